@@ -1,0 +1,42 @@
+# The front door: everything here is a short form of CMake and of the scripts in tools/.
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
+PREFIX ?= /usr/local
+
+all: $(BUILD)/CMakeCache.txt
+	cmake --build $(BUILD) -j $(JOBS)
+
+$(BUILD)/CMakeCache.txt:
+	cmake -S . -B $(BUILD) $(CMAKE_FLAGS)
+
+demo: ## set up, build, and show what Tally does
+	tools/setup.sh demo
+	+$(MAKE) all
+	examples/demo.sh $(BUILD)/tally
+
+check: ## set up, build, and run every test
+	tools/setup.sh check
+	cmake -S . -B $(BUILD) -DTALLY_TESTS=ON $(CMAKE_FLAGS)
+	+$(MAKE) all
+	tools/check.sh $(BUILD) $(PYTHON)
+
+bench: ## set up, build, and measure
+	tools/setup.sh bench
+	cmake -S . -B $(BUILD) -DTALLY_BENCH=ON $(CMAKE_FLAGS)
+	+$(MAKE) all
+	bench/run.sh $(BUILD)
+
+fmt: ## format the tracked C files
+	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all ## PREFIX=/usr/local, DESTDIR for packagers
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+info: all ## what this machine offers
+	$(BUILD)/tally info
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all demo check bench fmt install info clean
