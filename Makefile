@@ -24,8 +24,7 @@ check: ## set up, build, and run every test
 bench: ## set up, build, and measure
 	tools/setup.sh bench
 	cmake -S . -B $(BUILD) -DTALLY_BENCH=ON $(CMAKE_FLAGS)
-	+$(MAKE) all
-	bench/run.sh $(BUILD)
+	cmake --build $(BUILD) -j $(JOBS) --target bench
 
 fmt: ## format the tracked C files
 	git ls-files '*.c' '*.h' | xargs clang-format -i
