@@ -1,0 +1,245 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "numbers.h"
+#include "progress.h"
+#include "reduce.h"
+
+/* ---- index files ---- */
+
+/* Integers of any size to i64, the index the library takes along with i32. */
+static bool widen_index(const char *name, tally_array *array, int64_t **widened) {
+    *widened = take_memory(name, array->count, sizeof **widened);
+    if (*widened == NULL) {
+        return false;
+    }
+    size_t size = type_size(array->type);
+    bool is_signed = type_class(array->type) == TALLY_CLASS_INT;
+    for (int64_t k = 0; k < array->count; k++) {
+        uint64_t word = 0;
+        memcpy(&word, (const unsigned char *)array->data + k * (int64_t)size, size);
+        unsigned spare = 64 - 8 * (unsigned)size;
+        if (!is_signed && word > INT64_MAX) {
+            return complain(name, "value %" PRId64 " is beyond 63 bits", k);
+        }
+        (*widened)[k] = is_signed ? (int64_t)(word << spare) >> spare : (int64_t)word;
+    }
+    *array = tally_in(*widened, TALLY_I64, array->count);
+    return true;
+}
+
+/* Reads a file of integers; `what` they are is for sentences. in and *widened are the caller's to release. */
+static bool read_index(const char *name, const char *what, input *in, int64_t **widened, tally_array *array) {
+    if (!open_input(in, name, (input_wish){false, TALLY_NATURAL})) {
+        return false;
+    }
+    if (in->form == FORM_TEXT ? !load_series(in, array) : !load_values(in, array)) {
+        return false;
+    }
+    if ((type_class(array->type) & (TALLY_CLASS_INT | TALLY_CLASS_UINT)) == 0) {
+        return complain(in->name, "it holds %s; %s are integers", type_name(array->type), what);
+    }
+    return array->type == TALLY_I64 || widen_index(in->name, array, widened);
+}
+
+/* ---- cuts ---- */
+
+/* The integers may lie in a mapped file, at any address. */
+static int64_t index_at(const tally_array *array, int64_t k) {
+    int64_t value;
+    memcpy(&value, (const unsigned char *)array->data + 8 * k, sizeof value);
+    return value;
+}
+
+static bool cut_by_offsets(const char *name, const tally_array *offsets, tally_segments *segments) {
+    if (offsets->count == 0) {
+        return complain(name, "it is empty; n segments need n + 1 offsets");
+    }
+    *segments = tally_offsets(offsets->data, TALLY_I64, offsets->count - 1);
+    return true;
+}
+
+/* The library lets lengths leave a rest; to a person that is a mistake. */
+static bool cut_by_lengths(const char *name, const tally_array *lengths, int64_t values, tally_segments *segments) {
+    int64_t sum = 0;
+    for (int64_t k = 0; k < lengths->count; k++) {
+        int64_t length = index_at(lengths, k);
+        if (length < 0) {
+            return complain(name, "length %" PRId64 " is %" PRId64 "; lengths are never negative", k, length);
+        }
+        if (__builtin_add_overflow(sum, length, &sum)) {
+            sum = INT64_MAX;
+        }
+    }
+    if (sum != values) {
+        return complain(name, "the lengths sum to %" PRId64 ", but there are %" PRId64 " values", sum, values);
+    }
+    *segments = tally_lengths(lengths->data, TALLY_I64, lengths->count);
+    return true;
+}
+
+static bool cut_by_keys(const char *name, const tally_array *keys, int64_t values, tally_segments *segments) {
+    if (keys->count != values) {
+        return complain(name, "it has %" PRId64 " keys for %" PRId64 " values; each value needs one", keys->count, values);
+    }
+    int64_t last = -1;
+    for (int64_t k = 0; k < keys->count; k++) {
+        int64_t key = index_at(keys, k);
+        if (key < 0) {
+            return complain(name, "key %" PRId64 " is %" PRId64 "; keys are counted from 0", k, key);
+        }
+        if (key < last) {
+            return complain(name, "key %" PRId64 " is %" PRId64 ", after %" PRId64 "; sort the values by their keys", k, key,
+                            last);
+        }
+        last = key;
+    }
+    if (last == INT64_MAX) {
+        return complain(name, "key %" PRId64 " is too large: there is one result for each key from 0 on", last);
+    }
+    *segments = tally_owners(keys->data, TALLY_I64, last + 1);
+    return true;
+}
+
+/* The axis of the array as it lies in memory. A Fortran array is a C array whose shape is read backwards. */
+static bool cut_by_axis(const command *wanted, const input *in, bool fortran, tally_segments *segments, results *made) {
+    int dimensions = in->layout.dimensions;
+    const int64_t *shape = in->layout.shape;
+    int64_t axis = wanted->axis < 0 ? wanted->axis + dimensions : wanted->axis;
+    if (axis < 0 || axis >= dimensions) {
+        return complain(in->name, "there is no axis %" PRId64 "; the array has %d dimension%s", wanted->axis, dimensions,
+                        dimensions == 1 ? "" : "s");
+    }
+    int64_t before = 1, after = 1;
+    bool fits = true;
+    made->dimensions = 0;
+    for (int d = 0; d < dimensions; d++) {
+        if (d != axis) {
+            int64_t *product = d < axis ? &before : &after;
+            fits = fits && !__builtin_mul_overflow(*product, shape[d], product);
+            made->shape[made->dimensions++] = shape[d];
+        }
+    }
+    if (!fits) {
+        return complain(in->name, "its shape makes more results than 63 bits can count");
+    }
+    *segments = fortran ? tally_rows(after, shape[axis], before) : tally_rows(before, shape[axis], after);
+    return true;
+}
+
+/* ---- results ---- */
+
+static int64_t segment_count(const tally_segments *segments) {
+    int64_t product;
+    if (segments->cut != TALLY_ROWS) {
+        return segments->count;
+    }
+    return __builtin_mul_overflow(segments->count, segments->inner, &product) ? -1 : product;
+}
+
+/* Which segments had nothing to give: the statistics of each know their count, with NaNs skipped where the user wants it. */
+static bool find_absent(tally_context *context, tally_array array, tally_segments segments, results *made) {
+    tally_options kept = tally_get_options(context), plain = kept;
+    plain.nan = kept.nan == TALLY_NAN_SKIP ? TALLY_NAN_SKIP : TALLY_NAN_PROPAGATE;
+    tally_stats *rows = take_memory(made->names[0], made->count, sizeof *rows);
+    made->absent = take_memory(made->names[0], made->count, 1);
+    bool done = rows != NULL && made->absent != NULL && tally_set_options(context, &plain) == TALLY_OK;
+    if (done) {
+        tally_status status =
+            tally_reduce_segments(context, TALLY_STATS, array, segments, tally_out(rows, TALLY_NATURAL, made->count));
+        done = status == TALLY_OK || status == TALLY_EMPTY || complain(made->names[0], "%s", tally_message());
+        done = tally_set_options(context, &kept) == TALLY_OK && done;
+    }
+    for (int64_t s = 0; done && s < made->count; s++) {
+        made->absent[s] = rows[s].count == 0;
+    }
+    free(rows);
+    return done;
+}
+
+/* Puts results that came in Fortran order into C order. */
+static bool reorder(results *made) {
+    if (made->dimensions < 2 || made->count == 0) {
+        return true;
+    }
+    results moved = *made;
+    moved.data = take_memory(made->names[0], made->count, made->size);
+    moved.absent = made->absent != NULL ? take_memory(made->names[0], made->count, 1) : NULL;
+    if (moved.data == NULL || (made->absent != NULL && moved.absent == NULL)) {
+        free_results(&moved);
+        return false;
+    }
+    gather_values(moved.data, made->data, made->shape, made->dimensions, made->size, 0, made->count);
+    if (made->absent != NULL) {
+        gather_values(moved.absent, made->absent, made->shape, made->dimensions, 1, 0, made->count);
+    }
+    free_results(made);
+    *made = moved;
+    return true;
+}
+
+static bool reduce_arrays(tally_context *context, tally_op op, const tally_array *arrays, bool pair,
+                          tally_segments segments, results *made) {
+    int64_t count = segment_count(&segments);
+    if (!make_results(made, context, op, arrays[0].type, count)) {
+        return false;
+    }
+    made->values = arrays[0].count;
+    tally_output out = tally_out(made->data, TALLY_NATURAL, count);
+    tally_status status = pair ? tally_reduce_segments_pair(context, op, arrays[0], arrays[1], segments, out)
+                               : tally_reduce_segments(context, op, arrays[0], segments, out);
+    if (status == TALLY_EMPTY && !pair) {
+        return find_absent(context, arrays[0], segments, made);
+    }
+    return status == TALLY_OK || complain(made->names[0], "%s", tally_message());
+}
+
+static bool reduce_by_index(tally_context *context, const command *wanted, tally_op op, const tally_array *arrays,
+                            bool pair, results *made) {
+    const char *name = wanted->by != NULL ? wanted->by : wanted->offsets != NULL ? wanted->offsets : wanted->lengths;
+    const char *what = wanted->by != NULL ? "keys" : wanted->offsets != NULL ? "offsets" : "lengths";
+    input in;
+    int64_t *widened = NULL;
+    tally_array index;
+    tally_segments segments;
+    bool done = read_index(name, what, &in, &widened, &index);
+    if (done && wanted->by != NULL) {
+        done = cut_by_keys(in.name, &index, arrays[0].count, &segments);
+    } else if (done && wanted->offsets != NULL) {
+        done = cut_by_offsets(in.name, &index, &segments);
+    } else if (done) {
+        done = cut_by_lengths(in.name, &index, arrays[0].count, &segments);
+    }
+    done = done && reduce_arrays(context, op, arrays, pair, segments, made);
+    made->dimensions = 1;
+    made->shape[0] = made->count;
+    free(widened);
+    close_input(&in);
+    return done;
+}
+
+/* One Fortran array is reduced as it lies; a pair is brought into C order, since its halves may differ. */
+static bool reduce_by_axis(tally_context *context, const command *wanted, tally_op op, input *left, input *right,
+                           const tally_array *arrays, results *made) {
+    tally_segments segments;
+    bool fortran = left->in_memory_order && left->layout.fortran;
+    if (right != NULL && (left->layout.dimensions != right->layout.dimensions ||
+                          memcmp(left->layout.shape, right->layout.shape, sizeof left->layout.shape) != 0)) {
+        return complain(left->name, "its shape is not that of %s", right->name);
+    }
+    return cut_by_axis(wanted, left, fortran, &segments, made) &&
+           reduce_arrays(context, op, arrays, right != NULL, segments, made) && (!fortran || reorder(made));
+}
+
+bool reduce_cut(tally_context *context, const command *wanted, tally_op op, input *left, input *right, results *made) {
+    tally_array arrays[2];
+    left->in_memory_order = wanted->axis_given && right == NULL;
+    bool loaded = right != NULL ? load_pair(context, op, left, right, arrays) : load_input(context, op, left, &arrays[0]);
+    if (!loaded) {
+        return false;
+    }
+    return wanted->axis_given ? reduce_by_axis(context, wanted, op, left, right, arrays, made)
+                              : reduce_by_index(context, wanted, op, arrays, right != NULL, made);
+}

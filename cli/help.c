@@ -1,0 +1,258 @@
+#include <stdint.h>
+#include <string.h>
+
+#include "command.h"
+#include "pages.h"
+#include "tally/tally.h"
+
+enum { LINE_WIDTH = 80 };
+
+/* ---- the tables in words ---- */
+
+typedef struct operator_row {
+    const char *name;
+    int inputs, on, gives, empty, nans;
+    const char *what;
+} operator_row;
+
+static const operator_row operators[] = {
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) \
+    {#name, inputs, on, gives, empty, nans, what},
+    TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+};
+enum { OPERATOR_COUNT = sizeof operators / sizeof operators[0] };
+
+typedef struct option_row {
+    const char *name;
+    char letter;
+    const char *argument, *what;
+} option_row;
+
+static const option_row options[] = {
+#define OPTION(id, name, letter, argument, what) {name, letter, argument, what},
+    COMMAND_OPTIONS(OPTION)
+#undef OPTION
+};
+enum { OPTION_COUNT = sizeof options / sizeof options[0] };
+
+static const struct {
+    const char *name, *what;
+} words[] = {
+#define WORD(name, what) {name, what},
+    COMMAND_WORDS(WORD)
+#undef WORD
+};
+enum { WORD_COUNT = sizeof words / sizeof words[0] };
+
+static const char *types_in_words(int on) {
+    return on == TALLY_ON_ALL ? "all types" : on == TALLY_ON_BITS ? "bool, integers" : "floats";
+}
+
+static const char *gives_in_words(int gives) {
+    switch (gives) {
+    case TALLY_GIVES_WIDE: return "i64, u64, f32 or f64";
+    case TALLY_GIVES_SAME: return "the input's type";
+    case TALLY_GIVES_INDEX: return "i64";
+    case TALLY_GIVES_TRUTH: return "bool";
+    case TALLY_GIVES_REAL: return "f32 or f64";
+    case TALLY_GIVES_MAGNITUDE: return "u64, f32 or f64";
+    case TALLY_GIVES_PAIR: return "two of the input's";
+    default: return "a row of numbers";
+    }
+}
+
+/* ---- plain text ---- */
+
+/* Sets words in lines that begin at column `indent`; the cursor stands there already. */
+static void print_wrapped(const char *text, int indent, FILE *stream) {
+    int column = indent;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > LINE_WIDTH) {
+            fprintf(stream, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', stream);
+            column++;
+        }
+        fprintf(stream, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', stream);
+}
+
+static void print_paragraphs(const char *text, FILE *stream) {
+    char paragraph[1600];
+    while (*text != '\0') {
+        const char *end = strstr(text, "\n\n");
+        size_t length = end != NULL ? (size_t)(end - text) : strlen(text);
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, text);
+        print_wrapped(paragraph, 0, stream);
+        text += length;
+        if (end != NULL) {
+            fputc('\n', stream);
+            text += 2;
+        }
+    }
+}
+
+static void print_options(FILE *stream) {
+    char left[64];
+    for (int k = 0; k < OPTION_COUNT; k++) {
+        const option_row *row = &options[k];
+        int at = row->letter != 0 ? snprintf(left, sizeof left, "-%c, ", row->letter) : 0;
+        snprintf(left + at, sizeof left - (size_t)at, "--%s%s%s", row->name, *row->argument != '\0' ? " " : "",
+                 row->argument);
+        fprintf(stream, "  %-22s  ", left);
+        if (strlen(left) > 22) {
+            fprintf(stream, "\n%*s", 26, "");
+        }
+        print_wrapped(row->what, 26, stream);
+    }
+}
+
+static const char usage[] = "tally OPERATOR FILE... [--by KEYS | --offsets FILE | --lengths FILE | --axis K] [OPTION...]";
+
+void print_help(FILE *stream) {
+    fputs("Tally reduces: it takes numbers and an operator, and gives one number, or one\n"
+          "per segment, with the same bits on every machine.\n\n",
+          stream);
+    print_wrapped(usage, 2, stream);
+    for (int k = 0; k < WORD_COUNT; k++) {
+        fprintf(stream, k == 0 ? "\n  tally %-8s" : "  tally %-8s", words[k].name);
+        print_wrapped(words[k].what, 16, stream);
+    }
+    fputs("\nFILE is .npy, raw or text; - is standard input.\n\nOperators\n  ", stream);
+    int column = 2;
+    for (int k = 0; k < OPERATOR_COUNT; k++) {
+        int length = (int)strlen(operators[k].name);
+        if (column + 1 + length > LINE_WIDTH) {
+            fputs("\n  ", stream);
+            column = 2;
+        }
+        column += fprintf(stream, column > 2 ? " %s" : "%s", operators[k].name);
+    }
+    fputs("\n\nOptions\n", stream);
+    print_options(stream);
+    fputs("\nExamples\n", stream);
+    for (const char *line = examples; *line != '\0'; line = strchr(line, '\n') + 1) {
+        fprintf(stream, *line == '#' ? "      %.*s\n" : "  %.*s\n", (int)strcspn(line, "\n"), line);
+    }
+    fputs("\nMore: tally help OPERATOR, or tally help with one of", stream);
+    for (int k = 0; k < topic_count; k++) {
+        fprintf(stream, "%s %s", k == 0 ? "" : k + 1 < topic_count ? "," : " or", topics[k].name);
+    }
+    fputs(".\n", stream);
+}
+
+void print_list(FILE *stream) {
+    fprintf(stream, "%-10s %-15s %-21s %s\n", "operator", "takes", "gives", "what it is");
+    for (int k = 0; k < OPERATOR_COUNT; k++) {
+        const operator_row *row = &operators[k];
+        fprintf(stream, "%-10s %-15s %-21s %s\n", row->name, types_in_words(row->on), gives_in_words(row->gives), row->what);
+    }
+}
+
+static void print_operator(const operator_row *row, FILE *stream) {
+    fprintf(stream, "%s: %s\n\n  tally %s %s [OPTION...]\n\n", row->name, row->what, row->name,
+            row->inputs == 2 ? "FILE FILE" : "FILE...");
+    fprintf(stream, "takes    %s\n", types_in_words(row->on));
+    fprintf(stream, "gives    %s\n", gives_in_words(row->gives));
+    fprintf(stream, "empty    %s\n",
+            row->empty == TALLY_EMPTY_IS_REFUSED ? "refused: no values have no such result" : "gives the operator's identity");
+    fprintf(stream, "NaN      --nan propagate or skip%s\n", row->nans == TALLY_NANS_ORDER ? ", or total" : "");
+    fputs("\nOptions are those of every operator: see tally help.\n", stream);
+}
+
+bool print_help_on(const char *word, FILE *stream) {
+    for (int k = 0; k < OPERATOR_COUNT; k++) {
+        if (strcmp(word, operators[k].name) == 0) {
+            print_operator(&operators[k], stream);
+            return true;
+        }
+    }
+    for (int k = 0; k < topic_count; k++) {
+        if (strcmp(word, topics[k].name) == 0) {
+            fprintf(stream, "%s\n\n", topics[k].title);
+            print_paragraphs(topics[k].text, stream);
+            return true;
+        }
+    }
+    for (int k = 0; k < WORD_COUNT; k++) {
+        if (strcmp(word, words[k].name) == 0) {
+            fprintf(stream, "tally %s: %s\n", word, words[k].what);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- roff ---- */
+
+/* Text with what roff would take for itself made harmless. */
+static void print_roff(const char *text, FILE *stream) {
+    for (bool line_start = true; *text != '\0'; line_start = *text++ == '\n') {
+        if (line_start && (*text == '.' || *text == '\'')) {
+            fputs("\\&", stream);
+        }
+        if (*text == '-') {
+            fputs("\\-", stream);
+        } else if (*text == '\\') {
+            fputs("\\e", stream);
+        } else if (text[0] == '\n' && text[1] == '\n') {
+            fputs("\n.PP", stream);
+            text++;
+            fputc('\n', stream);
+        } else {
+            fputc(*text, stream);
+        }
+    }
+    fputc('\n', stream);
+}
+
+static void print_roff_options(FILE *stream) {
+    for (int k = 0; k < OPTION_COUNT; k++) {
+        const option_row *row = &options[k];
+        fputs(".TP\n", stream);
+        if (row->letter != 0) {
+            fprintf(stream, "\\fB\\-%c\\fR, ", row->letter);
+        }
+        fprintf(stream, "\\fB\\-\\-%s\\fR", row->name);
+        fprintf(stream, *row->argument != '\0' ? " \\fI%s\\fR\n" : "%s\n", row->argument);
+        print_roff(row->what, stream);
+    }
+}
+
+void print_manual(FILE *stream) {
+    fprintf(stream, ".\\\" Made by `tally help man`: change cli/topics.c or the tables, not this file.\n");
+    fprintf(stream, ".TH TALLY 1 \"\" \"Tally %s\" \"User commands\"\n", tally_version());
+    fputs(".SH NAME\ntally \\- reduce numbers to one, or to one per segment, with the same bits on every machine\n", stream);
+    fputs(".SH SYNOPSIS\n", stream);
+    print_roff(usage, stream);
+    for (int k = 0; k < WORD_COUNT; k++) {
+        fprintf(stream, ".br\ntally %s\n", words[k].name);
+    }
+    fputs(".SH OPERATORS\n", stream);
+    for (int k = 0; k < OPERATOR_COUNT; k++) {
+        fprintf(stream, ".TP\n\\fB%s\\fR\n", operators[k].name);
+        print_roff(operators[k].what, stream);
+        fprintf(stream, "(%s; gives %s)\n", types_in_words(operators[k].on), gives_in_words(operators[k].gives));
+    }
+    fputs(".SH COMMANDS\n", stream);
+    for (int k = 0; k < WORD_COUNT; k++) {
+        fprintf(stream, ".TP\n\\fB%s\\fR\n", words[k].name);
+        print_roff(words[k].what, stream);
+    }
+    fputs(".SH OPTIONS\n", stream);
+    print_roff_options(stream);
+    for (int k = 0; k < topic_count; k++) {
+        fprintf(stream, ".SH \"%s\"\n", topics[k].title);
+        print_roff(topics[k].text, stream);
+    }
+    fputs(".SH EXAMPLES\n.nf\n", stream);
+    print_roff(examples, stream);
+    fputs(".fi\n", stream);
+}

@@ -1,0 +1,261 @@
+/* The tally command: understands its arguments, opens the inputs, and gives out the results. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "complain.h"
+#include "pages.h"
+#include "reduce.h"
+#include "results.h"
+
+/* ---- what is asked for together has to fit together ---- */
+
+static int misspelt(const char *sentence, const char *word) {
+    complain(NULL, sentence, word);
+    return STATUS_MISSPELT;
+}
+
+static bool is_standard_input(const char *name) {
+    return name != NULL && strcmp(name, "-") == 0;
+}
+
+static int check_files(const command *wanted, int inputs) {
+    int standard = is_standard_input(wanted->by) + is_standard_input(wanted->offsets) + is_standard_input(wanted->lengths);
+    for (int k = 0; k < wanted->file_count; k++) {
+        standard += is_standard_input(wanted->files[k]);
+    }
+    if (wanted->file_count == 0) {
+        return misspelt(inputs == 2 ? "%s takes two FILEs" : "%s needs a FILE; - is standard input", wanted->word);
+    }
+    if (inputs == 2 && wanted->file_count != 2) {
+        return misspelt("%s takes two FILEs", wanted->word);
+    }
+    if (standard > 1) {
+        return misspelt("%s: standard input (-) can be read once only", wanted->word);
+    }
+    if (wanted->output != NULL && wanted->file_count != inputs) {
+        return misspelt("%s: -o takes the results of one FILE", wanted->word);
+    }
+    return STATUS_DONE;
+}
+
+static int check_options(const command *wanted, tally_op op) {
+    int cuts = (wanted->by != NULL) + (wanted->offsets != NULL) + (wanted->lengths != NULL) + wanted->axis_given;
+    if (cuts > 1) {
+        return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
+    }
+    if (wanted->output != NULL && wanted->json) {
+        return misspelt("%s: choose one of --output and --json", wanted->word);
+    }
+    switch (op) {
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what)                                    \
+    case TALLY_##id:                                                                                                 \
+        return nans != TALLY_NANS_ORDER && wanted->options.nan == TALLY_NAN_TOTAL                                    \
+                   ? misspelt("%s: --nan total is for min, max, minmax, argmin and argmax", wanted->word)            \
+                   : STATUS_DONE;
+        TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+    default: return STATUS_DONE;
+    }
+}
+
+/* ---- reducing ---- */
+
+static bool is_cut(const command *wanted) {
+    return wanted->by != NULL || wanted->offsets != NULL || wanted->lengths != NULL || wanted->axis_given;
+}
+
+static bool reduce_opened(tally_context *context, const command *wanted, tally_op op, input *left, input *right,
+                          results *made) {
+    return is_cut(wanted) ? reduce_cut(context, wanted, op, left, right, made)
+                          : reduce_whole(context, op, left, right, made);
+}
+
+static bool reduce_files(tally_context *context, const command *wanted, tally_op op, char **names, results *made) {
+    input left, right = {.descriptor = -1};
+    bool pair = tally_op_inputs(op) == 2;
+    *made = (results){.names = {names[0], pair ? names[1] : NULL}};
+    bool done = open_input(&left, names[0], wanted->wish) && (!pair || open_input(&right, names[1], wanted->wish)) &&
+                reduce_opened(context, wanted, op, &left, pair ? &right : NULL, made);
+    close_input(&left);
+    if (pair) {
+        close_input(&right);
+    }
+    return done;
+}
+
+/* Says how many results are missing; false if any is. */
+static bool all_present(const results *made) {
+    int64_t missing = 0;
+    for (int64_t s = 0; made->absent != NULL && s < made->count; s++) {
+        missing += made->absent[s];
+    }
+    return missing == 0 || complain(made->names[0], "%lld of %lld segments have no value, and %s of none is not defined",
+                                    (long long)missing, (long long)made->count, tally_op_name(made->op));
+}
+
+static bool give_results(const command *wanted, const results *made, bool named) {
+    if (wanted->output != NULL) {
+        return save_results(made, wanted->output);
+    }
+    if (wanted->json) {
+        print_json(made, stdout);
+    } else {
+        print_lines(made, named, stdout);
+    }
+    return true;
+}
+
+/* Reduces every file. Rows of stats wait for each other, since they share one table. */
+static bool reduce_all(tally_context *context, const command *wanted, tally_op op) {
+    int inputs = tally_op_inputs(op);
+    int set_count = wanted->file_count / inputs, kept = 0;
+    bool named = set_count > 1, fine = true;
+    bool table = op == TALLY_STATS && !wanted->json && wanted->output == NULL;
+    results *sets = take_memory(wanted->word, set_count, sizeof *sets);
+    if (sets == NULL) {
+        return false;
+    }
+    for (int set = 0; set < set_count; set++) {
+        results *made = &sets[kept];
+        bool done = reduce_files(context, wanted, op, wanted->files + set * inputs, made);
+        fine = fine && done;
+        if (done && table) {
+            kept++;
+        } else {
+            fine = (!done || give_results(wanted, made, named)) && fine;
+            fine = all_present(made) && fine;
+            free_results(made);
+        }
+    }
+    if (kept > 0) {
+        print_table(sets, kept, named, stdout);
+    }
+    for (int set = 0; set < kept; set++) {
+        fine = all_present(&sets[set]) && fine;
+        free_results(&sets[set]);
+    }
+    free(sets);
+    return fine;
+}
+
+static int run_operator(const command *wanted, tally_op op) {
+    int status = check_files(wanted, tally_op_inputs(op));
+    status = status == STATUS_DONE ? check_options(wanted, op) : status;
+    if (status != STATUS_DONE) {
+        return status;
+    }
+    tally_context *context = NULL;
+    if (tally_context_create(NULL, &context) != TALLY_OK) {
+        complain(NULL, "%s", tally_message());
+        return STATUS_REFUSED;
+    }
+    if (tally_set_options(context, &wanted->options) != TALLY_OK) {
+        complain(NULL, "%s", tally_message());
+        status = STATUS_MISSPELT;
+    } else {
+        status = reduce_all(context, wanted, op) ? STATUS_DONE : STATUS_REFUSED;
+    }
+    tally_context_destroy(context);
+    return status;
+}
+
+/* ---- other commands ---- */
+
+static int refuse_word(const char *word) {
+    static const char *const later[] = {"race", "explain", "merge"};
+    for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
+        if (strcmp(word, later[k]) == 0) {
+            return misspelt("%s comes with a later version", word);
+        }
+    }
+    const char *nearest = nearest_command(word);
+    if (nearest != NULL) {
+        complain(NULL, "there is no operator %s; did you mean %s?", word, nearest);
+    } else {
+        complain(NULL, "there is no operator %s; tally list names them all", word);
+    }
+    return STATUS_MISSPELT;
+}
+
+static int run_help(const command *wanted) {
+    if (wanted->file_count == 0) {
+        print_help(stdout);
+        return STATUS_DONE;
+    }
+    if (wanted->file_count > 1) {
+        return misspelt("%s takes one word", wanted->word);
+    }
+    if (strcmp(wanted->files[0], "man") == 0) {
+        print_manual(stdout);
+        return STATUS_DONE;
+    }
+    return print_help_on(wanted->files[0], stdout) ? STATUS_DONE : refuse_word(wanted->files[0]);
+}
+
+static int run_page(const command *wanted, void (*page)(FILE *)) {
+    if (wanted->file_count > 0) {
+        return misspelt("%s takes no FILE", wanted->word);
+    }
+    page(stdout);
+    return STATUS_DONE;
+}
+
+static int run_command(const command *wanted) {
+    if (wanted->version) {
+        printf("tally %s\n", tally_version());
+        return STATUS_DONE;
+    }
+    if (wanted->word == NULL) {
+        print_help(stdout);
+        return STATUS_DONE;
+    }
+    if (wanted->help) {
+        return print_help_on(wanted->word, stdout) ? STATUS_DONE : refuse_word(wanted->word);
+    }
+    if (strcmp(wanted->word, "help") == 0) {
+        return run_help(wanted);
+    }
+    if (strcmp(wanted->word, "list") == 0) {
+        return run_page(wanted, print_list);
+    }
+    if (strcmp(wanted->word, "info") == 0) {
+        return run_page(wanted, print_info);
+    }
+    tally_op op = tally_op_from_name(wanted->word);
+    return op == TALLY_OP_END ? refuse_word(wanted->word) : run_operator(wanted, op);
+}
+
+/* A stream the caller closed is opened on nothing, so that no data file takes its number; writing to it still fails. */
+static void hold_standard_streams(void) {
+    for (int descriptor = 0; descriptor <= 2; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) != descriptor) {
+            exit(STATUS_REFUSED);
+        }
+    }
+}
+
+/* Results that did not reach their reader are no success. */
+static bool close_output(void) {
+    bool failed = ferror(stdout) != 0;
+    errno = failed ? errno : 0;
+    if (fclose(stdout) != 0 || failed) {
+        return errno != 0 ? complain_system(NULL, "cannot write the results") : complain(NULL, "cannot write the results");
+    }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    command wanted;
+    hold_standard_streams();
+    guard_mapped_files();
+    int status = read_command(argc, argv, &wanted);
+    status = status == STATUS_DONE ? run_command(&wanted) : status;
+    bool written = close_output();
+    return status == STATUS_DONE && !written ? STATUS_REFUSED : status;
+}

@@ -1,0 +1,232 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "complain.h"
+
+enum {
+    OPTION_BASE = 1000, /* beyond any letter */
+#define OPTION(id, name, letter, argument, what) OPTION_##id,
+    COMMAND_OPTIONS(OPTION)
+#undef OPTION
+};
+
+static const struct option long_options[] = {
+#define OPTION(id, name, letter, argument, what) \
+    {name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_##id},
+    COMMAND_OPTIONS(OPTION)
+#undef OPTION
+    {NULL, 0, NULL, 0}};
+
+static const char *const command_words[] = {
+#define WORD(name, what) name,
+    COMMAND_WORDS(WORD)
+#undef WORD
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) #name,
+    TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+};
+
+/* ---- words that are nearly right ---- */
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+/* How many letters must be changed, added, dropped or swapped with their neighbour to make one word of the other; words
+ * of up to 31 letters (Damerau's distance, three rows at a time). */
+static int edit_distance(const char *left, const char *right) {
+    enum { LONGEST = 31 };
+    int rows[3][LONGEST + 1];
+    int columns = (int)strlen(right);
+    if (strlen(left) > LONGEST || columns > LONGEST) {
+        return LONGEST;
+    }
+    for (int c = 0; c <= columns; c++) {
+        rows[0][c] = c;
+    }
+    int r = 0;
+    for (; left[r] != '\0'; r++) {
+        const int *before = rows[(r + 2) % 3], *above = rows[r % 3];
+        int *row = rows[(r + 1) % 3];
+        row[0] = r + 1;
+        for (int c = 0; c < columns; c++) {
+            row[c + 1] = least(above[c] + (left[r] != right[c]), least(above[c + 1], row[c]) + 1);
+            if (r > 0 && c > 0 && left[r] == right[c - 1] && left[r - 1] == right[c]) {
+                row[c + 1] = least(row[c + 1], before[c - 1] + 1);
+            }
+        }
+    }
+    return rows[r % 3][columns];
+}
+
+/* Keeps `candidate` if it is nearer to the word than any before; more than half the word wrong is not near. */
+static void keep_nearest(const char *word, const char *candidate, int *best, const char **nearest) {
+    int distance = edit_distance(word, candidate);
+    if (distance < *best && 2 * distance <= (int)strlen(candidate)) {
+        *best = distance;
+        *nearest = candidate;
+    }
+}
+
+const char *nearest_command(const char *word) {
+    int best = 4;
+    const char *nearest = NULL;
+    for (size_t k = 0; k < sizeof command_words / sizeof command_words[0]; k++) {
+        keep_nearest(word, command_words[k], &best, &nearest);
+    }
+    return nearest;
+}
+
+static const char *nearest_option(const char *word) {
+    int best = 4;
+    const char *nearest = NULL;
+    for (const struct option *option = long_options; option->name != NULL; option++) {
+        keep_nearest(word, option->name, &best, &nearest);
+    }
+    return nearest;
+}
+
+/* ---- arguments ---- */
+
+static bool read_whole(const char *option, const char *text, int64_t low, int64_t high, int64_t *value) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno != 0 || number < low || number > high) {
+        return complain(NULL, "--%s takes an integer from %lld to %lld, not '%s'", option, (long long)low, (long long)high,
+                        text);
+    }
+    *value = number;
+    return true;
+}
+
+/* One word out of a list that NULL ends; its place in the list. */
+static bool read_word(const char *option, const char *text, const char *const *words, const char *all, int *value) {
+    for (*value = 0; words[*value] != NULL; ++*value) {
+        if (strcmp(text, words[*value]) == 0) {
+            return true;
+        }
+    }
+    return complain(NULL, "--%s takes %s, not '%s'", option, all, text);
+}
+
+static bool read_nan(command *wanted, const char *text) {
+    static const char *const words[] = {"propagate", "skip", "total", NULL};
+    int place;
+    bool fine = read_word("nan", text, words, "propagate, skip or total", &place);
+    wanted->options.nan = fine ? (tally_nan)place : TALLY_NAN_PROPAGATE;
+    return fine;
+}
+
+static bool read_accuracy(command *wanted, const char *text) {
+    static const char *const words[] = {"best", "fast", "exact", NULL};
+    int place;
+    bool fine = read_word("accuracy", text, words, "fast or exact", &place);
+    wanted->options.accuracy = fine ? (tally_accuracy)place : TALLY_BEST;
+    return fine;
+}
+
+static bool read_device(command *wanted, const char *text) {
+    static const char *const words[] = {"auto", "cpu", "reference", NULL};
+    int place;
+    if (strncmp(text, "cuda", 4) == 0 || strcmp(text, "simt") == 0) {
+        return complain(NULL, "--device %s comes with a later version; this one has cpu and reference", text);
+    }
+    bool fine = read_word("device", text, words, "cpu or reference", &place);
+    wanted->options.backend = fine ? (tally_backend)place : TALLY_BACKEND_AUTO;
+    return fine;
+}
+
+static bool read_type(command *wanted, const char *text) {
+    wanted->wish.type = tally_type_from_name(text);
+    return wanted->wish.type != TALLY_NATURAL || complain(NULL, "--type takes " COMMAND_TYPES ", not '%s'", text);
+}
+
+static bool read_count(const char *option, const char *text, int high, int low, int *value) {
+    int64_t number;
+    if (!read_whole(option, text, low, high, &number)) {
+        return false;
+    }
+    *value = (int)number;
+    return true;
+}
+
+static bool read_axis(command *wanted, const char *text) {
+    wanted->axis_given = true;
+    return read_whole("axis", text, -NPY_DIMENSIONS_MAX, NPY_DIMENSIONS_MAX - 1, &wanted->axis);
+}
+
+static bool read_option(command *wanted, int id, const char *text) {
+    switch (id) {
+    case OPTION_BY: wanted->by = text; return true;
+    case OPTION_OFFSETS: wanted->offsets = text; return true;
+    case OPTION_LENGTHS: wanted->lengths = text; return true;
+    case 'o':
+    case OPTION_OUTPUT: wanted->output = text; return true;
+    case OPTION_JSON: wanted->json = true; return true;
+    case OPTION_RAW: wanted->wish.raw = true; return true;
+    case 'h':
+    case OPTION_HELP: wanted->help = true; return true;
+    case 'V':
+    case OPTION_VERSION: wanted->version = true; return true;
+    case OPTION_AXIS: return read_axis(wanted, text);
+    case 't':
+    case OPTION_TYPE: return read_type(wanted, text);
+    case OPTION_NAN: return read_nan(wanted, text);
+    case OPTION_ACCURACY: return read_accuracy(wanted, text);
+    case OPTION_DEVICE: return read_device(wanted, text);
+    case OPTION_DDOF: return read_count("ddof", text, 1000, 0, &wanted->options.ddof);
+    case OPTION_THREADS: return read_count("threads", text, 1 << 20, 1, &wanted->options.threads);
+    default: return false;
+    }
+}
+
+/* An option that getopt_long did not take; `argument` is the word it stands in. */
+static bool refuse_option(int verdict, const char *argument) {
+    if (verdict == ':') {
+        return complain(NULL, "%s needs an argument; see tally help", argument);
+    }
+    if (strncmp(argument, "--", 2) != 0) {
+        return complain(NULL, "there is no option -%c; see tally help", optopt);
+    }
+    char name[32] = "";
+    strncpy(name, argument + 2, sizeof name - 1);
+    name[strcspn(name, "=")] = '\0';
+    const char *nearest = nearest_option(name);
+    if (optopt != 0 && optopt > OPTION_BASE) {
+        return complain(NULL, "--%s takes no argument", name);
+    }
+    if (nearest != NULL) {
+        return complain(NULL, "there is no option --%s; did you mean --%s?", name, nearest);
+    }
+    return complain(NULL, "there is no option --%s, or several begin so; see tally help", name);
+}
+
+int read_command(int argc, char **argv, command *wanted) {
+    *wanted = (command){.options = TALLY_OPTIONS_INIT};
+    opterr = 0;
+    for (;;) {
+        int at = optind;
+        int id = getopt_long(argc, argv, ":o:t:hV", long_options, NULL);
+        if (id == -1) {
+            break;
+        }
+        if (id == '?' || id == ':') {
+            refuse_option(id, optind > at ? argv[optind - 1] : argv[at]);
+            return STATUS_MISSPELT;
+        }
+        if (!read_option(wanted, id, optarg)) {
+            return STATUS_MISSPELT;
+        }
+    }
+    if (optind < argc) {
+        wanted->word = argv[optind++];
+    }
+    wanted->files = argv + optind;
+    wanted->file_count = argc - optind;
+    return STATUS_DONE;
+}

@@ -1,0 +1,111 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "input.h"
+#include "progress.h"
+#include "text.h"
+
+enum { TEXT_BLOCK = 1 << 20, RUN_VALUES = 1 << 16 };
+
+/* A block of text: bytes[0 .. used) are still to be read. */
+typedef struct text_block {
+    char *bytes;
+    double *values; /* room for RUN_VALUES values of any type */
+    size_t used;
+    bool last;
+} text_block;
+
+/* Fills the block behind what is left in it. */
+static bool fill_block(input *in, text_block *block) {
+    int64_t got = read_input(in, block->bytes + block->used, (int64_t)(TEXT_BLOCK - block->used));
+    if (got < 0) {
+        return false;
+    }
+    block->last = block->used + (size_t)got < TEXT_BLOCK;
+    block->used += (size_t)got;
+    advance_progress(got);
+    return true;
+}
+
+/* Takes all runs out of the block but the piece of a number at its end. */
+static bool drain_block(input *in, text_reader *reader, text_block *block, run_taker take, void *taker) {
+    size_t at = 0;
+    text_run run;
+    do {
+        if (!text_read(reader, block->bytes + at, block->used - at, block->last, block->values, RUN_VALUES, &run)) {
+            return complain(in->name, "%s", reader->trouble);
+        }
+        at += run.consumed;
+        if (run.count > 0 && !take(taker, &run, block->values)) {
+            return false;
+        }
+    } while (run.count > 0);
+    memmove(block->bytes, block->bytes + at, block->used - at);
+    block->used -= at;
+    return true;
+}
+
+static bool read_blocks(input *in, text_reader *reader, text_block *block, run_taker take, void *taker) {
+    do {
+        if (!fill_block(in, block) || !drain_block(in, reader, block, take, taker)) {
+            return false;
+        }
+    } while (!block->last);
+    return true;
+}
+
+bool read_series(input *in, run_taker take, void *taker, tally_type *type) {
+    text_reader reader;
+    text_begin(&reader, in->wanted);
+    text_block block = {.bytes = take_memory(in->name, TEXT_BLOCK, 1),
+                        .values = take_memory(in->name, RUN_VALUES, sizeof(double))};
+    bool done = block.bytes != NULL && block.values != NULL && read_blocks(in, &reader, &block, take, taker);
+    if (done && !text_verdict(&reader, type)) {
+        done = complain(in->name, "%s", reader.trouble);
+    }
+    free(block.bytes);
+    free(block.values);
+    return done;
+}
+
+/* ---- in memory ---- */
+
+typedef struct series {
+    input *in;
+    tally_type type; /* of the values so far */
+    size_t count, room;
+} series;
+
+static bool keep_run(void *taker, const text_run *run, const void *values) {
+    series *kept = taker;
+    size_t size = type_size(run->type);
+    if (kept->count + run->count > kept->room) {
+        size_t room = kept->room + kept->room / 2 + 2 * RUN_VALUES;
+        unsigned char *longer = (int64_t)room <= machine_memory() / 8 ? realloc(kept->in->owned, room * 8) : NULL;
+        if (longer == NULL) {
+            return complain(kept->in->name, "it does not fit this machine's memory, as cuts and pairs need");
+        }
+        kept->in->owned = longer;
+        kept->room = room;
+    }
+    if (run->type != kept->type && kept->count > 0) {
+        text_convert(kept->in->owned, run->type, kept->in->owned, kept->type, kept->count);
+    }
+    kept->type = run->type;
+    memcpy(kept->in->owned + kept->count * size, values, run->count * size);
+    kept->count += run->count;
+    return true;
+}
+
+bool load_series(input *in, tally_array *array) {
+    series kept = {.in = in, .type = in->wanted};
+    tally_type type;
+    if (!read_series(in, keep_run, &kept, &type)) {
+        return false;
+    }
+    *array = tally_in(in->owned, type, (int64_t)kept.count);
+    in->layout = (npy_layout){.type = type, .size = type_size(type), .dimensions = 1, .count = (int64_t)kept.count};
+    in->layout.shape[0] = in->layout.count;
+    return true;
+}
