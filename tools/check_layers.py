@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The dependency rule: which part of the tree may include which. Prints what breaks it; exit status 1 if anything does.
+
+    tools/check_layers.py [ROOT]
+"""
+import pathlib
+import re
+import sys
+
+# Part -> the parts its files may include. A file belongs to the longest part its path begins with. Tests may see all.
+MAY_INCLUDE = {
+    "include": {"include"},
+    "kernels": {"kernels"},
+    "src": {"src", "kernels", "include"},
+    "src/cpu": {"src/cpu", "src", "kernels", "include"},
+    "src/ref": {"src/ref", "src", "kernels", "include"},
+    "cli": {"cli", "include"},
+    "bench": {"bench", "include"},
+    "examples": {"examples", "include"},
+}
+INCLUDE_PATH = ["include", "src", "kernels"]  # as in CMakeLists.txt
+GENERATED = {"kernel_list.h"}
+PUBLIC_NEEDS = {"stddef.h", "stdint.h"}  # all the public headers ask of a C library
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def part_of(path):
+    return max((part for part in MAY_INCLUDE if path.startswith(part + "/")), key=len, default=None)
+
+
+def find(root, file, name):
+    for folder in [file.parent] + [root / folder for folder in INCLUDE_PATH]:
+        if (folder / name).is_file():
+            return (folder / name).resolve().relative_to(root).as_posix()
+    return None
+
+
+def broken_rules(root, file):
+    here = part_of(file.relative_to(root).as_posix())
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        bracket, name = match.groups()
+        target = find(root, file, name)
+        where = f"{file.relative_to(root)}:{number}"
+        if target:
+            there = part_of(target)
+            if there not in MAY_INCLUDE[here]:
+                yield f"{where}: {here} may not include {target}"
+        elif bracket == '"' and name not in GENERATED:
+            yield f'{where}: "{name}" is not in the tree; write <{name}> if it belongs to the system'
+        elif here == "include" and name not in PUBLIC_NEEDS:
+            yield f"{where}: a public header may only need {', '.join(sorted(PUBLIC_NEEDS))}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    files = [
+        file
+        for top in sorted({part.split("/")[0] for part in MAY_INCLUDE})
+        for file in sorted((root / top).rglob("*"))
+        if file.suffix in {".c", ".h", ".cpp", ".def"}
+    ]
+    broken = [rule for file in files for rule in broken_rules(root, file)]
+    print(*broken, f"layers: {len(files)} files, {len(broken)} broken rules", sep="\n")
+    return 1 if broken or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# tools/lanes.sh LANE: builds in build/LANE and runs the C tests there.
+#   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (gcc)
+#   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
+#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each
+# tools/setup.sh lanes installs what they need.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+lane=${1-}
+dir=$PWD/build/$lane
+
+build() { # build OPTION_OF_CMAKE...
+    cmake -S . -B "$dir" -DTALLY_WERROR=ON "$@" >"$dir.configure.log" || { cat "$dir.configure.log"; return 1; }
+    cmake --build "$dir" -j "$(nproc)" | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
+}
+unit_tests() { ctest --test-dir "$dir" -L unit --output-on-failure --no-tests=error -j "$(nproc)"; }
+
+mkdir -p build
+case $lane in
+gcc | clang)
+    build -DCMAKE_C_COMPILER="$lane"
+    unit_tests
+    ;;
+asan)
+    build -DCMAKE_C_COMPILER=gcc -DTALLY_SANITIZE=address,undefined
+    export UBSAN_OPTIONS=print_stacktrace=1
+    unit_tests
+    ;;
+tsan)
+    # Archer tells the sanitizer how OpenMP synchronises; libomp itself is not instrumented and is to be ignored.
+    archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
+    [ -f "$archer" ] || { echo "tsan: no $archer: install libomp-dev" >&2; exit 1; }
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread
+    export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
+    unit_tests
+    ;;
+aarch64)
+    # cmocka for arm64 comes from Debian's archive into build/, without adding the architecture to this system.
+    packages=$PWD/build/arm64-packages
+    if [ ! -d "$packages/usr" ]; then
+        apt="apt-get -qq -o APT::Architectures::=$(dpkg --print-architecture) -o APT::Architectures::=arm64
+            -o Dir::State::lists=$packages/lists -o Dir::Cache=$packages/cache -o Acquire::Languages=none"
+        mkdir -p "$packages"/{lists,cache/archives}/partial
+        (cd "$packages" && $apt update && $apt download libcmocka-dev:arm64 libcmocka0:arm64 2>&1 | grep -v unsandboxed) || true
+        for package in "$packages"/*.deb; do dpkg-deb -x "$package" "$packages"; done
+    fi
+    build -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DARM64_PACKAGES="$packages"
+    unit_tests
+    ;;
+fuzz)
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_TESTS=OFF -DTALLY_CLI=OFF
+    for source in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$source" .c)
+        seeds=$PWD/tests/fuzz/corpus/${name#fuzz_}
+        log=$dir/$name.log
+        mkdir -p "$dir/corpus/$name" # what it finds goes here, and a crash's input into $dir
+        if ! (cd "$dir" && "./$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -print_final_stats=1 \
+            "corpus/$name" "$seeds") >"$log" 2>&1; then
+            tail -n 60 "$log"
+            echo "$name failed; the input is in $dir"
+            exit 1
+        fi
+        printf '%s: %s\n' "$name" "$(grep number_of_executed_units "$log")"
+    done
+    ;;
+*)
+    sed -n '2,6s/^# \?//p' "$0" >&2
+    exit 2
+    ;;
+esac

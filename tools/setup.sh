@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# tools/setup.sh build|demo|check|bench|lanes: installs the Debian packages that are needed for it and missing.
+# Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
+set -euo pipefail
+
+build="gcc libc6-dev make cmake libxxhash-dev"
+case ${1-} in
+build | demo) packages=$build ;;
+check) packages="$build g++ pkg-config binutils libcmocka-dev python3-numpy python3-hypothesis python3-pytest" ;;
+bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
+lanes) packages="$build libcmocka-dev clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
+*)
+    sed -n '2,3s/^# //p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+present() { # a program counts however it came here
+    command -v "$1" >/dev/null || [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "setup: not a Debian system, so nothing is checked or installed. Needed, by Debian's names: $packages" >&2
+    exit 0
+fi
+missing=""
+for package in $packages; do
+    present "$package" || missing+=" $package"
+done
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if [ "$(id -u)" = 0 ]; then
+    as_root=""
+elif sudo -n true 2>/dev/null; then
+    as_root="sudo "
+else
+    printf 'setup: %s needs packages that only an administrator can install. Please run, then try again:\n    %s\n' \
+        "$1" "sudo apt-get update && sudo $install" >&2
+    exit 1
+fi
+echo "setup: installing what $1 needs:$missing"
+log=$(mktemp)
+export DEBIAN_FRONTEND=noninteractive
+if ! { ${as_root}apt-get update && $as_root$install; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "setup: that failed; the command was: ${as_root}$install (all of its output: $log)" >&2
+    exit 1
+fi
+rm -f "$log"
