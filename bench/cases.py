@@ -11,6 +11,10 @@ from harness import LENGTHS, OFFSETS, OWNERS, ROWS, WHOLE, Buffer, Job, from_c, 
 FULL_TYPES = ["f32", "f64", "f16", "bf16", "i32", "i64", "u8", "i16", "bool"]
 QUICK_TYPES = ["f32", "f64"]
 FILL = {"prod": "ones", "any": "zero", "all": "nonzero"}  # data that neither overflow nor let a reader stop early
+FILL_BOOL = {  # where two values are all there are, NumPy stops at the first that decides
+    **dict.fromkeys(("min", "argmin", "and", "all", "prod"), "nonzero"),
+    **dict.fromkeys(("max", "argmax", "or", "any", "norminf", "sumsq", "dot"), "zero"),
+}
 SHAPES = [(streams, ahead) for streams in (1, 2, 4, 8) for ahead in (0, 512, 2048, 8192)]
 IN_CACHE = [10**2, 10**3, 10**4, 10**5, 10**6]
 SLOW = 0.3  # seconds a peer may take on the whole input; a slower one gets a part of it
@@ -30,8 +34,11 @@ class Bench:
         self.data, self.out = Buffer(options.bytes), Buffer(1 << 16)
         self.filled, self.shapes = None, {}
 
+    def kind(self, type, op):
+        return (FILL_BOOL if type == "bool" else FILL).get(op, "random")
+
     def fill(self, type, op=None):
-        wanted = (type, FILL.get(op, "random"))
+        wanted = (type, self.kind(type, op))
         if self.filled != wanted:
             self.data.fill(*wanted)
             self.filled = wanted
@@ -114,7 +121,7 @@ class Bench:
     def whole(self):
         """Every operator and type, from memory."""
         for type in self.types:
-            for op in sorted(self.ops, key=lambda op: FILL.get(op, "")):
+            for op in sorted(self.ops, key=lambda op: self.kind(type, op)):
                 if self.wants(op, type):
                     self.fill(type, op)
                     pair = self.library.c.bench_op_inputs(self.library.ops[op]) == 2

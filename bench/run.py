@@ -175,7 +175,8 @@ def main():
             progress.say("  ".join(map(str, case.values())))
             records = harness.measure(list(contenders), options.repeats)
             results["records"] += [{**case, **record} for record in records]
-            warnings += harness.disagreements(case, records)
+            if section == "whole":
+                warnings += harness.disagreements(case, records)
     progress.say("done", end=True)
     results["warnings"] = warnings
     machine = re.sub(r"[^a-z0-9]+", "-", f"{results['about']['machine']['cpu']} {bench.threads} threads".lower()).strip(
