@@ -96,8 +96,8 @@ static bool cut_by_keys(const char *name, const tally_array *keys, int64_t value
         }
         last = key;
     }
-    if (last == INT64_MAX) {
-        return complain(name, "key %" PRId64 " is too large: there is one result for each key from 0 on", last);
+    if (last >= machine_memory() / 8) {
+        return complain(name, "key %" PRId64 " is too large: each key from 0 on has a result, beyond what memory holds", last);
     }
     *segments = tally_owners(keys->data, TALLY_I64, last + 1);
     return true;

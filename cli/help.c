@@ -120,6 +120,7 @@ void print_help(FILE *stream) {
     fputs("Tally reduces: it takes numbers and an operator, and gives one number, or one\n"
           "per segment, with the same bits on every machine.\n\n",
           stream);
+    fputs("  ", stream);
     print_wrapped(usage, 2, stream);
     for (int k = 0; k < WORD_COUNT; k++) {
         fprintf(stream, k == 0 ? "\n  tally %-8s" : "  tally %-8s", words[k].name);
@@ -141,11 +142,10 @@ void print_help(FILE *stream) {
     for (const char *line = examples; *line != '\0'; line = strchr(line, '\n') + 1) {
         fprintf(stream, *line == '#' ? "      %.*s\n" : "  %.*s\n", (int)strcspn(line, "\n"), line);
     }
-    fputs("\nMore: tally help OPERATOR, or tally help with one of", stream);
+    fputs("\nMore: tally help OPERATOR, and tally help with a topic:\n ", stream);
     for (int k = 0; k < topic_count; k++) {
-        fprintf(stream, "%s %s", k == 0 ? "" : k + 1 < topic_count ? "," : " or", topics[k].name);
+        fprintf(stream, " %s%s", topics[k].name, k + 1 < topic_count ? "," : "\n");
     }
-    fputs(".\n", stream);
 }
 
 void print_list(FILE *stream) {

@@ -98,7 +98,7 @@ static bool check_length(input *in) {
         return complain(in->name, "it ends early: its header promises %" PRId64 " bytes, the file has %" PRId64, promised,
                         in->file_bytes);
     }
-    return complain(in->name, "%" PRId64 " bytes follow the array, which may be a second one: save each in its own file",
+    return complain(in->name, "it goes on behind its array (%" PRId64 " bytes); if that is a second array, save each by itself",
                     in->file_bytes - promised);
 }
 

@@ -238,12 +238,12 @@ bool npy_starts(const unsigned char *bytes, size_t size) {
 npy_verdict npy_read(const unsigned char *bytes, size_t size, npy_layout *layout, char trouble[NPY_TROUBLE_SIZE]) {
     *layout = (npy_layout){.data_at = NPY_FIRST_BYTES};
     cursor c = {NULL, NULL, trouble};
-    if (size < NPY_FIRST_BYTES) {
-        return NPY_SHORT;
-    }
-    if (!npy_starts(bytes, size)) {
+    if (memcmp(bytes, magic, size < NPY_MAGIC_BYTES ? size : NPY_MAGIC_BYTES) != 0) {
         refuse(&c, "it does not begin as a .npy file does");
         return NPY_BAD;
+    }
+    if (size < NPY_FIRST_BYTES) {
+        return NPY_SHORT;
     }
     unsigned version = bytes[6];
     if (version < 1 || version > 3) {

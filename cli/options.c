@@ -63,10 +63,10 @@ static int edit_distance(const char *left, const char *right) {
     return rows[r % 3][columns];
 }
 
-/* Keeps `candidate` if it is nearer to the word than any before; more than half the word wrong is not near. */
+/* Keeps `candidate` if it is nearer to the word than any before; a third of it wrong is still near. */
 static void keep_nearest(const char *word, const char *candidate, int *best, const char **nearest) {
     int distance = edit_distance(word, candidate);
-    if (distance < *best && 2 * distance <= (int)strlen(candidate)) {
+    if (distance < *best && 3 * distance <= (int)strlen(candidate) + 1) {
         *best = distance;
         *nearest = candidate;
     }
@@ -79,6 +79,15 @@ const char *nearest_command(const char *word) {
         keep_nearest(word, command_words[k], &best, &nearest);
     }
     return nearest;
+}
+
+/* Whether a word is the beginning of several options. */
+static bool ambiguous(const char *word) {
+    int matches = 0;
+    for (const struct option *option = long_options; option->name != NULL; option++) {
+        matches += strncmp(option->name, word, strlen(word)) == 0;
+    }
+    return matches > 1;
 }
 
 static const char *nearest_option(const char *word) {
@@ -197,13 +206,16 @@ static bool refuse_option(int verdict, const char *argument) {
     strncpy(name, argument + 2, sizeof name - 1);
     name[strcspn(name, "=")] = '\0';
     const char *nearest = nearest_option(name);
+    if (ambiguous(name)) {
+        return complain(NULL, "several options begin with --%s; see tally help", name);
+    }
     if (optopt != 0 && optopt > OPTION_BASE) {
         return complain(NULL, "--%s takes no argument", name);
     }
     if (nearest != NULL) {
         return complain(NULL, "there is no option --%s; did you mean --%s?", name, nearest);
     }
-    return complain(NULL, "there is no option --%s, or several begin so; see tally help", name);
+    return complain(NULL, "there is no option --%s; see tally help", name);
 }
 
 int read_command(int argc, char **argv, command *wanted) {

@@ -50,15 +50,20 @@ static tally_type word_type(tally_type input) {
     }
 }
 
-/* min and max are values of the input, so that a float is written with the digits its own type needs. */
-static void print_value(tally_type input, const tally_word *word, char *text) {
+/* min, max and sum have the bits of those operators, so that a float is written with the digits its own type needs. */
+static void print_value(tally_type type, const tally_word *word, char *text) {
     unsigned char own[8];
-    if (type_class(input) == TALLY_CLASS_FLOAT) {
-        store_float(word->f, input, own);
-        print_number(input, own, text);
+    if (type_class(type) == TALLY_CLASS_FLOAT) {
+        store_float(word->f, type, own);
+        print_number(type, own, text);
     } else {
-        print_number(word_type(input), word, text);
+        print_number(word_type(type), word, text);
     }
+}
+
+static tally_type sum_type(tally_type input) {
+    tally_type type;
+    return tally_result_type(NULL, TALLY_SUM, input, &type, NULL) == TALLY_OK ? type : input;
 }
 
 static void stats_texts(const results *from, int64_t s, bool absent, char texts[RESULT_NUMBERS_MAX][RESULT_TEXT_SIZE]) {
@@ -70,7 +75,7 @@ static void stats_texts(const results *from, int64_t s, bool absent, char texts[
     }
     print_value(from->input, &row.min, texts[1]);
     print_value(from->input, &row.max, texts[2]);
-    print_number(word_type(from->input), &row.sum, texts[3]);
+    print_value(sum_type(from->input), &row.sum, texts[3]);
     print_number(TALLY_F64, &row.mean, texts[4]);
     print_number(TALLY_F64, &row.var, texts[5]);
 }

@@ -144,7 +144,7 @@ static void copy_held(const input *in, unsigned char *to, int64_t first, int64_t
 static bool check_end(input *in) {
     unsigned char more;
     int64_t got = read_input(in, &more, 1);
-    return got == 0 || (got > 0 && complain(in->name, "bytes follow the array, which may be a second one"));
+    return got == 0 || (got > 0 && complain(in->name, "it goes on behind its array; if that is a second array, save each by itself"));
 }
 
 static bool ends_early(const input *in, int64_t bytes) {

@@ -22,7 +22,8 @@ say() {
 # Prints a command as one would type it, then what it gives.
 try() {
     printf '  $ %s\n' "$1"
-    sh -c "$1" | sed 's/^/    /'
+    sh -c "$1" > shown
+    sed 's/^/    /' shown
 }
 
 say "This machine:"

@@ -9,6 +9,7 @@ A case file holds commands and what each gives:
 Lines that begin with # and empty lines are for readers. --update writes what the commands give now; look at the diff.
 """
 import argparse
+import difflib
 import os
 import pathlib
 import subprocess
@@ -72,16 +73,18 @@ def run(step, directory, tally):
 def report(name, step, got):
     print(f"FAILED {name}: $ {step.command}")
     for what, wanted, given in zip(("stdout", "stderr", "status"), (step.out, step.err, step.status), got):
-        if wanted != given:
-            print(f"  {what} wanted {wanted!r}\n  {what} given  {given!r}")
+        if what == "status" and wanted != given:
+            print(f"  status {given}, not {wanted}")
+        elif wanted != given:
+            print("\n".join("  " + line for line in difflib.unified_diff(wanted, given, f"{what} wanted", "given", lineterm="")))
 
 
-def write(path, steps, tail):
+def write(path, steps):
     lines = []
     for step in steps:
         lines += step.notes + [f"$ {step.command}"]
         lines += [f"> {line}" for line in step.out] + [f"! {line}" for line in step.err] + [f"= {step.status}"]
-    path.write_text("\n".join(lines + tail) + "\n")
+    path.write_text("\n".join(lines) + "\n")
 
 
 def run_file(path, tally, update):
@@ -101,7 +104,7 @@ def run_file(path, tally, update):
                 failed += 1
                 report(path.stem, step, got)
     if update:
-        write(path, steps, [])
+        write(path, steps)
     return passed, failed
 
 
