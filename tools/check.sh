@@ -18,6 +18,7 @@ if [ ${#python_tests[@]} -gt 0 ]; then
 else
     skip python "there are no test_*.py"
 fi
+part cli "$python" tests/cli/run.py --tally "$build/tally"
 part package tests/package/run.sh "$build"
 if [ -x examples/demo.sh ]; then
     part demo examples/demo.sh "$build/tally"
