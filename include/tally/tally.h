@@ -1,0 +1,343 @@
+/* Tally: parallel reductions with the same bits on every machine.
+ *
+ *     double x[1000], total;
+ *     tally_reduce(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 1000), tally_out(&total, TALLY_F64, 1));
+ *
+ * An operator is reduced over an array, or over each segment of an array that a cut divides. The bits of a result
+ * depend on the values, their order, their type, the operator and the options, never on threads, instruction sets,
+ * alignment or neighbouring segments: tally_reduce_segments gives for segment s what tally_reduce gives for that slice.
+ *
+ * Every function returns a status (0 is TALLY_OK); tally_message() then has a sentence that says what was wrong and
+ * what to do. Nothing is printed, nothing aborts. Functions are synchronous: when one returns, the work is done.
+ * Arrays belong to the caller and are only borrowed for the call. Values may lie at any address: no alignment is needed.
+ * Any thread may call any function; one context may serve several threads at once as long as none of them changes its
+ * options; one state belongs to one thread at a time.
+ *
+ * Needs C11 or C++17. Link with -ltally.
+ */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tally/tables.h"
+
+#define TALLY_VERSION_MAJOR 0
+#define TALLY_VERSION_MINOR 1
+#define TALLY_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TALLY_API __attribute__((visibility("default")))
+#define TALLY_CHECKED __attribute__((visibility("default"), warn_unused_result))
+#else
+#define TALLY_API
+#define TALLY_CHECKED
+#endif
+
+/* ---- words ------------------------------------------------------------------------------------------------- */
+
+typedef enum tally_status {
+#define TALLY_ROW(id, number, sentence) TALLY_##id = number,
+    TALLY_STATUSES(TALLY_ROW)
+#undef TALLY_ROW
+} tally_status;
+
+/* TALLY_NATURAL stands for "the type the operator gives" (outputs only). TALLY_STRUCT is the caller's own struct, for
+ * operators made with tally_define; its size is the operator's input_size. Booleans are bytes: 0 is false, all else true.
+ * f16 and bf16 are passed as their 16 bits; no compiler support is needed. */
+typedef enum tally_type {
+    TALLY_NATURAL = 0,
+#define TALLY_ROW(id, name, numpy, bytes, class) TALLY_##id,
+    TALLY_TYPES(TALLY_ROW)
+#undef TALLY_ROW
+    TALLY_STRUCT,
+    TALLY_TYPE_END
+} tally_type;
+
+/* Built-in operators, and behind them the numbers tally_define hands out. */
+typedef int32_t tally_op;
+enum {
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) TALLY_##id,
+    TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+    TALLY_OP_END,
+    TALLY_OP_USER = 1000
+};
+
+/* An input: `count` values of `type`, the first at `data`, each `stride` bytes after the one before. A stride of 0 means
+ * side by side; it may be larger than the value (a field of a struct), smaller, or negative (then `data` is the first
+ * value in reading order, the highest in memory). data may be NULL only when count is 0. */
+typedef struct tally_array {
+    const void *data;
+    tally_type type;
+    int64_t count;
+    int64_t stride;
+} tally_array;
+
+/* An output: room for `count` results of `type`, `stride` bytes apart (0: side by side). TALLY_NATURAL is the type
+ * tally_result_type names; another numeric type converts each result to it: integers that do not fit, and floats
+ * that are no integer in range, are TALLY_OVERFLOW (the nearest representable value is written); floats round to nearest even.
+ * minmax writes two values per result, stats one tally_stats (its type stays natural). May overlap no input. */
+typedef struct tally_output {
+    void *data;
+    tally_type type;
+    int64_t count;
+    int64_t stride;
+} tally_output;
+
+static inline tally_array tally_in(const void *data, tally_type type, int64_t count) {
+    tally_array array = {data, type, count, 0};
+    return array;
+}
+
+static inline tally_output tally_out(void *data, tally_type type, int64_t count) {
+    tally_output output = {data, type, count, 0};
+    return output;
+}
+
+/* How an array is cut into segments. */
+typedef enum tally_cut {
+    TALLY_OFFSETS, /* index[0 .. count]: segment s is values index[s] .. index[s+1]-1; never decreasing */
+    TALLY_LENGTHS, /* index[0 .. count-1]: segments follow one another from value 0; none negative */
+    TALLY_OWNERS,  /* index[0 .. values-1]: the segment of each value, sorted, in 0 .. count-1; gaps are empty segments */
+    TALLY_ROWS     /* no index: see tally_rows */
+} tally_cut;
+
+/* `count` segments. index: i32 or i64 as index_type says, side by side, any alignment; see tally_cut for its length.
+ * length and inner are for TALLY_ROWS alone. */
+typedef struct tally_segments {
+    tally_cut cut;
+    const void *index;
+    tally_type index_type;
+    int64_t count;
+    int64_t length;
+    int64_t inner;
+} tally_segments;
+
+static inline tally_segments tally_offsets(const void *index, tally_type index_type, int64_t count) {
+    tally_segments segments = {TALLY_OFFSETS, index, index_type, count, 0, 0};
+    return segments;
+}
+static inline tally_segments tally_lengths(const void *index, tally_type index_type, int64_t count) {
+    tally_segments segments = {TALLY_LENGTHS, index, index_type, count, 0, 0};
+    return segments;
+}
+static inline tally_segments tally_owners(const void *index, tally_type index_type, int64_t count) {
+    tally_segments segments = {TALLY_OWNERS, index, index_type, count, 0, 0};
+    return segments;
+}
+/* The axis of `length` in an array of shape (outer, length, inner), in C order: outer * inner results, result
+ * o * inner + i over the values (o * length + l) * inner + i, l = 0 .. length-1. An axis k of an N-d array has as outer the
+ * product of the extents before k and as inner the product of those after it; the last axis has inner 1. */
+static inline tally_segments tally_rows(int64_t outer, int64_t length, int64_t inner) {
+    tally_segments segments = {TALLY_ROWS, NULL, TALLY_NATURAL, outer, length, inner};
+    return segments;
+}
+
+/* The result of TALLY_STATS. min, max and sum are .i for bool and signed input, .u for unsigned, .f for floats; var is
+ * the variance with the context's ddof. */
+typedef union tally_word {
+    int64_t i;
+    uint64_t u;
+    double f;
+} tally_word;
+typedef struct tally_stats {
+    int64_t count;
+    tally_word min, max, sum;
+    double mean, var;
+} tally_stats;
+
+/* ---- contexts ----------------------------------------------------------------------------------------------- */
+
+/* A context carries options, an allocator and the caller's own operators. Where a context is asked for, NULL means the
+ * process's own, which has the defaults and no operators of the caller's. */
+typedef struct tally_context tally_context;
+
+typedef enum tally_accuracy {
+    TALLY_BEST = 0,  /* the best this version has: today TALLY_FAST, TALLY_EXACT once exact sums exist */
+    TALLY_FAST = 1,  /* floats are added in the canonical order (docs/order.md) */
+    TALLY_EXACT = 2  /* the true sum, rounded once: TALLY_UNSUPPORTED in this version */
+} tally_accuracy;
+
+typedef enum tally_nan {
+    TALLY_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; arg operators give the first NaN */
+    TALLY_NAN_SKIP = 1,      /* NaNs are as if absent: they are not counted, and only NaNs is as empty */
+    TALLY_NAN_TOTAL = 2      /* min, max, minmax, argmin, argmax: IEEE 754 totalOrder, NaNs beyond the infinities */
+} tally_nan;
+
+typedef enum tally_backend {
+    TALLY_BACKEND_AUTO = 0,
+    TALLY_BACKEND_CPU = 1,       /* threads and vector units */
+    TALLY_BACKEND_REFERENCE = 2  /* slow and obvious, the same bits: for tests and doubts */
+} tally_backend;
+
+typedef struct tally_options {
+    size_t size; /* sizeof(tally_options): TALLY_OPTIONS_INIT sets it; zero everywhere else is the default */
+    tally_accuracy accuracy;
+    tally_nan nan;
+    int threads; /* at most this many; 0: as many as OpenMP would use (OMP_NUM_THREADS, or the cores) */
+    int ddof;    /* var and std divide by count - ddof (NaN where that is not positive); 0 .. 1000 */
+    tally_backend backend;
+} tally_options;
+#define TALLY_OPTIONS_INIT {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO}
+
+/* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both may be
+ * called from any thread that calls Tally. */
+typedef struct tally_allocator {
+    void *(*allocate)(size_t bytes, void *user);
+    void (*release)(void *memory, void *user);
+    void *user;
+} tally_allocator;
+
+/* Makes a context with the default options; allocator NULL means malloc and free. The caller destroys it after its
+ * states. TALLY_BAD_ARGUMENT: NULL context, or an allocator without both functions. TALLY_NO_MEMORY. */
+TALLY_CHECKED tally_status tally_context_create(const tally_allocator *allocator, tally_context **context);
+TALLY_API void tally_context_destroy(tally_context *context); /* NULL is fine */
+
+/* Sets all options at once. TALLY_BAD_ARGUMENT: a NULL context (the process's own keeps its defaults), a size this
+ * version does not know, a value out of range. TALLY_UNSUPPORTED: TALLY_EXACT. Nothing changes on failure. */
+TALLY_CHECKED tally_status tally_set_options(tally_context *context, const tally_options *options);
+TALLY_API tally_options tally_get_options(const tally_context *context);
+
+/* The sentence behind the last status other than TALLY_OK that this thread got; "" before any. Valid until the
+ * thread's next call that fails. Never NULL. */
+TALLY_API const char *tally_message(void);
+
+/* ---- reducing ----------------------------------------------------------------------------------------------- */
+
+/* Reduces the array to one result in out[0]. Method: docs/order.md; threads take runs of leaves, each leaf column by
+ * column (Hillis and Steele's data-parallel reduction, with the tree fixed in advance).
+ * TALLY_EMPTY: no values (or NaNs only, skipped) and no identity; the filler of docs/operators.md is written.
+ * TALLY_BAD_ARGUMENT: NULL data, negative count, unknown operator, out too small, a range of addresses that wraps, or
+ * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
+ * TALLY_OVERFLOW: see tally_output. TALLY_NO_MEMORY: scratch memory (some KB a thread). */
+TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
+
+/* Reduces each segment; out[s] is what tally_reduce gives for segment s alone, arg operators counting from the segment's
+ * start. The whole cut is checked before or while it is used, never is anything read outside the array.
+ * TALLY_EMPTY: as tally_reduce for at least one segment; all results are written, fillers included.
+ * TALLY_BAD_CUT: negative or decreasing offsets, negative lengths, unsorted owners, owners outside 0 .. count-1, segments
+ * beyond the array, rows that do not multiply to in.count; out then holds nothing of use. Others as tally_reduce. */
+TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
+                                                 tally_segments segments, tally_output out);
+
+/* The same for operators of two inputs (dot): both arrays have the same type and count. */
+TALLY_CHECKED tally_status tally_reduce_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
+                                             tally_output out);
+TALLY_CHECKED tally_status tally_reduce_segments_pair(tally_context *context, tally_op op, tally_array left,
+                                                      tally_array right, tally_segments segments, tally_output out);
+
+/* The type, and the bytes of one result (a pair for minmax, sizeof(tally_stats) for stats), that op gives for input of
+ * `type`. Either pointer may be NULL. TALLY_BAD_ARGUMENT: unknown operator or type. TALLY_BAD_TYPE: not defined. */
+TALLY_CHECKED tally_status tally_result_type(const tally_context *context, tally_op op, tally_type type,
+                                             tally_type *result, size_t *result_bytes);
+
+/* The number of values in a leaf for input of `type`: 4096 / its size. For TALLY_STRUCT see tally_define. 0: unknown type. */
+TALLY_API int64_t tally_leaf_length(tally_type type);
+
+/* ---- the caller's own operators ------------------------------------------------------------------------------- */
+
+/* An operator is a lift, an associative combine, its identity and a finish, in C callbacks over runs of values so that the
+ * caller's compiler can vectorise their loops; `text` is the same operator as source for backends that compile it.
+ * Accumulators handed to callbacks lie side by side, 64-byte aligned. Callbacks run on several threads at once. */
+typedef struct tally_operator {
+    size_t size;         /* sizeof(tally_operator) */
+    const char *name;    /* 1 to 31 letters, digits, '_' or '-'; saved states are found again by it */
+    tally_type input;    /* any type, or TALLY_STRUCT */
+    size_t input_size;   /* bytes of one value: for TALLY_STRUCT 1 .. 64; else 0 or the type's size */
+    size_t acc_size;     /* bytes of one accumulator, 1 .. 64 */
+    tally_type result;   /* type of one result, or TALLY_STRUCT */
+    size_t result_size;  /* bytes of one result: for TALLY_STRUCT 1 .. 64; else 0 or the type's size */
+    int commutative;     /* not 0: the order of operands is free up to rounding (column order); 0: kept (7-fold order) */
+    const void *identity; /* acc_size bytes: combine(identity, a) and combine(a, identity) are a, bit for bit */
+    /* accs[k] = lift(value k), k = 0 .. count-1; the values lie side by side at `values`; value 0 has index `first`. */
+    void (*lift)(void *accs, const void *values, int64_t count, int64_t first, void *user);
+    /* left[k] = combine(left[k], right[k]), k = 0 .. count-1; left comes earlier in the input; left and right do not overlap. */
+    void (*combine)(void *left, const void *right, int64_t count, void *user);
+    /* results[k] = finish(accs[k]); NULL: the accumulator's bytes are the result (acc_size must equal the result's). */
+    void (*finish)(void *results, const void *accs, int64_t count, void *user);
+    void *user;       /* handed to every callback */
+    const char *text; /* the operator as text for backends that compile it (docs/operators.md), or NULL */
+} tally_operator;
+
+/* Adds an operator to a context and gives its number; the description and its identity are copied, `user` and the
+ * callbacks must outlive the context. Do not define while other threads reduce on the context. A leaf of a struct type has
+ * 4096 / input_size values, rounded down to a power of two.
+ * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: no callbacks (this
+ * version runs on the CPU only). TALLY_NO_MEMORY. */
+TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_operator *definition, tally_op *op);
+
+/* ---- states --------------------------------------------------------------------------------------------------- */
+
+/* A state is the reduction of a run of values that begins at value `first` of a whole: it is pushed to, merged with the
+ * state of the run that follows, saved, loaded, and, when it begins at 0, finished to the bits of tally_reduce over the whole.
+ * A state copies the options it is opened with; its context must outlive it. One state takes some 30 KB. */
+typedef struct tally_state tally_state;
+
+/* TALLY_BAD_ARGUMENT: NULL state, negative first, unknown operator. TALLY_BAD_TYPE. TALLY_NO_MEMORY. */
+TALLY_CHECKED tally_status tally_state_open(tally_context *context, tally_op op, tally_type type, int64_t first,
+                                            tally_state **state);
+TALLY_API void tally_state_close(tally_state *state); /* NULL is fine */
+
+/* Appends values (for an operator of two inputs: pairs of values). Errors as tally_reduce; after one the state is as before. */
+TALLY_CHECKED tally_status tally_state_push(tally_state *state, tally_array in);
+TALLY_CHECKED tally_status tally_state_push_pair(tally_state *state, tally_array left, tally_array right);
+
+/* into becomes the state of both runs; later is unchanged. later must begin where into ends; then the bits are those of one
+ * state that was pushed everything, wherever the border lies. Where order cannot show (docs/order.md) any state opened at 0
+ * may be merged too, and counts as following.
+ * TALLY_BAD_ORDER: later begins elsewhere. TALLY_BAD_ARGUMENT: NULL, the same state twice, or different operator, type or
+ * options. */
+TALLY_CHECKED tally_status tally_state_merge(tally_state *into, const tally_state *later);
+
+/* How many values were pushed or merged, and where the run begins. NULL gives 0. */
+TALLY_API int64_t tally_state_count(const tally_state *state);
+TALLY_API int64_t tally_state_first(const tally_state *state);
+
+/* Writes the result of the run to out[0]; the state stays open and can be pushed to. TALLY_BAD_ORDER: the run does not
+ * begin at 0 and its order could show: merge it into its predecessor. Others as tally_reduce. */
+TALLY_CHECKED tally_status tally_state_finish(const tally_state *state, tally_output out);
+
+/* Saves to `capacity` bytes at buffer and gives the bytes written in *size (needed, when buffer is NULL or too small:
+ * TALLY_NO_SPACE, unless buffer is NULL). Layout: docs/states.md; the same bytes on every machine. */
+TALLY_CHECKED tally_status tally_state_save(const tally_state *state, void *buffer, size_t capacity, size_t *size);
+
+/* Opens the state saved in `size` bytes. An operator of the caller's own is found in the context by its name.
+ * TALLY_BAD_STATE: anything but an unharmed state of this version. TALLY_BAD_ARGUMENT: NULL. TALLY_NO_MEMORY. */
+TALLY_CHECKED tally_status tally_state_load(tally_context *context, const void *buffer, size_t size,
+                                            tally_state **state);
+
+/* What a state reduces. NULL gives TALLY_OP_END and TALLY_NATURAL. */
+TALLY_API tally_op tally_state_op(const tally_state *state);
+TALLY_API tally_type tally_state_type(const tally_state *state);
+
+/* ---- names and facts -------------------------------------------------------------------------------------------- */
+
+/* Names as in the tables ("sum", "f32"); NULL for an unknown number (user operators have none here). The _from_ functions give
+ * TALLY_OP_END and TALLY_NATURAL for an unknown name. Strings are static. */
+TALLY_API const char *tally_op_name(tally_op op);
+TALLY_API const char *tally_op_summary(tally_op op);
+TALLY_API int tally_op_inputs(tally_op op); /* 1 or 2; 0: unknown */
+TALLY_API tally_op tally_op_from_name(const char *name);
+TALLY_API const char *tally_type_name(tally_type type);
+TALLY_API tally_type tally_type_from_name(const char *name);
+TALLY_API size_t tally_type_size(tally_type type); /* bytes; 0 for NATURAL, STRUCT and unknown */
+TALLY_API const char *tally_status_name(tally_status status); /* "BAD_CUT" */
+
+TALLY_API const char *tally_version(void); /* "0.1.0" */
+
+/* What the machine offers: instruction set in use ("avx512", "avx2", "baseline", "neon"; the environment variable TALLY_ISA names
+ * the highest level to use, read at the first call), and the threads a call may use by default. */
+TALLY_API const char *tally_cpu_isa(void);
+TALLY_API int tally_cpu_threads(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

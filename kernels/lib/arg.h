@@ -1,0 +1,69 @@
+/* argmin and argmax. The including file says which key is better; ties go to the lowest index. No include guard. */
+#define TALLY_COLUMN(X) X(TALLY_K, key)
+#define TALLY_START(a) (a).key = TALLY_WORST_KEY
+#define TALLY_JOIN(a, b) (a).key = TALLY_BETTER((b).key, (a).key) ? (b).key : (a).key
+#define TALLY_AIM(X) X(TALLY_K, key)
+#define TALLY_SECOND(X) X(int32_t, at)
+#define TALLY_START2(a) (a).at = INT32_MAX
+#define TALLY_JOIN2(a, b) (a).at = (b).at < (a).at ? (b).at : (a).at
+#define TALLY_NODE(X) X(TALLY_K, key) X(int64_t, at)
+#define TALLY_CAN_SPARE
+#define TALLY_HAS_INDEX
+#include "lib/records.h"
+
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+    TALLY_N(column) a;
+    (void)y;
+    a.key = TALLY_ARG_KEY(x);
+    return a;
+}
+TALLY_FN TALLY_N(aim) TALLY_N(take_aim)(TALLY_N(column) column, int64_t n) {
+    TALLY_N(aim) aim;
+    (void)n;
+    aim.key = column.key;
+    return aim;
+}
+/* A skipped NaN has the worst key, which a number may have too: only what is present can be the place. */
+TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_T x, int32_t i, TALLY_N(aim) aim) {
+    TALLY_N(second) a;
+    a.at = TALLY_ARG_KEY(x) == aim.key && TALLY_N(present)(x) ? i : INT32_MAX;
+    return a;
+}
+TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
+    TALLY_N(node) a;
+    a.n = 0;
+    a.key = TALLY_WORST_KEY;
+    a.at = INT64_MAX;
+    return a;
+}
+TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, TALLY_N(aim) aim, TALLY_N(second) second, int64_t n,
+                                     int64_t first) {
+    TALLY_N(node) a;
+    (void)aim;
+    a.n = n;
+    a.key = column.key;
+    a.at = second.at == INT32_MAX ? INT64_MAX : first + second.at;
+    return a;
+}
+TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+    int takes = TALLY_BETTER(b.key, a.key) || (b.key == a.key && b.at < a.at);
+    a.n += b.n;
+    a.key = takes ? b.key : a.key;
+    a.at = takes ? b.at : a.at;
+    return a;
+}
+TALLY_FN int TALLY_N(spare)(TALLY_N(node) node, TALLY_N(column) column) {
+    return node.at != INT64_MAX && !TALLY_BETTER(column.key, node.key);
+}
+TALLY_FN TALLY_N(node) TALLY_N(shift)(TALLY_N(node) a, int64_t by) {
+    a.at = a.at == INT64_MAX ? a.at : (int64_t)((uint64_t)a.at + (uint64_t)by);
+    return a;
+}
+typedef int64_t TALLY_N(result);
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    (void)final;
+    return a.n == 0 ? -1 : a.at;
+}
+#undef TALLY_BETTER
+#undef TALLY_WORST_KEY
+#undef TALLY_ARG_KEY

@@ -1,0 +1,55 @@
+/* The common subset of C11 and CUDA that kernel text is written in.
+ *
+ * Operators use these words and nothing of the standard library, so that gcc, clang and a device compiler read the same
+ * text. The promise of equal bits rests on two rules that every build of this text must keep: no contraction of a*b+c,
+ * and IEEE 754 arithmetic to nearest even with subnormals.
+ */
+#ifndef TALLY_DIALECT_H
+#define TALLY_DIALECT_H
+
+#include <stdint.h>
+
+#define TALLY_FN static inline __attribute__((always_inline, unused))
+
+#define TALLY_PASTE_(a, b) a##b
+#define TALLY_PASTE(a, b) TALLY_PASTE_(a, b)
+
+/* What finish may need beside the accumulator. */
+typedef struct tally_final {
+    int32_t ddof; /* var and std divide by n - ddof */
+    int32_t root; /* var: give the square root (std) */
+} tally_final;
+
+/* Values as bits and back: the one place that knows how. */
+TALLY_FN int32_t tally_bits_f32(float x) {
+    int32_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+TALLY_FN float tally_from_bits_f32(int32_t bits) {
+    float x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+TALLY_FN int64_t tally_bits_f64(double x) {
+    int64_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+TALLY_FN double tally_from_bits_f64(int64_t bits) {
+    double x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* NaNs come out of arithmetic with different signs and payloads on different machines; results carry this one. */
+TALLY_FN float tally_clean_f32(float x) { return x != x ? tally_from_bits_f32(0x7fc00000) : x; }
+TALLY_FN double tally_clean_f64(double x) { return x != x ? tally_from_bits_f64(0x7ff8000000000000) : x; }
+
+TALLY_FN double tally_sqrt_f64(double x) { return __builtin_sqrt(x); }
+TALLY_FN float tally_nan_f32(void) { return tally_from_bits_f32(0x7fc00000); }
+TALLY_FN double tally_nan_f64(void) { return tally_from_bits_f64(0x7ff8000000000000); }
+TALLY_FN float tally_infinity_f32(void) { return tally_from_bits_f32(0x7f800000); }
+TALLY_FN double tally_infinity_f64(void) { return tally_from_bits_f64(0x7ff0000000000000); }
+
+#endif

@@ -1,0 +1,21 @@
+/* Undoes what one operator file and the lib headers it used have defined. */
+#undef TALLY_COLUMN
+#undef TALLY_NODE
+#undef TALLY_START
+#undef TALLY_JOIN
+#undef TALLY_AIM
+#undef TALLY_SECOND
+#undef TALLY_START2
+#undef TALLY_JOIN2
+#undef TALLY_PASSES
+#undef TALLY_CAN_SPARE
+#undef TALLY_HAS_INDEX
+#undef TALLY_WHOLE
+#undef TALLY_MOMENT_FIELDS
+#undef TALLY_MOMENT_START
+#undef TALLY_MOMENT_ZERO
+#undef TALLY_MOMENT_JOIN
+#undef TALLY_MOMENT_LIFT
+#undef TALLY_MOMENT_PIVOT
+#undef TALLY_MOMENT_OF
+#undef TALLY_LANE

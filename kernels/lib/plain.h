@@ -1,0 +1,23 @@
+/* For operators whose node has the fields of its column (wider types allowed): a sealed column is its node, and nodes join
+ * as columns do. Includes lib/records.h. No include guard. */
+#include "lib/records.h"
+
+TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
+    TALLY_N(node) a;
+    a.n = 0;
+    TALLY_START(a);
+    return a;
+}
+#define TALLY_FIELD(type, name) a.name = (type)column.name;
+TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
+    TALLY_N(node) a;
+    a.n = n;
+    TALLY_NODE(TALLY_FIELD)
+    return a;
+}
+#undef TALLY_FIELD
+TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+    a.n += b.n;
+    TALLY_JOIN(a, b);
+    return a;
+}

@@ -1,0 +1,23 @@
+/* Undoes lib/types.h. */
+#undef TALLY_NUMBER
+#undef TALLY_BOOLEAN
+#undef TALLY_FLOAT
+#undef TALLY_SIGNED
+#undef TALLY_T
+#undef TALLY_BYTES
+#undef TALLY_B
+#undef TALLY_V
+#undef TALLY_ZERO
+#undef TALLY_REAL
+#undef TALLY_W
+#undef TALLY_S
+#undef TALLY_R
+#undef TALLY_K
+#undef TALLY_K_LOW
+#undef TALLY_K_HIGH
+#undef TALLY_M
+#undef TALLY_SQUARE
+#undef TALLY_INFINITY_BITS
+#undef TALLY_NAN_BITS
+#undef TALLY_TYPE
+#undef TALLY_NAN

@@ -1,0 +1,26 @@
+/* mean: the sum over the count. Integers up to 32 bits are summed exactly within a leaf, others in floats; above the leaf in
+ * f64, where i64 sums cannot overflow. */
+#if TALLY_FLOAT || TALLY_BYTES == 8
+#define TALLY_LANE TALLY_R
+#elif TALLY_BYTES == 4
+#define TALLY_LANE int64_t
+#else
+#define TALLY_LANE int32_t
+#endif
+#define TALLY_COLUMN(X) X(TALLY_LANE, sum)
+#define TALLY_NODE(X) X(double, sum)
+#define TALLY_START(a) (a).sum = 0
+#define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
+#include "lib/plain.h"
+
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+    TALLY_N(column) a;
+    (void)y;
+    a.sum = TALLY_N(present)(x) ? (TALLY_LANE)TALLY_N(value)(x) : 0;
+    return a;
+}
+typedef TALLY_R TALLY_N(result);
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    (void)final;
+    return TALLY_REAL(clean)((TALLY_R)(a.sum / (double)a.n));
+}

@@ -1,0 +1,103 @@
+/* stats: count, min, max, sum, mean and var in one pass; min, max and sum have the bits that min, max and sum give. */
+#include "lib/moments.h"
+#include "lib/range.h"
+#if !TALLY_FLOAT && TALLY_BYTES == 8
+/* The mean of 64-bit integers is taken from a float sum, their sum is modulo 2^64: two lanes. */
+#define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X) X(uint64_t, whole) TALLY_RANGE_FIELDS(X)
+#define TALLY_START(a) TALLY_MOMENT_START(a), (a).whole = 0, TALLY_RANGE_START(a)
+#define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b), (a).whole = (a).whole + (b).whole, TALLY_RANGE_JOIN(a, b)
+#define TALLY_WHOLE(column) (column).whole
+#else
+#define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X) TALLY_RANGE_FIELDS(X)
+#define TALLY_START(a) TALLY_MOMENT_START(a), TALLY_RANGE_START(a)
+#define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b), TALLY_RANGE_JOIN(a, b)
+#define TALLY_WHOLE(column) (TALLY_W)(column).sum
+#endif
+#define TALLY_NODE(X) TALLY_RANGE_FIELDS(X) X(TALLY_W, sum) X(double, mean) X(double, squares)
+#include "lib/records.h"
+#include "lib/moments_second.h"
+
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+    TALLY_N(column) a;
+    (void)y;
+    TALLY_MOMENT_LIFT(a, x);
+    TALLY_RANGE_LIFT(a, x);
+#if !TALLY_FLOAT && TALLY_BYTES == 8
+    a.whole = (uint64_t)x;
+#endif
+    return a;
+}
+TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
+    TALLY_N(node) a;
+    a.n = 0;
+    TALLY_RANGE_START(a);
+    a.sum = TALLY_ZERO;
+    a.mean = 0;
+    a.squares = 0;
+    return a;
+}
+TALLY_FN TALLY_N(node) TALLY_N(with)(TALLY_N(column) column, int64_t n, tally_moments m) {
+    TALLY_N(node) a;
+    a.n = n;
+    a.low = column.low;
+    a.high = column.high;
+    a.sum = TALLY_WHOLE(column);
+    a.mean = m.mean;
+    a.squares = m.squares;
+    return a;
+}
+#if TALLY_PASSES == 2
+TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, TALLY_N(aim) aim, TALLY_N(second) second, int64_t n,
+                                     int64_t first) {
+    (void)first;
+    return TALLY_N(with)(column, n, TALLY_N(leaf_moments)(aim.pivot, second.rest, second.squares, n));
+}
+#else
+TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
+    return TALLY_N(with)(column, n, TALLY_N(leaf_moments)(column.sum, (int64_t)column.squares, n));
+}
+#endif
+TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+    tally_moments early, late, both;
+    early.mean = a.mean;
+    early.squares = a.squares;
+    late.mean = b.mean;
+    late.squares = b.squares;
+    both = tally_join_moments(a.n, early, b.n, late);
+    a.n += b.n;
+    TALLY_RANGE_JOIN(a, b);
+    a.sum = a.sum + b.sum;
+    a.mean = both.mean;
+    a.squares = both.squares;
+    return a;
+}
+
+/* The words of tally_stats (include/tally/tally.h), in its order. */
+typedef union TALLY_N(word) {
+    int64_t i;
+    uint64_t u;
+    double f;
+} TALLY_N(word);
+typedef struct TALLY_N(result) {
+    int64_t count;
+    TALLY_N(word) min, max, sum;
+    double mean, var;
+} TALLY_N(result);
+#if TALLY_FLOAT
+#define TALLY_SET_WORD(word, value) (word).f = tally_clean_f64((double)(value))
+#elif TALLY_SIGNED || TALLY_BOOLEAN
+#define TALLY_SET_WORD(word, value) (word).i = (int64_t)(value)
+#else
+#define TALLY_SET_WORD(word, value) (word).u = (uint64_t)(value)
+#endif
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    TALLY_N(result) r;
+    r.count = a.n;
+    TALLY_SET_WORD(r.min, TALLY_N(value)(TALLY_N(winner)(a.low, a.n)));
+    TALLY_SET_WORD(r.max, TALLY_N(value)(TALLY_N(winner)(a.high, a.n)));
+    TALLY_SET_WORD(r.sum, a.n == 0 ? 0 : a.sum);
+    r.mean = a.n == 0 ? tally_nan_f64() : tally_clean_f64(a.mean);
+    r.var = a.n == 0 ? tally_nan_f64() : tally_clean_f64(tally_variance(a.n, a.squares, final));
+    return r;
+}
+#undef TALLY_SET_WORD

@@ -1,0 +1,161 @@
+/* The entry points: check what the caller passed, describe it, hand it to a backend, make a status of what comes back. */
+#include <string.h>
+
+#include "fpenv.h"
+#include "internal.h"
+
+/* Whether `count` items of `bytes` bytes, `stride` apart from `address`, stay within the address space. */
+static bool fits_memory(const void *address, int64_t count, int64_t stride, size_t bytes) {
+    int64_t span;
+    uintptr_t first = (uintptr_t)address;
+    if (count <= 1) return count == 0 || first <= UINTPTR_MAX - (bytes - 1);
+    if (__builtin_mul_overflow(count - 1, stride, &span) || span == INT64_MIN) return false;
+    if (span < 0) return (uintptr_t)-span <= first && first <= UINTPTR_MAX - (bytes - 1);
+    return (uintptr_t)span <= UINTPTR_MAX - (bytes - 1) && first <= UINTPTR_MAX - (bytes - 1) - (uintptr_t)span;
+}
+
+static tally_status check_array(const tally__spec *spec, tally_array in, const char *which) {
+    TALLY_CHECK(in.type == spec->type, BAD_ARGUMENT, "%s has type %s where %s was expected", which,
+                tally_type_name(in.type) ? tally_type_name(in.type) : "none",
+                tally_type_name(spec->type) ? tally_type_name(spec->type) : "TALLY_STRUCT");
+    TALLY_CHECK(in.count >= 0, BAD_ARGUMENT, "%s has a count of %lld", which, (long long)in.count);
+    TALLY_CHECK(in.data != NULL || in.count == 0, BAD_ARGUMENT, "%s is NULL but has a count of %lld", which,
+                (long long)in.count);
+    TALLY_CHECK(fits_memory(in.data, in.count, in.stride ? in.stride : (int64_t)spec->kernel->value_bytes,
+                            spec->kernel->value_bytes),
+                BAD_ARGUMENT, "%s: %lld values %lld bytes apart reach beyond the end of memory", which,
+                (long long)in.count, (long long)in.stride);
+    return TALLY_OK;
+}
+
+tally_status tally__check_input(const tally__spec *spec, const tally_array *x, const tally_array *y, tally__input *in) {
+    int64_t bytes = (int64_t)spec->kernel->value_bytes;
+    TALLY_CHECK(spec->inputs == (y != NULL) + 1, BAD_ARGUMENT, "%s takes %s: call %s", spec->name,
+                spec->inputs == 2 ? "two arrays" : "one array",
+                spec->inputs == 2 ? "the function that ends in _pair" : "the function without _pair");
+    TALLY_TRY(check_array(spec, *x, y ? "the left array" : "the array"));
+    if (y != NULL) {
+        TALLY_TRY(check_array(spec, *y, "the right array"));
+        TALLY_CHECK(x->count == y->count, BAD_ARGUMENT, "the arrays have %lld and %lld values", (long long)x->count,
+                    (long long)y->count);
+    } else
+        y = x;
+    in->x = x->data;
+    in->y = y->data;
+    in->count = x->count;
+    in->x_stride = x->stride ? x->stride : bytes;
+    in->y_stride = y->stride ? y->stride : bytes;
+    in->packed = in->x_stride == bytes && in->y_stride == bytes;
+    return TALLY_OK;
+}
+
+tally_status tally__check_output(const tally__spec *spec, const tally_output *out, int64_t needed, tally__sink *sink) {
+    tally_type type = out->type == TALLY_NATURAL ? spec->result_type : out->type;
+    size_t bytes = spec->kernel->result_bytes;
+    TALLY_CHECK(out->count >= needed, BAD_ARGUMENT, "the output has room for %lld results, %lld are needed",
+                (long long)out->count, (long long)needed);
+    TALLY_CHECK(out->data != NULL || needed == 0, BAD_ARGUMENT, "the output is NULL");
+    TALLY_CHECK(type == spec->result_type || (tally_type_size(type) != 0 && spec->result_type != TALLY_STRUCT), BAD_TYPE,
+                "the result of %s cannot be given as %s", spec->name,
+                tally_type_name(type) ? tally_type_name(type) : "that type");
+    if (type != TALLY_STRUCT) bytes = tally_type_size(type) * (size_t)spec->components;
+    sink->data = out->data;
+    sink->type = type;
+    sink->stride = out->stride ? out->stride : (int64_t)bytes;
+    sink->direct = type == spec->result_type && sink->stride == (int64_t)bytes;
+    TALLY_CHECK(fits_memory(out->data, needed, sink->stride, bytes), BAD_ARGUMENT,
+                "the output: %lld results %lld bytes apart reach beyond the end of memory", (long long)needed,
+                (long long)sink->stride);
+    return TALLY_OK;
+}
+
+tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what) {
+    TALLY_CHECK(!report->overflow, OVERFLOW, "%s does not fit the type asked for: ask for a wider one, or TALLY_NATURAL",
+                what);
+    TALLY_CHECK(!report->empty || !spec->refuses_empty, EMPTY, "%s has no value%s, and %s of nothing is not defined", what,
+                spec->options.nan == TALLY_NAN_SKIP ? " but NaN" : "", spec->name);
+    return TALLY_OK;
+}
+
+/* Runs a backend with the floating-point environment that the promise of equal bits needs. */
+static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                        const tally__sink *sink) {
+    const tally__backend *backend = tally__backend_of(&spec->options);
+    tally__report report = {false, false};
+    tally__fpenv left = tally__fpenv_enter();
+    tally_status status = cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
+    tally__fpenv_leave(left);
+    TALLY_TRY(status);
+    return tally__conclude(spec, &report, cut ? "a segment" : "the array");
+}
+
+static tally_status reduce(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
+                           const tally_output *out) {
+    tally__spec spec;
+    tally__input in;
+    tally__sink sink;
+    TALLY_TRY(tally__specify(context, op, x->type, &spec));
+    TALLY_TRY(tally__check_input(&spec, x, y, &in));
+    TALLY_TRY(tally__check_output(&spec, out, 1, &sink));
+    return run(&spec, &in, NULL, &sink);
+}
+
+/* What can be said of a cut without reading its index. */
+static tally_status check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
+    TALLY_CHECK((int)cut->cut >= TALLY_OFFSETS && cut->cut <= TALLY_ROWS, BAD_ARGUMENT, "cut %d is unknown",
+                (int)cut->cut);
+    TALLY_CHECK(cut->count >= 0, BAD_ARGUMENT, "the number of segments is %lld", (long long)cut->count);
+    *results = cut->count;
+    if (cut->cut == TALLY_ROWS) {
+        int64_t total;
+        TALLY_CHECK(cut->length >= 0 && cut->inner >= 0, BAD_ARGUMENT, "rows of length %lld with inner extent %lld",
+                    (long long)cut->length, (long long)cut->inner);
+        TALLY_CHECK(!__builtin_mul_overflow(cut->count, cut->inner, results) &&
+                        !__builtin_mul_overflow(*results, cut->length, &total) && total == values,
+                    BAD_CUT, "%lld x %lld x %lld rows do not make the array's %lld values", (long long)cut->count,
+                    (long long)cut->length, (long long)cut->inner, (long long)values);
+        return TALLY_OK;
+    }
+    int64_t entries = cut->cut == TALLY_OWNERS ? values : cut->count;
+    TALLY_CHECK(cut->index_type == TALLY_I32 || cut->index_type == TALLY_I64, BAD_ARGUMENT,
+                "the index of a cut is i32 or i64");
+    TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "the index of the cut reaches beyond the end of memory");
+    if (cut->cut == TALLY_OFFSETS) entries += 1;
+    TALLY_CHECK(cut->index != NULL || entries == 0 || (cut->cut == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
+                "the index of the cut is NULL");
+    TALLY_CHECK(fits_memory(cut->index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
+                "the index of the cut reaches beyond the end of memory");
+    TALLY_CHECK(cut->cut != TALLY_OWNERS || cut->count > 0 || values == 0, BAD_CUT,
+                "the %lld values have owners, but there are no segments", (long long)values);
+    return TALLY_OK;
+}
+
+static tally_status reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
+                                    const tally_segments *cut, const tally_output *out) {
+    tally__spec spec;
+    tally__input in;
+    tally__sink sink;
+    int64_t results = 0;
+    TALLY_TRY(tally__specify(context, op, x->type, &spec));
+    TALLY_TRY(tally__check_input(&spec, x, y, &in));
+    TALLY_TRY(check_cut(cut, in.count, &results));
+    TALLY_TRY(tally__check_output(&spec, out, results, &sink));
+    if (results == 0) return TALLY_OK;
+    return run(&spec, &in, cut, &sink);
+}
+
+tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out) {
+    return reduce(context, op, &in, NULL, &out);
+}
+tally_status tally_reduce_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
+                               tally_output out) {
+    return reduce(context, op, &left, &right, &out);
+}
+tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in, tally_segments segments,
+                                   tally_output out) {
+    return reduce_segments(context, op, &in, NULL, &segments, &out);
+}
+tally_status tally_reduce_segments_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
+                                        tally_segments segments, tally_output out) {
+    return reduce_segments(context, op, &left, &right, &segments, &out);
+}

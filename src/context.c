@@ -1,0 +1,84 @@
+/* Contexts: options, memory, and the caller's own operators. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static void *allocate_plain(size_t bytes, void *user) {
+    (void)user;
+    return malloc(bytes);
+}
+static void release_plain(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static const tally_context process_context = {TALLY_OPTIONS_INIT, {allocate_plain, release_plain, NULL}, NULL, 0};
+
+const tally_context *tally__context(const tally_context *context) { return context ? context : &process_context; }
+
+/* The caller's allocator promises alignment for any type, kernels want cache lines: the address handed out is rounded up, and
+ * the one that was given stands in the word before it. */
+void *tally__allocate(const tally_allocator *allocator, size_t bytes) {
+    const size_t line = 64;
+    char *given;
+    uintptr_t start;
+    if (bytes > SIZE_MAX - line - sizeof(void *)) return NULL;
+    given = allocator->allocate(bytes + line + sizeof(void *), allocator->user);
+    if (given == NULL) return NULL;
+    start = ((uintptr_t)given + sizeof(void *) + line - 1) / line * line;
+    ((void **)start)[-1] = given;
+    return (void *)start;
+}
+
+void tally__release(const tally_allocator *allocator, void *memory) {
+    if (memory != NULL) allocator->release(((void **)memory)[-1], allocator->user);
+}
+
+tally_status tally_context_create(const tally_allocator *allocator, tally_context **context) {
+    tally_context *made;
+    TALLY_CHECK(context != NULL, BAD_ARGUMENT, "tally_context_create needs a place for the context");
+    *context = NULL;
+    if (allocator == NULL) allocator = &process_context.allocator;
+    TALLY_CHECK(allocator->allocate != NULL && allocator->release != NULL, BAD_ARGUMENT,
+                "an allocator needs both allocate and release");
+    made = tally__allocate(allocator, sizeof *made);
+    TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a context of %zu bytes", sizeof *made);
+    *made = process_context;
+    made->allocator = *allocator;
+    *context = made;
+    return TALLY_OK;
+}
+
+void tally_context_destroy(tally_context *context) {
+    tally_allocator allocator;
+    if (context == NULL) return;
+    allocator = context->allocator;
+    for (int i = 0; i < context->user_count; i++) tally__release(&allocator, context->users[i]);
+    tally__release(&allocator, context->users);
+    tally__release(&allocator, context);
+}
+
+tally_status tally_set_options(tally_context *context, const tally_options *options) {
+    TALLY_CHECK(context != NULL, BAD_ARGUMENT,
+                "the process's own context keeps its defaults: make one with tally_context_create");
+    TALLY_CHECK(options != NULL, BAD_ARGUMENT, "options is NULL");
+    TALLY_CHECK(options->size == sizeof *options, BAD_ARGUMENT,
+                "options.size is %zu where this version has %zu: begin with TALLY_OPTIONS_INIT", options->size,
+                sizeof *options);
+    TALLY_CHECK((int)options->accuracy >= TALLY_BEST && options->accuracy <= TALLY_EXACT, BAD_ARGUMENT,
+                "accuracy %d is not TALLY_BEST, TALLY_FAST or TALLY_EXACT", (int)options->accuracy);
+    TALLY_CHECK(options->accuracy != TALLY_EXACT, UNSUPPORTED,
+                "exact sums are not in this version: ask for TALLY_FAST or TALLY_BEST");
+    TALLY_CHECK((int)options->nan >= TALLY_NAN_PROPAGATE && options->nan <= TALLY_NAN_TOTAL, BAD_ARGUMENT,
+                "NaN policy %d is not propagate, skip or total", (int)options->nan);
+    TALLY_CHECK(options->threads >= 0 && options->threads <= 65536, BAD_ARGUMENT,
+                "threads is %d: 0 for the default, or 1 to 65536", options->threads);
+    TALLY_CHECK(options->ddof >= 0 && options->ddof <= 1000, BAD_ARGUMENT, "ddof is %d: 0 to 1000", options->ddof);
+    TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_REFERENCE,
+                BAD_ARGUMENT, "backend %d is unknown", (int)options->backend);
+    context->options = *options;
+    return TALLY_OK;
+}
+
+tally_options tally_get_options(const tally_context *context) { return tally__context(context)->options; }

@@ -1,0 +1,204 @@
+/* The CPU backend: which instruction set, how many threads, and the reduction of one run by all of them. */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "kernel_list.h"
+
+/* ---- instruction sets ---- */
+
+/* The levels in TALLY_ISAS, weakest first, each including those before it. */
+enum {
+#define TALLY_ROW(isa) LEVEL_##isa,
+    TALLY_ISAS(TALLY_ROW)
+#undef TALLY_ROW
+        LEVELS
+};
+
+static const char *const level_names[] = {
+#define TALLY_ROW(isa) #isa,
+    TALLY_ISAS(TALLY_ROW)
+#undef TALLY_ROW
+};
+
+static int strongest_level(void) {
+    int level = 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+        level = LEVEL_avx2;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512cd"))
+            level = LEVEL_avx512;
+    }
+#endif
+    return level;
+}
+
+/* The level in use: the machine's, or the weaker one that TALLY_ISA names. Found once; two threads that both look find the
+ * same, so a plain atomic is enough. */
+static int isa_level(void) {
+    static _Atomic int found; /* level + 1 */
+    int level = found;
+    if (level == 0) {
+        const char *wish = getenv("TALLY_ISA");
+        level = strongest_level() + 1;
+        for (int i = 0; wish != NULL && i < level; i++)
+            if (strcmp(wish, level_names[i]) == 0) level = i + 1;
+        found = level;
+    }
+    return level - 1;
+}
+
+const char *tally_cpu_isa(void) {
+#if defined(__aarch64__)
+    return "neon"; /* the baseline of this machine */
+#else
+    return level_names[isa_level()];
+#endif
+}
+
+#define TALLY_ROW(kernel) TALLY_SETS(kernel)
+#define TALLY_SET_OF(kernel, isa) extern const tally__kernel_set tally__cpu_##kernel##_##isa;
+#if defined(__x86_64__)
+#define TALLY_SETS(kernel) TALLY_SET_OF(kernel, baseline) TALLY_SET_OF(kernel, avx2) TALLY_SET_OF(kernel, avx512)
+#else
+#define TALLY_SETS(kernel) TALLY_SET_OF(kernel, baseline)
+#endif
+TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_SET_OF
+#undef TALLY_SETS
+
+static const tally__kernel_set *cpu_kernels(int number) {
+    static const tally__kernel_set *const sets[][LEVELS] = {
+#define TALLY_SET_OF(kernel, isa) &tally__cpu_##kernel##_##isa,
+#if defined(__x86_64__)
+#define TALLY_SETS(kernel) {TALLY_SET_OF(kernel, baseline) TALLY_SET_OF(kernel, avx2) TALLY_SET_OF(kernel, avx512)},
+#else
+#define TALLY_SETS(kernel) {TALLY_SET_OF(kernel, baseline)},
+#endif
+        TALLY_KERNELS(TALLY_ROW)
+    };
+    return sets[number][isa_level()];
+}
+#undef TALLY_ROW
+
+/* ---- threads ---- */
+
+int tally_cpu_threads(void) { return omp_get_max_threads(); }
+
+int tally__cpu_team(const tally__spec *spec, int64_t bytes) {
+    /* Waking a thread costs what reading some 150 KB does. */
+    const int64_t worth_waking = 150 * 1024;
+    int64_t most = spec->options.threads ? spec->options.threads : omp_get_max_threads();
+    int64_t useful = bytes / worth_waking;
+    if (useful < 1) useful = 1;
+    return (int)(useful < most ? useful : most);
+}
+
+/* ---- one run ---- */
+
+/* Values that lie apart are copied together leaf by leaf. */
+static void run_strided(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                        tally__node *node) {
+    const tally__kernel *kernel = spec->kernel;
+    _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
+    tally__node level[64];
+    int64_t leaves = 0, at = 0;
+    for (;; leaves++) {
+        int64_t count = n - at < kernel->leaf ? n - at : kernel->leaf;
+        int k = 0;
+        tally__gather(spec, in, begin + at, count, x, y);
+        kernel->run(kernel, x, spec->inputs == 2 ? y : x, count, first + at, node);
+        at += count;
+        if (at == n) break;
+        for (; leaves >> k & 1; k++) {
+            kernel->merge(kernel, &level[k], node);
+            *node = level[k];
+        }
+        level[k] = *node;
+    }
+    for (int k = 0; leaves >> k; k++)
+        if (leaves >> k & 1) {
+            kernel->merge(kernel, &level[k], node);
+            *node = level[k];
+        }
+}
+
+void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                    tally__node *node) {
+    int64_t bytes = (int64_t)spec->kernel->value_bytes;
+    if (!in->packed)
+        run_strided(spec, in, begin, n, first, node);
+    else if (n == 0)
+        spec->kernel->nothing(spec->kernel, node);
+    else
+        spec->kernel->run(spec->kernel, in->x + begin * bytes, in->y + begin * bytes, n, first, node);
+}
+
+void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t count, int64_t step) {
+    for (int64_t apart = 1; apart < count; apart *= 2)
+        for (int64_t i = 0; i + apart < count; i += 2 * apart)
+            kernel->merge(kernel, &nodes[i * step], &nodes[(i + apart) * step]);
+}
+
+/* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small change, enough
+ * that threads share them evenly. */
+static int64_t chunk_length(const tally__kernel *kernel, int64_t n, int threads) {
+    int64_t chunk = kernel->leaf;
+    while (n / chunk > 128 * (int64_t)threads) chunk *= 2;
+    return chunk;
+}
+
+void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                     int threads, tally__node *node) {
+    const tally__kernel *kernel = spec->kernel;
+    int64_t chunk = chunk_length(kernel, n, threads), chunks = (n + chunk - 1) / chunk;
+    tally__node *nodes = NULL;
+    if (threads > 1 && chunks > 1) nodes = tally__allocate(&spec->allocator, (size_t)chunks * sizeof *nodes);
+    if (nodes == NULL) { /* also without memory: one thread needs none */
+        tally__cpu_run(spec, in, begin, n, first, node);
+        return;
+    }
+#pragma omp parallel num_threads(threads)
+    {
+        tally__fpenv left = tally__fpenv_enter();
+#pragma omp for schedule(static)
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t at = c * chunk;
+            tally__cpu_run(spec, in, begin + at, c + 1 < chunks ? chunk : n - at, first + at, &nodes[c]);
+        }
+        tally__fpenv_leave(left);
+    }
+    tally__cpu_pairs(kernel, nodes, chunks, 1);
+    *node = nodes[0];
+    tally__release(&spec->allocator, nodes);
+}
+
+static void cpu_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                     tally__node *node) {
+    int64_t bytes = n * (int64_t)spec->kernel->value_bytes * spec->inputs;
+    tally__cpu_tree(spec, in, begin, n, first, tally__cpu_team(spec, bytes), node);
+}
+
+static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,
+                               tally__report *report) {
+    const tally__kernel *kernel = spec->kernel;
+    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+    tally__node node;
+    cpu_tree(spec, in, 0, in->count, 0, &node);
+    report->empty = tally__node_count(&node) == 0;
+    kernel->finish(kernel, &node, &spec->final, result);
+    report->overflow = tally__store(spec, sink, 0, 1, result);
+    return TALLY_OK;
+}
+
+static tally_status cpu_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                 const tally__sink *sink, tally__report *report) {
+    if (cut->cut == TALLY_ROWS && cut->inner != 1) return tally__cpu_rows(spec, in, cut, sink, report);
+    return tally__cpu_ragged(spec, in, cut, sink, report);
+}
+
+const tally__backend tally__cpu_backend = {"cpu", cpu_kernels, cpu_tree, cpu_reduce, cpu_segments};

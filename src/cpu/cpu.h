@@ -1,0 +1,32 @@
+/* What the files of the CPU backend share. */
+#ifndef TALLY_CPU_H
+#define TALLY_CPU_H
+
+#include "fpenv.h"
+#include "internal.h"
+
+/* How many threads a call should use for so many bytes: one is woken only when it has enough to read. */
+int tally__cpu_team(const tally__spec *spec, int64_t bytes);
+
+/* The canonical tree over values begin ... begin + n of the input, the first of which has index `first`. Serial. */
+void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                    tally__node *node);
+
+/* The same by `threads` threads. */
+void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                     int threads, tally__node *node);
+
+/* The adjacent-pair tree over nodes[0], nodes[step], ... count of them; the result is nodes[0]. */
+void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t count, int64_t step);
+
+/* Segments by offsets, lengths, owners, or rows with inner 1. */
+tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                               const tally__sink *sink, tally__report *report);
+
+/* Rows along an axis that is not the last. */
+tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                             const tally__sink *sink, tally__report *report);
+
+enum { TALLY_BATCH = 512 }; /* results made at a time before they are stored */
+
+#endif

@@ -1,0 +1,27 @@
+/* One operator for every type it is defined on, for one instruction set: the body of the units that CMake writes, which define
+ *
+ *     TALLY_KERNEL, TALLY_KERNEL_FILE   the operator's name and file in kernels/operators
+ *     TALLY_KERNEL_ON, _NANS, _ORDER    its row in include/tally/tables.h
+ *     TALLY_ISA, TALLY_ISA_<LEVEL>      the instruction set
+ *
+ * and export `const tally__kernel_set tally__cpu_<kernel>_<isa>`. Operators are scalar text; the loops around them in
+ * template.h are written so that compilers turn them into vector code for the target attribute set here. */
+#include "internal.h"
+
+#if defined(TALLY_ISA_AVX512)
+#ifdef __clang__
+#define TALLY_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
+#else
+#define TALLY_TARGET                                                                                             \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt," \
+                          "prefer-vector-width=512")))
+#endif
+#elif defined(TALLY_ISA_AVX2)
+#define TALLY_TARGET __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
+#else
+#define TALLY_TARGET
+#endif
+
+#define TALLY_TEMPLATE "cpu/template.h"
+#define TALLY_SET TALLY_PASTE(TALLY_PASTE(TALLY_PASTE(tally__cpu_, TALLY_KERNEL), _), TALLY_ISA)
+#include "foreach_type.h"

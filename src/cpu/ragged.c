@@ -1,0 +1,390 @@
+/* Segments on the CPU: pieces of equal work, handed to threads as they come free.
+ *
+ * Work is counted in values and segments together (Merrill and Garland's merge path: an empty segment costs its end marker), so a
+ * billion empty segments are shared like a billion values. A piece owns the segments that begin in it. A segment too long for
+ * one piece is left for the end, when all threads reduce it together. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+
+typedef struct span {
+    int64_t segment, begin, end;
+} span;
+
+/* One call: what is reduced, and what its pieces share. */
+typedef struct job {
+    const tally__spec *spec;
+    const tally__input *in;
+    const tally_segments *cut;
+    const tally__sink *sink;
+    int64_t *starts;   /* lengths: the first value of each block of segments, and the end */
+    int64_t pieces;
+    int64_t long_bytes; /* a segment of so many bytes is reduced by all threads */
+    span *longs;
+    _Atomic int64_t long_count;
+    _Atomic bool empty, overflow;
+    _Atomic int64_t bad; /* a segment (owners: a value) that does not fit, or -1 */
+} job;
+
+enum { BLOCK = TALLY_BATCH };
+
+static void spoil(job *j, int64_t where) {
+    int64_t none = -1;
+    atomic_compare_exchange_strong(&j->bad, &none, where);
+}
+
+/* ---- one batch of segments ---- */
+
+/* offsets[0 .. count] are checked: never decreasing, within the array. */
+static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *results) {
+    const tally__kernel *kernel = j->spec->kernel;
+    if (kernel->segments(kernel, j->in->x, j->in->y, j->in->count, offsets, count, &j->spec->final, results))
+        j->empty = true;
+}
+
+static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
+    tally__node node;
+    tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &node);
+    if (tally__node_count(&node) == 0) j->empty = true;
+    j->spec->kernel->finish(j->spec->kernel, &node, &j->spec->final, result);
+}
+
+/* Strided values: as many segments as fit a buffer are copied together and reduced there. */
+static void reduce_strided(job *j, const int64_t *offsets, int64_t count, char *results) {
+    const tally__kernel *kernel = j->spec->kernel;
+    _Alignas(64) char x[2 * TALLY_LEAF_BYTES], y[2 * TALLY_LEAF_BYTES];
+    int64_t local[TALLY_BATCH + 1];
+    for (int64_t s = 0; s < count;) {
+        int64_t last = s;
+        while (last < count && offsets[last + 1] - offsets[s] <= kernel->leaf) last++;
+        if (last == s) {
+            reduce_one(j, offsets[s], offsets[s + 1], results + (size_t)s * kernel->result_bytes);
+            s++;
+            continue;
+        }
+        for (int64_t i = s; i <= last; i++) local[i - s] = offsets[i] - offsets[s];
+        tally__gather(j->spec, j->in, offsets[s], local[last - s], x, y);
+        if (kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, 2 * kernel->leaf, local, last - s, &j->spec->final,
+                             results + (size_t)s * kernel->result_bytes))
+            j->empty = true;
+        s = last;
+    }
+}
+
+/* Results of segments first ... to where they belong, through a buffer when they cannot be made there. */
+static void reduce_and_store(job *j, int64_t first, const int64_t *offsets, int64_t count) {
+    _Alignas(64) char buffer[TALLY_BATCH * TALLY_RESULT_BYTES];
+    char *results = j->sink->direct ? j->sink->data + first * j->sink->stride : buffer;
+    if (count == 0) return;
+    if (j->in->packed)
+        reduce_packed(j, offsets, count, results);
+    else
+        reduce_strided(j, offsets, count, results);
+    if (!j->sink->direct && tally__store(j->spec, j->sink, first, count, results)) j->overflow = true;
+}
+
+/* Checks a batch of at most TALLY_BATCH segments and reduces it, long segments set aside. */
+static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t count) {
+    int64_t longest = 0, least = 0, done = 0;
+    int64_t limit = j->long_bytes / ((int64_t)j->spec->kernel->value_bytes * j->spec->inputs);
+    for (int64_t s = 0; s < count; s++) {
+        /* As unsigned, so that hostile offsets cannot overflow: bounds are checked below. */
+        int64_t n = (int64_t)((uint64_t)offsets[s + 1] - (uint64_t)offsets[s]);
+        longest = n > longest ? n : longest;
+        least |= offsets[s + 1] < offsets[s] ? -1 : 0;
+    }
+    if (least != 0 || offsets[0] < 0 || offsets[count] > j->in->count) {
+        spoil(j, first);
+        return;
+    }
+    if (longest < limit) {
+        reduce_and_store(j, first, offsets, count);
+        return;
+    }
+    for (int64_t s = 0; s < count; s++)
+        if (offsets[s + 1] - offsets[s] >= limit) {
+            reduce_and_store(j, first + done, offsets + done, s - done);
+            j->longs[j->long_count++] = (span){first + s, offsets[s], offsets[s + 1]};
+            done = s + 1;
+        }
+    reduce_and_store(j, first + done, offsets + done, count - done);
+}
+
+/* ---- offsets ---- */
+
+/* The entries i ... i + count of the index, widened. */
+static void widen(const tally_segments *cut, int64_t i, int64_t count, int64_t *to) {
+    const int32_t *narrow = (const int32_t *)cut->index + i;
+    if (cut->index_type == TALLY_I64)
+        memcpy(to, (const char *)cut->index + 8 * i, (size_t)count * sizeof *to);
+    else
+        for (int64_t k = 0; k < count; k++) {
+            int32_t entry;
+            memcpy(&entry, narrow + k, sizeof entry);
+            to[k] = entry;
+        }
+}
+
+/* The first segment of piece p: the first s with offsets[s] + s >= the piece's share of values and segments. On offsets that are
+ * not sorted any answer will do, as long as pieces together cover every segment; see take_pieces. */
+static int64_t offsets_piece(const job *j, int64_t p) {
+    int64_t low = 0, high = j->cut->count;
+    double target = (double)p / (double)j->pieces * ((double)j->in->count + (double)high);
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if ((double)tally__index(j->cut, middle) + (double)middle < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void take_offsets(job *j, int64_t from, int64_t to) {
+    int64_t offsets[TALLY_BATCH + 1];
+    for (int64_t s = from; s < to; s += TALLY_BATCH) {
+        int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
+        widen(j->cut, s, count + 1, offsets);
+        take_batch(j, s, offsets, count);
+    }
+}
+
+/* ---- lengths: sums of blocks first, so that any block knows where it begins ---- */
+
+static int64_t block_sum(job *j, int64_t block) {
+    int64_t lengths[BLOCK], sum = 0, least = 0;
+    int64_t first = block * BLOCK;
+    int64_t count = j->cut->count - first < BLOCK ? j->cut->count - first : BLOCK;
+    widen(j->cut, first, count, lengths);
+    for (int64_t s = 0; s < count; s++) {
+        least |= lengths[s] < 0 || lengths[s] > j->in->count ? -1 : 0;
+        sum = (int64_t)((uint64_t)sum + (uint64_t)lengths[s]);
+    }
+    if (least != 0) {
+        spoil(j, first);
+        return 0;
+    }
+    return sum;
+}
+
+static tally_status sum_blocks(job *j, int threads) {
+    int64_t blocks = (j->cut->count + BLOCK - 1) / BLOCK, at = 0;
+    j->starts = tally__allocate(&j->spec->allocator, (size_t)(blocks + 1) * sizeof *j->starts);
+    TALLY_CHECK(j->starts != NULL, NO_MEMORY, "no memory to sum %lld lengths", (long long)j->cut->count);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t b = 0; b < blocks; b++) j->starts[b] = block_sum(j, b);
+    for (int64_t b = 0; b <= blocks; b++) {
+        int64_t sum = b < blocks ? j->starts[b] : 0;
+        j->starts[b] = at;
+        /* BLOCK lengths of at most in->count each cannot wrap before they are refused here. */
+        if (sum < 0 || sum > j->in->count - at) {
+            spoil(j, b * BLOCK);
+            sum = 0;
+        }
+        at += sum;
+    }
+    return TALLY_OK;
+}
+
+static int64_t lengths_piece(const job *j, int64_t p) {
+    int64_t low = 0, high = (j->cut->count + BLOCK - 1) / BLOCK;
+    double target = (double)p / (double)j->pieces * ((double)j->in->count + (double)j->cut->count);
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if ((double)j->starts[middle] + (double)(middle * BLOCK) < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low * BLOCK < j->cut->count ? low * BLOCK : j->cut->count;
+}
+
+static void take_lengths(job *j, int64_t from, int64_t to) {
+    int64_t offsets[TALLY_BATCH + 1], lengths[TALLY_BATCH];
+    for (int64_t s = from; s < to; s += BLOCK) {
+        int64_t count = to - s < BLOCK ? to - s : BLOCK;
+        widen(j->cut, s, count, lengths);
+        offsets[0] = j->starts[s / BLOCK];
+        for (int64_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + lengths[i];
+        take_batch(j, s, offsets, count);
+    }
+}
+
+/* ---- rows of the last axis ---- */
+
+static int64_t rows_piece(const job *j, int64_t p) {
+    return (int64_t)((double)p / (double)j->pieces * (double)j->cut->count);
+}
+
+static void take_rows(job *j, int64_t from, int64_t to) {
+    int64_t offsets[TALLY_BATCH + 1];
+    for (int64_t s = from; s < to; s += TALLY_BATCH) {
+        int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
+        for (int64_t i = 0; i <= count; i++) offsets[i] = (s + i) * j->cut->length;
+        take_batch(j, s, offsets, count);
+    }
+}
+
+/* ---- owners ---- */
+
+/* Piece p owns the segments that begin at its values, the empty ones before them included. `from` and `to` are values here; each
+ * pair of neighbouring owners is checked by the piece of the later one. */
+static int64_t owners_piece(const job *j, int64_t p) {
+    return (int64_t)((double)p / (double)j->pieces * (double)j->in->count);
+}
+
+/* The first value after i that the segment `owner` does not own, if owners are sorted; in range in any case. */
+static int64_t owner_end(const job *j, int64_t i, int64_t owner) {
+    int64_t step = 1, low = i, high;
+    while (low + step < j->in->count && tally__index(j->cut, low + step) <= owner) {
+        low += step;
+        step *= 2;
+    }
+    high = low + step < j->in->count ? low + step : j->in->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (tally__index(j->cut, middle) <= owner)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A batch being filled: segments first ... first + count - 1 begin at offsets[0 .. count-1]. */
+typedef struct filling {
+    int64_t first, count;
+    int64_t offsets[TALLY_BATCH + 1];
+} filling;
+
+/* Segments up to and including `owner` begin at value i. */
+static void begin_segments(job *j, filling *f, int64_t owner, int64_t i) {
+    while (f->first + f->count <= owner) {
+        if (f->count == TALLY_BATCH) {
+            f->offsets[TALLY_BATCH] = i;
+            take_batch(j, f->first, f->offsets, f->count);
+            f->first += f->count;
+            f->count = 0;
+        }
+        f->offsets[f->count++] = i;
+    }
+}
+
+static void take_owners(job *j, int64_t from, int64_t to) {
+    filling f;
+    int64_t before = from > 0 ? tally__index(j->cut, from - 1) : -1;
+    int64_t i;
+    f.first = before + 1;
+    f.count = 0;
+    if (from > 0 && (before < 0 || before >= j->cut->count)) {
+        spoil(j, from - 1);
+        return;
+    }
+    for (i = from; i < to; i++) {
+        int64_t owner = tally__index(j->cut, i);
+        if (owner == before) continue;
+        if (owner < before || owner >= j->cut->count) {
+            spoil(j, i);
+            return;
+        }
+        begin_segments(j, &f, owner, i);
+        before = owner;
+    }
+    if (to == j->in->count) begin_segments(j, &f, j->cut->count - 1, to);
+    if (f.count == 0) return;
+    f.offsets[f.count] = to < j->in->count ? owner_end(j, to - 1, before) : to;
+    take_batch(j, f.first, f.offsets, f.count);
+}
+
+/* ---- all pieces ---- */
+
+static const struct {
+    int64_t (*piece)(const job *, int64_t p);     /* where piece p begins */
+    void (*take)(job *, int64_t from, int64_t to); /* reduces one piece */
+} ways[] = {
+    [TALLY_OFFSETS] = {offsets_piece, take_offsets},
+    [TALLY_LENGTHS] = {lengths_piece, take_lengths},
+    [TALLY_OWNERS] = {owners_piece, take_owners},
+    [TALLY_ROWS] = {rows_piece, take_rows},
+};
+
+/* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not sorted; whoever
+ * takes a piece finds that out. */
+static tally_status take_pieces(job *j, int threads) {
+    int64_t end = j->cut->cut == TALLY_OWNERS ? j->in->count : j->cut->count;
+    int64_t *begins = tally__allocate(&j->spec->allocator, (size_t)(j->pieces + 1) * sizeof *begins);
+    TALLY_CHECK(begins != NULL, NO_MEMORY, "no memory for %lld pieces of work", (long long)j->pieces);
+    begins[0] = 0;
+    for (int64_t p = 1; p < j->pieces; p++) {
+        begins[p] = ways[j->cut->cut].piece(j, p);
+        if (begins[p] < begins[p - 1]) begins[p] = begins[p - 1];
+    }
+    begins[j->pieces] = end;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    {
+        tally__fpenv left = tally__fpenv_enter();
+#pragma omp for schedule(dynamic)
+        for (int64_t p = 0; p < j->pieces; p++)
+            if (begins[p] < begins[p + 1]) ways[j->cut->cut].take(j, begins[p], begins[p + 1]);
+        tally__fpenv_leave(left);
+    }
+    tally__release(&j->spec->allocator, begins);
+    return TALLY_OK;
+}
+
+static void take_longs(job *j, int threads) {
+    for (int64_t i = 0; i < j->long_count; i++) {
+        const span *s = &j->longs[i];
+        _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+        tally__node node;
+        tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &node);
+        if (tally__node_count(&node) == 0) j->empty = true;
+        j->spec->kernel->finish(j->spec->kernel, &node, &j->spec->final, result);
+        if (tally__store(j->spec, j->sink, s->segment, 1, result)) j->overflow = true;
+    }
+}
+
+static tally_status refuse(const job *j) {
+    long long where = j->bad, values = j->in->count;
+    if (j->cut->cut == TALLY_OWNERS)
+        return tally__fail(TALLY_BAD_CUT, "the owner of value %lld is below the one before it, or not one of %lld segments",
+                           where, (long long)j->cut->count);
+    return tally__fail(TALLY_BAD_CUT, "at or soon after segment %lld, %s (the array has %lld values)", where,
+                       j->cut->cut == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"
+                                                    : "an offset is below the one before it or beyond the array",
+                       values);
+}
+
+static tally_status work(job *j, int threads) {
+    if (j->cut->cut == TALLY_LENGTHS) TALLY_TRY(sum_blocks(j, threads));
+    if (j->bad < 0) TALLY_TRY(take_pieces(j, threads));
+    if (j->bad >= 0) return refuse(j);
+    take_longs(j, threads);
+    return TALLY_OK;
+}
+
+tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                               const tally__sink *sink, tally__report *report) {
+    const int64_t piece_bytes = 256 * 1024;
+    int64_t bytes_each = (int64_t)spec->kernel->value_bytes * spec->inputs;
+    double bytes = (double)in->count * (double)bytes_each + (double)cut->count * 8;
+    int threads = tally__cpu_team(spec, bytes < 1e18 ? (int64_t)bytes : (int64_t)1e18);
+    job j = {.spec = spec, .in = in, .cut = cut, .sink = sink, .bad = -1};
+    tally_status status;
+    j.pieces = threads == 1 ? 1 : (int64_t)(bytes / (double)piece_bytes) + 1;
+    if (j.pieces > 4096) j.pieces = 4096;
+    j.long_bytes = threads == 1 ? INT64_MAX : 4 * piece_bytes;
+    if (threads > 1) {
+        /* Each long segment has its own values, so there are no more of them than fit the array. */
+        size_t most = (size_t)(in->count / (j.long_bytes / bytes_each)) + 1;
+        j.longs = tally__allocate(&spec->allocator, most * sizeof *j.longs);
+        TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %zu long segments", most);
+    }
+    status = work(&j, threads);
+    report->empty = j.empty;
+    report->overflow = j.overflow;
+    tally__release(&spec->allocator, j.starts);
+    tally__release(&spec->allocator, j.longs);
+    return status;
+}

@@ -1,0 +1,165 @@
+/* Results side by side, each over values `stride` apart (rows of an N-d array along an axis that is not the last): lanes are
+ * columns times results, so that neighbouring results share vector registers. Part of template.h; no include guard.
+ *
+ * Lane c * width + p is column c of result p. Where rows follow one another without a gap (stride == width), a whole stripe of
+ * rows is one stretch of memory and one loop. */
+
+TALLY_INLINE TALLY_N(lanes) TALLY_N(carve)(char **scratch, int64_t count) {
+    TALLY_N(lanes) lanes;
+    TALLY_COLUMN(TALLY_CARVE)
+    return lanes;
+}
+#if TALLY_PASSES == 2
+TALLY_INLINE TALLY_N(lanes2) TALLY_N(carve2)(char **scratch, int64_t count) {
+    TALLY_N(lanes2) lanes;
+    TALLY_SECOND(TALLY_CARVE)
+    return lanes;
+}
+TALLY_INLINE TALLY_N(aims) TALLY_N(carve_aims)(char **scratch, int64_t count) {
+    TALLY_N(aims) lanes;
+    TALLY_AIM(TALLY_CARVE)
+    return lanes;
+}
+#endif
+
+#define TALLY_SHIFT(type, name) lanes.name += by;
+TALLY_INLINE TALLY_N(lanes) TALLY_N(shifted)(TALLY_N(lanes) lanes, int64_t by) {
+    TALLY_COLUMN(TALLY_SHIFT)
+    return lanes;
+}
+
+/* The columns of every result from `rows` rows. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                                  int64_t rows, int64_t stride, int64_t width, int64_t columns) {
+    int64_t stretch = stride == width ? columns * width : width;
+    int64_t deep = columns * stride, end = rows * stride;
+    for (int64_t at = 0, lane = 0; at < deep && at < end; at += stride == width ? deep : stride, lane += stretch) {
+        TALLY_N(lanes) here = TALLY_N(shifted)(lanes, lane);
+        int64_t most = stride == width && end - at < stretch ? end - at : stretch;
+        if (stride == width ? end == TALLY_STRIPES * deep : at + (TALLY_STRIPES - 1) * deep < end)
+            TALLY_N(stack)(here, x + at, y + at, most, deep, TALLY_STRIPES);
+        else {
+            TALLY_N(stack)(here, x + at, y + at, most, 0, 1);
+            for (int64_t below = at + deep; below < end; below += deep)
+                TALLY_N(extend)(here, x + below, y + below,
+                                stride == width && end - below < stretch ? end - below : stretch);
+        }
+    }
+}
+
+#if TALLY_FLOAT && TALLY_NAN == 1
+TALLY_INLINE TALLY_TARGET void TALLY_N(count_rows)(int32_t *counts, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                                   int64_t rows, int64_t stride, int64_t width) {
+    for (int64_t p = 0; p < width; p++) counts[p] = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        TALLY_FREE_LANES
+        for (int64_t p = 0; p < width; p++)
+            counts[p] += TALLY_N(present)(x[r * stride + p]) & TALLY_N(present)(y[r * stride + p]);
+    }
+}
+#define TALLY_COUNT_OF(p) counts[p]
+#else
+#define TALLY_COUNT_OF(p) rows
+#endif
+
+#if TALLY_PASSES == 2
+#define TALLY_SHIFT2(type, name) lanes.name += by;
+TALLY_INLINE TALLY_N(lanes2) TALLY_N(shifted2)(TALLY_N(lanes2) lanes, int64_t by) {
+    TALLY_SECOND(TALLY_SHIFT2)
+    return lanes;
+}
+#undef TALLY_SHIFT2
+TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_N(aims) aims, const TALLY_N(raw) *x,
+                                                   int64_t rows, int64_t stride, int64_t width, int64_t columns) {
+    for (int64_t r = 0; r < rows; r++) {
+        TALLY_N(lanes2) here = TALLY_N(shifted2)(lanes, r % columns * width);
+        const TALLY_N(raw) *at = x + r * stride;
+        if (r < columns) {
+            TALLY_FREE_LANES
+            for (int64_t p = 0; p < width; p++)
+                TALLY_N(put2)(here, p, TALLY_N(lift2)(at[p], (int32_t)r, TALLY_N(get_aim)(aims, p)));
+        } else {
+            TALLY_FREE_LANES
+            for (int64_t p = 0; p < width; p++)
+                TALLY_N(put2)(here, p,
+                              TALLY_N(combine2)(TALLY_N(get2)(here, p),
+                                                TALLY_N(lift2)(at[p], (int32_t)r, TALLY_N(get_aim)(aims, p))));
+        }
+    }
+}
+
+/* Few results side by side leave vector loops over them too short: each is copied out and reduced as a leaf of its own. */
+static TALLY_TARGET bool TALLY_N(narrow_rows)(const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
+                                              int64_t first, const tally_final *final, tally__node *nodes,
+                                              void *results) {
+    TALLY_T leaf[TALLY_LEAF];
+    bool empty = false;
+    for (int64_t p = 0; p < width; p++) {
+        TALLY_N(node) node;
+        for (int64_t r = 0; r < rows; r++) leaf[r] = x[r * stride + p];
+        node = TALLY_N(tree)(leaf, leaf, rows, first);
+        empty |= node.n == 0;
+        if (nodes)
+            __builtin_memcpy(nodes[p].bytes, &node, sizeof node);
+        else
+            TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
+    }
+    return empty;
+}
+#endif
+
+static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows,
+                                       int64_t stride, int64_t width, int64_t first, const tally_final *final,
+                                       void *vscratch, tally__node *nodes, void *results) {
+    const TALLY_N(raw) *x = vx, *y = vy;
+    char *scratch = vscratch;
+    (void)kernel;
+    int64_t columns = TALLY_COLUMNS_OF(rows);
+    int64_t present = rows < columns ? rows : columns;
+    TALLY_N(lanes) lanes = TALLY_N(carve)(&scratch, present * width);
+    int any_empty = 0;
+#if TALLY_FLOAT && TALLY_NAN == 1
+    int32_t *counts;
+#endif
+#if TALLY_PASSES == 2
+    TALLY_N(lanes2) lanes2 = TALLY_N(carve2)(&scratch, present * width);
+    TALLY_N(aims) aims = TALLY_N(carve_aims)(&scratch, width);
+    if (width < 16 && rows > 1) return TALLY_N(narrow_rows)(x, rows, stride, width, first, final, nodes, results);
+#else
+    (void)first;
+#endif
+#if TALLY_FLOAT && TALLY_NAN == 1
+    counts = (int32_t *)scratch;
+    TALLY_N(count_rows)(counts, x, y, rows, stride, width);
+#endif
+    TALLY_N(fill_rows)(lanes, x, y, rows, stride, width, columns);
+    TALLY_N(halve_present)(lanes, columns, present, width);
+#if TALLY_PASSES == 2
+    for (int64_t p = 0; p < width; p++)
+        TALLY_N(put_aim)(aims, p, TALLY_N(take_aim)(TALLY_N(get)(lanes, p), TALLY_COUNT_OF(p)));
+    TALLY_N(fill_rows2)(lanes2, aims, x, rows, stride, width, columns);
+    TALLY_N(halve_present2)(lanes2, columns, present, width);
+#define TALLY_SEALED(p) \
+    TALLY_N(seal)(TALLY_N(get)(lanes, p), TALLY_N(get_aim)(aims, p), TALLY_N(get2)(lanes2, p), TALLY_COUNT_OF(p), first)
+#else
+#define TALLY_SEALED(p) TALLY_N(seal)(TALLY_N(get)(lanes, p), TALLY_COUNT_OF(p))
+#endif
+    if (nodes)
+        for (int64_t p = 0; p < width; p++) {
+            TALLY_N(node) node = TALLY_SEALED(p);
+            __builtin_memcpy(nodes[p].bytes, &node, sizeof node);
+            any_empty |= node.n == 0;
+        }
+    else {
+        TALLY_FREE_LANES
+        for (int64_t p = 0; p < width; p++) {
+            TALLY_N(node) node = TALLY_SEALED(p);
+            TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
+            any_empty |= node.n == 0;
+        }
+    }
+    return any_empty;
+}
+#undef TALLY_SHIFT
+#undef TALLY_COUNT_OF
+#undef TALLY_SEALED

@@ -1,0 +1,426 @@
+/* One operator, one type, one NaN policy: the loops of the canonical order (docs/order.md), written over columns side by side
+ * so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions TALLY_MEMBERS names.
+ *
+ * Accumulators of columns are kept as one array for each field ("lanes"), because that is what vector units can load. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#ifndef TALLY_CPU_TEMPLATE
+#define TALLY_CPU_TEMPLATE
+#define TALLY_INLINE static inline __attribute__((always_inline, unused))
+#ifdef __clang__
+#define TALLY_FREE_LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TALLY_FREE_LANES _Pragma("GCC ivdep")
+#endif
+
+#define TALLY_MEMBERS(type, nan)                                                                             \
+    {                                                                                                        \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                              \
+        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input, type, nan)),           \
+        .value_bytes = sizeof(TALLY_N2(input, type, nan)), .row_bytes = TALLY_N2(row_bytes, type, nan),      \
+        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(run, type, nan),                                      \
+        .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan),                        \
+    }
+#endif
+
+typedef TALLY_T TALLY_N(input);
+/* Input lies at any address, and may be declared as any type by the caller. */
+typedef TALLY_T TALLY_N(raw) __attribute__((aligned(1), may_alias));
+
+#define TALLY_LEAF (TALLY_LEAF_BYTES / TALLY_BYTES)
+#define TALLY_COLUMNS (TALLY_LEAF / TALLY_STRIPES)
+#define TALLY_COLUMNS_OF(n) ((n) <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_COLUMNS)
+#define TALLY_IS_FREE \
+    (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE || (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE_INTS && !TALLY_FLOAT))
+
+_Static_assert(sizeof(TALLY_N(node)) <= sizeof(tally__node), "TALLY_NODE_BYTES is too small");
+_Static_assert(sizeof(TALLY_N(result)) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTES is too small");
+
+/* ---- lanes ---- */
+
+#define TALLY_POINTER(type, name) type *name;
+#define TALLY_ARRAY(type, name) _Alignas(64) type name[TALLY_COLUMNS];
+#define TALLY_GET(type, name) a.name = lanes.name[j];
+#define TALLY_PUT(type, name) lanes.name[j] = a.name;
+#define TALLY_POINT(type, name) lanes.name = arrays->name;
+#define TALLY_SELECT(type, name) a.name = choose ? a.name : b.name;
+#define TALLY_CARVE(type, name) lanes.name = (type *)(*scratch), *scratch += (sizeof(type) * (size_t)count + 63) & ~(size_t)63;
+#define TALLY_SIZE(type, name) +sizeof(type)
+
+typedef struct TALLY_N(lanes) {
+    TALLY_COLUMN(TALLY_POINTER)
+} TALLY_N(lanes);
+typedef struct TALLY_N(arrays) {
+    TALLY_COLUMN(TALLY_ARRAY)
+} TALLY_N(arrays);
+TALLY_INLINE TALLY_N(lanes) TALLY_N(lanes_of)(TALLY_N(arrays) *arrays) {
+    TALLY_N(lanes) lanes;
+    TALLY_COLUMN(TALLY_POINT)
+    return lanes;
+}
+TALLY_INLINE TALLY_N(column) TALLY_N(get)(TALLY_N(lanes) lanes, int64_t j) {
+    TALLY_N(column) a;
+    TALLY_COLUMN(TALLY_GET)
+    return a;
+}
+TALLY_INLINE void TALLY_N(put)(TALLY_N(lanes) lanes, int64_t j, TALLY_N(column) a) { TALLY_COLUMN(TALLY_PUT) }
+TALLY_INLINE TALLY_N(column) TALLY_N(select)(int choose, TALLY_N(column) a, TALLY_N(column) b) {
+    TALLY_COLUMN(TALLY_SELECT)
+    return a;
+}
+
+#if TALLY_PASSES == 2
+typedef struct TALLY_N(lanes2) {
+    TALLY_SECOND(TALLY_POINTER)
+} TALLY_N(lanes2);
+typedef struct TALLY_N(arrays2) {
+    TALLY_SECOND(TALLY_ARRAY)
+} TALLY_N(arrays2);
+typedef struct TALLY_N(aims) {
+    TALLY_AIM(TALLY_POINTER)
+} TALLY_N(aims);
+TALLY_INLINE TALLY_N(lanes2) TALLY_N(lanes2_of)(TALLY_N(arrays2) *arrays) {
+    TALLY_N(lanes2) lanes;
+    TALLY_SECOND(TALLY_POINT)
+    return lanes;
+}
+TALLY_INLINE TALLY_N(second) TALLY_N(get2)(TALLY_N(lanes2) lanes, int64_t j) {
+    TALLY_N(second) a;
+    TALLY_SECOND(TALLY_GET)
+    return a;
+}
+TALLY_INLINE void TALLY_N(put2)(TALLY_N(lanes2) lanes, int64_t j, TALLY_N(second) a) { TALLY_SECOND(TALLY_PUT) }
+TALLY_INLINE TALLY_N(second) TALLY_N(select2)(int choose, TALLY_N(second) a, TALLY_N(second) b) {
+    TALLY_SECOND(TALLY_SELECT)
+    return a;
+}
+TALLY_INLINE TALLY_N(aim) TALLY_N(get_aim)(TALLY_N(aims) lanes, int64_t j) {
+    TALLY_N(aim) a;
+    TALLY_AIM(TALLY_GET)
+    return a;
+}
+TALLY_INLINE void TALLY_N(put_aim)(TALLY_N(aims) lanes, int64_t j, TALLY_N(aim) a) { TALLY_AIM(TALLY_PUT) }
+enum {
+    TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) + sizeof(int32_t)
+};
+#else
+enum { TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
+#endif
+
+/* Results go to any address. */
+TALLY_INLINE void TALLY_N(write)(void *results, int64_t s, TALLY_N(result) result) {
+    __builtin_memcpy((char *)results + s * (int64_t)sizeof result, &result, sizeof result);
+}
+
+/* ---- loops over lanes ---- */
+
+/* Lane j = the values j, j + step, ... of `rows` rows, top to bottom; rows is a constant. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(stack)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                              int64_t count, int64_t step, const int rows) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++) {
+        TALLY_N(column) a = TALLY_N(lift)(x[j], y[j]);
+#pragma GCC unroll 8
+        for (int k = 1; k < rows; k++) a = TALLY_N(combine)(a, TALLY_N(lift)(x[k * step + j], y[k * step + j]));
+        TALLY_N(put)(lanes, j, a);
+    }
+}
+/* One more row below the lanes. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(extend)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                               int64_t count) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++)
+        TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(x[j], y[j])));
+}
+/* Lane j takes lane j + apart behind it. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(fold)(TALLY_N(lanes) lanes, int64_t count, int64_t apart) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++)
+        TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(get)(lanes, j + apart)));
+}
+/* The tree over `columns` lanes, all there: halves on halves. The widths are constants, so that each step is straight code. */
+TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(halve)(TALLY_N(lanes) lanes, const int columns) {
+#define TALLY_HALVE(width) \
+    if (columns >= 2 * (width)) TALLY_N(fold)(lanes, width, width);
+    TALLY_HALVE(256) TALLY_HALVE(128) TALLY_HALVE(64) TALLY_HALVE(32) TALLY_HALVE(16) TALLY_HALVE(8)
+    TALLY_HALVE(4) TALLY_HALVE(2) TALLY_HALVE(1)
+    return TALLY_N(get)(lanes, 0);
+}
+/* The same when only the first `present` of the columns exist, each `width` lanes wide. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(halve_present)(TALLY_N(lanes) lanes, int64_t columns, int64_t present,
+                                                      int64_t width) {
+    for (int64_t half = columns / 2; half >= 1; half /= 2)
+        if (present > half) {
+            TALLY_N(fold)(lanes, (present - half) * width, half * width);
+            present = half;
+        }
+}
+
+#if TALLY_PASSES == 2
+TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int64_t count, int64_t step,
+                                               const int rows, TALLY_N(aim) aim) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++) {
+        TALLY_N(second) a = TALLY_N(lift2)(x[j], (int32_t)j, aim);
+#pragma GCC unroll 8
+        for (int k = 1; k < rows; k++)
+            a = TALLY_N(combine2)(a, TALLY_N(lift2)(x[k * step + j], (int32_t)(k * step + j), aim));
+        TALLY_N(put2)(lanes, j, a);
+    }
+}
+TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int64_t count, int32_t place,
+                                                TALLY_N(aim) aim) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++)
+        TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(lift2)(x[j], place + (int32_t)j, aim)));
+}
+TALLY_INLINE TALLY_TARGET void TALLY_N(fold2)(TALLY_N(lanes2) lanes, int64_t count, int64_t apart) {
+    TALLY_FREE_LANES
+    for (int64_t j = 0; j < count; j++)
+        TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(get2)(lanes, j + apart)));
+}
+TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(halve2)(TALLY_N(lanes2) lanes, const int columns) {
+#define TALLY_HALVE2(width) \
+    if (columns >= 2 * (width)) TALLY_N(fold2)(lanes, width, width);
+    TALLY_HALVE2(256) TALLY_HALVE2(128) TALLY_HALVE2(64) TALLY_HALVE2(32) TALLY_HALVE2(16) TALLY_HALVE2(8)
+    TALLY_HALVE2(4) TALLY_HALVE2(2) TALLY_HALVE2(1)
+    return TALLY_N(get2)(lanes, 0);
+}
+TALLY_INLINE TALLY_TARGET void TALLY_N(halve_present2)(TALLY_N(lanes2) lanes, int64_t columns, int64_t present,
+                                                       int64_t width) {
+    for (int64_t half = columns / 2; half >= 1; half /= 2)
+        if (present > half) {
+            TALLY_N(fold2)(lanes, (present - half) * width, half * width);
+            present = half;
+        }
+}
+#endif
+
+/* ---- one leaf ---- */
+
+/* How many of n values the NaN policy counts. */
+TALLY_INLINE TALLY_TARGET int64_t TALLY_N(count_present)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+#if TALLY_FLOAT && TALLY_NAN == 1
+    int32_t present = 0;
+    for (int64_t j = 0; j < n; j++) present += TALLY_N(present)(x[j]) & TALLY_N(present)(y[j]);
+    return present;
+#else
+    (void)x, (void)y;
+    return n;
+#endif
+}
+
+TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
+    TALLY_N(arrays) arrays;
+    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
+    TALLY_N(stack)(lanes, x, y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
+    return TALLY_N(halve)(lanes, TALLY_COLUMNS);
+}
+/* Any leaf of at least one value. */
+static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+    TALLY_N(arrays) arrays;
+    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
+    int64_t columns = TALLY_COLUMNS_OF(n);
+    int64_t present = n < columns ? n : columns;
+    TALLY_N(stack)(lanes, x, y, present, 0, 1);
+    for (int64_t row = columns; row < n; row += columns)
+        TALLY_N(extend)(lanes, x + row, y + row, n - row < columns ? n - row : columns);
+    TALLY_N(halve_present)(lanes, columns, present, 1);
+    return TALLY_N(get)(lanes, 0);
+}
+/* At most TALLY_SMALL_LEAF values; x and y can be read up to the next multiple of 8. What lies beyond n is read, and replaced by
+ * the identity: one straight path for every length. */
+TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+    _Alignas(64) TALLY_N(arrays) arrays;
+    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
+    TALLY_FREE_LANES
+    for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
+        TALLY_N(put)(lanes, j, TALLY_N(select)(j < n, TALLY_N(lift)(x[j], y[j]), TALLY_N(identity)()));
+    for (int64_t row = TALLY_SMALL_COLUMNS; row < n; row += TALLY_SMALL_COLUMNS) {
+        TALLY_FREE_LANES
+        for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
+            TALLY_N(put)(lanes, j,
+                         TALLY_N(combine)(TALLY_N(get)(lanes, j),
+                                          TALLY_N(select)(row + j < n, TALLY_N(lift)(x[row + j], y[row + j]),
+                                                          TALLY_N(identity)())));
+    }
+    return TALLY_N(halve)(lanes, TALLY_SMALL_COLUMNS);
+}
+
+#if TALLY_PASSES == 2
+TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(full_leaf2)(const TALLY_N(raw) *x, TALLY_N(aim) aim) {
+    TALLY_N(arrays2) arrays;
+    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    TALLY_N(stack2)(lanes, x, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
+    return TALLY_N(halve2)(lanes, TALLY_COLUMNS);
+}
+static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
+    TALLY_N(arrays2) arrays;
+    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    int64_t columns = TALLY_COLUMNS_OF(n);
+    int64_t present = n < columns ? n : columns;
+    TALLY_N(stack2)(lanes, x, present, 0, 1, aim);
+    for (int64_t row = columns; row < n; row += columns)
+        TALLY_N(extend2)(lanes, x + row, n - row < columns ? n - row : columns, (int32_t)row, aim);
+    TALLY_N(halve_present2)(lanes, columns, present, 1);
+    return TALLY_N(get2)(lanes, 0);
+}
+TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
+    _Alignas(64) TALLY_N(arrays2) arrays;
+    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    TALLY_FREE_LANES
+    for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
+        TALLY_N(put2)(lanes, j, TALLY_N(select2)(j < n, TALLY_N(lift2)(x[j], j, aim), TALLY_N(identity2)()));
+    for (int64_t row = TALLY_SMALL_COLUMNS; row < n; row += TALLY_SMALL_COLUMNS) {
+        TALLY_FREE_LANES
+        for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
+            TALLY_N(put2)(lanes, j,
+                          TALLY_N(combine2)(TALLY_N(get2)(lanes, j),
+                                            TALLY_N(select2)(row + j < n, TALLY_N(lift2)(x[row + j], (int32_t)row + j, aim),
+                                                             TALLY_N(identity2)())));
+    }
+    return TALLY_N(halve2)(lanes, TALLY_SMALL_COLUMNS);
+}
+#define TALLY_SEAL(size, column, x, y, n, first)                                                              \
+    do {                                                                                                      \
+        int64_t there = TALLY_N(count_present)(x, y, n);                                                      \
+        TALLY_N(aim) aim = TALLY_N(take_aim)(column, there);                                                  \
+        return TALLY_N(seal)(column, aim, TALLY_N(size)(x TALLY_LENGTH_##size(n), aim), there, first);        \
+    } while (0)
+#define TALLY_LENGTH_full_leaf2(n)
+#define TALLY_LENGTH_part_leaf2(n) , n
+#define TALLY_LENGTH_small_leaf2(n) , n
+#else
+#define TALLY_SEAL(size, column, x, y, n, first) return TALLY_N(seal)(column, TALLY_N(count_present)(x, y, n))
+#endif
+
+TALLY_INLINE TALLY_TARGET TALLY_N(node) TALLY_N(seal_full)(TALLY_N(column) column, const TALLY_N(raw) *x,
+                                                           const TALLY_N(raw) *y, int64_t first) {
+    (void)first;
+    TALLY_SEAL(full_leaf2, column, x, y, TALLY_LEAF, first);
+}
+TALLY_INLINE TALLY_TARGET TALLY_N(node) TALLY_N(small_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                                            int64_t first) {
+    TALLY_N(column) column = TALLY_N(small_leaf)(x, y, n);
+    (void)first;
+    TALLY_SEAL(small_leaf2, column, x, y, n, first);
+}
+static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                                     int64_t first) {
+    TALLY_N(column) column = TALLY_N(part_leaf)(x, y, n);
+    (void)first;
+    TALLY_SEAL(part_leaf2, column, x, y, n, first);
+}
+/* ---- runs of leaves ---- */
+
+/* Asks for the leaf after this one: the columns of a leaf are eight streams, which hardware prefetchers do not follow well. */
+TALLY_INLINE void TALLY_N(prefetch)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
+    for (int line = 0; line < TALLY_LEAF_BYTES; line += 64) {
+        __builtin_prefetch((const char *)x + TALLY_LEAF_BYTES + line);
+        if (TALLY_KERNEL_INPUTS == 2) __builtin_prefetch((const char *)y + TALLY_LEAF_BYTES + line);
+    }
+}
+
+#if TALLY_IS_FREE
+/* Any order will do: leaves join one node as they come. */
+static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t first) {
+    TALLY_N(node) node = TALLY_N(nothing)();
+    int64_t at = 0;
+    for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
+        TALLY_N(prefetch)(x + at, y + at);
+        TALLY_N(column) column = TALLY_N(full_leaf)(x + at, y + at);
+#ifdef TALLY_CAN_SPARE
+        if (TALLY_N(spare)(node, column)) {
+            node.n += TALLY_N(count_present)(x + at, y + at, TALLY_LEAF);
+            continue;
+        }
+#endif
+        node = TALLY_N(merge)(node, TALLY_N(seal_full)(column, x + at, y + at, first + at));
+    }
+    if (at < n) node = TALLY_N(merge)(node, TALLY_N(part_node)(x + at, y + at, n - at, first + at));
+    return node;
+}
+#else
+/* The adjacent-pair tree over leaves, as a binary counter: level k holds a finished run of 2^k leaves or nothing. */
+static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t first) {
+    TALLY_N(node) level[64];
+    int64_t leaves = 0, at = 0;
+    TALLY_N(node) node;
+    for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
+        int k = 0;
+        TALLY_N(prefetch)(x + at, y + at);
+        node = TALLY_N(seal_full)(TALLY_N(full_leaf)(x + at, y + at), x + at, y + at, first + at);
+        for (; leaves >> k & 1; k++) node = TALLY_N(merge)(level[k], node);
+        level[k] = node;
+        leaves++;
+    }
+    if (at < n)
+        node = TALLY_N(part_node)(x + at, y + at, n - at, first + at);
+    else if (leaves == 0)
+        return TALLY_N(nothing)();
+    else {
+        int lowest = __builtin_ctzll((unsigned long long)leaves);
+        node = level[lowest];
+        leaves &= leaves - 1;
+    }
+    for (int k = 0; leaves >> k; k++)
+        if (leaves >> k & 1) node = TALLY_N(merge)(level[k], node);
+    return node;
+}
+#endif
+
+static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void *y, int64_t n, int64_t first,
+                                      tally__node *out) {
+    TALLY_N(node) node = TALLY_N(tree)(x, y, n, first);
+    (void)kernel;
+    __builtin_memcpy(out->bytes, &node, sizeof node);
+}
+
+static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+                                           const int64_t *offsets, int64_t count, const tally_final *final,
+                                           void *results) {
+    const TALLY_N(raw) *x = vx, *y = vy;
+    bool empty = false;
+    (void)kernel;
+    for (int64_t s = 0; s < count; s++) {
+        int64_t begin = offsets[s], n = offsets[s + 1] - begin;
+        TALLY_N(node) node;
+        if (__builtin_expect(n <= TALLY_SMALL_LEAF, 1)) {
+            if (__builtin_expect(begin + ((n + 7) & ~(int64_t)7) <= limit - TALLY_SMALL_COLUMNS, 1))
+                node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
+            else
+                node = TALLY_N(part_node)(x + begin, y + begin, n, 0);
+        } else
+            node = TALLY_N(tree)(x + begin, y + begin, n, 0);
+        empty |= node.n == 0;
+        TALLY_N(write)(results, s, TALLY_N(finish)(node, final));
+    }
+    return empty;
+}
+
+#include "cpu/rows_template.h"
+
+#include "node_functions.h"
+
+#undef TALLY_LEAF
+#undef TALLY_COLUMNS
+#undef TALLY_COLUMNS_OF
+#undef TALLY_IS_FREE
+#undef TALLY_POINTER
+#undef TALLY_ARRAY
+#undef TALLY_GET
+#undef TALLY_PUT
+#undef TALLY_POINT
+#undef TALLY_SELECT
+#undef TALLY_CARVE
+#undef TALLY_SIZE
+#undef TALLY_HALVE
+#undef TALLY_HALVE2
+#undef TALLY_SEAL
+#undef TALLY_LENGTH_full_leaf2
+#undef TALLY_LENGTH_part_leaf2
+#undef TALLY_LENGTH_small_leaf2
+#include "lib/operator_end.h"
+#include "lib/types_end.h"

@@ -1,0 +1,106 @@
+/* Includes TALLY_TEMPLATE for every type and NaN policy that TALLY_KERNEL is defined on, then defines the set TALLY_SET of their
+ * kernels. The template leaves a `static const tally__kernel TALLY_N(kernel)`; no include guard. */
+#ifndef TALLY_SET
+#error "define TALLY_SET"
+#endif
+
+#if TALLY_KERNEL_ON & TALLY_CLASS_BOOL
+#define TALLY_TYPE boolean
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#endif
+
+#if TALLY_KERNEL_ON & TALLY_CLASS_INT
+#define TALLY_TYPE i8
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE i16
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE i32
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE i64
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#endif
+
+#if TALLY_KERNEL_ON & TALLY_CLASS_UINT
+#define TALLY_TYPE u8
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE u16
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE u32
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE u64
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#endif
+
+#if TALLY_KERNEL_ON & TALLY_CLASS_FLOAT
+#define TALLY_TYPE f16
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f16
+#define TALLY_NAN 1
+#include TALLY_TEMPLATE
+#define TALLY_TYPE bf16
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE bf16
+#define TALLY_NAN 1
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f32
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f32
+#define TALLY_NAN 1
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f64
+#define TALLY_NAN 0
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f64
+#define TALLY_NAN 1
+#include TALLY_TEMPLATE
+#if TALLY_KERNEL_NANS == TALLY_NANS_ORDER
+#define TALLY_TYPE f16
+#define TALLY_NAN 2
+#include TALLY_TEMPLATE
+#define TALLY_TYPE bf16
+#define TALLY_NAN 2
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f32
+#define TALLY_NAN 2
+#include TALLY_TEMPLATE
+#define TALLY_TYPE f64
+#define TALLY_NAN 2
+#include TALLY_TEMPLATE
+#endif
+#endif
+
+extern const tally__kernel_set TALLY_SET;
+#define TALLY_ENTRY(TYPE, type, nan) .of[TALLY_##TYPE][nan] = TALLY_MEMBERS(type, nan),
+/* Integers have no NaN: every policy is the same kernel. */
+#define TALLY_ENTRIES(TYPE, type) \
+    TALLY_ENTRY(TYPE, type, 0).of[TALLY_##TYPE][1] = TALLY_MEMBERS(type, 0), .of[TALLY_##TYPE][2] = TALLY_MEMBERS(type, 0),
+const tally__kernel_set TALLY_SET = {
+#if TALLY_KERNEL_ON & TALLY_CLASS_BOOL
+    TALLY_ENTRIES(BOOL, boolean)
+#endif
+#if TALLY_KERNEL_ON & TALLY_CLASS_INT
+    TALLY_ENTRIES(I8, i8) TALLY_ENTRIES(I16, i16) TALLY_ENTRIES(I32, i32) TALLY_ENTRIES(I64, i64)
+#endif
+#if TALLY_KERNEL_ON & TALLY_CLASS_UINT
+    TALLY_ENTRIES(U8, u8) TALLY_ENTRIES(U16, u16) TALLY_ENTRIES(U32, u32) TALLY_ENTRIES(U64, u64)
+#endif
+#if TALLY_KERNEL_ON & TALLY_CLASS_FLOAT
+    TALLY_ENTRY(F16, f16, 0) TALLY_ENTRY(F16, f16, 1) TALLY_ENTRY(BF16, bf16, 0) TALLY_ENTRY(BF16, bf16, 1)
+    TALLY_ENTRY(F32, f32, 0) TALLY_ENTRY(F32, f32, 1) TALLY_ENTRY(F64, f64, 0) TALLY_ENTRY(F64, f64, 1)
+#if TALLY_KERNEL_NANS == TALLY_NANS_ORDER
+    TALLY_ENTRY(F16, f16, 2) TALLY_ENTRY(BF16, bf16, 2) TALLY_ENTRY(F32, f32, 2) TALLY_ENTRY(F64, f64, 2)
+#endif
+#endif
+};

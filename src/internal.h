@@ -1,0 +1,208 @@
+/* What the host sources share. Internal names begin with tally__; nothing here is installed. */
+#ifndef TALLY_INTERNAL_H
+#define TALLY_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/dialect.h"
+#include "tally/tally.h"
+
+/* ---- failing (status.c) ---- */
+
+/* Records the sentence for tally_message() and returns status. */
+tally_status tally__fail(tally_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define TALLY_TRY(call)                                \
+    do {                                               \
+        tally_status tally_try_ = (call);              \
+        if (tally_try_ != TALLY_OK) return tally_try_; \
+    } while (0)
+#define TALLY_CHECK(condition, status, ...)                                  \
+    do {                                                                     \
+        if (!(condition)) return tally__fail(TALLY_##status, __VA_ARGS__);   \
+    } while (0)
+
+/* ---- kernels ---- */
+
+enum {
+    TALLY_LEAF_BYTES = 4096,
+    TALLY_STRIPES = 8,     /* stripes of a leaf: values of one column */
+    TALLY_SMALL_LEAF = 64, /* a leaf of at most so many values uses TALLY_SMALL_COLUMNS columns */
+    TALLY_SMALL_COLUMNS = 8,
+    TALLY_GROUP = 7, /* values folded left to right by an operator that does not commute */
+    TALLY_NODE_BYTES = 80,
+    TALLY_RESULT_BYTES = 64,
+    TALLY_ROWS_SLACK = 1024
+};
+
+/* One accumulator above the leaf, of any operator. */
+typedef struct tally__node {
+    _Alignas(16) unsigned char bytes[TALLY_NODE_BYTES];
+} tally__node;
+
+/* The count of values present stands first in every node. */
+static inline int64_t tally__node_count(const tally__node *node) {
+    int64_t n;
+    __builtin_memcpy(&n, node->bytes, sizeof n);
+    return n;
+}
+
+/* An operator for one input type and NaN policy, compiled for one instruction set (or made of the caller's callbacks). `y` is
+ * the second input of operators of two inputs and otherwise equals `x`. Values lie side by side at any alignment. */
+typedef struct tally__kernel tally__kernel;
+struct tally__kernel {
+    int64_t leaf;          /* values in a leaf */
+    int64_t columns;       /* columns of a leaf */
+    size_t value_bytes;    /* bytes of one input value */
+    size_t node_bytes;     /* bytes of a node when packed */
+    size_t result_bytes;   /* bytes of one result */
+    size_t row_bytes;      /* scratch bytes `rows` needs for each column of each result */
+    const tally_operator *user; /* the caller's operator, or NULL */
+
+    void (*nothing)(const tally__kernel *, tally__node *node);
+    /* node = node, then later */
+    void (*merge)(const tally__kernel *, tally__node *node, const tally__node *later);
+    /* Moves the indices in a node (arg operators) by `by`. */
+    void (*shift)(const tally__kernel *, tally__node *node, int64_t by);
+    /* A node as node_bytes bytes without gaps, little end first, and back. */
+    void (*pack)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
+    void (*unpack)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
+    void (*finish)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
+    /* The canonical tree over n values, the first of which has index `first`. */
+    void (*run)(const tally__kernel *, const void *x, const void *y, int64_t n, int64_t first, tally__node *node);
+    /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. Returns
+     * whether some segment had no value present. */
+    bool (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
+                     int64_t count, const tally_final *final, void *results);
+    /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf. Writes nodes,
+     * or results when nodes is NULL (returns whether some had no value present). scratch: row_bytes for each of
+     * min(rows, columns) * width lanes, and TALLY_ROWS_SLACK, 64-byte aligned. */
+    bool (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
+                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
+};
+
+/* One entry for each type and NaN policy that an operator is defined for, else leaf is 0. */
+typedef struct tally__kernel_set {
+    tally__kernel of[TALLY_TYPE_END][3];
+} tally__kernel_set;
+
+/* ---- operators and what they give (tables.c, spec.c) ---- */
+
+typedef struct tally__operator_row {
+    const char *name, *kernel, *summary;
+    int inputs, on, gives, order, empty, nans;
+} tally__operator_row;
+const tally__operator_row *tally__operator(tally_op op); /* NULL: not built in */
+int tally__type_class(tally_type type);                   /* 0: not a table type */
+tally_type tally__natural_type(int gives, tally_type input);
+
+typedef struct tally__user_operator {
+    tally_operator definition;
+    char name[32];
+    _Alignas(64) unsigned char identity[64];
+    tally__kernel kernel;
+} tally__user_operator;
+
+struct tally_context {
+    tally_options options;
+    tally_allocator allocator;
+    tally__user_operator **users;
+    int user_count;
+};
+
+/* A problem without its data: what is reduced, how, and to what. */
+typedef struct tally__spec {
+    tally_op op;
+    tally_type type;
+    tally_options options;
+    tally_allocator allocator;
+    const tally__kernel *kernel;
+    tally_final final;
+    int inputs;
+    int components;     /* values of result_type in one result: 2 for minmax */
+    tally_type result_type; /* TALLY_STRUCT for stats and user structs */
+    bool refuses_empty;
+    bool order_shows;
+    const char *name;
+} tally__spec;
+
+/* The context to use for what the caller passed: NULL is the process's own. */
+const tally_context *tally__context(const tally_context *context);
+tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
+
+/* ---- memory (context.c) ---- */
+
+/* 64-byte aligned memory from the caller's allocator; NULL when there is none. */
+void *tally__allocate(const tally_allocator *allocator, size_t bytes);
+void tally__release(const tally_allocator *allocator, void *memory);
+
+/* ---- data ---- */
+
+/* One or two inputs, as validated: every address from x to x + (count-1) * stride may be read. */
+typedef struct tally__input {
+    const char *x, *y;
+    int64_t x_stride, y_stride; /* bytes */
+    int64_t count;
+    bool packed; /* both side by side: kernels may read them where they lie */
+} tally__input;
+
+/* Copies n values from `begin` on, side by side, to x (and y for two inputs): how strided input reaches kernels. */
+void tally__gather(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y);
+
+/* Checks of api.c that states share. `which` and `what` begin the sentence of a failure. */
+tally_status tally__check_input(const tally__spec *spec, const tally_array *x, const tally_array *y, tally__input *in);
+
+/* What backends tell of the results they wrote; api.c makes a status of it. */
+typedef struct tally__report {
+    bool empty;    /* some result had no value present */
+    bool overflow; /* some result did not fit the type asked for */
+} tally__report;
+
+/* An output as validated: type and stride are never 0; direct when natural results may be written where they belong. */
+typedef struct tally__sink {
+    char *data;
+    tally_type type;
+    int64_t stride; /* bytes */
+    bool direct;
+} tally__sink;
+
+tally_status tally__check_output(const tally__spec *spec, const tally_output *out, int64_t needed, tally__sink *sink);
+tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what);
+
+/* Converts `count` natural results side by side at `results` to places first ... of the sink (convert.c). Returns whether
+ * some did not fit. */
+bool tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results);
+
+/* Entry i of a cut's index. */
+static inline int64_t tally__index(const tally_segments *cut, int64_t i) {
+    int32_t narrow;
+    int64_t wide;
+    if (cut->index_type == TALLY_I32) {
+        __builtin_memcpy(&narrow, (const char *)cut->index + 4 * i, sizeof narrow);
+        return narrow;
+    }
+    __builtin_memcpy(&wide, (const char *)cut->index + 8 * i, sizeof wide);
+    return wide;
+}
+
+/* The kernel a user operator runs by (user.c). */
+void tally__user_kernel(tally__user_operator *user);
+
+/* ---- backends ---- */
+
+/* Each unaware of the others; they run on input that api.c has checked, and check the cut themselves. */
+typedef struct tally__backend {
+    const char *name;
+    const tally__kernel_set *(*kernels)(int number); /* by place in TALLY_KERNELS */
+    /* The canonical tree over values begin ... begin + n, the first of which has index `first`. Cannot fail. */
+    void (*tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
+    tally_status (*reduce)(const tally__spec *, const tally__input *, const tally__sink *, tally__report *);
+    tally_status (*segments)(const tally__spec *, const tally__input *, const tally_segments *, const tally__sink *,
+                             tally__report *);
+} tally__backend;
+extern const tally__backend tally__cpu_backend, tally__reference_backend;
+const tally__backend *tally__backend_of(const tally_options *options);
+
+#endif

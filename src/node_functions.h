@@ -1,0 +1,67 @@
+/* The functions of a kernel that move nodes in and out of their opaque form: the same in every backend.
+ * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
+static void TALLY_N(give_nothing)(const tally__kernel *kernel, tally__node *out) {
+    TALLY_N(node) node = TALLY_N(nothing)();
+    (void)kernel;
+    __builtin_memcpy(out->bytes, &node, sizeof node);
+}
+static void TALLY_N(merge_nodes)(const tally__kernel *kernel, tally__node *into, const tally__node *later) {
+    TALLY_N(node) a, b;
+    (void)kernel;
+    __builtin_memcpy(&a, into->bytes, sizeof a);
+    __builtin_memcpy(&b, later->bytes, sizeof b);
+    a = TALLY_N(merge)(a, b);
+    __builtin_memcpy(into->bytes, &a, sizeof a);
+}
+static void TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
+                                 void *result) {
+    TALLY_N(node) a;
+    TALLY_N(result) r;
+    (void)kernel;
+    __builtin_memcpy(&a, node->bytes, sizeof a);
+    r = TALLY_N(finish)(a, final);
+    __builtin_memcpy(result, &r, sizeof r);
+}
+static void TALLY_N(shift_node)(const tally__kernel *kernel, tally__node *node, int64_t by) {
+    (void)kernel, (void)node, (void)by;
+#ifdef TALLY_HAS_INDEX
+    TALLY_N(node) a;
+    __builtin_memcpy(&a, node->bytes, sizeof a);
+    a = TALLY_N(shift)(a, by);
+    __builtin_memcpy(node->bytes, &a, sizeof a);
+#endif
+}
+
+#define TALLY_SIZE_OF(type, name) +sizeof(type)
+#define TALLY_PACK(type, name)                    \
+    __builtin_memcpy(bytes, &a.name, sizeof(type)); \
+    bytes += sizeof(type);
+#define TALLY_UNPACK(type, name)                  \
+    __builtin_memcpy(&a.name, bytes, sizeof(type)); \
+    bytes += sizeof(type);
+enum { TALLY_N(node_bytes) = sizeof(int64_t) TALLY_NODE(TALLY_SIZE_OF) };
+static void TALLY_N(pack_node)(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
+    TALLY_N(node) a;
+    (void)kernel;
+    __builtin_memcpy(&a, node->bytes, sizeof a);
+    TALLY_PACK(int64_t, n)
+    TALLY_NODE(TALLY_PACK)
+}
+static void TALLY_N(unpack_node)(const tally__kernel *kernel, const unsigned char *bytes, tally__node *node) {
+    TALLY_N(node) a;
+    (void)kernel;
+    TALLY_UNPACK(int64_t, n)
+    TALLY_NODE(TALLY_UNPACK)
+    __builtin_memcpy(node->bytes, &a, sizeof a);
+}
+#undef TALLY_SIZE_OF
+#undef TALLY_PACK
+#undef TALLY_UNPACK
+
+#ifndef TALLY_NODE_MEMBERS
+#define TALLY_NODE_MEMBERS(type, nan)                                                                       \
+    .node_bytes = TALLY_N2(node_bytes, type, nan), .result_bytes = sizeof(TALLY_N2(result, type, nan)),     \
+    .nothing = TALLY_N2(give_nothing, type, nan), .merge = TALLY_N2(merge_nodes, type, nan),                \
+    .shift = TALLY_N2(shift_node, type, nan), .pack = TALLY_N2(pack_node, type, nan),                       \
+    .unpack = TALLY_N2(unpack_node, type, nan), .finish = TALLY_N2(finish_node, type, nan)
+#endif

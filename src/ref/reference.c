@@ -1,0 +1,113 @@
+/* The reference backend: each segment copied out and reduced by the obvious kernel, one after another. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "kernel_list.h"
+
+#define TALLY_ROW(kernel) extern const tally__kernel_set tally__ref_##kernel;
+TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+
+static const tally__kernel_set *reference_kernels(int kernel) {
+    static const tally__kernel_set *const sets[] = {
+#define TALLY_ROW(kernel) &tally__ref_##kernel,
+        TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+    };
+    return sets[kernel];
+}
+
+/* The tree over values begin, begin + step, ... (n of them), copied side by side first. */
+static tally_status slice_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t step,
+                               int64_t first, tally__node *node) {
+    size_t bytes = spec->kernel->value_bytes;
+    char *x = tally__allocate(&spec->allocator, 2 * (size_t)n * bytes + 1), *y = x + (size_t)n * bytes;
+    TALLY_CHECK(x != NULL, NO_MEMORY, "no memory for a copy of %lld values", (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        tally__gather(spec, in, begin + i * step, 1, x + (size_t)i * bytes, y + (size_t)i * bytes);
+    spec->kernel->run(spec->kernel, x, spec->inputs == 2 ? y : x, n, first, node);
+    tally__release(&spec->allocator, x);
+    return TALLY_OK;
+}
+
+static tally_status reduce_slice(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t step,
+                                 const tally__sink *sink, int64_t place, tally__report *report) {
+    unsigned char result[TALLY_RESULT_BYTES];
+    tally__node node;
+    TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &node));
+    report->empty |= tally__node_count(&node) == 0;
+    spec->kernel->finish(spec->kernel, &node, &spec->final, result);
+    report->overflow |= tally__store(spec, sink, place, 1, result);
+    return TALLY_OK;
+}
+
+/* For states: leaf by leaf, so that no memory is needed. */
+static void reference_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                           tally__node *node) {
+    const tally__kernel *kernel = spec->kernel;
+    _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
+    tally__node right;
+    int64_t left = kernel->leaf;
+    if (n <= kernel->leaf) {
+        tally__gather(spec, in, begin, n, x, y);
+        kernel->run(kernel, x, spec->inputs == 2 ? y : x, n, first, node);
+        return;
+    }
+    while (2 * left < n) left *= 2;
+    reference_tree(spec, in, begin, left, first, node);
+    reference_tree(spec, in, begin + left, n - left, first + left, &right);
+    kernel->merge(kernel, node, &right);
+}
+
+static tally_status reference_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,
+                                     tally__report *report) {
+    return reduce_slice(spec, in, 0, in->count, 1, sink, 0, report);
+}
+
+/* Segment s is the values from *begin to *end; at is where the segment before it ended. */
+static tally_status bounds(const tally_segments *cut, const tally__input *in, int64_t s, int64_t at, int64_t *begin,
+                           int64_t *end) {
+    *begin = at;
+    if (cut->cut == TALLY_OFFSETS) {
+        *begin = tally__index(cut, s);
+        *end = tally__index(cut, s + 1);
+    } else if (cut->cut == TALLY_LENGTHS) {
+        int64_t length = tally__index(cut, s);
+        TALLY_CHECK(length >= 0 && length <= in->count - at, BAD_CUT,
+                    "length %lld of segment %lld is negative or reaches beyond the array of %lld values",
+                    (long long)length, (long long)s, (long long)in->count);
+        *end = at + length;
+    } else {
+        for (*end = at; *end < in->count && tally__index(cut, *end) <= s; ++*end)
+            TALLY_CHECK(tally__index(cut, *end) == s, BAD_CUT, "owner %lld of value %lld is out of order or out of range",
+                        (long long)tally__index(cut, *end), (long long)*end);
+        TALLY_CHECK(s + 1 < cut->count || *end == in->count, BAD_CUT, "owner %lld of value %lld is not below %lld",
+                    (long long)tally__index(cut, *end), (long long)*end, (long long)cut->count);
+    }
+    TALLY_CHECK(0 <= *begin && *begin <= *end && *end <= in->count, BAD_CUT,
+                "segment %lld goes from value %lld to %lld of an array of %lld", (long long)s, (long long)*begin,
+                (long long)*end, (long long)in->count);
+    return TALLY_OK;
+}
+
+static tally_status reference_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                       const tally__sink *sink, tally__report *report) {
+    if (cut->cut == TALLY_ROWS) {
+        for (int64_t o = 0; o < cut->count; o++)
+            for (int64_t i = 0; i < cut->inner; i++)
+                TALLY_TRY(reduce_slice(spec, in, o * cut->length * cut->inner + i, cut->length, cut->inner, sink,
+                                       o * cut->inner + i, report));
+    } else {
+        int64_t begin, end = 0;
+        TALLY_CHECK(cut->cut != TALLY_OWNERS || cut->count > 0 || in->count == 0, BAD_CUT,
+                    "there are owners of values but no segments");
+        for (int64_t s = 0; s < cut->count; s++) {
+            TALLY_TRY(bounds(cut, in, s, end, &begin, &end));
+            TALLY_TRY(reduce_slice(spec, in, begin, end - begin, 1, sink, s, report));
+        }
+    }
+    return TALLY_OK;
+}
+
+const tally__backend tally__reference_backend = {"reference", reference_kernels, reference_tree, reference_reduce, reference_segments};

@@ -1,0 +1,81 @@
+/* From what the caller named (operator, type, options) to what is to be run. */
+#include <string.h>
+
+#include "internal.h"
+#include "kernel_list.h"
+
+const tally__backend *tally__backend_of(const tally_options *options) {
+    return options->backend == TALLY_BACKEND_REFERENCE ? &tally__reference_backend : &tally__cpu_backend;
+}
+
+/* The place of an operator's kernel in TALLY_KERNELS. */
+static int kernel_number(const char *kernel) {
+    static const char *const names[] = {
+#define TALLY_ROW(name) #name,
+        TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+    };
+    int number = 0;
+    while (strcmp(names[number], kernel) != 0) number++;
+    return number;
+}
+
+static tally_status specify_built_in(const tally__operator_row *row, tally__spec *spec) {
+    int class = tally__type_class(spec->type);
+    TALLY_CHECK(class != 0, BAD_TYPE, "%s needs one of the types bool, i8 to i64, u8 to u64, f16, bf16, f32, f64",
+                row->name);
+    TALLY_CHECK((row->on & class) != 0, BAD_TYPE, "%s is not defined for %s, only for %s", row->name,
+                tally_type_name(spec->type), row->on == TALLY_ON_FLOATS ? "floats" : "bool and integers");
+    TALLY_CHECK(spec->options.nan != TALLY_NAN_TOTAL || class != TALLY_CLASS_FLOAT || row->nans == TALLY_NANS_ORDER,
+                BAD_ARGUMENT, "%s cannot put NaNs in total order: that is for min, max, minmax, argmin and argmax",
+                row->name);
+    spec->name = row->name;
+    spec->inputs = row->inputs;
+    spec->kernel = &tally__backend_of(&spec->options)->kernels(kernel_number(row->kernel))->of[spec->type]
+                                                                                              [spec->options.nan];
+    spec->final.ddof = spec->options.ddof;
+    spec->final.root = spec->op == TALLY_STD;
+    spec->components = row->gives == TALLY_GIVES_PAIR ? 2 : 1;
+    spec->result_type = tally__natural_type(row->gives, spec->type);
+    spec->refuses_empty = row->empty == TALLY_EMPTY_IS_REFUSED;
+    spec->order_shows = row->order == TALLY_ORDER_FIXED ||
+                        (row->order == TALLY_ORDER_FREE_INTS && class == TALLY_CLASS_FLOAT);
+    return TALLY_OK;
+}
+
+static tally_status specify_user(const tally__user_operator *user, tally__spec *spec) {
+    TALLY_CHECK(spec->type == user->definition.input, BAD_TYPE, "the operator %s takes %s", user->name,
+                user->definition.input == TALLY_STRUCT ? "its struct (TALLY_STRUCT)"
+                                                       : tally_type_name(user->definition.input));
+    spec->name = user->name;
+    spec->inputs = 1;
+    spec->kernel = &user->kernel;
+    spec->components = 1;
+    spec->result_type = user->definition.result;
+    spec->refuses_empty = false;
+    spec->order_shows = true;
+    return TALLY_OK;
+}
+
+tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec) {
+    const tally__operator_row *row = tally__operator(op);
+    context = tally__context(context);
+    memset(spec, 0, sizeof *spec);
+    spec->op = op;
+    spec->type = type;
+    spec->options = context->options;
+    spec->allocator = context->allocator;
+    if (row != NULL) return specify_built_in(row, spec);
+    TALLY_CHECK(op >= TALLY_OP_USER && op - TALLY_OP_USER < context->user_count, BAD_ARGUMENT,
+                "operator %d is neither built in nor defined in this context", (int)op);
+    return specify_user(context->users[op - TALLY_OP_USER], spec);
+}
+
+tally_status tally_result_type(const tally_context *context, tally_op op, tally_type type, tally_type *result,
+                               size_t *result_bytes) {
+    tally__spec spec;
+    TALLY_TRY(tally__specify(context, op, type, &spec));
+    if (result != NULL) *result = spec.result_type;
+    if (result_bytes != NULL) *result_bytes = spec.kernel->result_bytes;
+    return TALLY_OK;
+}

@@ -1,0 +1,258 @@
+/* States: the reduction of a run that need not begin where a leaf does, kept such that it can grow at its end, be joined with its
+ * successor, and be written down.
+ *
+ * A state covers values first ... end of a whole whose leaves begin at multiples of the leaf length. It keeps
+ *   - the head: raw values from `first` up to the next leaf border (none when first is one),
+ *   - a ladder: nodes over the whole leaves, each an aligned power of two of them, as large as alignment allows,
+ *   - the tail: raw values behind the last border.
+ * and, where order cannot show, `extra`: a node over everything before the head, when states with other borders were merged.
+ * The ladder of leaves a ... b is what remains of the adjacent-pair tree when only those leaves are known; two ladders that
+ * meet join to the ladder of both, so adjacent states always merge to the bits of the whole. */
+#include <string.h>
+
+#include "fpenv.h"
+#include "internal.h"
+#include "state.h"
+
+/* ---- the ladder ---- */
+
+/* Adds a node over 2^rank leaves that begin where the ladder ends, then joins pairs as long as they are siblings. */
+static void climb(tally_state *s, int rank, const tally__node *node) {
+    tally__rung *rung = &s->rungs[s->rung_count++];
+    rung->rank = rank;
+    rung->leaf = s->leaf_end;
+    rung->node = *node;
+    s->leaf_end += (int64_t)1 << rank;
+    while (s->rung_count >= 2) {
+        tally__rung *left = &s->rungs[s->rung_count - 2], *right = left + 1;
+        if (left->rank != right->rank || (left->leaf >> left->rank & 1) != 0) break;
+        s->spec.kernel->merge(s->spec.kernel, &left->node, &right->node);
+        left->rank++;
+        s->rung_count--;
+    }
+}
+
+static int64_t leaf_of(const tally_state *s) { return s->spec.kernel->leaf; }
+static size_t value_bytes(const tally_state *s) { return s->spec.kernel->value_bytes; }
+
+/* ---- opening and closing ---- */
+
+tally_status tally_state_open(tally_context *context, tally_op op, tally_type type, int64_t first, tally_state **state) {
+    tally__spec spec;
+    TALLY_CHECK(state != NULL, BAD_ARGUMENT, "tally_state_open needs a place for the state");
+    *state = NULL;
+    TALLY_TRY(tally__specify(context, op, type, &spec));
+    return tally__state_make(&spec, first, state);
+}
+
+/* Nothing behind value `end` yet: no head, ladder or tail. */
+static void restart(tally_state *s, int64_t end) {
+    s->end = s->head_first = end;
+    s->leaf_begin = s->leaf_end = end / leaf_of(s) + (end % leaf_of(s) != 0);
+    s->head.count = s->tail.count = 0;
+    s->rung_count = 0;
+}
+
+tally_status tally__state_make(const tally__spec *spec, int64_t first, tally_state **state) {
+    tally_state *s;
+    TALLY_CHECK(first >= 0 && first <= INT64_MAX / 64, BAD_ARGUMENT, "a state cannot begin at value %lld",
+                (long long)first);
+    s = tally__allocate(&spec->allocator, sizeof *s);
+    TALLY_CHECK(s != NULL, NO_MEMORY, "no memory for a state of %zu bytes", sizeof *s);
+    memset(s, 0, sizeof *s);
+    s->spec = *spec;
+    s->first = first;
+    restart(s, first);
+    *state = s;
+    return TALLY_OK;
+}
+
+void tally_state_close(tally_state *state) {
+    if (state != NULL) {
+        tally_allocator allocator = state->spec.allocator;
+        tally__release(&allocator, state);
+    }
+}
+
+int64_t tally_state_count(const tally_state *state) { return state ? state->end - state->first : 0; }
+int64_t tally_state_first(const tally_state *state) { return state ? state->first : 0; }
+tally_op tally_state_op(const tally_state *state) { return state ? state->spec.op : TALLY_OP_END; }
+tally_type tally_state_type(const tally_state *state) { return state ? state->spec.type : TALLY_NATURAL; }
+
+/* ---- pushing ---- */
+
+/* Moves up to `most` values of the input, from `from` on, behind `*count` values of a buffer of one leaf. */
+static void keep_raw(tally_state *s, tally__raw *raw, const tally__input *in, int64_t from, int64_t n) {
+    size_t at = (size_t)raw->count * value_bytes(s);
+    tally__gather(&s->spec, in, from, n, raw->x + at, raw->y + at);
+    raw->count += n;
+    s->end += n;
+}
+
+/* A tail that has become a whole leaf joins the ladder. */
+static void close_leaf(tally_state *s) {
+    tally__node node;
+    if (s->tail.count < leaf_of(s)) return;
+    s->spec.kernel->run(s->spec.kernel, s->tail.x, s->spec.inputs == 2 ? s->tail.y : s->tail.x, leaf_of(s),
+                        s->leaf_end * leaf_of(s), &node);
+    s->tail.count = 0;
+    climb(s, 0, &node);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Whole leaves from value `from` of the input on, in runs of 2^rank leaves: as aligned as the ladder's end, as long as what is
+ * there. Returns how many values were taken. */
+static int64_t push_leaves(tally_state *s, const tally__input *in, int64_t from) {
+    const tally__backend *backend = tally__backend_of(&s->spec.options);
+    int64_t leaves = (in->count - from) / leaf_of(s), taken = 0;
+    while (leaves > 0) {
+        int rank = s->leaf_end == 0 ? 62 : __builtin_ctzll((unsigned long long)s->leaf_end);
+        int64_t n;
+        tally__node node;
+        while ((int64_t)1 << rank > leaves) rank--;
+        n = leaf_of(s) << rank;
+        backend->tree(&s->spec, in, from + taken, n, s->leaf_end * leaf_of(s), &node);
+        climb(s, rank, &node);
+        taken += n;
+        leaves -= (int64_t)1 << rank;
+    }
+    s->end += taken;
+    return taken;
+}
+
+static void push_values(tally_state *s, const tally__input *in) {
+    int64_t done = 0;
+    int64_t border = s->leaf_begin * leaf_of(s);
+    if (s->end < border) {
+        done = least(border - s->end, in->count);
+        keep_raw(s, &s->head, in, 0, done);
+    }
+    if (s->tail.count > 0 && done < in->count) {
+        int64_t n = least(leaf_of(s) - s->tail.count, in->count - done);
+        keep_raw(s, &s->tail, in, done, n);
+        done += n;
+        close_leaf(s);
+    }
+    if (s->tail.count == 0) done += push_leaves(s, in, done);
+    if (done < in->count) keep_raw(s, &s->tail, in, done, in->count - done);
+}
+
+static tally_status push(tally_state *s, const tally_array *x, const tally_array *y) {
+    tally__input in;
+    TALLY_CHECK(s != NULL, BAD_ARGUMENT, "the state is NULL");
+    TALLY_TRY(tally__check_input(&s->spec, x, y, &in));
+    TALLY_CHECK(in.count <= INT64_MAX / 64 - s->end, BAD_ARGUMENT, "a state cannot hold %lld more values",
+                (long long)in.count);
+    if (in.count == 0) return TALLY_OK;
+    tally__fpenv left = tally__fpenv_enter();
+    push_values(s, &in);
+    tally__fpenv_leave(left);
+    return TALLY_OK;
+}
+
+tally_status tally_state_push(tally_state *state, tally_array in) { return push(state, &in, NULL); }
+tally_status tally_state_push_pair(tally_state *state, tally_array left, tally_array right) {
+    return push(state, &left, &right);
+}
+
+/* ---- merging ---- */
+
+static tally_status check_alike(const tally_state *a, const tally_state *b) {
+    TALLY_CHECK(a != NULL && b != NULL, BAD_ARGUMENT, "a state is NULL");
+    TALLY_CHECK(a != b, BAD_ARGUMENT, "a state cannot be merged with itself");
+    TALLY_CHECK(strcmp(a->spec.name, b->spec.name) == 0 && a->spec.type == b->spec.type, BAD_ARGUMENT,
+                "a state of %s cannot be merged with one of %s, or of another type", a->spec.name, b->spec.name);
+    TALLY_CHECK(a->spec.options.nan == b->spec.options.nan && a->spec.options.ddof == b->spec.options.ddof,
+                BAD_ARGUMENT, "the states were opened with different options (NaN policy, ddof)");
+    return TALLY_OK;
+}
+
+static tally__input raw_input(const tally_state *s, const tally__raw *raw) {
+    int64_t bytes = (int64_t)value_bytes(s);
+    tally__input in = {raw->x, s->spec.inputs == 2 ? raw->y : raw->x, bytes, bytes, raw->count, true};
+    return in;
+}
+
+/* `later` begins where `into` ends: its head fills the open leaf, its rungs climb, its tail is the tail. */
+static void append(tally_state *into, const tally_state *later) {
+    tally__input head = raw_input(later, &later->head), tail = raw_input(later, &later->tail);
+    push_values(into, &head);
+    for (int i = 0; i < later->rung_count; i++) {
+        climb(into, later->rungs[i].rank, &later->rungs[i].node);
+        into->end += leaf_of(into) << later->rungs[i].rank;
+    }
+    push_values(into, &tail);
+}
+
+/* The node over everything; in the order of the tree when the state begins at 0. */
+static void total(const tally_state *s, tally__node *node) {
+    const tally__kernel *kernel = s->spec.kernel;
+    tally__input head = raw_input(s, &s->head), tail = raw_input(s, &s->tail);
+    tally__node earlier;
+    kernel->run(kernel, tail.x, tail.y, tail.count, s->leaf_end * leaf_of(s), node);
+    for (int i = s->rung_count - 1; i >= 0; i--) {
+        earlier = s->rungs[i].node;
+        kernel->merge(kernel, &earlier, node);
+        *node = earlier;
+    }
+    if (s->head.count > 0) {
+        kernel->run(kernel, head.x, head.y, head.count, s->head_first, &earlier);
+        kernel->merge(kernel, &earlier, node);
+        *node = earlier;
+    }
+    if (s->first < s->head_first) {
+        earlier = s->extra;
+        kernel->merge(kernel, &earlier, node);
+        *node = earlier;
+    }
+}
+
+/* Order cannot show: both become one node, and what follows starts afresh. */
+static void absorb(tally_state *into, const tally_state *later) {
+    const tally__kernel *kernel = into->spec.kernel;
+    int64_t end = into->end + (later->end - later->first);
+    tally__node node;
+    total(later, &node);
+    kernel->shift(kernel, &node, into->end - later->first);
+    total(into, &into->extra);
+    kernel->merge(kernel, &into->extra, &node);
+    restart(into, end);
+}
+
+tally_status tally_state_merge(tally_state *into, const tally_state *later) {
+    TALLY_TRY(check_alike(into, later));
+    TALLY_CHECK(later->first == into->end || (later->first == 0 && !into->spec.order_shows), BAD_ORDER,
+                "the first state ends before value %lld, the later one begins at %lld: open it with first = %lld",
+                (long long)into->end, (long long)later->first, (long long)into->end);
+    TALLY_CHECK(later->end - later->first <= INT64_MAX / 64 - into->end, BAD_ARGUMENT,
+                "together the states cover too many values");
+    tally__fpenv left = tally__fpenv_enter();
+    if (later->first == into->end && later->first == later->head_first)
+        append(into, later);
+    else
+        absorb(into, later);
+    tally__fpenv_leave(left);
+    return TALLY_OK;
+}
+
+/* ---- finishing ---- */
+
+tally_status tally_state_finish(const tally_state *state, tally_output out) {
+    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+    tally__report report;
+    tally__sink sink;
+    tally__node node;
+    TALLY_CHECK(state != NULL, BAD_ARGUMENT, "the state is NULL");
+    TALLY_CHECK(state->first == 0 || !state->spec.order_shows, BAD_ORDER,
+                "this state begins at value %lld: merge it into the state of the values before it, then finish that",
+                (long long)state->first);
+    TALLY_TRY(tally__check_output(&state->spec, &out, 1, &sink));
+    tally__fpenv left = tally__fpenv_enter();
+    total(state, &node);
+    report.empty = tally__node_count(&node) == 0;
+    state->spec.kernel->finish(state->spec.kernel, &node, &state->spec.final, result);
+    report.overflow = tally__store(&state->spec, &sink, 0, 1, result);
+    tally__fpenv_leave(left);
+    return tally__conclude(&state->spec, &report, "the run");
+}
