@@ -21,23 +21,26 @@ typedef struct command {
 } command;
 
 /* Every option, said once: id, name, letter (0: none), argument ("" : none), what it does. */
-#define COMMAND_OPTIONS(X)                                                                                              \
-    X(BY, "by", 0, "KEYS", "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value")  \
-    X(OFFSETS, "offsets", 0, "FILE", "one result per segment: segment s is values offset[s] to offset[s+1]-1")           \
-    X(LENGTHS, "lengths", 0, "FILE", "one result per segment: segments of these lengths follow one another")             \
-    X(AXIS, "axis", 0, "K", "reduce along axis K of a .npy array, 0 the first, -1 the last")                             \
-    X(OUTPUT, "output", 'o', "OUT.npy", "write the results to this .npy file in place of standard output")               \
-    X(JSON, "json", 0, "", "print one JSON object per result set")                                                      \
-    X(TYPE, "type", 't', "T", "read text or raw values as type T: " COMMAND_TYPES)                                       \
-    X(RAW, "raw", 0, "", "read the values as raw bytes of --type, whatever the file's name")                            \
-    X(NAN, "nan", 0, "POLICY", "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "          \
-                               "(for min, max, minmax, argmin and argmax: IEEE 754 total order)")                       \
-    X(DDOF, "ddof", 0, "N", "var, std and stats divide by the count minus N (default 0)")                               \
-    X(ACCURACY, "accuracy", 0, "WHICH", "fast (floats are added in the canonical order) or exact (the true sum, "        \
-                                        "rounded once); by default the best this version has")                          \
-    X(DEVICE, "device", 0, "D", "cpu, or reference (slow and obvious, the same bits)")                                   \
-    X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                                \
-    X(HELP, "help", 'h', "", "say what the command does")                                                               \
+#define COMMAND_OPTIONS(X)                                                                                     \
+    X(BY, "by", 0, "KEYS",                                                                                     \
+      "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value")             \
+    X(OFFSETS, "offsets", 0, "FILE", "one result per segment: segment s is values offset[s] to offset[s+1]-1") \
+    X(LENGTHS, "lengths", 0, "FILE", "one result per segment: segments of these lengths follow one another")   \
+    X(AXIS, "axis", 0, "K", "reduce along axis K of a .npy array, 0 the first, -1 the last")                   \
+    X(OUTPUT, "output", 'o', "OUT.npy", "write the results to this .npy file in place of standard output")     \
+    X(JSON, "json", 0, "", "print one JSON object per result set")                                             \
+    X(TYPE, "type", 't', "T", "read text or raw values as type T: " COMMAND_TYPES)                             \
+    X(RAW, "raw", 0, "", "read the values as raw bytes of --type, whatever the file's name")                   \
+    X(NAN, "nan", 0, "POLICY",                                                                                 \
+      "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "                         \
+      "(for min, max, minmax, argmin and argmax: IEEE 754 total order)")                                       \
+    X(DDOF, "ddof", 0, "N", "var, std and stats divide by the count minus N (default 0)")                      \
+    X(ACCURACY, "accuracy", 0, "WHICH",                                                                        \
+      "fast (floats are added in the canonical order) or exact (the true sum, "                                \
+      "rounded once); by default the best this version has")                                                   \
+    X(DEVICE, "device", 0, "D", "cpu, or reference (slow and obvious, the same bits)")                         \
+    X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
+    X(HELP, "help", 'h', "", "say what the command does")                                                      \
     X(VERSION, "version", 'V', "", "say which version this is")
 
 #define COMMAND_TYPES "bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64"
@@ -49,9 +52,9 @@ int read_command(int argc, char **argv, command *wanted);
 const char *nearest_command(const char *word);
 
 /* The words that are commands but no operators. */
-#define COMMAND_WORDS(X)                                                                  \
-    X("list", "the operators, their types and what they give")                            \
-    X("info", "the version and what this machine offers")                                 \
+#define COMMAND_WORDS(X)                                       \
+    X("list", "the operators, their types and what they give") \
+    X("info", "the version and what this machine offers")      \
     X("help", "this page; with an operator or a topic, the page of that one")
 
 #endif

@@ -45,7 +45,8 @@ void *take_memory(const char *subject, int64_t count, size_t size) {
     }
     void *memory = bytes <= machine_memory() ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
     if (memory == NULL) {
-        complain(subject, "this takes %" PRId64 " items of %zu bytes in memory, more than this machine has", count, size);
+        complain(subject, "this takes %" PRId64 " items of %zu bytes in memory, more than this machine has", count,
+                 size);
     }
     return memory;
 }

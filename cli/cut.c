@@ -82,7 +82,8 @@ static bool cut_by_lengths(const char *name, const tally_array *lengths, int64_t
 
 static bool cut_by_keys(const char *name, const tally_array *keys, int64_t values, tally_segments *segments) {
     if (keys->count != values) {
-        return complain(name, "it has %" PRId64 " keys for %" PRId64 " values; each value needs one", keys->count, values);
+        return complain(name, "it has %" PRId64 " keys for %" PRId64 " values; each value needs one", keys->count,
+                        values);
     }
     int64_t last = -1;
     for (int64_t k = 0; k < keys->count; k++) {
@@ -91,13 +92,14 @@ static bool cut_by_keys(const char *name, const tally_array *keys, int64_t value
             return complain(name, "key %" PRId64 " is %" PRId64 "; keys are counted from 0", k, key);
         }
         if (key < last) {
-            return complain(name, "key %" PRId64 " is %" PRId64 ", after %" PRId64 "; sort the values by their keys", k, key,
-                            last);
+            return complain(name, "key %" PRId64 " is %" PRId64 ", after %" PRId64 "; sort the values by their keys", k,
+                            key, last);
         }
         last = key;
     }
     if (last >= machine_memory() / 8) {
-        return complain(name, "key %" PRId64 " is too large: each key from 0 on has a result, beyond what memory holds", last);
+        return complain(name, "key %" PRId64 " is too large: each key from 0 on has a result, beyond what memory holds",
+                        last);
     }
     *segments = tally_owners(keys->data, TALLY_I64, last + 1);
     return true;
@@ -109,8 +111,8 @@ static bool cut_by_axis(const command *wanted, const input *in, bool fortran, ta
     const int64_t *shape = in->layout.shape;
     int64_t axis = wanted->axis < 0 ? wanted->axis + dimensions : wanted->axis;
     if (axis < 0 || axis >= dimensions) {
-        return complain(in->name, "there is no axis %" PRId64 "; the array has %d dimension%s", wanted->axis, dimensions,
-                        dimensions == 1 ? "" : "s");
+        return complain(in->name, "there is no axis %" PRId64 "; the array has %d dimension%s", wanted->axis,
+                        dimensions, dimensions == 1 ? "" : "s");
     }
     int64_t before = 1, after = 1;
     bool fits = true;
@@ -236,7 +238,8 @@ static bool reduce_by_axis(tally_context *context, const command *wanted, tally_
 bool reduce_cut(tally_context *context, const command *wanted, tally_op op, input *left, input *right, results *made) {
     tally_array arrays[2];
     left->in_memory_order = wanted->axis_given && right == NULL;
-    bool loaded = right != NULL ? load_pair(context, op, left, right, arrays) : load_input(context, op, left, &arrays[0]);
+    bool loaded =
+        right != NULL ? load_pair(context, op, left, right, arrays) : load_input(context, op, left, &arrays[0]);
     if (!loaded) {
         return false;
     }

@@ -51,14 +51,22 @@ static const char *types_in_words(int on) {
 
 static const char *gives_in_words(int gives) {
     switch (gives) {
-    case TALLY_GIVES_WIDE: return "i64, u64, f32 or f64";
-    case TALLY_GIVES_SAME: return "the input's type";
-    case TALLY_GIVES_INDEX: return "i64";
-    case TALLY_GIVES_TRUTH: return "bool";
-    case TALLY_GIVES_REAL: return "f32 or f64";
-    case TALLY_GIVES_MAGNITUDE: return "u64, f32 or f64";
-    case TALLY_GIVES_PAIR: return "two of the input's";
-    default: return "a row of numbers";
+    case TALLY_GIVES_WIDE:
+        return "i64, u64, f32 or f64";
+    case TALLY_GIVES_SAME:
+        return "the input's type";
+    case TALLY_GIVES_INDEX:
+        return "i64";
+    case TALLY_GIVES_TRUTH:
+        return "bool";
+    case TALLY_GIVES_REAL:
+        return "f32 or f64";
+    case TALLY_GIVES_MAGNITUDE:
+        return "u64, f32 or f64";
+    case TALLY_GIVES_PAIR:
+        return "two of the input's";
+    default:
+        return "a row of numbers";
     }
 }
 
@@ -114,7 +122,8 @@ static void print_options(FILE *stream) {
     }
 }
 
-static const char usage[] = "tally OPERATOR FILE... [--by KEYS | --offsets FILE | --lengths FILE | --axis K] [OPTION...]";
+static const char usage[] =
+    "tally OPERATOR FILE... [--by KEYS | --offsets FILE | --lengths FILE | --axis K] [OPTION...]";
 
 void print_help(FILE *stream) {
     fputs("Tally reduces: it takes numbers and an operator, and gives one number, or one\n"
@@ -152,7 +161,8 @@ void print_list(FILE *stream) {
     fprintf(stream, "%-10s %-15s %-21s %s\n", "operator", "takes", "gives", "what it is");
     for (int k = 0; k < OPERATOR_COUNT; k++) {
         const operator_row *row = &operators[k];
-        fprintf(stream, "%-10s %-15s %-21s %s\n", row->name, types_in_words(row->on), gives_in_words(row->gives), row->what);
+        fprintf(stream, "%-10s %-15s %-21s %s\n", row->name, types_in_words(row->on), gives_in_words(row->gives),
+                row->what);
     }
 }
 
@@ -162,7 +172,8 @@ static void print_operator(const operator_row *row, FILE *stream) {
     fprintf(stream, "takes    %s\n", types_in_words(row->on));
     fprintf(stream, "gives    %s\n", gives_in_words(row->gives));
     fprintf(stream, "empty    %s\n",
-            row->empty == TALLY_EMPTY_IS_REFUSED ? "refused: no values have no such result" : "gives the operator's identity");
+            row->empty == TALLY_EMPTY_IS_REFUSED ? "refused: no values have no such result"
+                                                 : "gives the operator's identity");
     fprintf(stream, "NaN      --nan propagate or skip%s\n", row->nans == TALLY_NANS_ORDER ? ", or total" : "");
     fputs("\nOptions are those of every operator: see tally help.\n", stream);
 }
@@ -229,7 +240,8 @@ static void print_roff_options(FILE *stream) {
 void print_manual(FILE *stream) {
     fprintf(stream, ".\\\" Made by `tally help man`: change cli/topics.c or the tables, not this file.\n");
     fprintf(stream, ".TH TALLY 1 \"\" \"Tally %s\" \"User commands\"\n", tally_version());
-    fputs(".SH NAME\ntally \\- reduce numbers to one, or to one per segment, with the same bits on every machine\n", stream);
+    fputs(".SH NAME\ntally \\- reduce numbers to one, or to one per segment, with the same bits on every machine\n",
+          stream);
     fputs(".SH SYNOPSIS\n", stream);
     print_roff(usage, stream);
     for (int k = 0; k < WORD_COUNT; k++) {

@@ -95,10 +95,11 @@ static bool check_length(input *in) {
         return true;
     }
     if (in->file_bytes < promised) {
-        return complain(in->name, "it ends early: its header promises %" PRId64 " bytes, the file has %" PRId64, promised,
-                        in->file_bytes);
+        return complain(in->name, "it ends early: its header promises %" PRId64 " bytes, the file has %" PRId64,
+                        promised, in->file_bytes);
     }
-    return complain(in->name, "it goes on behind its array (%" PRId64 " bytes); if that is a second array, save each by itself",
+    return complain(in->name,
+                    "it goes on behind its array (%" PRId64 " bytes); if that is a second array, save each by itself",
                     in->file_bytes - promised);
 }
 

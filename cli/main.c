@@ -25,7 +25,8 @@ static bool is_standard_input(const char *name) {
 }
 
 static int check_files(const command *wanted, int inputs) {
-    int standard = is_standard_input(wanted->by) + is_standard_input(wanted->offsets) + is_standard_input(wanted->lengths);
+    int standard =
+        is_standard_input(wanted->by) + is_standard_input(wanted->offsets) + is_standard_input(wanted->lengths);
     for (int k = 0; k < wanted->file_count; k++) {
         standard += is_standard_input(wanted->files[k]);
     }
@@ -53,14 +54,15 @@ static int check_options(const command *wanted, tally_op op) {
         return misspelt("%s: choose one of --output and --json", wanted->word);
     }
     switch (op) {
-#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what)                                    \
-    case TALLY_##id:                                                                                                 \
-        return nans != TALLY_NANS_ORDER && wanted->options.nan == TALLY_NAN_TOTAL                                    \
-                   ? misspelt("%s: --nan total is for min, max, minmax, argmin and argmax", wanted->word)            \
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what)                          \
+    case TALLY_##id:                                                                                      \
+        return nans != TALLY_NANS_ORDER && wanted->options.nan == TALLY_NAN_TOTAL                         \
+                   ? misspelt("%s: --nan total is for min, max, minmax, argmin and argmax", wanted->word) \
                    : STATUS_DONE;
         TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
-    default: return STATUS_DONE;
+    default:
+        return STATUS_DONE;
     }
 }
 
@@ -95,8 +97,9 @@ static bool all_present(const results *made) {
     for (int64_t s = 0; made->absent != NULL && s < made->count; s++) {
         missing += made->absent[s];
     }
-    return missing == 0 || complain(made->names[0], "%lld of %lld segments have no value, and %s of none is not defined",
-                                    (long long)missing, (long long)made->count, tally_op_name(made->op));
+    return missing == 0 ||
+           complain(made->names[0], "%lld of %lld segments have no value, and %s of nothing is not defined",
+                    (long long)missing, (long long)made->count, tally_op_name(made->op));
 }
 
 static bool give_results(const command *wanted, const results *made, bool named) {
@@ -157,7 +160,8 @@ static int run_operator(const command *wanted, tally_op op) {
     }
     tally_status set = tally_set_options(context, &wanted->options);
     if (set != TALLY_OK) {
-        complain(NULL, "%s", set == TALLY_UNSUPPORTED ? "--accuracy exact comes with a later version" : tally_message());
+        complain(NULL, "%s",
+                 set == TALLY_UNSUPPORTED ? "--accuracy exact comes with a later version" : tally_message());
         status = STATUS_MISSPELT;
     } else {
         status = reduce_all(context, wanted, op) ? STATUS_DONE : STATUS_REFUSED;
@@ -246,7 +250,8 @@ static bool close_output(void) {
     bool failed = ferror(stdout) != 0;
     errno = failed ? errno : 0;
     if (fclose(stdout) != 0 || failed) {
-        return errno != 0 ? complain_system(NULL, "cannot write the results") : complain(NULL, "cannot write the results");
+        return errno != 0 ? complain_system(NULL, "cannot write the results")
+                          : complain(NULL, "cannot write the results");
     }
     return true;
 }

@@ -19,14 +19,14 @@ enum {
 
 /* An array as it lies in a file. */
 typedef struct npy_layout {
-    tally_type type;  /* NATURAL: two bytes whose meaning --type has to say */
-    size_t size;      /* bytes of one value */
-    bool swapped;     /* the other byte order than the machine's */
-    bool fortran;     /* the first index varies fastest */
-    int dimensions;   /* 0: a single value */
+    tally_type type; /* NATURAL: two bytes whose meaning --type has to say */
+    size_t size;     /* bytes of one value */
+    bool swapped;    /* the other byte order than the machine's */
+    bool fortran;    /* the first index varies fastest */
+    int dimensions;  /* 0: a single value */
     int64_t shape[NPY_DIMENSIONS_MAX];
-    int64_t count;    /* the product of the shape */
-    size_t data_at;   /* where values begin */
+    int64_t count;  /* the product of the shape */
+    size_t data_at; /* where values begin */
 } npy_layout;
 
 typedef enum npy_verdict {

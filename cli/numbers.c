@@ -46,10 +46,14 @@ typedef struct float_layout {
 
 static float_layout layout_of(tally_type type) {
     switch (type) {
-    case TALLY_F16: return (float_layout){5, 10, 3, 5};
-    case TALLY_BF16: return (float_layout){8, 7, 2, 4};
-    case TALLY_F32: return (float_layout){8, 23, 6, 9};
-    default: return (float_layout){11, 52, 15, 17};
+    case TALLY_F16:
+        return (float_layout){5, 10, 3, 5};
+    case TALLY_BF16:
+        return (float_layout){8, 7, 2, 4};
+    case TALLY_F32:
+        return (float_layout){8, 23, 6, 9};
+    default:
+        return (float_layout){11, 52, 15, 17};
     }
 }
 
@@ -116,9 +120,15 @@ double float_value(tally_type type, const void *value) {
     double wide;
     switch (type) {
     case TALLY_F16:
-    case TALLY_BF16: memcpy(&bits, value, sizeof bits); return widen_short(bits, layout_of(type));
-    case TALLY_F32: memcpy(&single, value, sizeof single); return (double)single;
-    default: memcpy(&wide, value, sizeof wide); return wide;
+    case TALLY_BF16:
+        memcpy(&bits, value, sizeof bits);
+        return widen_short(bits, layout_of(type));
+    case TALLY_F32:
+        memcpy(&single, value, sizeof single);
+        return (double)single;
+    default:
+        memcpy(&wide, value, sizeof wide);
+        return wide;
     }
 }
 
@@ -149,7 +159,8 @@ static bool same_word(const char *text, size_t length, const char *word) {
 }
 
 static bool scan_word(const char *text, size_t length, number *found) {
-    found->named = same_word(text, length, "nan") || same_word(text, length, "inf") || same_word(text, length, "infinity");
+    found->named =
+        same_word(text, length, "nan") || same_word(text, length, "inf") || same_word(text, length, "infinity");
     found->truth = same_word(text, length, "true") || same_word(text, length, "false");
     found->digits = same_word(text, length, "true");
     return found->named || found->truth;
@@ -298,10 +309,18 @@ static number_verdict store_as_integer(const number *found, tally_type type, voi
     }
     uint64_t stored = found->negative ? ~found->digits + 1 : found->digits;
     switch (type_size(type)) {
-    case 1: memcpy(value, &(uint8_t){(uint8_t)stored}, 1); break;
-    case 2: memcpy(value, &(uint16_t){(uint16_t)stored}, 2); break;
-    case 4: memcpy(value, &(uint32_t){(uint32_t)stored}, 4); break;
-    default: memcpy(value, &stored, 8); break;
+    case 1:
+        memcpy(value, &(uint8_t){(uint8_t)stored}, 1);
+        break;
+    case 2:
+        memcpy(value, &(uint16_t){(uint16_t)stored}, 2);
+        break;
+    case 4:
+        memcpy(value, &(uint32_t){(uint32_t)stored}, 4);
+        break;
+    default:
+        memcpy(value, &stored, 8);
+        break;
     }
     return NUMBER_FINE;
 }
@@ -384,16 +403,28 @@ size_t print_number(tally_type type, const void *value, char *text) {
     int64_t integer = 0;
     uint64_t natural = 0;
     switch (type) {
-    case TALLY_BOOL: return (size_t)sprintf(text, "%s", *(const unsigned char *)value != 0 ? "true" : "false");
-    case TALLY_I8: integer = *(const int8_t *)value; break;
-    case TALLY_I16: integer = *(const int16_t *)memcpy(&(int16_t){0}, value, 2); break;
-    case TALLY_I32: integer = *(const int32_t *)memcpy(&(int32_t){0}, value, 4); break;
-    case TALLY_I64: memcpy(&integer, value, 8); break;
+    case TALLY_BOOL:
+        return (size_t)sprintf(text, "%s", *(const unsigned char *)value != 0 ? "true" : "false");
+    case TALLY_I8:
+        integer = *(const int8_t *)value;
+        break;
+    case TALLY_I16:
+        integer = *(const int16_t *)memcpy(&(int16_t){0}, value, 2);
+        break;
+    case TALLY_I32:
+        integer = *(const int32_t *)memcpy(&(int32_t){0}, value, 4);
+        break;
+    case TALLY_I64:
+        memcpy(&integer, value, 8);
+        break;
     case TALLY_U8:
     case TALLY_U16:
     case TALLY_U32:
-    case TALLY_U64: memcpy(&natural, value, type_size(type)); return (size_t)sprintf(text, "%" PRIu64, natural);
-    default: return print_float(type, value, text);
+    case TALLY_U64:
+        memcpy(&natural, value, type_size(type));
+        return (size_t)sprintf(text, "%" PRIu64, natural);
+    default:
+        return print_float(type, value, text);
     }
     return (size_t)sprintf(text, "%" PRId64, integer);
 }

@@ -19,14 +19,14 @@ static const struct option long_options[] = {
     {name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_##id},
     COMMAND_OPTIONS(OPTION)
 #undef OPTION
-    {NULL, 0, NULL, 0}};
+        {NULL, 0, NULL, 0}};
 
 static const char *const command_words[] = {
 #define WORD(name, what) name,
     COMMAND_WORDS(WORD)
 #undef WORD
 #define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) #name,
-    TALLY_OPERATORS(TALLY_ROW)
+        TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 };
 
@@ -106,8 +106,8 @@ static bool read_whole(const char *option, const char *text, int64_t low, int64_
     errno = 0;
     long long number = strtoll(text, &end, 10);
     if (*text == '\0' || *end != '\0' || errno != 0 || number < low || number > high) {
-        return complain(NULL, "--%s takes an integer from %lld to %lld, not '%s'", option, (long long)low, (long long)high,
-                        text);
+        return complain(NULL, "--%s takes an integer from %lld to %lld, not '%s'", option, (long long)low,
+                        (long long)high, text);
     }
     *value = number;
     return true;
@@ -171,26 +171,50 @@ static bool read_axis(command *wanted, const char *text) {
 
 static bool read_option(command *wanted, int id, const char *text) {
     switch (id) {
-    case OPTION_BY: wanted->by = text; return true;
-    case OPTION_OFFSETS: wanted->offsets = text; return true;
-    case OPTION_LENGTHS: wanted->lengths = text; return true;
+    case OPTION_BY:
+        wanted->by = text;
+        return true;
+    case OPTION_OFFSETS:
+        wanted->offsets = text;
+        return true;
+    case OPTION_LENGTHS:
+        wanted->lengths = text;
+        return true;
     case 'o':
-    case OPTION_OUTPUT: wanted->output = text; return true;
-    case OPTION_JSON: wanted->json = true; return true;
-    case OPTION_RAW: wanted->wish.raw = true; return true;
+    case OPTION_OUTPUT:
+        wanted->output = text;
+        return true;
+    case OPTION_JSON:
+        wanted->json = true;
+        return true;
+    case OPTION_RAW:
+        wanted->wish.raw = true;
+        return true;
     case 'h':
-    case OPTION_HELP: wanted->help = true; return true;
+    case OPTION_HELP:
+        wanted->help = true;
+        return true;
     case 'V':
-    case OPTION_VERSION: wanted->version = true; return true;
-    case OPTION_AXIS: return read_axis(wanted, text);
+    case OPTION_VERSION:
+        wanted->version = true;
+        return true;
+    case OPTION_AXIS:
+        return read_axis(wanted, text);
     case 't':
-    case OPTION_TYPE: return read_type(wanted, text);
-    case OPTION_NAN: return read_nan(wanted, text);
-    case OPTION_ACCURACY: return read_accuracy(wanted, text);
-    case OPTION_DEVICE: return read_device(wanted, text);
-    case OPTION_DDOF: return read_count("ddof", text, 1000, 0, &wanted->options.ddof);
-    case OPTION_THREADS: return read_count("threads", text, 1 << 20, 1, &wanted->options.threads);
-    default: return false;
+    case OPTION_TYPE:
+        return read_type(wanted, text);
+    case OPTION_NAN:
+        return read_nan(wanted, text);
+    case OPTION_ACCURACY:
+        return read_accuracy(wanted, text);
+    case OPTION_DEVICE:
+        return read_device(wanted, text);
+    case OPTION_DDOF:
+        return read_count("ddof", text, 1000, 0, &wanted->options.ddof);
+    case OPTION_THREADS:
+        return read_count("threads", text, 1 << 20, 1, &wanted->options.threads);
+    default:
+        return false;
     }
 }
 

@@ -19,7 +19,8 @@ bool order_shows(tally_op op, tally_type type) {
         return order == TALLY_ORDER_FIXED || (order == TALLY_ORDER_FREE_INTS && type_class(type) == TALLY_CLASS_FLOAT);
         TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
-    default: return true;
+    default:
+        return true;
     }
 }
 
@@ -95,7 +96,13 @@ static bool finish_state(tally_context *context, const tally_state *state, resul
     made->values = tally_state_count(state);
     made->whole = true;
     tally_output out = tally_out(made->data, TALLY_NATURAL, 1);
-    return tally_state_finish(state, out) == TALLY_OK || refused(made->names[0]);
+    tally_status status = tally_state_finish(state, out);
+    if (status == TALLY_EMPTY) {
+        bool skip = tally_get_options(context).nan == TALLY_NAN_SKIP && made->values > 0;
+        return complain(made->names[0], "there is no value%s, and %s of nothing is not defined", skip ? " but NaN" : "",
+                        tally_op_name(made->op));
+    }
+    return status == TALLY_OK || refused(made->names[0]);
 }
 
 static bool push_values(tally_state *state, input *in) {
@@ -172,7 +179,7 @@ static const tally_type found_types[FOUND_TYPES] = {TALLY_I64, TALLY_U64, TALLY_
 
 typedef struct contest {
     const char *name;
-    int count;                       /* 1: the type was given */
+    int count; /* 1: the type was given */
     tally_type types[FOUND_TYPES];
     tally_state *states[FOUND_TYPES]; /* NULL: ruled out, or the operator does not take the type */
     uint64_t *converted;

@@ -44,9 +44,12 @@ const char *const *result_names(tally_op op) {
 /* The type of a tally_word: the widest of the input's class. */
 static tally_type word_type(tally_type input) {
     switch (type_class(input)) {
-    case TALLY_CLASS_FLOAT: return TALLY_F64;
-    case TALLY_CLASS_UINT: return TALLY_U64;
-    default: return TALLY_I64;
+    case TALLY_CLASS_FLOAT:
+        return TALLY_F64;
+    case TALLY_CLASS_UINT:
+        return TALLY_U64;
+    default:
+        return TALLY_I64;
     }
 }
 

@@ -11,14 +11,14 @@
 
 typedef struct results {
     tally_op op;
-    const char *names[2];  /* of the inputs as the user wrote them; the second NULL but for pairs */
-    tally_type input;      /* type of the values */
-    tally_type type;       /* type of each number in a result; NATURAL for stats */
-    size_t size;           /* bytes of one result */
-    int64_t values;        /* values reduced */
-    int64_t count;         /* results */
-    bool whole;            /* one result of everything, not a list that happens to have one */
-    int dimensions;        /* shape of the results */
+    const char *names[2]; /* of the inputs as the user wrote them; the second NULL but for pairs */
+    tally_type input;     /* type of the values */
+    tally_type type;      /* type of each number in a result; NATURAL for stats */
+    size_t size;          /* bytes of one result */
+    int64_t values;       /* values reduced */
+    int64_t count;        /* results */
+    bool whole;           /* one result of everything, not a list that happens to have one */
+    int dimensions;       /* shape of the results */
     int64_t shape[NPY_DIMENSIONS_MAX];
     unsigned char *data;   /* the results side by side */
     unsigned char *absent; /* NULL, or for each result whether it had no values to come from */

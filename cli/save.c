@@ -31,7 +31,8 @@ static size_t make_header(const results *from, char header[NPY_WRITTEN_MAX]) {
     }
     const char *word = word_descr(from->input);
     snprintf(record, sizeof record,
-             "[('count', '<i8'), ('min', %s), ('max', %s), ('sum', %s), ('mean', '<f8'), ('var', '<f8')]", word, word, word);
+             "[('count', '<i8'), ('min', %s), ('max', %s), ('sum', %s), ('mean', '<f8'), ('var', '<f8')]", word, word,
+             word);
     return npy_write(header, record, dimensions, shape);
 }
 

@@ -169,7 +169,8 @@ bool text_verdict(text_reader *reader, tally_type *type) {
         return true;
     }
     reader->line = reader->misfit_line;
-    return refuse(reader, "%s and the other integers fit no 64-bit type; --type f64 reads them as floats", reader->misfit);
+    return refuse(reader, "%s and the other integers fit no 64-bit type; --type f64 reads them as floats",
+                  reader->misfit);
 }
 
 void text_convert(void *to, tally_type to_type, const void *from, tally_type from_type, size_t count) {

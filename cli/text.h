@@ -16,9 +16,9 @@
 enum { TEXT_TROUBLE_SIZE = 240 };
 
 typedef struct text_reader {
-    tally_type wanted;   /* NATURAL: found from the numbers */
-    tally_type type;     /* the type in which values come now */
-    int64_t line;        /* counted from 1 */
+    tally_type wanted; /* NATURAL: found from the numbers */
+    tally_type type;   /* the type in which values come now */
+    int64_t line;      /* counted from 1 */
     bool begun, in_comment, comma_may_follow;
     bool any_negative;   /* integers so far; they rule out u64 */
     bool any_fraction;   /* some number was no integer */

@@ -91,7 +91,8 @@ void gather_values(void *to, const void *from, const int64_t *shape, int dimensi
     while (count > 0) {
         int64_t run = shape[last] - p.index[last];
         run = run < count ? run : count;
-        gather_run(target, (const unsigned char *)from + p.offset * (int64_t)size, p.step[last] * (int64_t)size, size, run);
+        gather_run(target, (const unsigned char *)from + p.offset * (int64_t)size, p.step[last] * (int64_t)size, size,
+                   run);
         move_place(&p, shape, dimensions, run);
         target += run * (int64_t)size;
         count -= run;
@@ -144,7 +145,9 @@ static void copy_held(const input *in, unsigned char *to, int64_t first, int64_t
 static bool check_end(input *in) {
     unsigned char more;
     int64_t got = read_input(in, &more, 1);
-    return got == 0 || (got > 0 && complain(in->name, "it goes on behind its array; if that is a second array, save each by itself"));
+    return got == 0 ||
+           (got > 0 &&
+            complain(in->name, "it goes on behind its array; if that is a second array, save each by itself"));
 }
 
 static bool ends_early(const input *in, int64_t bytes) {

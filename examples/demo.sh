@@ -44,12 +44,12 @@ say "How much each year swings, as an array (NumPy reads it), and the statistics
 try "tally std co2.txt --by years.txt --nan skip --ddof 1 -o swing.npy"
 try "tally stats swing.npy"
 
-say "Very uneven segments: the letters of each word of the licence, cut by line; empty lines are empty segments."
+say "Very uneven segments: the characters of each word of the licence, cut by line; empty lines are empty segments."
 awk '{ for (k = 1; k <= NF; k++) print length($k) }' LICENSE > words.txt
 awk '{ print NF }' LICENSE > lines.txt
 try "tally stats words.txt"
 try "tally sum words.txt --lengths lines.txt | head -n 4"
-say "The line with the most letters, counted from 0:"
+say "The line with the most characters, counted from 0:"
 try "tally sum words.txt --lengths lines.txt | tally argmax -"
 
 say "One answer: the bits do not depend on threads, on pipes, or on slow and obvious code."

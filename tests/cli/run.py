@@ -12,6 +12,7 @@ import argparse
 import difflib
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,12 +63,15 @@ def run(step, directory, tally):
     environment = dict(os.environ, PATH=f"{directory}/.bin:{os.environ['PATH']}", LC_ALL="C", TALLY=str(tally),
                        CASES=str(HERE))
     environment.pop("TALLY_ISA", None)
-    try:
-        done = subprocess.run(["sh", "-c", step.command], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=120, check=False)
-    except subprocess.TimeoutExpired:
-        return [], ["<timed out>"], -1
-    return lines_of(done.stdout), lines_of(done.stderr), done.returncode
+    # In a session of its own, so that a step that takes too long is ended with all that it started.
+    with subprocess.Popen(["sh", "-c", step.command], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as shell:
+        try:
+            out, err = shell.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            return [], ["<timed out>"], -1
+    return lines_of(out), lines_of(err), shell.returncode
 
 
 def report(name, step, got):

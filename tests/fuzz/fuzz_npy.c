@@ -33,7 +33,8 @@ static void write_again(const npy_layout *layout) {
     size_t length = npy_write(header, npy_descr(layout->type), layout->dimensions, layout->shape);
     demand(length <= sizeof header && length % 64 == 0, "the written header has a wrong length");
     demand(npy_read((unsigned char *)header, length, &again, trouble) == NPY_FINE, "a written header is refused");
-    demand(again.count == layout->count && again.type == layout->type && again.data_at == length, "it reads differently");
+    demand(again.count == layout->count && again.type == layout->type && again.data_at == length,
+           "it reads differently");
     demand(memcmp(again.shape, layout->shape, (size_t)layout->dimensions * 8) == 0, "its shape reads differently");
 }
 
@@ -53,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else {
         demand(layout.data_at <= size, "the header ends behind the file");
         demand(product_of(&layout) == layout.count, "the count is not the product of the shape");
-        demand(layout.size >= 1 && layout.size <= 8 && layout.count <= INT64_MAX / (int64_t)layout.size, "bytes overflow");
+        demand(layout.size >= 1 && layout.size <= 8 && layout.count <= INT64_MAX / (int64_t)layout.size,
+               "bytes overflow");
         write_again(&layout);
     }
     free(copy);

@@ -37,7 +37,8 @@ static void keep(outcome *result, const text_run *run, const void *values) {
 }
 
 /* Reads text with `window` more bytes in sight each time the reader asks for more, `capacity` values at a time. */
-static void read_text(const char *text, size_t size, tally_type wanted, size_t window, size_t capacity, outcome *result) {
+static void read_text(const char *text, size_t size, tally_type wanted, size_t window, size_t capacity,
+                      outcome *result) {
     text_reader reader;
     text_run run;
     double values[64];
