@@ -47,6 +47,9 @@ int64_t read_input(input *in, void *bytes, int64_t size);
 
 /* ---- npy and raw (values.c) ---- */
 
+/* Whether next_values hands out mapped memory as it is, rather than what it reads or rearranges in between. */
+bool values_at_hand(const input *in);
+
 /* How many values next_values gives at best. */
 int64_t block_values(const input *in);
 

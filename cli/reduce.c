@@ -89,6 +89,21 @@ static bool refused(const char *name) {
     return complain(name, "%s", tally_message());
 }
 
+/* Opens a state that is fed block after block. One thread reduces a block faster than a pipe, a disk or the text reader
+ * brings the next; more would spin in between and take the processor from whoever writes the pipe (measured: eight times
+ * slower on two busy cores). A number of threads that the user gave is kept. */
+static tally_status open_fed_state(tally_context *context, tally_op op, tally_type type, tally_state **state) {
+    tally_options kept = tally_get_options(context), fed = kept;
+    fed.threads = kept.threads == 0 ? 1 : kept.threads;
+    tally_status status = tally_set_options(context, &fed);
+    if (status == TALLY_OK) {
+        status = tally_state_open(context, op, type, 0, state);
+        tally_status restored = tally_set_options(context, &kept);
+        status = status == TALLY_OK ? restored : status;
+    }
+    return status;
+}
+
 static bool finish_state(tally_context *context, const tally_state *state, results *made) {
     if (!make_results(made, context, tally_state_op(state), tally_state_type(state), 1)) {
         return false;
@@ -149,7 +164,10 @@ static bool reduce_values(tally_context *context, tally_op op, input *left, inpu
     } else {
         left->in_memory_order = !order_shows(op, type);
     }
-    if (tally_state_open(context, op, type, 0, &state) != TALLY_OK) {
+    bool fed = !values_at_hand(left) || (right != NULL && !values_at_hand(right));
+    tally_status opened =
+        fed ? open_fed_state(context, op, type, &state) : tally_state_open(context, op, type, 0, &state);
+    if (opened != TALLY_OK) {
         return refused(left->name);
     }
     bool done = right != NULL ? push_pairs(state, left, right) : push_values(state, left);
@@ -246,7 +264,7 @@ static bool open_contest(contest *c, tally_context *context, tally_op op, tally_
     bool any = false;
     for (int rank = 0; rank < c->count; rank++) {
         c->types[rank] = wanted == TALLY_NATURAL ? found_types[rank] : wanted;
-        tally_status status = tally_state_open(context, op, c->types[rank], 0, &c->states[rank]);
+        tally_status status = open_fed_state(context, op, c->types[rank], &c->states[rank]);
         if (status != TALLY_OK) {
             c->states[rank] = NULL;
         }

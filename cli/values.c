@@ -228,12 +228,12 @@ bool load_values(input *in, tally_array *array) {
 
 /* ---- a block at a time ---- */
 
-static bool handed_as_held(const input *in) {
+bool values_at_hand(const input *in) {
     return in->held != NULL && !in->layout.swapped && !must_gather(in);
 }
 
 int64_t block_values(const input *in) {
-    return (handed_as_held(in) ? MAPPED_BYTES : BLOCK_BYTES) / (int64_t)in->layout.size;
+    return (values_at_hand(in) ? MAPPED_BYTES : BLOCK_BYTES) / (int64_t)in->layout.size;
 }
 
 static bool take_block(input *in) {
@@ -276,7 +276,7 @@ bool next_values(input *in, int64_t most, tally_array *array) {
     if (in->held == NULL && must_gather(in) && !hold(in)) {
         return false;
     }
-    if (handed_as_held(in)) {
+    if (values_at_hand(in)) {
         array->data = in->held + in->at * (int64_t)in->layout.size;
     } else {
         if (!take_block(in)) {
