@@ -22,6 +22,7 @@ SETTLE = 0.03  # seconds: libgomp's and OpenBLAS's idle threads spin for some 10
 WARM = 0.01  # seconds of untimed calls: threads that woke on one core need some milliseconds to be spread again
 LONG = 0.1  # a call that lasts this long warms itself
 VISIT = 0.005  # seconds that are timed at least
+EMPTY = 1  # TALLY_EMPTY: some segment has no value, but all results are written
 WHOLE, OFFSETS, LENGTHS, OWNERS, ROWS = -1, 0, 1, 2, 3
 
 
@@ -242,7 +243,8 @@ def from_c(row, job, family=None, via=None):
         result = function(ctypes.byref(job))
         if row.family != b"tally":
             return None if row.family == b"plain" else result
-        LIBRARY.check(int(result))
+        if result != EMPTY:
+            LIBRARY.check(int(result))
         dtype, size = LIBRARY.result(job.op, job.type)
         return dtype and numpy.frombuffer((ctypes.c_char * size).from_address(job.out), dtype)[0]
 
