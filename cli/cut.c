@@ -53,9 +53,20 @@ static int64_t index_at(const tally_array *array, int64_t k) {
     return value;
 }
 
-static bool cut_by_offsets(const char *name, const tally_array *offsets, tally_segments *segments) {
+static bool cut_by_offsets(const char *name, const tally_array *offsets, int64_t values, tally_segments *segments) {
     if (offsets->count == 0) {
         return complain(name, "it is empty; n segments need n + 1 offsets");
+    }
+    int64_t before = 0;
+    for (int64_t k = 0; k < offsets->count; k++) {
+        int64_t offset = index_at(offsets, k);
+        if (offset < before || offset > values) {
+            return complain(name,
+                            "offset %" PRId64 " is %" PRId64 "; it has to be from %" PRId64 " to %" PRId64
+                            ", the number of values",
+                            k, offset, before, values);
+        }
+        before = offset;
     }
     *segments = tally_offsets(offsets->data, TALLY_I64, offsets->count - 1);
     return true;
@@ -210,7 +221,7 @@ static bool reduce_by_index(tally_context *context, const command *wanted, tally
     if (done && wanted->by != NULL) {
         done = cut_by_keys(in.name, &index, arrays[0].count, &segments);
     } else if (done && wanted->offsets != NULL) {
-        done = cut_by_offsets(in.name, &index, &segments);
+        done = cut_by_offsets(in.name, &index, arrays[0].count, &segments);
     } else if (done) {
         done = cut_by_lengths(in.name, &index, arrays[0].count, &segments);
     }
