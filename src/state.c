@@ -55,7 +55,7 @@ static void restart(tally_state *s, int64_t end) {
 
 tally_status tally__state_make(const tally__spec *spec, int64_t first, tally_state **state) {
     tally_state *s;
-    TALLY_CHECK(first >= 0 && first <= INT64_MAX / 64, BAD_ARGUMENT, "a state cannot begin at value %lld",
+    TALLY_CHECK(first >= 0 && first <= TALLY_MOST_VALUES, BAD_ARGUMENT, "a state cannot begin at value %lld",
                 (long long)first);
     s = tally__allocate(&spec->allocator, sizeof *s);
     TALLY_CHECK(s != NULL, NO_MEMORY, "no memory for a state of %zu bytes", sizeof *s);
@@ -142,7 +142,7 @@ static tally_status push(tally_state *s, const tally_array *x, const tally_array
     tally__input in;
     TALLY_CHECK(s != NULL, BAD_ARGUMENT, "the state is NULL");
     TALLY_TRY(tally__check_input(&s->spec, x, y, &in));
-    TALLY_CHECK(in.count <= INT64_MAX / 64 - s->end, BAD_ARGUMENT, "a state cannot hold %lld more values",
+    TALLY_CHECK(in.count <= TALLY_MOST_VALUES - s->end, BAD_ARGUMENT, "a state cannot hold %lld more values",
                 (long long)in.count);
     if (in.count == 0) return TALLY_OK;
     tally__fpenv left = tally__fpenv_enter();
@@ -163,6 +163,9 @@ static tally_status check_alike(const tally_state *a, const tally_state *b) {
     TALLY_CHECK(a != b, BAD_ARGUMENT, "a state cannot be merged with itself");
     TALLY_CHECK(strcmp(a->spec.name, b->spec.name) == 0 && a->spec.type == b->spec.type, BAD_ARGUMENT,
                 "a state of %s cannot be merged with one of %s, or of another type", a->spec.name, b->spec.name);
+    TALLY_CHECK(value_bytes(a) == value_bytes(b) && a->spec.kernel->node_bytes == b->spec.kernel->node_bytes &&
+                    a->spec.kernel->result_bytes == b->spec.kernel->result_bytes,
+                BAD_ARGUMENT, "the states are of two different operators named %s", a->spec.name);
     TALLY_CHECK(a->spec.options.nan == b->spec.options.nan && a->spec.options.ddof == b->spec.options.ddof,
                 BAD_ARGUMENT, "the states were opened with different options (NaN policy, ddof)");
     return TALLY_OK;
@@ -212,11 +215,12 @@ static void total(const tally_state *s, tally__node *node) {
 static void absorb(tally_state *into, const tally_state *later) {
     const tally__kernel *kernel = into->spec.kernel;
     int64_t end = into->end + (later->end - later->first);
-    tally__node node;
+    tally__node all, node;
     total(later, &node);
     kernel->shift(kernel, &node, into->end - later->first);
-    total(into, &into->extra);
-    kernel->merge(kernel, &into->extra, &node);
+    total(into, &all);
+    kernel->merge(kernel, &all, &node);
+    into->extra = all;
     restart(into, end);
 }
 
@@ -225,7 +229,7 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
     TALLY_CHECK(later->first == into->end || (later->first == 0 && !into->spec.order_shows), BAD_ORDER,
                 "the first state ends before value %lld, the later one begins at %lld: open it with first = %lld",
                 (long long)into->end, (long long)later->first, (long long)into->end);
-    TALLY_CHECK(later->end - later->first <= INT64_MAX / 64 - into->end, BAD_ARGUMENT,
+    TALLY_CHECK(later->end - later->first <= TALLY_MOST_VALUES - into->end, BAD_ARGUMENT,
                 "together the states cover too many values");
     tally__fpenv left = tally__fpenv_enter();
     if (later->first == into->end && later->first == later->head_first)

@@ -19,6 +19,7 @@ typedef struct tally__rung {
 } tally__rung;
 
 enum { TALLY_RUNGS = 128 }; /* two for each of at most 63 ranks */
+#define TALLY_MOST_VALUES (INT64_MAX / 64) /* a state ends before this value, so that no sum of places overflows */
 
 struct tally_state {
     tally__spec spec;

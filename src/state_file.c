@@ -116,7 +116,7 @@ static tally_op find_operator(const tally_context *context, const char *name) {
 
 /* The numbers of a header must describe one possible state of a kernel with this leaf length. */
 static bool consistent(const header *h, int64_t leaf) {
-    const int64_t most = INT64_MAX / 32;
+    const int64_t most = TALLY_MOST_VALUES;
     int64_t border;
     if (h->first < 0 || h->head_first < h->first || h->end < h->head_first || h->end > most) return false;
     border = h->head_first / leaf + (h->head_first % leaf != 0);
@@ -139,6 +139,7 @@ static bool read_rungs(tally_state *s, const header *h, const unsigned char *fro
         memcpy(&rung->leaf, from + 8, 8);
         if (rank < 0 || rank > 57 || rung->leaf != at || at % ((int64_t)1 << rank) != 0) return false;
         if ((int64_t)1 << rank > h->leaf_end - at) return false;
+        if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0) return false; /* would have been joined */
         rung->rank = (int32_t)rank;
         kernel->unpack(kernel, from + 16, &rung->node);
         n = tally__node_count(&rung->node);

@@ -169,7 +169,7 @@ static bool user_rows(const tally__kernel *kernel, const void *vx, const void *v
                       int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
                       void *results) {
     const char *x = vx;
-    char leaf[TALLY_LEAF_BYTES];
+    _Alignas(64) char leaf[TALLY_LEAF_BYTES];
     size_t bytes = kernel->value_bytes;
     (void)vy, (void)scratch;
     for (int64_t p = 0; p < width; p++) {

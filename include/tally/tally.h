@@ -186,8 +186,8 @@ typedef struct tally_options {
 } tally_options;
 #define TALLY_OPTIONS_INIT {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO}
 
-/* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both may be
- * called from any thread that calls Tally. */
+/* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both are
+ * called by threads that call Tally and by those it starts, at the same time. */
 typedef struct tally_allocator {
     void *(*allocate)(size_t bytes, void *user);
     void (*release)(void *memory, void *user);
@@ -244,7 +244,8 @@ TALLY_API int64_t tally_leaf_length(tally_type type);
 
 /* An operator is a lift, an associative combine, its identity and a finish, in C callbacks over runs of values so that the
  * caller's compiler can vectorise their loops; `text` is the same operator as source for backends that compile it.
- * Accumulators handed to callbacks lie side by side, 64-byte aligned. Callbacks run on several threads at once. */
+ * Accumulators and results handed to callbacks lie side by side, aligned for any struct of their size; values lie as the caller's
+ * array does. Callbacks run on several threads at once. */
 typedef struct tally_operator {
     size_t size;         /* sizeof(tally_operator) */
     const char *name;    /* 1 to 31 letters, digits, '_' or '-'; saved states are found again by it */

@@ -4,16 +4,14 @@
 
 #include "lib/dialect.h"
 
-/* Branch-free so that a compiler vectorises it: shift the exponent into place, re-bias it, then mend the two ends
- * (F. Giesen, "half to float done quick", 2012). Subnormals are made normal by subtracting the bit that was added. */
+/* Shift the fraction into place, then multiply by 2^112, which puts the exponent right and makes subnormals normal; what was infinite
+ * or NaN gets all exponent bits (F. Giesen, "half to float done quick", 2012). Without branches, so that compilers vectorise it.
+ * The shift of the sign-extended half leaves copies of the sign above the exponent; the mask keeps the topmost. */
 TALLY_FN float tally_f16_to_f32(uint16_t half) {
-    uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13;
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-    uint32_t rebiased = magnitude + (112u << 23);
-    uint32_t special = magnitude >= (0x1fu << 23) ? (112u << 23) : 0;
-    float subnormal = tally_from_bits_f32((int32_t)(rebiased + (1u << 23))) - tally_from_bits_f32(113 << 23);
-    uint32_t bits = magnitude < (1u << 23) ? (uint32_t)tally_bits_f32(subnormal) : rebiased + special;
-    return tally_from_bits_f32((int32_t)(bits | sign));
+    uint32_t shifted = ((uint32_t)(int32_t)(int16_t)half << 13) & 0x8fffe000u;
+    uint32_t bits = (uint32_t)tally_bits_f32(tally_from_bits_f32((int32_t)shifted) * 0x1p112f);
+    uint32_t infinite = (shifted & 0x0f800000u) == 0x0f800000u ? 0x7f800000u : 0;
+    return tally_from_bits_f32((int32_t)(bits | infinite));
 }
 
 TALLY_FN float tally_bf16_to_f32(uint16_t half) { return tally_from_bits_f32((int32_t)((uint32_t)half << 16)); }

@@ -244,10 +244,16 @@ TALLY_FN int TALLY_N(counts)(TALLY_T t, int absent) {
 #define TALLY_SQUARE uint64_t
 #endif
 TALLY_FN TALLY_SQUARE TALLY_N(square)(TALLY_V v) {
-#if TALLY_BYTES <= 2
-    return (TALLY_SQUARE)TALLY_N(magnitude)(v) * (uint32_t)TALLY_N(magnitude)(v);
+#if TALLY_BYTES == 8
+    return (uint64_t)v * (uint64_t)v;
+#elif TALLY_SIGNED && TALLY_BYTES == 4
+    return (uint64_t)((int64_t)v * (int64_t)v);
+#elif TALLY_SIGNED
+    return (uint32_t)((int32_t)v * (int32_t)v);
+#elif TALLY_BYTES == 4
+    return (uint64_t)v * (uint64_t)v;
 #else
-    return (uint64_t)TALLY_N(magnitude)(v) * (uint64_t)TALLY_N(magnitude)(v);
+    return (uint32_t)v * (uint32_t)v;
 #endif
 }
 #endif

@@ -22,6 +22,7 @@ typedef struct job {
     int64_t pieces;
     int64_t long_bytes; /* a segment of so many bytes is reduced by all threads */
     span *longs;
+    int64_t long_room;
     _Atomic int64_t long_count;
     _Atomic bool empty, overflow;
     _Atomic int64_t bad; /* a segment (owners: a value) that does not fit, or -1 */
@@ -105,7 +106,12 @@ static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t co
     for (int64_t s = 0; s < count; s++)
         if (offsets[s + 1] - offsets[s] >= limit) {
             reduce_and_store(j, first + done, offsets + done, s - done);
-            j->longs[j->long_count++] = (span){first + s, offsets[s], offsets[s + 1]};
+            int64_t place = j->long_count++;
+            if (place >= j->long_room) { /* more than the array has values for: segments overlap somewhere */
+                spoil(j, first);
+                return;
+            }
+            j->longs[place] = (span){first + s, offsets[s], offsets[s + 1]};
             done = s + 1;
         }
     reduce_and_store(j, first + done, offsets + done, count - done);
@@ -313,7 +319,12 @@ static const struct {
  * takes a piece finds that out. */
 static tally_status take_pieces(job *j, int threads) {
     int64_t end = j->cut->cut == TALLY_OWNERS ? j->in->count : j->cut->count;
-    int64_t *begins = tally__allocate(&j->spec->allocator, (size_t)(j->pieces + 1) * sizeof *begins);
+    int64_t *begins;
+    if (end == 0) { /* owners of no values: one piece, all of it empty segments */
+        ways[j->cut->cut].take(j, 0, 0);
+        return TALLY_OK;
+    }
+    begins = tally__allocate(&j->spec->allocator, (size_t)(j->pieces + 1) * sizeof *begins);
     TALLY_CHECK(begins != NULL, NO_MEMORY, "no memory for %lld pieces of work", (long long)j->pieces);
     begins[0] = 0;
     for (int64_t p = 1; p < j->pieces; p++) {
@@ -377,9 +388,9 @@ tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, 
     j.long_bytes = threads == 1 ? INT64_MAX : 4 * piece_bytes;
     if (threads > 1) {
         /* Each long segment has its own values, so there are no more of them than fit the array. */
-        size_t most = (size_t)(in->count / (j.long_bytes / bytes_each)) + 1;
-        j.longs = tally__allocate(&spec->allocator, most * sizeof *j.longs);
-        TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %zu long segments", most);
+        j.long_room = in->count / (j.long_bytes / bytes_each) + 1;
+        j.longs = tally__allocate(&spec->allocator, (size_t)j.long_room * sizeof *j.longs);
+        TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %lld long segments", (long long)j.long_room);
     }
     status = work(&j, threads);
     report->empty = j.empty;

@@ -391,7 +391,7 @@ static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const vo
             if (__builtin_expect(begin + ((n + 7) & ~(int64_t)7) <= limit - TALLY_SMALL_COLUMNS, 1))
                 node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
             else
-                node = TALLY_N(part_node)(x + begin, y + begin, n, 0);
+                node = n == 0 ? TALLY_N(nothing)() : TALLY_N(part_node)(x + begin, y + begin, n, 0);
         } else
             node = TALLY_N(tree)(x + begin, y + begin, n, 0);
         empty |= node.n == 0;
