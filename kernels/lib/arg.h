@@ -11,7 +11,7 @@
 #define TALLY_HAS_INDEX
 #include "lib/records.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
     a.key = TALLY_ARG_KEY(x);
@@ -24,9 +24,9 @@ TALLY_FN TALLY_N(aim) TALLY_N(take_aim)(TALLY_N(column) column, int64_t n) {
     return aim;
 }
 /* A skipped NaN has the worst key, which a number may have too: only what is present can be the place. */
-TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_T x, int32_t i, TALLY_N(aim) aim) {
+TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_N(item) x, int32_t i, TALLY_N(aim) aim) {
     TALLY_N(second) a;
-    a.at = TALLY_ARG_KEY(x) == aim.key && TALLY_N(present)(x) ? i : INT32_MAX;
+    a.at = TALLY_ARG_KEY(x) == aim.key && TALLY_N(present)(x.raw) ? i : INT32_MAX;
     return a;
 }
 TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {

@@ -39,7 +39,7 @@ TALLY_FN double tally_variance(int64_t n, double squares, const tally_final *fin
 #if !TALLY_FLOAT && TALLY_BYTES <= 2
 #define TALLY_MOMENT_START(a) (a).sum = 0, (a).squares = 0
 #define TALLY_MOMENT_JOIN(a, b) (a).sum = (a).sum + (b).sum, (a).squares = (a).squares + (b).squares
-#define TALLY_MOMENT_LIFT(a, x) (a).sum = TALLY_N(value)(x), (a).squares = TALLY_N(square)(TALLY_N(value)(x))
+#define TALLY_MOMENT_LIFT(a, x) (a).sum = x.value, (a).squares = TALLY_N(square)(x.value)
 
 TALLY_FN tally_moments TALLY_N(leaf_moments)(int64_t sum, int64_t squares, int64_t n) {
     tally_moments m;
@@ -55,14 +55,14 @@ TALLY_FN tally_moments TALLY_N(leaf_moments)(int64_t sum, int64_t squares, int64
 #if TALLY_FLOAT || TALLY_BYTES == 8
 #define TALLY_MOMENT_START(a) (a).sum = TALLY_MOMENT_ZERO
 #define TALLY_MOMENT_ZERO (TALLY_R)(-0.0)
-#define TALLY_MOMENT_OF(x) (TALLY_R) TALLY_N(value)(x)
+#define TALLY_MOMENT_OF(x) (TALLY_R) x.value
 #else
 #define TALLY_MOMENT_START(a) (a).sum = 0
 #define TALLY_MOMENT_ZERO 0
-#define TALLY_MOMENT_OF(x) TALLY_N(value)(x)
+#define TALLY_MOMENT_OF(x) x.value
 #endif
 #define TALLY_MOMENT_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#define TALLY_MOMENT_LIFT(a, x) (a).sum = TALLY_N(present)(x) ? TALLY_MOMENT_OF(x) : TALLY_MOMENT_ZERO
+#define TALLY_MOMENT_LIFT(a, x) (a).sum = TALLY_N(present)(x.raw) ? TALLY_MOMENT_OF(x) : TALLY_MOMENT_ZERO
 
 /* n is 0 when a leaf holds skipped NaNs only. */
 #define TALLY_MOMENT_PIVOT(sum, n) ((n) == 0 ? 0 : (TALLY_R)(sum) / (TALLY_R)(n))

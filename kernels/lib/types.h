@@ -150,6 +150,18 @@ TALLY_FN TALLY_V TALLY_N(value)(TALLY_T t) {
 #endif
 }
 
+/* A value as lifts take it: its bits, and what they mean in arithmetic. Loops that can convert many values at once fill in both. */
+typedef struct TALLY_N(item) {
+    TALLY_T raw;
+    TALLY_V value;
+} TALLY_N(item);
+TALLY_FN TALLY_N(item) TALLY_N(item_of)(TALLY_T t) {
+    TALLY_N(item) item;
+    item.raw = t;
+    item.value = TALLY_N(value)(t);
+    return item;
+}
+
 /* The value as a summand: exact in the lane TALLY_S. */
 TALLY_FN TALLY_S TALLY_N(summand)(TALLY_V v) {
 #if TALLY_FLOAT || TALLY_BYTES <= 2

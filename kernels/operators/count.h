@@ -5,10 +5,10 @@
 #define TALLY_JOIN(a, b) (a).count = (a).count + (b).count
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.count = TALLY_N(counts)(x, 0) ? 1 : 0;
+    a.count = TALLY_N(counts)(x.raw, 0) ? 1 : 0;
     return a;
 }
 typedef int64_t TALLY_N(result);

@@ -10,11 +10,11 @@
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
-    TALLY_V v = TALLY_N(value)(x), w = TALLY_N(value)(y);
+    TALLY_V v = x.value, w = y.value;
 #if TALLY_FLOAT
-    a.sum = TALLY_N(present)(x) && TALLY_N(present)(y) ? v * w : TALLY_ZERO;
+    a.sum = TALLY_N(present)(x.raw) && TALLY_N(present)(y.raw) ? v * w : TALLY_ZERO;
 #elif TALLY_BYTES == 1
     a.sum = (int32_t)v * (int32_t)w;
 #elif TALLY_SIGNED && TALLY_BYTES < 8

@@ -12,10 +12,10 @@
 #define TALLY_NODE(X) X(double, most) X(double, sum)
 #include "lib/records.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a = TALLY_N(identity)();
     (void)y;
-    a.key = TALLY_N(is_nan)(x) ? a.key : TALLY_N(key)(x);
+    a.key = TALLY_N(is_nan)(x.raw) ? a.key : TALLY_N(key)(x.raw);
     return a;
 }
 /* The pivot is the maximum, or 0 when that is infinite: inf - inf would make a NaN. */
@@ -26,11 +26,11 @@ TALLY_FN TALLY_N(aim) TALLY_N(take_aim)(TALLY_N(column) column, int64_t n) {
     aim.pivot = most - most == 0 ? most : 0;
     return aim;
 }
-TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_T x, int32_t i, TALLY_N(aim) aim) {
+TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_N(item) x, int32_t i, TALLY_N(aim) aim) {
     TALLY_N(second) a;
     (void)i;
-    a.sum = TALLY_REAL(exp)(TALLY_N(value)(x) - aim.pivot);
-    a.sum = TALLY_N(present)(x) ? a.sum : 0;
+    a.sum = TALLY_REAL(exp)(x.value - aim.pivot);
+    a.sum = TALLY_N(present)(x.raw) ? a.sum : 0;
     return a;
 }
 TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {

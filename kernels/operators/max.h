@@ -5,10 +5,10 @@
 #define TALLY_JOIN(a, b) (a).key = (b).key > (a).key ? (b).key : (a).key
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.key = TALLY_N(high_key)(x);
+    a.key = TALLY_N(high_key)((x).raw);
     return a;
 }
 typedef TALLY_T TALLY_N(result);

@@ -6,7 +6,7 @@
 #define TALLY_JOIN(a, b) TALLY_RANGE_JOIN(a, b)
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
     TALLY_RANGE_LIFT(a, x);

@@ -5,10 +5,10 @@
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.sum = TALLY_N(present)(x) ? (TALLY_S)TALLY_N(magnitude)(TALLY_N(value)(x)) : TALLY_ZERO;
+    a.sum = TALLY_N(present)(x.raw) ? (TALLY_S)TALLY_N(magnitude)(x.value) : TALLY_ZERO;
     return a;
 }
 #include "lib/finish_sum.h"

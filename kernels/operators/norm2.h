@@ -10,12 +10,12 @@
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
-    TALLY_V v = TALLY_N(value)(x);
+    TALLY_V v = x.value;
     (void)y;
 #if TALLY_FLOAT
-    a.sum = TALLY_N(present)(x) ? v * v : 0;
+    a.sum = TALLY_N(present)(x.raw) ? v * v : 0;
 #elif TALLY_BYTES > 2
     a.sum = (double)v * (double)v;
 #else

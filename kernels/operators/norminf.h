@@ -5,13 +5,13 @@
 #define TALLY_JOIN(a, b) (a).most = (b).most > (a).most ? (b).most : (a).most
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
 #if TALLY_FLOAT
-    a.most = TALLY_N(present)(x) ? (TALLY_B)(TALLY_N(bits)(x) & TALLY_K_HIGH) : 0;
+    a.most = TALLY_N(present)(x.raw) ? (TALLY_B)(TALLY_N(bits)(x.raw) & TALLY_K_HIGH) : 0;
 #else
-    a.most = TALLY_N(magnitude)(TALLY_N(value)(x));
+    a.most = TALLY_N(magnitude)(x.value);
 #endif
     return a;
 }

@@ -5,10 +5,10 @@
 #define TALLY_JOIN(a, b) (a).bits = (TALLY_B)((a).bits | (b).bits)
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.bits = (TALLY_B)TALLY_N(value)(x);
+    a.bits = (TALLY_B)x.value;
     return a;
 }
 typedef TALLY_T TALLY_N(result);

@@ -5,10 +5,10 @@
 #define TALLY_JOIN(a, b) (a).product = (a).product * (b).product
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.product = TALLY_N(present)(x) ? (TALLY_W)TALLY_N(summand)(TALLY_N(value)(x)) : 1;
+    a.product = TALLY_N(present)(x.raw) ? (TALLY_W)TALLY_N(summand)(x.value) : 1;
     return a;
 }
 typedef TALLY_W TALLY_N(result);

@@ -17,13 +17,13 @@
 #include "lib/records.h"
 #include "lib/moments_second.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
     TALLY_MOMENT_LIFT(a, x);
     TALLY_RANGE_LIFT(a, x);
 #if !TALLY_FLOAT && TALLY_BYTES == 8
-    a.whole = (uint64_t)x;
+    a.whole = (uint64_t)x.raw;
 #endif
     return a;
 }

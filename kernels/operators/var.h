@@ -7,7 +7,7 @@
 #include "lib/records.h"
 #include "lib/moments_second.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_T x, TALLY_T y) {
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
     TALLY_MOMENT_LIFT(a, x);

@@ -22,6 +22,11 @@
 #define TALLY_TARGET
 #endif
 
+#if defined(TALLY_ISA_AVX2) || defined(TALLY_ISA_AVX512)
+#include <immintrin.h>
+#define TALLY_HAS_F16C
+#endif
+
 #define TALLY_TEMPLATE "cpu/template.h"
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(TALLY_PASTE(tally__cpu_, TALLY_KERNEL), _), TALLY_ISA)
 #include "foreach_type.h"

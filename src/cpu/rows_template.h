@@ -28,22 +28,17 @@ TALLY_INLINE TALLY_N(lanes) TALLY_N(shifted)(TALLY_N(lanes) lanes, int64_t by) {
     return lanes;
 }
 
-/* The columns of every result from `rows` rows. */
+/* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
                                                   int64_t rows, int64_t stride, int64_t width, int64_t columns) {
-    int64_t stretch = stride == width ? columns * width : width;
-    int64_t deep = columns * stride, end = rows * stride;
-    for (int64_t at = 0, lane = 0; at < deep && at < end; at += stride == width ? deep : stride, lane += stretch) {
-        TALLY_N(lanes) here = TALLY_N(shifted)(lanes, lane);
-        int64_t most = stride == width && end - at < stretch ? end - at : stretch;
-        if (stride == width ? end == TALLY_STRIPES * deep : at + (TALLY_STRIPES - 1) * deep < end)
-            TALLY_N(stack)(here, x + at, y + at, most, deep, TALLY_STRIPES);
-        else {
-            TALLY_N(stack)(here, x + at, y + at, most, 0, 1);
-            for (int64_t below = at + deep; below < end; below += deep)
-                TALLY_N(extend)(here, x + below, y + below,
-                                stride == width && end - below < stretch ? end - below : stretch);
-        }
+    int64_t together = stride == width ? columns : 1;
+    for (int64_t r = 0; r < rows; r += together) {
+        TALLY_N(lanes) here = TALLY_N(shifted)(lanes, r % columns * width);
+        int64_t count = (rows - r < together ? rows - r : together) * width;
+        if (r < columns)
+            TALLY_N(stack)(here, x + r * stride, y + r * stride, NULL, NULL, count, 0, 1);
+        else
+            TALLY_N(extend)(here, x + r * stride, y + r * stride, count);
     }
 }
 
@@ -77,13 +72,13 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_
         if (r < columns) {
             TALLY_FREE_LANES
             for (int64_t p = 0; p < width; p++)
-                TALLY_N(put2)(here, p, TALLY_N(lift2)(at[p], (int32_t)r, TALLY_N(get_aim)(aims, p)));
+                TALLY_N(put2)(here, p, TALLY_N(lift2)(TALLY_N(item_of)(at[p]), (int32_t)r, TALLY_N(get_aim)(aims, p)));
         } else {
             TALLY_FREE_LANES
             for (int64_t p = 0; p < width; p++)
                 TALLY_N(put2)(here, p,
                               TALLY_N(combine2)(TALLY_N(get2)(here, p),
-                                                TALLY_N(lift2)(at[p], (int32_t)r, TALLY_N(get_aim)(aims, p))));
+                                                TALLY_N(lift2)(TALLY_N(item_of)(at[p]), (int32_t)r, TALLY_N(get_aim)(aims, p))));
         }
     }
 }

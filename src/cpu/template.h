@@ -15,6 +15,8 @@
 #define TALLY_FREE_LANES _Pragma("GCC ivdep")
 #endif
 
+enum { TALLY_EQUALS = 16 }; /* segments looked at together for being of one length */
+
 #define TALLY_MEMBERS(type, nan)                                                                             \
     {                                                                                                        \
         .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                              \
@@ -116,14 +118,23 @@ TALLY_INLINE void TALLY_N(write)(void *results, int64_t s, TALLY_N(result) resul
 
 /* ---- loops over lanes ---- */
 
+/* Item k of an input; `wide`, where a leaf was converted as a whole, has its value. */
+TALLY_INLINE TALLY_N(item) TALLY_N(item_at)(const TALLY_N(raw) *x, const TALLY_V *wide, int64_t k) {
+    TALLY_N(item) item = TALLY_N(item_of)(x[k]);
+    if (wide != NULL) item.value = wide[k];
+    return item;
+}
 /* Lane j = the values j, j + step, ... of `rows` rows, top to bottom; rows is a constant. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(stack)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                              int64_t count, int64_t step, const int rows) {
+                                              const TALLY_V *wide_x, const TALLY_V *wide_y, int64_t count, int64_t step,
+                                              const int rows) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++) {
-        TALLY_N(column) a = TALLY_N(lift)(x[j], y[j]);
+        TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, j), TALLY_N(item_at)(y, wide_y, j));
 #pragma GCC unroll 8
-        for (int k = 1; k < rows; k++) a = TALLY_N(combine)(a, TALLY_N(lift)(x[k * step + j], y[k * step + j]));
+        for (int k = 1; k < rows; k++)
+            a = TALLY_N(combine)(a, TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, k * step + j),
+                                                  TALLY_N(item_at)(y, wide_y, k * step + j)));
         TALLY_N(put)(lanes, j, a);
     }
 }
@@ -132,7 +143,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(extend)(TALLY_N(lanes) lanes, const TALLY
                                                int64_t count) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
-        TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(x[j], y[j])));
+        TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]))));
 }
 /* Lane j takes lane j + apart behind it. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(fold)(TALLY_N(lanes) lanes, int64_t count, int64_t apart) {
@@ -159,14 +170,15 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(halve_present)(TALLY_N(lanes) lanes, int6
 }
 
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int64_t count, int64_t step,
-                                               const int rows, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, const TALLY_V *wide,
+                                               int64_t count, int64_t step, const int rows, TALLY_N(aim) aim) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++) {
-        TALLY_N(second) a = TALLY_N(lift2)(x[j], (int32_t)j, aim);
+        TALLY_N(second) a = TALLY_N(lift2)(TALLY_N(item_at)(x, wide, j), (int32_t)j, aim);
 #pragma GCC unroll 8
         for (int k = 1; k < rows; k++)
-            a = TALLY_N(combine2)(a, TALLY_N(lift2)(x[k * step + j], (int32_t)(k * step + j), aim));
+            a = TALLY_N(combine2)(
+                a, TALLY_N(lift2)(TALLY_N(item_at)(x, wide, k * step + j), (int32_t)(k * step + j), aim));
         TALLY_N(put2)(lanes, j, a);
     }
 }
@@ -174,7 +186,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TAL
                                                 TALLY_N(aim) aim) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
-        TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(lift2)(x[j], place + (int32_t)j, aim)));
+        TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + (int32_t)j, aim)));
 }
 TALLY_INLINE TALLY_TARGET void TALLY_N(fold2)(TALLY_N(lanes2) lanes, int64_t count, int64_t apart) {
     TALLY_FREE_LANES
@@ -200,6 +212,20 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(halve_present2)(TALLY_N(lanes2) lanes, in
 
 /* ---- one leaf ---- */
 
+/* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of lib/half.h. An operator
+ * that never looks at the value drops the conversion again. */
+#if TALLY_NUMBER == TALLY_NUMBER_f16 && defined(TALLY_HAS_F16C)
+TALLY_INLINE TALLY_TARGET void TALLY_N(widen_leaf)(TALLY_V *wide, const TALLY_N(raw) *x) {
+    for (int k = 0; k < TALLY_LEAF; k += 8)
+        _mm256_store_ps(wide + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + k))));
+}
+#define TALLY_WIDE_LEAF(name, x)            \
+    _Alignas(64) TALLY_V name[TALLY_LEAF]; \
+    TALLY_N(widen_leaf)(name, x);
+#else
+#define TALLY_WIDE_LEAF(name, x) const TALLY_V *const name = NULL;
+#endif
+
 /* How many of n values the NaN policy counts. */
 TALLY_INLINE TALLY_TARGET int64_t TALLY_N(count_present)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
 #if TALLY_FLOAT && TALLY_NAN == 1
@@ -212,10 +238,21 @@ TALLY_INLINE TALLY_TARGET int64_t TALLY_N(count_present)(const TALLY_N(raw) *x, 
 #endif
 }
 
+/* Brings a leaf into the first cache by reading one byte of each line, in order. */
+TALLY_INLINE void TALLY_N(touch)(const TALLY_N(raw) *x) {
+    const volatile char *bytes = (const volatile char *)x;
+    for (int line = 0; line < TALLY_LEAF_BYTES; line += 64) (void)bytes[line];
+}
+/* Walking down the columns keeps accumulators in registers, but as eight streams that hardware prefetchers do not follow: from
+ * memory it runs at half the speed of reading in order. So the leaf is touched in order first (docs/measurements). */
 TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    TALLY_N(stack)(lanes, x, y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
+    TALLY_WIDE_LEAF(wide_x, x)
+    TALLY_WIDE_LEAF(wide_y, TALLY_KERNEL_INPUTS == 2 ? y : x)
+    TALLY_N(touch)(x);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(touch)(y);
+    TALLY_N(stack)(lanes, x, y, wide_x, wide_y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
     return TALLY_N(halve)(lanes, TALLY_COLUMNS);
 }
 /* Any leaf of at least one value. */
@@ -224,7 +261,7 @@ static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, co
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
     int64_t columns = TALLY_COLUMNS_OF(n);
     int64_t present = n < columns ? n : columns;
-    TALLY_N(stack)(lanes, x, y, present, 0, 1);
+    TALLY_N(stack)(lanes, x, y, NULL, NULL, present, 0, 1);
     for (int64_t row = columns; row < n; row += columns)
         TALLY_N(extend)(lanes, x + row, y + row, n - row < columns ? n - row : columns);
     TALLY_N(halve_present)(lanes, columns, present, 1);
@@ -237,13 +274,14 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw)
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
     TALLY_FREE_LANES
     for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
-        TALLY_N(put)(lanes, j, TALLY_N(select)(j < n, TALLY_N(lift)(x[j], y[j]), TALLY_N(identity)()));
+        TALLY_N(put)(lanes, j, TALLY_N(select)(j < n, TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j])),
+                                          TALLY_N(identity)()));
     for (int64_t row = TALLY_SMALL_COLUMNS; row < n; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
         for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
             TALLY_N(put)(lanes, j,
                          TALLY_N(combine)(TALLY_N(get)(lanes, j),
-                                          TALLY_N(select)(row + j < n, TALLY_N(lift)(x[row + j], y[row + j]),
+                                          TALLY_N(select)(row + j < n, TALLY_N(lift)(TALLY_N(item_of)(x[row + j]), TALLY_N(item_of)(y[row + j])),
                                                           TALLY_N(identity)())));
     }
     return TALLY_N(halve)(lanes, TALLY_SMALL_COLUMNS);
@@ -253,7 +291,8 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw)
 TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(full_leaf2)(const TALLY_N(raw) *x, TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
     TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
-    TALLY_N(stack2)(lanes, x, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
+    TALLY_WIDE_LEAF(wide, x)
+    TALLY_N(stack2)(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
     return TALLY_N(halve2)(lanes, TALLY_COLUMNS);
 }
 static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
@@ -261,7 +300,7 @@ static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, i
     TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
     int64_t columns = TALLY_COLUMNS_OF(n);
     int64_t present = n < columns ? n : columns;
-    TALLY_N(stack2)(lanes, x, present, 0, 1, aim);
+    TALLY_N(stack2)(lanes, x, NULL, present, 0, 1, aim);
     for (int64_t row = columns; row < n; row += columns)
         TALLY_N(extend2)(lanes, x + row, n - row < columns ? n - row : columns, (int32_t)row, aim);
     TALLY_N(halve_present2)(lanes, columns, present, 1);
@@ -272,13 +311,13 @@ TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw
     TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
     TALLY_FREE_LANES
     for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
-        TALLY_N(put2)(lanes, j, TALLY_N(select2)(j < n, TALLY_N(lift2)(x[j], j, aim), TALLY_N(identity2)()));
+        TALLY_N(put2)(lanes, j, TALLY_N(select2)(j < n, TALLY_N(lift2)(TALLY_N(item_of)(x[j]), j, aim), TALLY_N(identity2)()));
     for (int64_t row = TALLY_SMALL_COLUMNS; row < n; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
         for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
             TALLY_N(put2)(lanes, j,
                           TALLY_N(combine2)(TALLY_N(get2)(lanes, j),
-                                            TALLY_N(select2)(row + j < n, TALLY_N(lift2)(x[row + j], (int32_t)row + j, aim),
+                                            TALLY_N(select2)(row + j < n, TALLY_N(lift2)(TALLY_N(item_of)(x[row + j]), (int32_t)row + j, aim),
                                                              TALLY_N(identity2)())));
     }
     return TALLY_N(halve2)(lanes, TALLY_SMALL_COLUMNS);
@@ -315,21 +354,12 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, cons
 }
 /* ---- runs of leaves ---- */
 
-/* Asks for the leaf after this one: the columns of a leaf are eight streams, which hardware prefetchers do not follow well. */
-TALLY_INLINE void TALLY_N(prefetch)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
-    for (int line = 0; line < TALLY_LEAF_BYTES; line += 64) {
-        __builtin_prefetch((const char *)x + TALLY_LEAF_BYTES + line);
-        if (TALLY_KERNEL_INPUTS == 2) __builtin_prefetch((const char *)y + TALLY_LEAF_BYTES + line);
-    }
-}
-
 #if TALLY_IS_FREE
 /* Any order will do: leaves join one node as they come. */
 static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t first) {
     TALLY_N(node) node = TALLY_N(nothing)();
     int64_t at = 0;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
-        TALLY_N(prefetch)(x + at, y + at);
         TALLY_N(column) column = TALLY_N(full_leaf)(x + at, y + at);
 #ifdef TALLY_CAN_SPARE
         if (TALLY_N(spare)(node, column)) {
@@ -350,7 +380,6 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
     TALLY_N(node) node;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
         int k = 0;
-        TALLY_N(prefetch)(x + at, y + at);
         node = TALLY_N(seal_full)(TALLY_N(full_leaf)(x + at, y + at), x + at, y + at, first + at);
         for (; leaves >> k & 1; k++) node = TALLY_N(merge)(level[k], node);
         level[k] = node;
@@ -378,6 +407,42 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
     __builtin_memcpy(out->bytes, &node, sizeof node);
 }
 
+#if TALLY_PASSES == 1 && !(TALLY_FLOAT && TALLY_NAN == 1)
+/* TALLY_EQUALS segments of n values each, side by side; n is a constant from 1 to 4: vectors run across segments. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int n,
+                                                       const tally_final *final, void *results, int64_t s) {
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_EQUALS; i++) {
+        const TALLY_N(raw) *v = x + i * n, *w = y + i * n;
+#define TALLY_ITEM(k) TALLY_N(lift)(TALLY_N(item_of)(v[(k) < n ? (k) : 0]), TALLY_N(item_of)(w[(k) < n ? (k) : 0]))
+        TALLY_N(column) left = TALLY_ITEM(0), right = TALLY_ITEM(1);
+        if (n > 2) left = TALLY_N(combine)(left, TALLY_ITEM(2));
+        if (n > 3) right = TALLY_N(combine)(right, TALLY_ITEM(3));
+        if (n > 1) left = TALLY_N(combine)(left, right);
+        TALLY_N(write)(results, s + i, TALLY_N(finish)(TALLY_N(seal)(left, n), final));
+#undef TALLY_ITEM
+    }
+}
+/* Whether the next TALLY_EQUALS segments are of one length, 1 to 4; if so, reduces them and returns it, else 0. */
+TALLY_INLINE TALLY_TARGET int64_t TALLY_N(take_equals)(const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                                       const int64_t *offsets, const tally_final *final, void *results,
+                                                       int64_t s) {
+    int64_t n = offsets[s + 1] - offsets[s], same = 1;
+    if (n < 1 || n > 4 || offsets[s + TALLY_EQUALS] - offsets[s] != n * TALLY_EQUALS) return 0;
+    for (int i = 0; i < TALLY_EQUALS; i++) same &= offsets[s + i + 1] - offsets[s + i] == n;
+    if (!same) return 0;
+    x += offsets[s];
+    y += offsets[s];
+    switch (n) {
+    case 1: TALLY_N(equal_segments)(x, y, 1, final, results, s); break;
+    case 2: TALLY_N(equal_segments)(x, y, 2, final, results, s); break;
+    case 3: TALLY_N(equal_segments)(x, y, 3, final, results, s); break;
+    default: TALLY_N(equal_segments)(x, y, 4, final, results, s); break;
+    }
+    return n;
+}
+#endif
+
 static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                                            const int64_t *offsets, int64_t count, const tally_final *final,
                                            void *results) {
@@ -387,6 +452,12 @@ static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const vo
     for (int64_t s = 0; s < count; s++) {
         int64_t begin = offsets[s], n = offsets[s + 1] - begin;
         TALLY_N(node) node;
+#if TALLY_PASSES == 1 && !(TALLY_FLOAT && TALLY_NAN == 1)
+        if (count - s >= TALLY_EQUALS && TALLY_N(take_equals)(x, y, offsets, final, results, s)) {
+            s += TALLY_EQUALS - 1;
+            continue;
+        }
+#endif
         if (__builtin_expect(n <= TALLY_SMALL_LEAF, 1)) {
             if (__builtin_expect(begin + ((n + 7) & ~(int64_t)7) <= limit - TALLY_SMALL_COLUMNS, 1))
                 node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
@@ -419,6 +490,7 @@ static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const vo
 #undef TALLY_HALVE
 #undef TALLY_HALVE2
 #undef TALLY_SEAL
+#undef TALLY_WIDE_LEAF
 #undef TALLY_LENGTH_full_leaf2
 #undef TALLY_LENGTH_part_leaf2
 #undef TALLY_LENGTH_small_leaf2

@@ -17,10 +17,10 @@
 
 typedef TALLY_T TALLY_N(input);
 
-static TALLY_T TALLY_N(read)(const char *values, int64_t i) {
+static TALLY_N(item) TALLY_N(read)(const char *values, int64_t i) {
     TALLY_T value;
     __builtin_memcpy(&value, values + i * TALLY_BYTES, TALLY_BYTES);
-    return value;
+    return TALLY_N(item_of)(value);
 }
 
 /* The columns of a leaf of n values: how many, and the place of value i. */
@@ -60,7 +60,7 @@ static TALLY_N(node) TALLY_N(leaf_node)(const char *x, const char *y, int64_t n,
     TALLY_N(column) column = TALLY_N(leaf_column)(x, y, n);
     int64_t present = 0;
     for (int64_t i = 0; i < n; i++)
-        present += TALLY_N(present)(TALLY_N(read)(x, i)) && TALLY_N(present)(TALLY_N(read)(y, i));
+        present += TALLY_N(present)(TALLY_N(read)(x, i).raw) && TALLY_N(present)(TALLY_N(read)(y, i).raw);
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     return TALLY_N(seal)(column, aim, TALLY_N(leaf_second)(x, n, aim), present, first);
