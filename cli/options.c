@@ -156,7 +156,7 @@ static bool read_type(command *wanted, const char *text) {
 }
 
 static bool read_count(const char *option, const char *text, int high, int low, int *value) {
-    int64_t number;
+    int64_t number = 0;
     if (!read_whole(option, text, low, high, &number)) {
         return false;
     }

@@ -255,11 +255,11 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) 
     TALLY_N(stack)(lanes, x, y, wide_x, wide_y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
     return TALLY_N(halve)(lanes, TALLY_COLUMNS);
 }
-/* Any leaf of at least one value. */
+/* More than TALLY_SMALL_LEAF values, fewer than a leaf. */
 static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    int64_t columns = TALLY_COLUMNS_OF(n);
+    const int64_t columns = TALLY_COLUMNS;
     int64_t present = n < columns ? n : columns;
     TALLY_N(stack)(lanes, x, y, NULL, NULL, present, 0, 1);
     for (int64_t row = columns; row < n; row += columns)
@@ -298,7 +298,7 @@ TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(full_leaf2)(const TALLY_N(raw)
 static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
     TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
-    int64_t columns = TALLY_COLUMNS_OF(n);
+    const int64_t columns = TALLY_COLUMNS;
     int64_t present = n < columns ? n : columns;
     TALLY_N(stack2)(lanes, x, NULL, present, 0, 1, aim);
     for (int64_t row = columns; row < n; row += columns)
@@ -352,6 +352,16 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, cons
     (void)first;
     TALLY_SEAL(part_leaf2, column, x, y, n, first);
 }
+/* A small leaf where nothing beyond n may be read, and the last leaf of a run: anything from 1 to TALLY_LEAF - 1 values. */
+static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                                     int64_t first) {
+    TALLY_T padded[2][TALLY_SMALL_LEAF] = {{0}};
+    if (n > TALLY_SMALL_LEAF) return TALLY_N(part_node)(x, y, n, first);
+    __builtin_memcpy(padded[0], x, (size_t)n * TALLY_BYTES);
+    if (TALLY_KERNEL_INPUTS == 2) __builtin_memcpy(padded[1], y, (size_t)n * TALLY_BYTES);
+    return TALLY_N(small_node)(padded[0], padded[TALLY_KERNEL_INPUTS - 1], n, first);
+}
+
 /* ---- runs of leaves ---- */
 
 #if TALLY_IS_FREE
@@ -369,7 +379,7 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
 #endif
         node = TALLY_N(merge)(node, TALLY_N(seal_full)(column, x + at, y + at, first + at));
     }
-    if (at < n) node = TALLY_N(merge)(node, TALLY_N(part_node)(x + at, y + at, n - at, first + at));
+    if (at < n) node = TALLY_N(merge)(node, TALLY_N(edge_node)(x + at, y + at, n - at, first + at));
     return node;
 }
 #else
@@ -386,7 +396,7 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
         leaves++;
     }
     if (at < n)
-        node = TALLY_N(part_node)(x + at, y + at, n - at, first + at);
+        node = TALLY_N(edge_node)(x + at, y + at, n - at, first + at);
     else if (leaves == 0)
         return TALLY_N(nothing)();
     else {
@@ -462,7 +472,7 @@ static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const vo
             if (__builtin_expect(begin + ((n + 7) & ~(int64_t)7) <= limit - TALLY_SMALL_COLUMNS, 1))
                 node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
             else
-                node = n == 0 ? TALLY_N(nothing)() : TALLY_N(part_node)(x + begin, y + begin, n, 0);
+                node = n == 0 ? TALLY_N(nothing)() : TALLY_N(edge_node)(x + begin, y + begin, n, 0);
         } else
             node = TALLY_N(tree)(x + begin, y + begin, n, 0);
         empty |= node.n == 0;
