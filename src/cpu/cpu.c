@@ -8,32 +8,30 @@
 
 /* ---- instruction sets ---- */
 
-/* The levels in TALLY_ISAS, weakest first, each including those before it. */
-enum {
-#define TALLY_ROW(isa) LEVEL_##isa,
-    TALLY_ISAS(TALLY_ROW)
-#undef TALLY_ROW
-        LEVELS
-};
-
+/* The levels that kernels were compiled for, weakest first, each including those before it. */
 static const char *const level_names[] = {
 #define TALLY_ROW(isa) #isa,
     TALLY_ISAS(TALLY_ROW)
 #undef TALLY_ROW
 };
+enum { LEVELS = sizeof level_names / sizeof *level_names };
 
-static int strongest_level(void) {
-    int level = 0;
+static bool machine_has(const char *level) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
-        level = LEVEL_avx2;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512cd"))
-            level = LEVEL_avx512;
-    }
+    if (strcmp(level, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    if (strcmp(level, "avx512") == 0)
+        return machine_has("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512cd");
 #endif
+    return strcmp(level, "baseline") == 0;
+}
+
+static int strongest_level(void) {
+    int level = LEVELS - 1;
+    while (!machine_has(level_names[level])) level--;
     return level;
 }
 
@@ -60,30 +58,22 @@ const char *tally_cpu_isa(void) {
 #endif
 }
 
-#define TALLY_ROW(kernel) TALLY_SETS(kernel)
-#define TALLY_SET_OF(kernel, isa) extern const tally__kernel_set tally__cpu_##kernel##_##isa;
-#if defined(__x86_64__)
-#define TALLY_SETS(kernel) TALLY_SET_OF(kernel, baseline) TALLY_SET_OF(kernel, avx2) TALLY_SET_OF(kernel, avx512)
-#else
-#define TALLY_SETS(kernel) TALLY_SET_OF(kernel, baseline)
-#endif
+#define TALLY_CELL(kernel, isa) extern const tally__kernel_set tally__cpu_##kernel##_##isa;
+#define TALLY_ROW(kernel) TALLY_ISAS_OF(TALLY_CELL, kernel)
 TALLY_KERNELS(TALLY_ROW)
-#undef TALLY_SET_OF
-#undef TALLY_SETS
+#undef TALLY_CELL
+#undef TALLY_ROW
 
 static const tally__kernel_set *cpu_kernels(int number) {
     static const tally__kernel_set *const sets[][LEVELS] = {
-#define TALLY_SET_OF(kernel, isa) &tally__cpu_##kernel##_##isa,
-#if defined(__x86_64__)
-#define TALLY_SETS(kernel) {TALLY_SET_OF(kernel, baseline) TALLY_SET_OF(kernel, avx2) TALLY_SET_OF(kernel, avx512)},
-#else
-#define TALLY_SETS(kernel) {TALLY_SET_OF(kernel, baseline)},
-#endif
+#define TALLY_CELL(kernel, isa) &tally__cpu_##kernel##_##isa,
+#define TALLY_ROW(kernel) {TALLY_ISAS_OF(TALLY_CELL, kernel)},
         TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_CELL
+#undef TALLY_ROW
     };
     return sets[number][isa_level()];
 }
-#undef TALLY_ROW
 
 /* ---- threads ---- */
 
