@@ -379,6 +379,12 @@ def log(x):
     return F64(2) * p + F64(n) * LN2_LOW + F64(n) * LN2_HIGH
 
 
+def finish_logsumexp(most, total):
+    if total == 0:
+        return F64(-np.inf)
+    return most + log(total) if np.isfinite(most) else log(total)
+
+
 def reduce_logsumexp(p, values):
     def leaf_node(leaf):
         numbers = [decode(p.type, raw) for (raw,) in leaf]
@@ -394,11 +400,7 @@ def reduce_logsumexp(p, values):
     count = sum(p.present(raw) for (raw,) in values)
     nodes = [leaf_node(leaf) for leaf in p.leaves(values)]
     most, total = pairs_tree(nodes, merge) if nodes else (F64(-np.inf), F64(0))
-    if total == 0:
-        result = F64(-np.inf)
-    else:
-        result = most + log(total) if np.isfinite(most) else log(total)
-    return pack(p.real_type, p.real(result)), count == 0
+    return pack(p.real_type, p.real(finish_logsumexp(most, total))), count == 0
 
 
 REDUCE = {
