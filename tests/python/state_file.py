@@ -41,8 +41,8 @@ def node_fields(op, type_name):
     floats, size = type_name in order.FLOATS, 8 * order.SIZES[type_name]
     wide = "u64" if not floats else "f64" if type_name == "f64" else "f32"
     key = f"i{size}" if floats or type_name[0] == "i" else f"u{size}"
-    fields = {"sum": [wide], "prod": [wide], "norm1": [wide], "sumsq": [wide], "dot": [wide], "min": [key], "max": [key],
-              "argmin": [key, I64], "argmax": [key, I64], "minmax": [key, key], "count": [I64], "mean": [F64],
+    fields = {"sum": [wide], "prod": [wide], "norm1": [wide], "sumsq": [wide], "dot": [wide],
+              "min": [key], "max": [key], "argmin": [key, I64], "argmax": [key, I64], "minmax": [key, key], "count": [I64], "mean": [F64],
               "norm2": [F64], "var": [F64, F64], "std": [F64, F64], "logsumexp": [F64, F64],
               "stats": [key, key, wide, F64, F64]}
     return fields.get(op, [f"u{size}"])
