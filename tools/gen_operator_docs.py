@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Writes what include/tally/tables.h says into docs/operators.md, between its markers; the rest of that page is by hand.
+
+    tools/gen_operator_docs.py           rewrites the generated parts
+    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale or an operator has no rule
+"""
+import csv
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "operators.md"
+TABLES = (ROOT / "include" / "tally" / "tables.h").read_text()
+
+ON = {"TALLY_ON_ALL": "all", "TALLY_ON_BITS": "bool, integers", "TALLY_ON_FLOATS": "floats"}
+ORDER = {"TALLY_ORDER_FREE": "free", "TALLY_ORDER_FREE_INTS": "free for integers", "TALLY_ORDER_FIXED": "fixed"}
+EMPTY = {"TALLY_EMPTY_IS_IDENTITY": "a result", "TALLY_EMPTY_IS_REFUSED": "`TALLY_EMPTY`"}
+NANS = {"TALLY_NANS_PLAIN": "propagate, skip", "TALLY_NANS_ORDER": "propagate, skip, total"}
+CLASSES = {"TALLY_CLASS_BOOL": 1, "TALLY_CLASS_INT": 2, "TALLY_CLASS_UINT": 4, "TALLY_CLASS_FLOAT": 8}
+MASKS = {"TALLY_ON_ALL": 15, "TALLY_ON_BITS": 7, "TALLY_ON_FLOATS": 8}
+NARROW = ("f16", "bf16", "f32")
+
+# Sections in which every operator must have a rule.
+RULED = ["What each one computes", "Empty input", "NaN"]
+
+
+def rows(table):
+    body = re.search(rf"^#define {table}\(X\)((?:.*\\\n)+.*)", TABLES, re.M).group(1)
+    for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
+        yield [word.strip() for word in row]
+
+
+def result(gives, name, kind):
+    """The words for the result type of an input type."""
+    wide = {"TALLY_CLASS_FLOAT": "f32" if name in NARROW else "f64", "TALLY_CLASS_UINT": "u64"}.get(kind, "i64")
+    floats = kind == "TALLY_CLASS_FLOAT"
+    return {"TALLY_GIVES_WIDE": wide, "TALLY_GIVES_SAME": name, "TALLY_GIVES_INDEX": "i64", "TALLY_GIVES_TRUTH": "bool",
+            "TALLY_GIVES_REAL": wide if floats else "f64", "TALLY_GIVES_MAGNITUDE": wide if floats else "u64",
+            "TALLY_GIVES_PAIR": f"2 x {name}", "TALLY_GIVES_STATS": "`tally_stats`"}[gives]
+
+
+def table(head, body):
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def operators():
+    return table(["operator", "what it gives", "arrays", "types", "order", "empty input", "NaN policies"],
+                 [[f"`{name}`", what, inputs, ON[on], ORDER[order], EMPTY[empty], NANS[nans]]
+                  for _, name, _, inputs, on, _, order, empty, nans, what in rows("TALLY_OPERATORS")])
+
+
+def results():
+    groups = {}
+    for _, name, _, _, on, gives, *_ in rows("TALLY_OPERATORS"):
+        groups.setdefault((gives, MASKS[on]), []).append(f"`{name}`")
+    types = [(name, kind) for _, name, _, _, kind in rows("TALLY_TYPES")]
+    body = []
+    for (gives, mask), names in groups.items():
+        cells = [result(gives, name, kind) if CLASSES[kind] & mask else "" for name, kind in types]
+        body.append([", ".join(names), *cells])
+    return table(["operators", *(name for name, _ in types)], body)
+
+
+def types():
+    return table(["type", "bytes", "NumPy", "values in a leaf"],
+                 [[f"`{name}`", size, "`" + numpy.lstrip("<|") + "`" if numpy else "none; `uint16` holds its bits", str(4096 // int(size))]
+                  for _, name, numpy, size, _ in rows("TALLY_TYPES")])
+
+
+def statuses():
+    return table(["status", "number", "meaning"],
+                 [[f"`TALLY_{name}`", number, sentence] for name, number, sentence in rows("TALLY_STATUSES")])
+
+
+def made(page):
+    for name, make in (("operators", operators), ("results", results), ("types", types), ("statuses", statuses)):
+        part = re.compile(rf"(<!-- made from tables\.h: {name} -->\n).*?(<!-- end -->)", re.S)
+        if len(part.findall(page)) != 1:
+            sys.exit(f"{PAGE}: it needs one part between '<!-- made from tables.h: {name} -->' and '<!-- end -->'")
+        page = part.sub(lambda match: match.group(1) + make() + "\n" + match.group(2), page)
+    return page
+
+
+def unruled(page):
+    """Operators that a section of rules does not name."""
+    for title in RULED:
+        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+        if section is None:
+            yield f"there is no section '{title}'"
+            continue
+        for row in rows("TALLY_OPERATORS"):
+            if f"`{row[1]}`" not in section.group(1):
+                yield f"'{title}' says nothing of {row[1]}"
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    page = PAGE.read_text()
+    fresh = made(page)
+    faults = list(unruled(fresh))
+    if arguments == ["--check"]:
+        if fresh != page:
+            faults.append("it is stale: run tools/gen_operator_docs.py")
+    elif fresh != page:
+        PAGE.write_text(fresh)
+    for fault in faults:
+        print(f"{PAGE.relative_to(ROOT)}: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
