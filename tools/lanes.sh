@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tools/lanes.sh LANE: builds in build/LANE and runs the C tests there.
-#   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (gcc)
+#   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
-#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each
+#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each, in asan's build
 # tools/setup.sh lanes installs what they need.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,11 @@ build() { # build OPTION_OF_CMAKE...
     cmake -S . -B "$dir" -DTALLY_WERROR=ON "$@" >"$dir.configure.log" || { cat "$dir.configure.log"; return 1; }
     cmake --build "$dir" -j "$(nproc)" | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
 }
+sanitized_build() { # one for two lanes
+    dir=$PWD/build/asan
+    export UBSAN_OPTIONS=print_stacktrace=1
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined
+}
 unit_tests() { ctest --test-dir "$dir" -L unit --output-on-failure --no-tests=error -j "$(nproc)"; }
 
 mkdir -p build
@@ -22,15 +27,14 @@ gcc | clang)
     unit_tests
     ;;
 asan)
-    build -DCMAKE_C_COMPILER=gcc -DTALLY_SANITIZE=address,undefined
-    export UBSAN_OPTIONS=print_stacktrace=1
+    sanitized_build
     unit_tests
     ;;
 tsan)
     # Archer tells the sanitizer how OpenMP synchronises; libomp itself is not instrumented and is to be ignored.
     archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
     [ -f "$archer" ] || { echo "tsan: no $archer: install libomp-dev" >&2; exit 1; }
-    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread -DTALLY_ISAS=baseline
     export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
     unit_tests
     ;;
@@ -48,7 +52,7 @@ aarch64)
     unit_tests
     ;;
 fuzz)
-    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_TESTS=OFF -DTALLY_CLI=OFF
+    sanitized_build
     for source in tests/fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
         seeds=$PWD/tests/fuzz/corpus/${name#fuzz_}
