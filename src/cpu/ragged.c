@@ -289,8 +289,8 @@ static void take_owners(job *j, int64_t from, int64_t to) {
     }
     for (i = from; i < to; i++) {
         int64_t owner = tally__index(j->cut, i);
-        if (owner == before) continue;
-        if (owner < before || owner >= j->cut->count) {
+        if (owner == before && i > 0) continue;
+        if (owner < before || owner < 0 || owner >= j->cut->count) {
             spoil(j, i);
             return;
         }
