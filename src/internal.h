@@ -49,6 +49,22 @@ static inline int64_t tally__node_count(const tally__node *node) {
     return n;
 }
 
+/* A float field of a packed node (of `size` bytes, 0 for other fields): NaNs come out of arithmetic with different signs and
+ * payloads on different machines, and are written as one. */
+static inline void tally__clean_packed(unsigned char *bytes, int size) {
+    float single;
+    double wide;
+    if (size == 4) {
+        __builtin_memcpy(&single, bytes, sizeof single);
+        single = tally_clean_f32(single);
+        __builtin_memcpy(bytes, &single, sizeof single);
+    } else if (size == 8) {
+        __builtin_memcpy(&wide, bytes, sizeof wide);
+        wide = tally_clean_f64(wide);
+        __builtin_memcpy(bytes, &wide, sizeof wide);
+    }
+}
+
 /* An operator for one input type and NaN policy, compiled for one instruction set (or made of the caller's callbacks). `y` is
  * the second input of operators of two inputs and otherwise equals `x`. Values lie side by side at any alignment. */
 typedef struct tally__kernel tally__kernel;

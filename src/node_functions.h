@@ -33,8 +33,9 @@ static void TALLY_N(shift_node)(const tally__kernel *kernel, tally__node *node, 
 }
 
 #define TALLY_SIZE_OF(type, name) +sizeof(type)
-#define TALLY_PACK(type, name)                    \
-    __builtin_memcpy(bytes, &a.name, sizeof(type)); \
+#define TALLY_PACK(type, name)                                            \
+    __builtin_memcpy(bytes, &a.name, sizeof(type));                       \
+    tally__clean_packed(bytes, _Generic(a.name, float: 4, double: 8, default: 0)); \
     bytes += sizeof(type);
 #define TALLY_UNPACK(type, name)                  \
     __builtin_memcpy(&a.name, bytes, sizeof(type)); \
