@@ -15,7 +15,7 @@ build() { # build OPTION_OF_CMAKE...
 }
 sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
-    export UBSAN_OPTIONS=print_stacktrace=1
+    export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=print_suppressions=0:suppressions=$PWD/tools/leaks.supp
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined
 }
 unit_tests() { ctest --test-dir "$dir" -L unit --output-on-failure --no-tests=error -j "$(nproc)"; }

@@ -22,8 +22,9 @@ static const tally__kernel_set *reference_kernels(int kernel) {
 static tally_status slice_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t step,
                                int64_t first, tally__node *node) {
     size_t bytes = spec->kernel->value_bytes;
-    char *x = tally__allocate(&spec->allocator, 2 * (size_t)n * bytes + 1), *y = x + (size_t)n * bytes;
+    char *x = tally__allocate(&spec->allocator, 2 * (size_t)n * bytes + 1);
     TALLY_CHECK(x != NULL, NO_MEMORY, "no memory for a copy of %lld values", (long long)n);
+    char *y = x + (size_t)n * bytes;
     for (int64_t i = 0; i < n; i++)
         tally__gather(spec, in, begin + i * step, 1, x + (size_t)i * bytes, y + (size_t)i * bytes);
     spec->kernel->run(spec->kernel, x, spec->inputs == 2 ? y : x, n, first, node);
