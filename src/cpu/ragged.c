@@ -277,25 +277,45 @@ static void begin_segments(job *j, filling *f, int64_t owner, int64_t i) {
     }
 }
 
+/* Owners i ... i + count, `before` being the one before them: begins every segment that begins there. Segments of neighbouring
+ * numbers, found without a branch for each owner, are the usual case; others have empty ones between them. */
+static bool scan_owners(job *j, filling *f, int64_t before, int64_t i, int64_t count) {
+    int64_t owners[BLOCK + 1], starts = 0, least = 0, gap = 0;
+    int32_t start[BLOCK + 1];
+    owners[0] = before;
+    widen(j->cut, i, count, owners + 1);
+    for (int64_t k = 0; k < count; k++) {
+        least |= owners[k + 1] < owners[k] ? -1 : 0;
+        gap |= (uint64_t)owners[k + 1] - (uint64_t)owners[k] > 1 ? -1 : 0;
+    }
+    if (least != 0 || owners[1] < 0 || owners[count] >= j->cut->count) return false;
+    for (int64_t k = 0; k < count; k++) {
+        start[starts] = (int32_t)k;
+        starts += owners[k + 1] != owners[k];
+    }
+    if (gap != 0 || f->count + starts > TALLY_BATCH)
+        for (int64_t k = 0; k < starts; k++) begin_segments(j, f, owners[start[k] + 1], i + start[k]);
+    else
+        for (int64_t k = 0; k < starts; k++) f->offsets[f->count++] = i + start[k];
+    return true;
+}
+
 static void take_owners(job *j, int64_t from, int64_t to) {
     filling f;
     int64_t before = from > 0 ? tally__index(j->cut, from - 1) : -1;
-    int64_t i;
     f.first = before + 1;
     f.count = 0;
     if (from > 0 && (before < 0 || before >= j->cut->count)) {
         spoil(j, from - 1);
         return;
     }
-    for (i = from; i < to; i++) {
-        int64_t owner = tally__index(j->cut, i);
-        if (owner == before && i > 0) continue;
-        if (owner < before || owner < 0 || owner >= j->cut->count) {
+    for (int64_t i = from; i < to; i += BLOCK) {
+        int64_t count = to - i < BLOCK ? to - i : BLOCK;
+        if (!scan_owners(j, &f, before, i, count)) {
             spoil(j, i);
             return;
         }
-        begin_segments(j, &f, owner, i);
-        before = owner;
+        before = tally__index(j->cut, i + count - 1);
     }
     if (to == j->in->count) begin_segments(j, &f, j->cut->count - 1, to);
     if (f.count == 0) return;
@@ -359,7 +379,7 @@ static void take_longs(job *j, int threads) {
 static tally_status refuse(const job *j) {
     long long where = j->bad, values = j->in->count;
     if (j->cut->cut == TALLY_OWNERS)
-        return tally__fail(TALLY_BAD_CUT, "the owner of value %lld is below the one before it, or not one of %lld segments",
+        return tally__fail(TALLY_BAD_CUT, "at or soon after value %lld, an owner is below the one before it, or not one of %lld segments",
                            where, (long long)j->cut->count);
     return tally__fail(TALLY_BAD_CUT, "at or soon after segment %lld, %s (the array has %lld values)", where,
                        j->cut->cut == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"

@@ -15,7 +15,6 @@
 #define TALLY_FREE_LANES _Pragma("GCC ivdep")
 #endif
 
-enum { TALLY_EQUALS = 16 }; /* segments looked at together for being of one length */
 
 #define TALLY_MEMBERS(type, nan)                                                                             \
     {                                                                                                        \
@@ -83,6 +82,14 @@ typedef struct TALLY_N(arrays2) {
 typedef struct TALLY_N(aims) {
     TALLY_AIM(TALLY_POINTER)
 } TALLY_N(aims);
+typedef struct TALLY_N(aim_arrays) {
+    TALLY_AIM(TALLY_ARRAY)
+} TALLY_N(aim_arrays);
+TALLY_INLINE TALLY_N(aims) TALLY_N(aims_of)(TALLY_N(aim_arrays) *arrays) {
+    TALLY_N(aims) lanes;
+    TALLY_AIM(TALLY_POINT)
+    return lanes;
+}
 TALLY_INLINE TALLY_N(lanes2) TALLY_N(lanes2_of)(TALLY_N(arrays2) *arrays) {
     TALLY_N(lanes2) lanes;
     TALLY_SECOND(TALLY_POINT)
@@ -289,13 +296,13 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows)(TALLY_N(lanes) lanes, const T
         }
     }
 }
-/* At most TALLY_SMALL_LEAF values, though as many can be read. One, four or all eight rows: a branch for each row would be
- * foretold wrongly once for nearly every segment of random length (10 to 50 values, f32: 10.2 -> 7.0 ns a segment). */
+/* At most TALLY_SMALL_LEAF values, though as many can be read. Four rows or all eight: a branch for each row would be foretold
+ * wrongly once for nearly every segment of random length (10 to 50 values, f32: 10.2 -> 7.0 ns a segment). */
 TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
     TALLY_N(small_rows)(lanes, x, y, (int)n, 0, 1);
-    if (n > TALLY_SMALL_COLUMNS) TALLY_N(small_rows)(lanes, x, y, (int)n, 1, 4);
+    TALLY_N(small_rows)(lanes, x, y, (int)n, 1, 4);
     if (n > 4 * TALLY_SMALL_COLUMNS) TALLY_N(small_rows)(lanes, x, y, (int)n, 4, 8);
     return TALLY_N(halve)(lanes, TALLY_SMALL_COLUMNS);
 }
@@ -319,20 +326,24 @@ static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, i
     TALLY_N(halve_present2)(lanes, columns, present, 1);
     return TALLY_N(get2)(lanes, 0);
 }
-TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
-    _Alignas(64) TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
-    TALLY_FREE_LANES
-    for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
-        TALLY_N(put2)(lanes, j, TALLY_N(select2)(j < n, TALLY_N(lift2)(TALLY_N(item_of)(x[j]), j, aim), TALLY_N(identity2)()));
-    for (int64_t row = TALLY_SMALL_COLUMNS; row < n; row += TALLY_SMALL_COLUMNS) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int n, const int from,
+                                                    const int to, TALLY_N(aim) aim) {
+#pragma GCC unroll 8
+    for (int row = from * TALLY_SMALL_COLUMNS; row < to * TALLY_SMALL_COLUMNS; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
-        for (int j = 0; j < TALLY_SMALL_COLUMNS; j++)
-            TALLY_N(put2)(lanes, j,
-                          TALLY_N(combine2)(TALLY_N(get2)(lanes, j),
-                                            TALLY_N(select2)(row + j < n, TALLY_N(lift2)(TALLY_N(item_of)(x[row + j]), (int32_t)row + j, aim),
-                                                             TALLY_N(identity2)())));
+        for (int j = 0; j < TALLY_SMALL_COLUMNS; j++) {
+            TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x[row + j]), row + j, aim);
+            lifted = TALLY_N(select2)(row + j < n, lifted, TALLY_N(identity2)());
+            TALLY_N(put2)(lanes, j, row == 0 ? lifted : TALLY_N(combine2)(TALLY_N(get2)(lanes, j), lifted));
+        }
     }
+}
+TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
+    TALLY_N(arrays2) arrays;
+    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    TALLY_N(small_rows2)(lanes, x, (int)n, 0, 1, aim);
+    TALLY_N(small_rows2)(lanes, x, (int)n, 1, 4, aim);
+    if (n > 4 * TALLY_SMALL_COLUMNS) TALLY_N(small_rows2)(lanes, x, (int)n, 4, 8, aim);
     return TALLY_N(halve2)(lanes, TALLY_SMALL_COLUMNS);
 }
 #define TALLY_SEAL(size, column, x, y, n, first)                                                              \
@@ -430,70 +441,7 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
     __builtin_memcpy(out->bytes, &node, sizeof node);
 }
 
-#if TALLY_PASSES == 1 && !(TALLY_FLOAT && TALLY_NAN == 1)
-/* TALLY_EQUALS segments of n values each, side by side; n is a constant from 1 to 4: vectors run across segments. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int n,
-                                                       const tally_final *final, void *results, int64_t s) {
-    TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_EQUALS; i++) {
-        const TALLY_N(raw) *v = x + i * n, *w = y + i * n;
-#define TALLY_ITEM(k) TALLY_N(lift)(TALLY_N(item_of)(v[(k) < n ? (k) : 0]), TALLY_N(item_of)(w[(k) < n ? (k) : 0]))
-        TALLY_N(column) left = TALLY_ITEM(0), right = TALLY_ITEM(1);
-        if (n > 2) left = TALLY_N(combine)(left, TALLY_ITEM(2));
-        if (n > 3) right = TALLY_N(combine)(right, TALLY_ITEM(3));
-        if (n > 1) left = TALLY_N(combine)(left, right);
-        TALLY_N(write)(results, s + i, TALLY_N(finish)(TALLY_N(seal)(left, n), final));
-#undef TALLY_ITEM
-    }
-}
-/* Whether the next TALLY_EQUALS segments are of one length, 1 to 4; if so, reduces them and returns it, else 0. */
-TALLY_INLINE TALLY_TARGET int64_t TALLY_N(take_equals)(const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                                       const int64_t *offsets, const tally_final *final, void *results,
-                                                       int64_t s) {
-    int64_t n = offsets[s + 1] - offsets[s], same = 1;
-    if (n < 1 || n > 4 || offsets[s + TALLY_EQUALS] - offsets[s] != n * TALLY_EQUALS) return 0;
-    for (int i = 0; i < TALLY_EQUALS; i++) same &= offsets[s + i + 1] - offsets[s + i] == n;
-    if (!same) return 0;
-    x += offsets[s];
-    y += offsets[s];
-    switch (n) {
-    case 1: TALLY_N(equal_segments)(x, y, 1, final, results, s); break;
-    case 2: TALLY_N(equal_segments)(x, y, 2, final, results, s); break;
-    case 3: TALLY_N(equal_segments)(x, y, 3, final, results, s); break;
-    default: TALLY_N(equal_segments)(x, y, 4, final, results, s); break;
-    }
-    return n;
-}
-#endif
-
-static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
-                                           const int64_t *offsets, int64_t count, const tally_final *final,
-                                           void *results) {
-    const TALLY_N(raw) *x = vx, *y = vy;
-    bool empty = false;
-    (void)kernel;
-    for (int64_t s = 0; s < count; s++) {
-        int64_t begin = offsets[s], n = offsets[s + 1] - begin;
-        TALLY_N(node) node;
-#if TALLY_PASSES == 1 && !(TALLY_FLOAT && TALLY_NAN == 1)
-        if (count - s >= TALLY_EQUALS && TALLY_N(take_equals)(x, y, offsets, final, results, s)) {
-            s += TALLY_EQUALS - 1;
-            continue;
-        }
-#endif
-        if (__builtin_expect(n <= TALLY_SMALL_LEAF, 1)) {
-            if (__builtin_expect(begin <= limit - TALLY_SMALL_LEAF, 1))
-                node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
-            else
-                node = n == 0 ? TALLY_N(nothing)() : TALLY_N(edge_node)(x + begin, y + begin, n, 0);
-        } else
-            node = TALLY_N(tree)(x + begin, y + begin, n, 0);
-        empty |= node.n == 0;
-        TALLY_N(write)(results, s, TALLY_N(finish)(node, final));
-    }
-    return empty;
-}
-
+#include "cpu/segments_template.h"
 #include "cpu/rows_template.h"
 
 #include "node_functions.h"

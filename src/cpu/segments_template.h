@@ -1,0 +1,261 @@
+/* Segments that follow one another, a bunch at a time. Part of template.h; no include guard.
+ *
+ * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than the arithmetic
+ * of a short segment. So a bunch is sorted first, without branches: empty segments get the one result they can have; short ones are
+ * copied to slots of equal width and reduced across, a vector lane for each segment; only the rest are looked at one by one. */
+
+#ifndef TALLY_SEGMENT_KINDS
+#define TALLY_SEGMENT_KINDS
+enum { TALLY_BUNCH = 64, TALLY_ACROSS = 16 };
+
+/* The least and the greatest length. */
+static TALLY_TARGET void tally__length_range(const int64_t *offsets, int count, int64_t *shortest, int64_t *longest) {
+    int64_t low = INT64_MAX, high = 0;
+    for (int s = 0; s < count; s++) {
+        int64_t n = offsets[s + 1] - offsets[s];
+        low = n < low ? n : low;
+        high = n > high ? n : high;
+    }
+    *shortest = low;
+    *longest = high;
+}
+#endif
+
+/* ---- TALLY_ACROSS segments at once ---- */
+
+/* Value k of TALLY_ACROSS segments `apart` (a constant) values apart moves to row k, for `rows` (a constant) rows; rows beyond the
+ * values repeat one. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(turn)(TALLY_T *turned, const TALLY_N(raw) *x, const int apart, const int rows) {
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_ACROSS; i++)
+#pragma GCC unroll 8
+        for (int k = 0; k < rows; k++) turned[k * TALLY_ACROSS + i] = x[i * apart + (k < apart ? k : 0)];
+}
+/* The tree over turned values: rows is 1, 2, 4 or 8, lengths at most that. The result lies in the first TALLY_ACROSS lanes. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across)(TALLY_N(lanes) lanes, const TALLY_T *x, const TALLY_T *y,
+                                                    const int32_t *lengths, int rows) {
+    const int half = TALLY_SMALL_COLUMNS / 2;
+    for (int k = 0; k < rows && k < half; k++) {
+        TALLY_FREE_LANES
+        for (int i = 0; i < TALLY_ACROSS; i++) {
+            int j = k * TALLY_ACROSS + i;
+            TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
+            TALLY_N(put)(lanes, j, TALLY_N(select)(k < lengths[i], a, TALLY_N(identity)()));
+        }
+    }
+    for (int k = half; k < rows; k++) {
+        TALLY_FREE_LANES
+        for (int i = 0; i < TALLY_ACROSS; i++) {
+            int j = k * TALLY_ACROSS + i, above = j - half * TALLY_ACROSS;
+            TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
+            a = TALLY_N(select)(k < lengths[i], a, TALLY_N(identity)());
+            TALLY_N(put)(lanes, above, TALLY_N(combine)(TALLY_N(get)(lanes, above), a));
+        }
+    }
+    if (rows >= 4) TALLY_N(fold)(lanes, 2 * TALLY_ACROSS, 2 * TALLY_ACROSS);
+    if (rows >= 2) TALLY_N(fold)(lanes, TALLY_ACROSS, TALLY_ACROSS);
+}
+#if TALLY_PASSES == 2
+TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across2)(TALLY_N(lanes2) lanes, TALLY_N(aims) aims, const TALLY_T *x,
+                                                     const int32_t *lengths, int rows) {
+    const int half = TALLY_SMALL_COLUMNS / 2;
+    for (int k = 0; k < rows && k < half; k++) {
+        TALLY_FREE_LANES
+        for (int i = 0; i < TALLY_ACROSS; i++) {
+            int j = k * TALLY_ACROSS + i;
+            TALLY_N(second) a = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), k, TALLY_N(get_aim)(aims, i));
+            TALLY_N(put2)(lanes, j, TALLY_N(select2)(k < lengths[i], a, TALLY_N(identity2)()));
+        }
+    }
+    for (int k = half; k < rows; k++) {
+        TALLY_FREE_LANES
+        for (int i = 0; i < TALLY_ACROSS; i++) {
+            int j = k * TALLY_ACROSS + i, above = j - half * TALLY_ACROSS;
+            TALLY_N(second) a = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), k, TALLY_N(get_aim)(aims, i));
+            a = TALLY_N(select2)(k < lengths[i], a, TALLY_N(identity2)());
+            TALLY_N(put2)(lanes, above, TALLY_N(combine2)(TALLY_N(get2)(lanes, above), a));
+        }
+    }
+    if (rows >= 4) TALLY_N(fold2)(lanes, 2 * TALLY_ACROSS, 2 * TALLY_ACROSS);
+    if (rows >= 2) TALLY_N(fold2)(lanes, TALLY_ACROSS, TALLY_ACROSS);
+}
+#endif
+/* How many values of each segment the NaN policy counts. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(count_across)(int32_t *there, const TALLY_T *x, const TALLY_T *y,
+                                                     const int32_t *lengths, int rows) {
+#if TALLY_FLOAT && TALLY_NAN == 1
+    for (int i = 0; i < TALLY_ACROSS; i++) there[i] = 0;
+    for (int k = 0; k < rows; k++) {
+        TALLY_FREE_LANES
+        for (int i = 0; i < TALLY_ACROSS; i++)
+            there[i] += (k < lengths[i]) & TALLY_N(present)(x[k * TALLY_ACROSS + i]) & TALLY_N(present)(y[k * TALLY_ACROSS + i]);
+    }
+#else
+    (void)x, (void)y, (void)rows;
+    for (int i = 0; i < TALLY_ACROSS; i++) there[i] = lengths[i];
+#endif
+}
+/* Results of turned segments, side by side. Returns whether some of the first `count` had no value present. */
+static TALLY_TARGET bool TALLY_N(across)(const TALLY_T *x, const TALLY_T *y, const int32_t *lengths, int rows, int count,
+                                         const tally_final *final, TALLY_N(result) *results) {
+    TALLY_N(arrays) arrays;
+    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
+    int32_t there[TALLY_ACROSS], empty = 0;
+    TALLY_N(count_across)(there, x, y, lengths, rows);
+    for (int i = 0; i < TALLY_ACROSS; i++) empty |= there[i] == 0 && i < count;
+    TALLY_N(lift_across)(lanes, x, y, lengths, rows);
+#if TALLY_PASSES == 2
+    TALLY_N(arrays2) arrays2;
+    TALLY_N(lanes2) lanes2 = TALLY_N(lanes2_of)(&arrays2);
+    TALLY_N(aim_arrays) aim_arrays;
+    TALLY_N(aims) aims = TALLY_N(aims_of)(&aim_arrays);
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_ACROSS; i++)
+        TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), there[i]));
+    TALLY_N(lift_across2)(lanes2, aims, x, lengths, rows);
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_ACROSS; i++)
+        results[i] = TALLY_N(finish)(TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i),
+                                                   there[i], 0), final);
+#else
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_ACROSS; i++)
+        results[i] = TALLY_N(finish)(TALLY_N(seal)(TALLY_N(get)(lanes, i), there[i]), final);
+#endif
+    return empty != 0;
+}
+
+/* ---- a bunch ---- */
+
+typedef struct TALLY_N(turned) {
+    _Alignas(64) TALLY_T x[TALLY_ACROSS * TALLY_SMALL_COLUMNS];
+    _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_ACROSS * TALLY_SMALL_COLUMNS : 1];
+} TALLY_N(turned);
+
+/* `count` segments, a multiple of TALLY_ACROSS, that all have n values, 1 to 4. */
+static TALLY_TARGET bool TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int count,
+                                                 const tally_final *final, char *results) {
+    TALLY_N(turned) turned;
+    TALLY_N(result) made[TALLY_ACROSS];
+    int32_t lengths[TALLY_ACROSS];
+    bool empty = false;
+    for (int i = 0; i < TALLY_ACROSS; i++) lengths[i] = (int32_t)n;
+    for (int s = 0; s < count; s += TALLY_ACROSS, x += n * TALLY_ACROSS, y += n * TALLY_ACROSS) {
+#define TALLY_TURN(apart, rows)                                             \
+    TALLY_N(turn)(turned.x, x, apart, rows);                                \
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(turn)(turned.y, y, apart, rows);  \
+    empty |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, lengths, rows, TALLY_ACROSS, final, made)
+        switch (n) {
+        case 1: TALLY_TURN(1, 1); break;
+        case 2: TALLY_TURN(2, 2); break;
+        case 3: TALLY_TURN(3, 4); break;
+        default: TALLY_TURN(4, 4); break;
+        }
+        __builtin_memcpy(results + s * (int64_t)sizeof *made, made, sizeof made);
+    }
+    return empty;
+}
+/* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. */
+typedef struct TALLY_N(sorted) {
+    int shorts, others;
+    uint8_t short_list[TALLY_BUNCH], other_list[TALLY_BUNCH];
+    int32_t lengths[TALLY_BUNCH + TALLY_ACROSS]; /* a group that is not full reads on */
+    _Alignas(64) TALLY_T slots[TALLY_KERNEL_INPUTS][(TALLY_BUNCH + 1) * TALLY_SMALL_COLUMNS];
+} TALLY_N(sorted);
+
+/* A row of a small leaf. `whole`: all of it can be read, and what lies beyond n values is never used. */
+TALLY_INLINE void TALLY_N(copy_row)(TALLY_T *slot, const TALLY_N(raw) *x, int64_t n, const bool whole) {
+    if (whole)
+        __builtin_memcpy(slot, x, TALLY_SMALL_COLUMNS * TALLY_BYTES);
+    else
+        for (int k = 0; k < TALLY_SMALL_COLUMNS; k++) slot[k] = k < n ? x[k] : 0;
+}
+/* Every segment is taken for a short one and for another, and kept where it belongs: no branches. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(sort_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets,
+                                                      int count, const bool whole, TALLY_N(sorted) *sorted) {
+    int shorts = 0, others = 0;
+    for (int s = 0; s < count; s++) {
+        int64_t begin = offsets[s], n = offsets[s + 1] - begin;
+        sorted->short_list[shorts] = sorted->other_list[others] = (uint8_t)s;
+        sorted->lengths[shorts] = (int32_t)n;
+        TALLY_N(copy_row)(sorted->slots[0] + shorts * TALLY_SMALL_COLUMNS, x + begin, n, whole);
+        if (TALLY_KERNEL_INPUTS == 2)
+            TALLY_N(copy_row)(sorted->slots[TALLY_KERNEL_INPUTS - 1] + shorts * TALLY_SMALL_COLUMNS, y + begin, n, whole);
+        shorts += (uint64_t)(n - 1) < TALLY_SMALL_COLUMNS;
+        others += n > TALLY_SMALL_COLUMNS;
+    }
+    sorted->shorts = shorts;
+    sorted->others = others;
+}
+static TALLY_TARGET bool TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const tally_final *final, char *results) {
+    const int width = TALLY_SMALL_COLUMNS;
+    TALLY_N(turned) turned;
+    TALLY_N(result) made[TALLY_ACROSS];
+    bool empty = false;
+    for (int from = 0; from < sorted->shorts; from += TALLY_ACROSS) {
+        int count = sorted->shorts - from < TALLY_ACROSS ? sorted->shorts - from : TALLY_ACROSS;
+        TALLY_N(turn)(turned.x, sorted->slots[0] + from * width, TALLY_SMALL_COLUMNS, TALLY_SMALL_COLUMNS);
+        if (TALLY_KERNEL_INPUTS == 2)
+            TALLY_N(turn)(turned.y, sorted->slots[TALLY_KERNEL_INPUTS - 1] + from * width, TALLY_SMALL_COLUMNS, TALLY_SMALL_COLUMNS);
+        empty |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, sorted->lengths + from, width, count,
+                                 final, made);
+        for (int i = 0; i < count; i++) TALLY_N(write)(results, sorted->short_list[from + i], made[i]);
+    }
+    return empty;
+}
+/* Segment s, of more than TALLY_SMALL_COLUMNS values. */
+TALLY_INLINE TALLY_TARGET bool TALLY_N(other_segment)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                                      const int64_t *offsets, int s, const tally_final *final, char *results) {
+    int64_t begin = offsets[s], n = offsets[s + 1] - begin;
+    TALLY_N(node) node;
+    if (n > TALLY_SMALL_LEAF)
+        node = TALLY_N(tree)(x + begin, y + begin, n, 0);
+    else if (__builtin_expect(begin <= limit - TALLY_SMALL_LEAF, 1))
+        node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
+    else
+        node = TALLY_N(edge_node)(x + begin, y + begin, n, 0);
+    TALLY_N(write)(results, s, TALLY_N(finish)(node, final));
+    return node.n == 0;
+}
+/* At most TALLY_BUNCH segments of lengths that differ, some of them short. */
+static TALLY_TARGET bool TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                                 const int64_t *offsets, int count, const tally_final *final, char *results) {
+    TALLY_N(sorted) sorted;
+    bool empty = false;
+    if (offsets[count] <= limit - TALLY_SMALL_COLUMNS)
+        TALLY_N(sort_segments)(x, y, offsets, count, true, &sorted);
+    else
+        TALLY_N(sort_segments)(x, y, offsets, count, false, &sorted);
+    if (sorted.shorts + sorted.others < count) {
+        TALLY_N(result) nothing = TALLY_N(finish)(TALLY_N(nothing)(), final);
+        for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
+        empty = true;
+    }
+    if (sorted.shorts > 0) empty |= TALLY_N(short_segments)(&sorted, final, results);
+    for (int i = 0; i < sorted.others; i++)
+        empty |= TALLY_N(other_segment)(x, y, limit, offsets, sorted.other_list[i], final, results);
+    return empty;
+}
+
+static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+                                           const int64_t *offsets, int64_t count, const tally_final *final,
+                                           void *results) {
+    const TALLY_N(raw) *x = vx, *y = vy;
+    bool empty = false;
+    (void)kernel;
+    for (int64_t at = 0; at < count; at += TALLY_BUNCH) {
+        int bunch = (int)(count - at < TALLY_BUNCH ? count - at : TALLY_BUNCH);
+        const int64_t *from = offsets + at;
+        char *to = (char *)results + at * (int64_t)sizeof(TALLY_N(result));
+        int64_t shortest, longest;
+        tally__length_range(from, bunch, &shortest, &longest);
+        if (shortest > TALLY_SMALL_COLUMNS)
+            for (int s = 0; s < bunch; s++) empty |= TALLY_N(other_segment)(x, y, limit, from, s, final, to);
+        else if (shortest == longest && longest >= 1 && longest <= 4 && bunch % TALLY_ACROSS == 0)
+            empty |= TALLY_N(equal_segments)(x + *from, y + *from, longest, bunch, final, to);
+        else
+            empty |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, final, to);
+    }
+    return empty;
+}
+#undef TALLY_TURN
