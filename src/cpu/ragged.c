@@ -37,6 +37,21 @@ static void spoil(job *j, int64_t where) {
 
 /* ---- one batch of segments ---- */
 
+/* The entries i ... i + count of the index: where they lie, or widened into `room`. */
+static const int64_t *entries(const tally_segments *cut, int64_t i, int64_t count, int64_t *room) {
+    const char *at = (const char *)cut->index + i * (cut->index_type == TALLY_I64 ? 8 : 4);
+    if (cut->index_type == TALLY_I64) {
+        if ((uintptr_t)at % sizeof *room == 0) return (const void *)at;
+        memcpy(room, at, (size_t)count * sizeof *room);
+    } else
+        for (int64_t k = 0; k < count; k++) {
+            int32_t entry;
+            memcpy(&entry, at + 4 * k, sizeof entry);
+            room[k] = entry;
+        }
+    return room;
+}
+
 /* offsets[0 .. count] are checked: never decreasing, within the array. */
 static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *results) {
     const tally__kernel *kernel = j->spec->kernel;
@@ -87,23 +102,19 @@ static void reduce_and_store(job *j, int64_t first, const int64_t *offsets, int6
 
 /* Checks a batch of at most TALLY_BATCH segments and reduces it, long segments set aside. */
 static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t count) {
-    int64_t longest = 0, least = 0, done = 0;
     int64_t limit = j->long_bytes / ((int64_t)j->spec->kernel->value_bytes * j->spec->inputs);
+    uint64_t lengths = 0, places = 0; /* the bits that any length has, any offset */
+    int64_t done = 0;
     for (int64_t s = 0; s < count; s++) {
-        /* As unsigned, so that hostile offsets cannot overflow: bounds are checked below. */
-        int64_t n = (int64_t)((uint64_t)offsets[s + 1] - (uint64_t)offsets[s]);
-        longest = n > longest ? n : longest;
-        least |= offsets[s + 1] < offsets[s] ? -1 : 0;
+        lengths |= (uint64_t)offsets[s + 1] - (uint64_t)offsets[s];
+        places |= (uint64_t)offsets[s + 1];
     }
-    if (least != 0 || offsets[0] < 0 || offsets[count] > j->in->count) {
+    /* Of offsets that are not negative, differences cannot overflow. */
+    if ((lengths | places) >> 63 != 0 || offsets[0] < 0 || offsets[count] > j->in->count) {
         spoil(j, first);
         return;
     }
-    if (longest < limit) {
-        reduce_and_store(j, first, offsets, count);
-        return;
-    }
-    for (int64_t s = 0; s < count; s++)
+    for (int64_t s = 0; s < count && lengths >= (uint64_t)limit; s++)
         if (offsets[s + 1] - offsets[s] >= limit) {
             reduce_and_store(j, first + done, offsets + done, s - done);
             int64_t place = j->long_count++;
@@ -118,19 +129,6 @@ static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t co
 }
 
 /* ---- offsets ---- */
-
-/* The entries i ... i + count of the index, widened. */
-static void widen(const tally_segments *cut, int64_t i, int64_t count, int64_t *to) {
-    const int32_t *narrow = (const int32_t *)cut->index + i;
-    if (cut->index_type == TALLY_I64)
-        memcpy(to, (const char *)cut->index + 8 * i, (size_t)count * sizeof *to);
-    else
-        for (int64_t k = 0; k < count; k++) {
-            int32_t entry;
-            memcpy(&entry, narrow + k, sizeof entry);
-            to[k] = entry;
-        }
-}
 
 /* The first segment of piece p: the first s with offsets[s] + s >= the piece's share of values and segments. On offsets that are
  * not sorted any answer will do, as long as pieces together cover every segment; see take_pieces. */
@@ -148,30 +146,29 @@ static int64_t offsets_piece(const job *j, int64_t p) {
 }
 
 static void take_offsets(job *j, int64_t from, int64_t to) {
-    int64_t offsets[TALLY_BATCH + 1];
+    int64_t room[TALLY_BATCH + 1];
     for (int64_t s = from; s < to; s += TALLY_BATCH) {
         int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
-        widen(j->cut, s, count + 1, offsets);
-        take_batch(j, s, offsets, count);
+        take_batch(j, s, entries(j->cut, s, count + 1, room), count);
     }
 }
 
 /* ---- lengths: sums of blocks first, so that any block knows where it begins ---- */
 
 static int64_t block_sum(job *j, int64_t block) {
-    int64_t lengths[BLOCK], sum = 0, least = 0;
-    int64_t first = block * BLOCK;
+    int64_t room[BLOCK], first = block * BLOCK;
     int64_t count = j->cut->count - first < BLOCK ? j->cut->count - first : BLOCK;
-    widen(j->cut, first, count, lengths);
+    const int64_t *lengths = entries(j->cut, first, count, room);
+    uint64_t sum = 0, bits = 0;
     for (int64_t s = 0; s < count; s++) {
-        least |= lengths[s] < 0 || lengths[s] > j->in->count ? -1 : 0;
-        sum = (int64_t)((uint64_t)sum + (uint64_t)lengths[s]);
+        bits |= (uint64_t)lengths[s];
+        sum += (uint64_t)lengths[s];
     }
-    if (least != 0) {
+    if (bits >> 50 != 0) { /* negative, or more than any array has; fewer cannot make the sum wrap */
         spoil(j, first);
         return 0;
     }
-    return sum;
+    return (int64_t)sum;
 }
 
 static tally_status sum_blocks(job *j, int threads) {
@@ -183,8 +180,7 @@ static tally_status sum_blocks(job *j, int threads) {
     for (int64_t b = 0; b <= blocks; b++) {
         int64_t sum = b < blocks ? j->starts[b] : 0;
         j->starts[b] = at;
-        /* BLOCK lengths of at most in->count each cannot wrap before they are refused here. */
-        if (sum < 0 || sum > j->in->count - at) {
+        if (sum > j->in->count - at) {
             spoil(j, b * BLOCK);
             sum = 0;
         }
@@ -207,10 +203,10 @@ static int64_t lengths_piece(const job *j, int64_t p) {
 }
 
 static void take_lengths(job *j, int64_t from, int64_t to) {
-    int64_t offsets[TALLY_BATCH + 1], lengths[TALLY_BATCH];
+    int64_t offsets[BLOCK + 1], room[BLOCK];
     for (int64_t s = from; s < to; s += BLOCK) {
         int64_t count = to - s < BLOCK ? to - s : BLOCK;
-        widen(j->cut, s, count, lengths);
+        const int64_t *lengths = entries(j->cut, s, count, room);
         offsets[0] = j->starts[s / BLOCK];
         for (int64_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + lengths[i];
         take_batch(j, s, offsets, count);
@@ -280,21 +276,25 @@ static void begin_segments(job *j, filling *f, int64_t owner, int64_t i) {
 /* Owners i ... i + count, `before` being the one before them: begins every segment that begins there. Segments of neighbouring
  * numbers, found without a branch for each owner, are the usual case; others have empty ones between them. */
 static bool scan_owners(job *j, filling *f, int64_t before, int64_t i, int64_t count) {
-    int64_t owners[BLOCK + 1], starts = 0, least = 0, gap = 0;
+    int64_t room[BLOCK], last;
     int32_t start[BLOCK + 1];
-    owners[0] = before;
-    widen(j->cut, i, count, owners + 1);
-    for (int64_t k = 0; k < count; k++) {
-        least |= owners[k + 1] < owners[k] ? -1 : 0;
-        gap |= (uint64_t)owners[k + 1] - (uint64_t)owners[k] > 1 ? -1 : 0;
+    const int64_t *owners = entries(j->cut, i, count, room);
+    uint64_t places = (uint64_t)owners[0], steps = places - (uint64_t)before; /* the bits that any owner has, any step between two */
+    int64_t starts = owners[0] != before;
+    for (int64_t k = 1; k < count; k++) {
+        steps |= (uint64_t)owners[k] - (uint64_t)owners[k - 1];
+        places |= (uint64_t)owners[k];
     }
-    if (least != 0 || owners[1] < 0 || owners[count] >= j->cut->count) return false;
-    for (int64_t k = 0; k < count; k++) {
+    last = owners[count - 1];
+    if ((steps | places) >> 63 != 0 || last >= j->cut->count) return false;
+    if (last == before) return true;
+    start[0] = 0;
+    for (int64_t k = 1; k < count; k++) {
         start[starts] = (int32_t)k;
-        starts += owners[k + 1] != owners[k];
+        starts += owners[k] != owners[k - 1];
     }
-    if (gap != 0 || f->count + starts > TALLY_BATCH)
-        for (int64_t k = 0; k < starts; k++) begin_segments(j, f, owners[start[k] + 1], i + start[k]);
+    if (steps > 1 || f->count + starts > TALLY_BATCH)
+        for (int64_t k = 0; k < starts; k++) begin_segments(j, f, owners[start[k]], i + start[k]);
     else
         for (int64_t k = 0; k < starts; k++) f->offsets[f->count++] = i + start[k];
     return true;
