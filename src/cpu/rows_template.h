@@ -92,7 +92,7 @@ static TALLY_TARGET bool TALLY_N(narrow_rows)(const TALLY_N(raw) *x, int64_t row
     for (int64_t p = 0; p < width; p++) {
         TALLY_N(node) node;
         for (int64_t r = 0; r < rows; r++) leaf[r] = x[r * stride + p];
-        node = TALLY_N(tree)(leaf, leaf, rows, first);
+        node = TALLY_N(tree)(leaf, leaf, rows, rows, first);
         empty |= node.n == 0;
         if (nodes)
             __builtin_memcpy(nodes[p].bytes, &node, sizeof node);

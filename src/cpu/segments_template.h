@@ -208,12 +208,12 @@ TALLY_INLINE TALLY_TARGET bool TALLY_N(other_segment)(const TALLY_N(raw) *x, con
                                                       const int64_t *offsets, int s, const tally_final *final, char *results) {
     int64_t begin = offsets[s], n = offsets[s + 1] - begin;
     TALLY_N(node) node;
-    if (n > TALLY_SMALL_LEAF)
-        node = TALLY_N(tree)(x + begin, y + begin, n, 0);
-    else if (__builtin_expect(begin <= limit - TALLY_SMALL_LEAF, 1))
+    if (n >= TALLY_LEAF)
+        node = TALLY_N(tree)(x + begin, y + begin, n, limit - begin, 0);
+    else if (__builtin_expect(n <= TALLY_SMALL_LEAF && begin <= limit - TALLY_SMALL_LEAF, 1))
         node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
     else
-        node = TALLY_N(edge_node)(x + begin, y + begin, n, 0);
+        node = TALLY_N(edge_node)(x + begin, y + begin, n, limit - begin, 0);
     TALLY_N(write)(results, s, TALLY_N(finish)(node, final));
     return node.n == 0;
 }

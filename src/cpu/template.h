@@ -271,17 +271,38 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) 
     }
     return TALLY_N(halve)(lanes, TALLY_COLUMNS);
 }
-/* More than TALLY_SMALL_LEAF values, fewer than a leaf. */
-static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+/* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is not there is
+ * replaced by the identity. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int count,
+                                                 int width, const bool is_first) {
+    TALLY_FREE_LANES
+    for (int j = 0; j < width; j++) {
+        TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
+        lifted = TALLY_N(select)(j < count, lifted, TALLY_N(identity)());
+        TALLY_N(put)(lanes, j, is_first ? lifted : TALLY_N(combine)(TALLY_N(get)(lanes, j), lifted));
+    }
+}
+/* Columns that a leaf of n > TALLY_SMALL_LEAF values needs: those it has, or fewer when even the first row is not full. */
+TALLY_INLINE int TALLY_N(part_width)(int64_t n) {
+    int width = TALLY_COLUMNS;
+    while (width / 2 >= n) width /= 2;
+    return width;
+}
+/* More than TALLY_SMALL_LEAF values, fewer than a leaf, and `room` that can be read: at least a row. */
+static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    const int64_t columns = TALLY_COLUMNS;
-    int64_t present = n < columns ? n : columns;
-    TALLY_N(stack)(lanes, x, y, NULL, NULL, present, 0, 1);
-    for (int64_t row = columns; row < n; row += columns)
-        TALLY_N(extend)(lanes, x + row, y + row, n - row < columns ? n - row : columns);
-    TALLY_N(halve_present)(lanes, columns, present, 1);
-    return TALLY_N(get)(lanes, 0);
+    int64_t row = TALLY_COLUMNS;
+    if (n < TALLY_COLUMNS)
+        TALLY_N(mask_row)(lanes, x, y, (int)n, TALLY_N(part_width)(n), true);
+    else
+        TALLY_N(stack)(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) TALLY_N(extend)(lanes, x + row, y + row, TALLY_COLUMNS);
+    if (row < n && row + TALLY_COLUMNS <= room)
+        TALLY_N(mask_row)(lanes, x + row, y + row, (int)(n - row), TALLY_COLUMNS, false);
+    else if (row < n)
+        TALLY_N(extend)(lanes, x + row, y + row, n - row);
+    return TALLY_N(halve)(lanes, TALLY_N(part_width)(n));
 }
 /* Rows from ... to of a small leaf below the lanes; what lies beyond n is read, and replaced by the identity. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int n,
@@ -315,16 +336,29 @@ TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(full_leaf2)(const TALLY_N(raw)
     TALLY_N(stack2)(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
     return TALLY_N(halve2)(lanes, TALLY_COLUMNS);
 }
-static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int count, int width, int32_t place,
+                                                  const bool is_first, TALLY_N(aim) aim) {
+    TALLY_FREE_LANES
+    for (int j = 0; j < width; j++) {
+        TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + j, aim);
+        lifted = TALLY_N(select2)(j < count, lifted, TALLY_N(identity2)());
+        TALLY_N(put2)(lanes, j, is_first ? lifted : TALLY_N(combine2)(TALLY_N(get2)(lanes, j), lifted));
+    }
+}
+static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, int64_t room, TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
     TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
-    const int64_t columns = TALLY_COLUMNS;
-    int64_t present = n < columns ? n : columns;
-    TALLY_N(stack2)(lanes, x, NULL, present, 0, 1, aim);
-    for (int64_t row = columns; row < n; row += columns)
-        TALLY_N(extend2)(lanes, x + row, n - row < columns ? n - row : columns, (int32_t)row, aim);
-    TALLY_N(halve_present2)(lanes, columns, present, 1);
-    return TALLY_N(get2)(lanes, 0);
+    int64_t row = TALLY_COLUMNS;
+    if (n < TALLY_COLUMNS)
+        TALLY_N(mask_row2)(lanes, x, (int)n, TALLY_N(part_width)(n), 0, true, aim);
+    else
+        TALLY_N(stack2)(lanes, x, NULL, TALLY_COLUMNS, 0, 1, aim);
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) TALLY_N(extend2)(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
+    if (row < n && row + TALLY_COLUMNS <= room)
+        TALLY_N(mask_row2)(lanes, x + row, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
+    else if (row < n)
+        TALLY_N(extend2)(lanes, x + row, n - row, (int32_t)row, aim);
+    return TALLY_N(halve2)(lanes, TALLY_N(part_width)(n));
 }
 TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int n, const int from,
                                                     const int to, TALLY_N(aim) aim) {
@@ -353,7 +387,7 @@ TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw
         return TALLY_N(seal)(column, aim, TALLY_N(size)(x TALLY_LENGTH_##size(n), aim), there, first);        \
     } while (0)
 #define TALLY_LENGTH_full_leaf2(n)
-#define TALLY_LENGTH_part_leaf2(n) , n
+#define TALLY_LENGTH_part_leaf2(n) , n, room
 #define TALLY_LENGTH_small_leaf2(n) , n
 #else
 #define TALLY_SEAL(size, column, x, y, n, first) return TALLY_N(seal)(column, TALLY_N(count_present)(x, y, n))
@@ -370,27 +404,35 @@ TALLY_INLINE TALLY_TARGET TALLY_N(node) TALLY_N(small_node)(const TALLY_N(raw) *
     (void)first;
     TALLY_SEAL(small_leaf2, column, x, y, n, first);
 }
-static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
                                                      int64_t first) {
-    TALLY_N(column) column = TALLY_N(part_leaf)(x, y, n);
+    TALLY_N(column) column = TALLY_N(part_leaf)(x, y, n, room);
     (void)first;
     TALLY_SEAL(part_leaf2, column, x, y, n, first);
 }
-/* A small leaf where nothing beyond n may be read, and the last leaf of a run: anything from 1 to TALLY_LEAF - 1 values. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are read whole, so
+ * that what is too close to the end is copied first. */
+static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
                                                      int64_t first) {
-    TALLY_T padded[2][TALLY_SMALL_LEAF] = {{0}};
-    if (n > TALLY_SMALL_LEAF) return TALLY_N(part_node)(x, y, n, first);
-    __builtin_memcpy(padded[0], x, (size_t)n * TALLY_BYTES);
-    if (TALLY_KERNEL_INPUTS == 2) __builtin_memcpy(padded[1], y, (size_t)n * TALLY_BYTES);
-    return TALLY_N(small_node)(padded[0], padded[TALLY_KERNEL_INPUTS - 1], n, first);
+    enum { ROW = TALLY_COLUMNS > TALLY_SMALL_LEAF ? TALLY_COLUMNS : TALLY_SMALL_LEAF };
+    TALLY_T padded[TALLY_KERNEL_INPUTS][ROW];
+    if (n < ROW && room < ROW) {
+        __builtin_memset(padded, 0, sizeof padded);
+        __builtin_memcpy(padded[0], x, (size_t)n * TALLY_BYTES);
+        if (TALLY_KERNEL_INPUTS == 2) __builtin_memcpy(padded[TALLY_KERNEL_INPUTS - 1], y, (size_t)n * TALLY_BYTES);
+        x = padded[0];
+        y = padded[TALLY_KERNEL_INPUTS - 1];
+        room = ROW;
+    }
+    return n <= TALLY_SMALL_LEAF ? TALLY_N(small_node)(x, y, n, first) : TALLY_N(part_node)(x, y, n, room, first);
 }
 
 /* ---- runs of leaves ---- */
 
 #if TALLY_IS_FREE
-/* Any order will do: leaves join one node as they come. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t first) {
+/* n values, and room >= n that can be read. Any order will do: leaves join one node as they come. */
+static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
+                                                int64_t first) {
     TALLY_N(node) node = TALLY_N(nothing)();
     int64_t at = 0;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
@@ -403,12 +445,13 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
 #endif
         node = TALLY_N(merge)(node, TALLY_N(seal_full)(column, x + at, y + at, first + at));
     }
-    if (at < n) node = TALLY_N(merge)(node, TALLY_N(edge_node)(x + at, y + at, n - at, first + at));
+    if (at < n) node = TALLY_N(merge)(node, TALLY_N(edge_node)(x + at, y + at, n - at, room - at, first + at));
     return node;
 }
 #else
 /* The adjacent-pair tree over leaves, as a binary counter: level k holds a finished run of 2^k leaves or nothing. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t first) {
+static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
+                                                int64_t first) {
     TALLY_N(node) level[64];
     int64_t leaves = 0, at = 0;
     TALLY_N(node) node;
@@ -420,7 +463,7 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
         leaves++;
     }
     if (at < n)
-        node = TALLY_N(edge_node)(x + at, y + at, n - at, first + at);
+        node = TALLY_N(edge_node)(x + at, y + at, n - at, room - at, first + at);
     else if (leaves == 0)
         return TALLY_N(nothing)();
     else {
@@ -436,7 +479,7 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
 
 static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void *y, int64_t n, int64_t first,
                                       tally__node *out) {
-    TALLY_N(node) node = TALLY_N(tree)(x, y, n, first);
+    TALLY_N(node) node = TALLY_N(tree)(x, y, n, n, first);
     (void)kernel;
     __builtin_memcpy(out->bytes, &node, sizeof node);
 }
