@@ -166,7 +166,7 @@ typedef enum tally_accuracy {
 
 typedef enum tally_nan {
     TALLY_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; arg operators give the first NaN */
-    TALLY_NAN_SKIP = 1,      /* NaNs are as if absent: they are not counted, and only NaNs is as empty */
+    TALLY_NAN_SKIP = 1,      /* NaNs keep their place in the order but add nothing and are not counted; only NaNs is as empty */
     TALLY_NAN_TOTAL = 2      /* min, max, minmax, argmin, argmax: IEEE 754 totalOrder, NaNs beyond the infinities */
 } tally_nan;
 

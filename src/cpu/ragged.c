@@ -279,7 +279,8 @@ static bool scan_owners(job *j, filling *f, int64_t before, int64_t i, int64_t c
     int64_t room[BLOCK], last;
     int32_t start[BLOCK + 1];
     const int64_t *owners = entries(j->cut, i, count, room);
-    uint64_t places = (uint64_t)owners[0], steps = places - (uint64_t)before; /* the bits that any owner has, any step between two */
+    /* The bits that any owner has, and any step between two. */
+    uint64_t places = (uint64_t)owners[0], steps = places - (uint64_t)before;
     int64_t starts = owners[0] != before;
     for (int64_t k = 1; k < count; k++) {
         steps |= (uint64_t)owners[k] - (uint64_t)owners[k - 1];

@@ -4,30 +4,6 @@
  * Lane c * width + p is column c of result p. Where rows follow one another without a gap (stride == width), a whole stripe of
  * rows is one stretch of memory and one loop. */
 
-TALLY_INLINE TALLY_N(lanes) TALLY_N(carve)(char **scratch, int64_t count) {
-    TALLY_N(lanes) lanes;
-    TALLY_COLUMN(TALLY_CARVE)
-    return lanes;
-}
-#if TALLY_PASSES == 2
-TALLY_INLINE TALLY_N(lanes2) TALLY_N(carve2)(char **scratch, int64_t count) {
-    TALLY_N(lanes2) lanes;
-    TALLY_SECOND(TALLY_CARVE)
-    return lanes;
-}
-TALLY_INLINE TALLY_N(aims) TALLY_N(carve_aims)(char **scratch, int64_t count) {
-    TALLY_N(aims) lanes;
-    TALLY_AIM(TALLY_CARVE)
-    return lanes;
-}
-#endif
-
-#define TALLY_SHIFT(type, name) lanes.name += by;
-TALLY_INLINE TALLY_N(lanes) TALLY_N(shifted)(TALLY_N(lanes) lanes, int64_t by) {
-    TALLY_COLUMN(TALLY_SHIFT)
-    return lanes;
-}
-
 /* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
                                                   int64_t rows, int64_t stride, int64_t width, int64_t columns) {
@@ -58,13 +34,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(count_rows)(int32_t *counts, const TALLY_
 #endif
 
 #if TALLY_PASSES == 2
-#define TALLY_SHIFT2(type, name) lanes.name += by;
-TALLY_INLINE TALLY_N(lanes2) TALLY_N(shifted2)(TALLY_N(lanes2) lanes, int64_t by) {
-    TALLY_SECOND(TALLY_SHIFT2)
-    return lanes;
-}
-#undef TALLY_SHIFT2
-TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_N(aims) aims, const TALLY_N(raw) *x,
+TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_N(lanes_aim) aims, const TALLY_N(raw) *x,
                                                    int64_t rows, int64_t stride, int64_t width, int64_t columns) {
     for (int64_t r = 0; r < rows; r++) {
         TALLY_N(lanes2) here = TALLY_N(shifted2)(lanes, r % columns * width);
@@ -118,7 +88,7 @@ static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *
 #endif
 #if TALLY_PASSES == 2
     TALLY_N(lanes2) lanes2 = TALLY_N(carve2)(&scratch, present * width);
-    TALLY_N(aims) aims = TALLY_N(carve_aims)(&scratch, width);
+    TALLY_N(lanes_aim) aims = TALLY_N(carve_aim)(&scratch, width);
     if (width < 16 && rows > 1) return TALLY_N(narrow_rows)(x, rows, stride, width, first, final, nodes, results);
 #else
     (void)first;
@@ -155,6 +125,5 @@ static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *
     }
     return any_empty;
 }
-#undef TALLY_SHIFT
 #undef TALLY_COUNT_OF
 #undef TALLY_SEALED

@@ -1,8 +1,9 @@
 /* Segments that follow one another, a bunch at a time. Part of template.h; no include guard.
  *
- * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than the arithmetic
- * of a short segment. So a bunch is sorted first, without branches: empty segments get the one result they can have; short ones are
- * copied to slots of equal width and reduced across, a vector lane for each segment; only the rest are looked at one by one. */
+ * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than a short
+ * segment's arithmetic. So a bunch is sorted first, without branches: empty segments get the one result they can have; short
+ * ones are copied to slots of equal width and reduced across, a vector lane for each segment; only the rest are taken one by
+ * one, in order, as hardware prefetchers do not follow visits with gaps. */
 
 #ifndef TALLY_SEGMENT_KINDS
 #define TALLY_SEGMENT_KINDS
@@ -23,8 +24,8 @@ static TALLY_TARGET void tally__length_range(const int64_t *offsets, int count, 
 
 /* ---- TALLY_ACROSS segments at once ---- */
 
-/* Value k of TALLY_ACROSS segments `apart` (a constant) values apart moves to row k, for `rows` (a constant) rows; rows beyond the
- * values repeat one. */
+/* Value k of TALLY_ACROSS segments `apart` values apart moves to row k, for `rows` rows, both constants; rows beyond the values
+ * repeat one. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(turn)(TALLY_T *turned, const TALLY_N(raw) *x, const int apart, const int rows) {
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_ACROSS; i++)
@@ -56,7 +57,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across)(TALLY_N(lanes) lanes, const 
     if (rows >= 2) TALLY_N(fold)(lanes, TALLY_ACROSS, TALLY_ACROSS);
 }
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across2)(TALLY_N(lanes2) lanes, TALLY_N(aims) aims, const TALLY_T *x,
+TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across2)(TALLY_N(lanes2) lanes, TALLY_N(lanes_aim) aims, const TALLY_T *x,
                                                      const int32_t *lengths, int rows) {
     const int half = TALLY_SMALL_COLUMNS / 2;
     for (int k = 0; k < rows && k < half; k++) {
@@ -106,9 +107,9 @@ static TALLY_TARGET bool TALLY_N(across)(const TALLY_T *x, const TALLY_T *y, con
     TALLY_N(lift_across)(lanes, x, y, lengths, rows);
 #if TALLY_PASSES == 2
     TALLY_N(arrays2) arrays2;
-    TALLY_N(lanes2) lanes2 = TALLY_N(lanes2_of)(&arrays2);
-    TALLY_N(aim_arrays) aim_arrays;
-    TALLY_N(aims) aims = TALLY_N(aims_of)(&aim_arrays);
+    TALLY_N(lanes2) lanes2 = TALLY_N(lanes_of2)(&arrays2);
+    TALLY_N(arrays_aim) aim_arrays;
+    TALLY_N(lanes_aim) aims = TALLY_N(lanes_of_aim)(&aim_arrays);
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_ACROSS; i++)
         TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), there[i]));
@@ -196,7 +197,8 @@ static TALLY_TARGET bool TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const 
         int count = sorted->shorts - from < TALLY_ACROSS ? sorted->shorts - from : TALLY_ACROSS;
         TALLY_N(turn)(turned.x, sorted->slots[0] + from * width, TALLY_SMALL_COLUMNS, TALLY_SMALL_COLUMNS);
         if (TALLY_KERNEL_INPUTS == 2)
-            TALLY_N(turn)(turned.y, sorted->slots[TALLY_KERNEL_INPUTS - 1] + from * width, TALLY_SMALL_COLUMNS, TALLY_SMALL_COLUMNS);
+            TALLY_N(turn)(turned.y, sorted->slots[TALLY_KERNEL_INPUTS - 1] + from * width, TALLY_SMALL_COLUMNS,
+                          TALLY_SMALL_COLUMNS);
         empty |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, sorted->lengths + from, width, count,
                                  final, made);
         for (int i = 0; i < count; i++) TALLY_N(write)(results, sorted->short_list[from + i], made[i]);

@@ -1,7 +1,5 @@
 /* One operator, one type, one NaN policy: the loops of the canonical order (docs/order.md), written over columns side by side
- * so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions TALLY_MEMBERS names.
- *
- * Accumulators of columns are kept as one array for each field ("lanes"), because that is what vector units can load. */
+ * so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions TALLY_MEMBERS names. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -14,7 +12,6 @@
 #else
 #define TALLY_FREE_LANES _Pragma("GCC ivdep")
 #endif
-
 
 #define TALLY_MEMBERS(type, nan)                                                                             \
     {                                                                                                        \
@@ -48,69 +45,24 @@ _Static_assert(sizeof(TALLY_N(result)) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTE
 #define TALLY_POINT(type, name) lanes.name = arrays->name;
 #define TALLY_SELECT(type, name) a.name = choose ? a.name : b.name;
 #define TALLY_CARVE(type, name) lanes.name = (type *)(*scratch), *scratch += (sizeof(type) * (size_t)count + 63) & ~(size_t)63;
+#define TALLY_SHIFT(type, name) lanes.name += by;
 #define TALLY_SIZE(type, name) +sizeof(type)
 
-typedef struct TALLY_N(lanes) {
-    TALLY_COLUMN(TALLY_POINTER)
-} TALLY_N(lanes);
-typedef struct TALLY_N(arrays) {
-    TALLY_COLUMN(TALLY_ARRAY)
-} TALLY_N(arrays);
-TALLY_INLINE TALLY_N(lanes) TALLY_N(lanes_of)(TALLY_N(arrays) *arrays) {
-    TALLY_N(lanes) lanes;
-    TALLY_COLUMN(TALLY_POINT)
-    return lanes;
-}
-TALLY_INLINE TALLY_N(column) TALLY_N(get)(TALLY_N(lanes) lanes, int64_t j) {
-    TALLY_N(column) a;
-    TALLY_COLUMN(TALLY_GET)
-    return a;
-}
-TALLY_INLINE void TALLY_N(put)(TALLY_N(lanes) lanes, int64_t j, TALLY_N(column) a) { TALLY_COLUMN(TALLY_PUT) }
-TALLY_INLINE TALLY_N(column) TALLY_N(select)(int choose, TALLY_N(column) a, TALLY_N(column) b) {
-    TALLY_COLUMN(TALLY_SELECT)
-    return a;
-}
-
+#define TALLY_SUFFIX
+#define TALLY_RECORD TALLY_N(column)
+#define TALLY_FIELDS TALLY_COLUMN
+#define TALLY_COMBINE TALLY_N(combine)
+#include "cpu/lanes_template.h"
 #if TALLY_PASSES == 2
-typedef struct TALLY_N(lanes2) {
-    TALLY_SECOND(TALLY_POINTER)
-} TALLY_N(lanes2);
-typedef struct TALLY_N(arrays2) {
-    TALLY_SECOND(TALLY_ARRAY)
-} TALLY_N(arrays2);
-typedef struct TALLY_N(aims) {
-    TALLY_AIM(TALLY_POINTER)
-} TALLY_N(aims);
-typedef struct TALLY_N(aim_arrays) {
-    TALLY_AIM(TALLY_ARRAY)
-} TALLY_N(aim_arrays);
-TALLY_INLINE TALLY_N(aims) TALLY_N(aims_of)(TALLY_N(aim_arrays) *arrays) {
-    TALLY_N(aims) lanes;
-    TALLY_AIM(TALLY_POINT)
-    return lanes;
-}
-TALLY_INLINE TALLY_N(lanes2) TALLY_N(lanes2_of)(TALLY_N(arrays2) *arrays) {
-    TALLY_N(lanes2) lanes;
-    TALLY_SECOND(TALLY_POINT)
-    return lanes;
-}
-TALLY_INLINE TALLY_N(second) TALLY_N(get2)(TALLY_N(lanes2) lanes, int64_t j) {
-    TALLY_N(second) a;
-    TALLY_SECOND(TALLY_GET)
-    return a;
-}
-TALLY_INLINE void TALLY_N(put2)(TALLY_N(lanes2) lanes, int64_t j, TALLY_N(second) a) { TALLY_SECOND(TALLY_PUT) }
-TALLY_INLINE TALLY_N(second) TALLY_N(select2)(int choose, TALLY_N(second) a, TALLY_N(second) b) {
-    TALLY_SECOND(TALLY_SELECT)
-    return a;
-}
-TALLY_INLINE TALLY_N(aim) TALLY_N(get_aim)(TALLY_N(aims) lanes, int64_t j) {
-    TALLY_N(aim) a;
-    TALLY_AIM(TALLY_GET)
-    return a;
-}
-TALLY_INLINE void TALLY_N(put_aim)(TALLY_N(aims) lanes, int64_t j, TALLY_N(aim) a) { TALLY_AIM(TALLY_PUT) }
+#define TALLY_SUFFIX 2
+#define TALLY_RECORD TALLY_N(second)
+#define TALLY_FIELDS TALLY_SECOND
+#define TALLY_COMBINE TALLY_N(combine2)
+#include "cpu/lanes_template.h"
+#define TALLY_SUFFIX _aim
+#define TALLY_RECORD TALLY_N(aim)
+#define TALLY_FIELDS TALLY_AIM
+#include "cpu/lanes_template.h"
 enum {
     TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) + sizeof(int32_t)
 };
@@ -152,30 +104,6 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(extend)(TALLY_N(lanes) lanes, const TALLY
     for (int64_t j = 0; j < count; j++)
         TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]))));
 }
-/* Lane j takes lane j + apart behind it. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(fold)(TALLY_N(lanes) lanes, int64_t count, int64_t apart) {
-    TALLY_FREE_LANES
-    for (int64_t j = 0; j < count; j++)
-        TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(get)(lanes, j + apart)));
-}
-/* The tree over `columns` lanes, all there: halves on halves. The widths are constants, so that each step is straight code. */
-TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(halve)(TALLY_N(lanes) lanes, const int columns) {
-#define TALLY_HALVE(width) \
-    if (columns >= 2 * (width)) TALLY_N(fold)(lanes, width, width);
-    TALLY_HALVE(256) TALLY_HALVE(128) TALLY_HALVE(64) TALLY_HALVE(32) TALLY_HALVE(16) TALLY_HALVE(8)
-    TALLY_HALVE(4) TALLY_HALVE(2) TALLY_HALVE(1)
-    return TALLY_N(get)(lanes, 0);
-}
-/* The same when only the first `present` of the columns exist, each `width` lanes wide. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(halve_present)(TALLY_N(lanes) lanes, int64_t columns, int64_t present,
-                                                      int64_t width) {
-    for (int64_t half = columns / 2; half >= 1; half /= 2)
-        if (present > half) {
-            TALLY_N(fold)(lanes, (present - half) * width, half * width);
-            present = half;
-        }
-}
-
 #if TALLY_PASSES == 2
 TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, const TALLY_V *wide,
                                                int64_t count, int64_t step, const int rows, TALLY_N(aim) aim) {
@@ -194,26 +122,6 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TAL
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
         TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + (int32_t)j, aim)));
-}
-TALLY_INLINE TALLY_TARGET void TALLY_N(fold2)(TALLY_N(lanes2) lanes, int64_t count, int64_t apart) {
-    TALLY_FREE_LANES
-    for (int64_t j = 0; j < count; j++)
-        TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(get2)(lanes, j + apart)));
-}
-TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(halve2)(TALLY_N(lanes2) lanes, const int columns) {
-#define TALLY_HALVE2(width) \
-    if (columns >= 2 * (width)) TALLY_N(fold2)(lanes, width, width);
-    TALLY_HALVE2(256) TALLY_HALVE2(128) TALLY_HALVE2(64) TALLY_HALVE2(32) TALLY_HALVE2(16) TALLY_HALVE2(8)
-    TALLY_HALVE2(4) TALLY_HALVE2(2) TALLY_HALVE2(1)
-    return TALLY_N(get2)(lanes, 0);
-}
-TALLY_INLINE TALLY_TARGET void TALLY_N(halve_present2)(TALLY_N(lanes2) lanes, int64_t columns, int64_t present,
-                                                       int64_t width) {
-    for (int64_t half = columns / 2; half >= 1; half /= 2)
-        if (present > half) {
-            TALLY_N(fold2)(lanes, (present - half) * width, half * width);
-            present = half;
-        }
 }
 #endif
 
@@ -271,8 +179,8 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) 
     }
     return TALLY_N(halve)(lanes, TALLY_COLUMNS);
 }
-/* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is not there is
- * replaced by the identity. */
+/* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is not
+ * there is replaced by the identity. */
 TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int count,
                                                  int width, const bool is_first) {
     TALLY_FREE_LANES
@@ -331,13 +239,13 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw)
 #if TALLY_PASSES == 2
 TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(full_leaf2)(const TALLY_N(raw) *x, TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
     TALLY_WIDE_LEAF(wide, x)
     TALLY_N(stack2)(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
     return TALLY_N(halve2)(lanes, TALLY_COLUMNS);
 }
-TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int count, int width, int32_t place,
-                                                  const bool is_first, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int count, int width,
+                                                  int32_t place, const bool is_first, TALLY_N(aim) aim) {
     TALLY_FREE_LANES
     for (int j = 0; j < width; j++) {
         TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + j, aim);
@@ -347,7 +255,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row2)(TALLY_N(lanes2) lanes, const T
 }
 static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, int64_t room, TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
     int64_t row = TALLY_COLUMNS;
     if (n < TALLY_COLUMNS)
         TALLY_N(mask_row2)(lanes, x, (int)n, TALLY_N(part_width)(n), 0, true, aim);
@@ -374,7 +282,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows2)(TALLY_N(lanes2) lanes, const
 }
 TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes2_of)(&arrays);
+    TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
     TALLY_N(small_rows2)(lanes, x, (int)n, 0, 1, aim);
     TALLY_N(small_rows2)(lanes, x, (int)n, 1, 4, aim);
     if (n > 4 * TALLY_SMALL_COLUMNS) TALLY_N(small_rows2)(lanes, x, (int)n, 4, 8, aim);
@@ -410,8 +318,8 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, cons
     (void)first;
     TALLY_SEAL(part_leaf2, column, x, y, n, first);
 }
-/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are read whole, so
- * that what is too close to the end is copied first. */
+/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are read whole,
+ * so that what is too close to the end is copied first. */
 static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
                                                      int64_t first) {
     enum { ROW = TALLY_COLUMNS > TALLY_SMALL_LEAF ? TALLY_COLUMNS : TALLY_SMALL_LEAF };
@@ -500,9 +408,8 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
 #undef TALLY_POINT
 #undef TALLY_SELECT
 #undef TALLY_CARVE
+#undef TALLY_SHIFT
 #undef TALLY_SIZE
-#undef TALLY_HALVE
-#undef TALLY_HALVE2
 #undef TALLY_SEAL
 #undef TALLY_WIDE_LEAF
 #undef TALLY_WIDENS
