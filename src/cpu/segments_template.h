@@ -156,11 +156,12 @@ static TALLY_TARGET bool TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TA
     }
     return empty;
 }
-/* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. */
+/* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. There is room for one more,
+ * as each is written before it is known to belong. */
 typedef struct TALLY_N(sorted) {
     int shorts, others;
-    uint8_t short_list[TALLY_BUNCH], other_list[TALLY_BUNCH];
-    int32_t lengths[TALLY_BUNCH + TALLY_ACROSS]; /* a group that is not full reads on */
+    uint8_t short_list[TALLY_BUNCH + 1], other_list[TALLY_BUNCH + 1];
+    int32_t lengths[TALLY_BUNCH + 1];
     _Alignas(64) TALLY_T slots[TALLY_KERNEL_INPUTS][(TALLY_BUNCH + 1) * TALLY_SMALL_COLUMNS];
 } TALLY_N(sorted);
 
@@ -193,6 +194,11 @@ static TALLY_TARGET bool TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const 
     TALLY_N(turned) turned;
     TALLY_N(result) made[TALLY_ACROSS];
     bool empty = false;
+    for (int i = sorted->shorts; i % TALLY_ACROSS != 0; i++) { /* what the last group lacks: a zero each */
+        sorted->lengths[i] = 1;
+        for (int k = 0; k < TALLY_KERNEL_INPUTS; k++)
+            __builtin_memset(sorted->slots[k] + i * width, 0, TALLY_SMALL_COLUMNS * TALLY_BYTES);
+    }
     for (int from = 0; from < sorted->shorts; from += TALLY_ACROSS) {
         int count = sorted->shorts - from < TALLY_ACROSS ? sorted->shorts - from : TALLY_ACROSS;
         TALLY_N(turn)(turned.x, sorted->slots[0] + from * width, TALLY_SMALL_COLUMNS, TALLY_SMALL_COLUMNS);
