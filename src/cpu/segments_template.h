@@ -156,13 +156,12 @@ static TALLY_TARGET bool TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TA
     }
     return empty;
 }
-/* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. There is room for one more,
- * as each is written before it is known to belong. */
+/* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. */
 typedef struct TALLY_N(sorted) {
     int shorts, others;
-    uint8_t short_list[TALLY_BUNCH + 1], other_list[TALLY_BUNCH + 1];
-    int32_t lengths[TALLY_BUNCH + 1];
-    _Alignas(64) TALLY_T slots[TALLY_KERNEL_INPUTS][(TALLY_BUNCH + 1) * TALLY_SMALL_COLUMNS];
+    uint8_t short_list[TALLY_BUNCH], other_list[TALLY_BUNCH];
+    int32_t lengths[TALLY_BUNCH];
+    _Alignas(64) TALLY_T slots[TALLY_KERNEL_INPUTS][TALLY_BUNCH * TALLY_SMALL_COLUMNS];
 } TALLY_N(sorted);
 
 /* A row of a small leaf. `whole`: all of it can be read, and what lies beyond n values is never used. */
