@@ -224,6 +224,12 @@ TALLY_INLINE TALLY_TARGET bool TALLY_N(other_segment)(const TALLY_N(raw) *x, con
     TALLY_N(write)(results, s, TALLY_N(finish)(node, final));
     return node.n == 0;
 }
+/* Every result is that of nothing. */
+TALLY_INLINE TALLY_TARGET bool TALLY_N(empty_segments)(int count, const tally_final *final, char *results) {
+    TALLY_N(result) nothing = TALLY_N(finish)(TALLY_N(nothing)(), final);
+    for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
+    return true;
+}
 /* At most TALLY_BUNCH segments of lengths that differ, some of them short. */
 static TALLY_TARGET bool TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
                                                  const int64_t *offsets, int count, const tally_final *final, char *results) {
@@ -233,11 +239,7 @@ static TALLY_TARGET bool TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TA
         TALLY_N(sort_segments)(x, y, offsets, count, true, &sorted);
     else
         TALLY_N(sort_segments)(x, y, offsets, count, false, &sorted);
-    if (sorted.shorts + sorted.others < count) {
-        TALLY_N(result) nothing = TALLY_N(finish)(TALLY_N(nothing)(), final);
-        for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
-        empty = true;
-    }
+    if (sorted.shorts + sorted.others < count) empty = TALLY_N(empty_segments)(count, final, results);
     if (sorted.shorts > 0) empty |= TALLY_N(short_segments)(&sorted, final, results);
     for (int i = 0; i < sorted.others; i++)
         empty |= TALLY_N(other_segment)(x, y, limit, offsets, sorted.other_list[i], final, results);
@@ -258,7 +260,9 @@ static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const vo
         tally__length_range(from, bunch, &shortest, &longest);
         if (shortest > TALLY_SMALL_COLUMNS)
             for (int s = 0; s < bunch; s++) empty |= TALLY_N(other_segment)(x, y, limit, from, s, final, to);
-        else if (shortest == longest && longest >= 1 && longest <= 4 && bunch % TALLY_ACROSS == 0)
+        else if (longest == 0) /* there may be no array at all */
+            empty |= TALLY_N(empty_segments)(bunch, final, to);
+        else if (shortest == longest && longest <= 4 && bunch % TALLY_ACROSS == 0)
             empty |= TALLY_N(equal_segments)(x + *from, y + *from, longest, bunch, final, to);
         else
             empty |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, final, to);
