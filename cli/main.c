@@ -158,10 +158,8 @@ static int run_operator(const command *wanted, tally_op op) {
         complain(NULL, "%s", tally_message());
         return STATUS_REFUSED;
     }
-    tally_status set = tally_set_options(context, &wanted->options);
-    if (set != TALLY_OK) {
-        complain(NULL, "%s",
-                 set == TALLY_UNSUPPORTED ? "--accuracy exact comes with a later version" : tally_message());
+    if (tally_set_options(context, &wanted->options) != TALLY_OK) {
+        complain(NULL, "%s", tally_message());
         status = STATUS_MISSPELT;
     } else {
         status = reduce_all(context, wanted, op) ? STATUS_DONE : STATUS_REFUSED;

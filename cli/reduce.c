@@ -9,7 +9,22 @@
 #include "progress.h"
 #include "text.h"
 
-bool order_shows(tally_op op, tally_type type) {
+static bool is_made_of_sums(tally_op op) {
+    switch (op) {
+#define TALLY_ROW(id, kernel) case TALLY_##id:
+        TALLY_EXACT_SUMS(TALLY_ROW)
+#undef TALLY_ROW
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool order_shows(const tally_context *context, tally_op op, tally_type type) {
+    if (type_class(type) == TALLY_CLASS_FLOAT && is_made_of_sums(op) &&
+        tally_get_options(context).accuracy != TALLY_FAST) {
+        return false; /* exact */
+    }
     if (op == TALLY_ARGMIN || op == TALLY_ARGMAX) {
         return true; /* the result is a place */
     }
@@ -162,7 +177,7 @@ static bool reduce_values(tally_context *context, tally_op op, input *left, inpu
             return false;
         }
     } else {
-        left->in_memory_order = !order_shows(op, type);
+        left->in_memory_order = !order_shows(context, op, type);
     }
     bool fed = !values_at_hand(left) || (right != NULL && !values_at_hand(right));
     tally_status opened =

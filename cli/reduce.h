@@ -20,6 +20,6 @@ bool load_input(tally_context *context, tally_op op, input *in, tally_array *arr
 bool load_pair(tally_context *context, tally_op op, input *left, input *right, tally_array arrays[2]);
 
 /* Whether the order of values can be seen in the result. */
-bool order_shows(tally_op op, tally_type type);
+bool order_shows(const tally_context *context, tally_op op, tally_type type);
 
 #endif

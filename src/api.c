@@ -51,7 +51,7 @@ tally_status tally__check_input(const tally__spec *spec, const tally_array *x, c
 
 tally_status tally__check_output(const tally__spec *spec, const tally_output *out, int64_t needed, tally__sink *sink) {
     tally_type type = out->type == TALLY_NATURAL ? spec->result_type : out->type;
-    size_t bytes = spec->kernel->result_bytes;
+    size_t bytes = spec->result_bytes;
     TALLY_CHECK(out->count >= needed, BAD_ARGUMENT, "the output has room for %lld results, %lld are needed",
                 (long long)out->count, (long long)needed);
     TALLY_CHECK(out->data != NULL || needed == 0, BAD_ARGUMENT, "the output is NULL");
@@ -96,6 +96,7 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     tally__sink sink;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
+    tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, 1, &sink));
     return run(&spec, &in, NULL, &sink);
 }
@@ -139,6 +140,7 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     TALLY_TRY(check_cut(cut, in.count, &results));
+    tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
     return run(&spec, &in, cut, &sink);

@@ -68,8 +68,6 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
                 sizeof *options);
     TALLY_CHECK((int)options->accuracy >= TALLY_BEST && options->accuracy <= TALLY_EXACT, BAD_ARGUMENT,
                 "accuracy %d is not TALLY_BEST, TALLY_FAST or TALLY_EXACT", (int)options->accuracy);
-    TALLY_CHECK(options->accuracy != TALLY_EXACT, UNSUPPORTED,
-                "exact sums are not in this version: ask for TALLY_FAST or TALLY_BEST");
     TALLY_CHECK((int)options->nan >= TALLY_NAN_PROPAGATE && options->nan <= TALLY_NAN_TOTAL, BAD_ARGUMENT,
                 "NaN policy %d is not propagate, skip or total", (int)options->nan);
     TALLY_CHECK(options->threads >= 0 && options->threads <= 65536, BAD_ARGUMENT,

@@ -149,7 +149,7 @@ static bool write_number(tally_type type, number n, char *to) {
 
 bool tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results) {
     const char *from = results;
-    size_t bytes = spec->kernel->result_bytes;
+    size_t bytes = spec->result_bytes;
     bool changed = false;
     for (int64_t s = 0; s < count; s++) {
         char *to = sink->data + (first + s) * sink->stride;

@@ -32,22 +32,26 @@ enum {
     TALLY_SMALL_LEAF = 64, /* a leaf of at most so many values uses TALLY_SMALL_COLUMNS columns */
     TALLY_SMALL_COLUMNS = 8,
     TALLY_GROUP = 7, /* values folded left to right by an operator that does not commute */
-    TALLY_NODE_BYTES = 80,
+    TALLY_ORDERED_NODE_BYTES = 80, /* a node of a kernel whose order shows, at most */
+    TALLY_NODE_BYTES = 1728,       /* any node, at most */
     TALLY_RESULT_BYTES = 64,
     TALLY_ROWS_SLACK = 1024
 };
 
-/* One accumulator above the leaf, of any operator. */
+/* One accumulator above the leaf: kernel->node_size bytes, of which the first are the count of values present. */
 typedef struct tally__node {
-    _Alignas(16) unsigned char bytes[TALLY_NODE_BYTES];
+    _Alignas(16) int64_t n;
 } tally__node;
 
-/* The count of values present stands first in every node. */
-static inline int64_t tally__node_count(const tally__node *node) {
-    int64_t n;
-    __builtin_memcpy(&n, node->bytes, sizeof n);
-    return n;
-}
+/* Room for one node of any kernel, and of one whose order shows. */
+typedef union tally__room {
+    tally__node node;
+    _Alignas(64) unsigned char bytes[TALLY_NODE_BYTES];
+} tally__room;
+typedef union tally__ordered_room {
+    tally__node node;
+    unsigned char bytes[TALLY_ORDERED_NODE_BYTES];
+} tally__ordered_room;
 
 /* A float field of a packed node (of `size` bytes, 0 for other fields): NaNs come out of arithmetic with different signs and
  * payloads on different machines, and are written as one. */
@@ -72,8 +76,9 @@ struct tally__kernel {
     int64_t leaf;          /* values in a leaf */
     int64_t columns;       /* columns of a leaf */
     size_t value_bytes;    /* bytes of one input value */
+    size_t node_size;      /* bytes of a node, a multiple of 16 */
     size_t node_bytes;     /* bytes of a node when packed */
-    size_t result_bytes;   /* bytes of one result */
+    size_t result_bytes;   /* bytes of one result; 0: a float of final.format */
     size_t row_bytes;      /* scratch bytes `rows` needs for each column of each result */
     const tally_operator *user; /* the caller's operator, or NULL */
 
@@ -98,6 +103,19 @@ struct tally__kernel {
     bool (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                  int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };
+
+/* Node i of an array of them, and a copy of one. */
+static inline tally__node *tally__node_at(const tally__kernel *kernel, void *nodes, int64_t i) {
+    return (tally__node *)(void *)((char *)nodes + i * (int64_t)kernel->node_size);
+}
+static inline void tally__copy_node(const tally__kernel *kernel, tally__node *to, const tally__node *from) {
+    __builtin_memcpy((void *)to, (const void *)from, kernel->node_size);
+}
+
+static inline size_t tally__result_bytes(const tally__kernel *kernel, const tally_final *final) {
+    if (kernel->result_bytes != 0) return kernel->result_bytes;
+    return final->format.digits == 53 ? sizeof(double) : sizeof(float);
+}
 
 /* One entry for each type and NaN policy that an operator is defined for, else leaf is 0. */
 typedef struct tally__kernel_set {
@@ -139,6 +157,8 @@ typedef struct tally__spec {
     int inputs;
     int components;     /* values of result_type in one result: 2 for minmax */
     tally_type result_type; /* TALLY_STRUCT for stats and user structs */
+    size_t result_bytes;
+    bool exact;
     bool refuses_empty;
     bool order_shows;
     const char *name;
@@ -147,6 +167,8 @@ typedef struct tally__spec {
 /* The context to use for what the caller passed: NULL is the process's own. */
 const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
+/* An exact sum is rounded once, to the float type asked for: makes that the spec's result type. */
+void tally__aim(tally__spec *spec, tally_type wanted);
 
 /* ---- memory (context.c) ---- */
 
@@ -211,7 +233,8 @@ void tally__user_kernel(tally__user_operator *user);
 /* Each unaware of the others; they run on input that api.c has checked, and check the cut themselves. */
 typedef struct tally__backend {
     const char *name;
-    const tally__kernel_set *(*kernels)(int number); /* by place in TALLY_KERNELS */
+    const tally__kernel_set *(*kernels)(int number);       /* by place in TALLY_KERNELS */
+    const tally__kernel_set *(*exact_kernels)(int number); /* by place in TALLY_EXACT_KERNELS */
     /* The canonical tree over values begin ... begin + n, the first of which has index `first`. Cannot fail. */
     void (*tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
     tally_status (*reduce)(const tally__spec *, const tally__input *, const tally__sink *, tally__report *);

@@ -3,22 +3,22 @@
 static void TALLY_N(give_nothing)(const tally__kernel *kernel, tally__node *out) {
     TALLY_N(node) node = TALLY_N(nothing)();
     (void)kernel;
-    __builtin_memcpy(out->bytes, &node, sizeof node);
+    __builtin_memcpy((void *)out, &node, sizeof node);
 }
 static void TALLY_N(merge_nodes)(const tally__kernel *kernel, tally__node *into, const tally__node *later) {
     TALLY_N(node) a, b;
     (void)kernel;
-    __builtin_memcpy(&a, into->bytes, sizeof a);
-    __builtin_memcpy(&b, later->bytes, sizeof b);
+    __builtin_memcpy(&a, (void *)into, sizeof a);
+    __builtin_memcpy(&b, (const void *)later, sizeof b);
     a = TALLY_N(merge)(a, b);
-    __builtin_memcpy(into->bytes, &a, sizeof a);
+    __builtin_memcpy((void *)into, &a, sizeof a);
 }
 static void TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
                                  void *result) {
     TALLY_N(node) a;
     TALLY_N(result) r;
     (void)kernel;
-    __builtin_memcpy(&a, node->bytes, sizeof a);
+    __builtin_memcpy(&a, (const void *)node, sizeof a);
     r = TALLY_N(finish)(a, final);
     __builtin_memcpy(result, &r, sizeof r);
 }
@@ -26,9 +26,9 @@ static void TALLY_N(shift_node)(const tally__kernel *kernel, tally__node *node, 
     (void)kernel, (void)node, (void)by;
 #ifdef TALLY_HAS_INDEX
     TALLY_N(node) a;
-    __builtin_memcpy(&a, node->bytes, sizeof a);
+    __builtin_memcpy(&a, (const void *)node, sizeof a);
     a = TALLY_N(shift)(a, by);
-    __builtin_memcpy(node->bytes, &a, sizeof a);
+    __builtin_memcpy((void *)node, &a, sizeof a);
 #endif
 }
 
@@ -44,7 +44,7 @@ enum { TALLY_N(node_bytes) = sizeof(int64_t) TALLY_NODE(TALLY_SIZE_OF) };
 static void TALLY_N(pack_node)(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
     TALLY_N(node) a;
     (void)kernel;
-    __builtin_memcpy(&a, node->bytes, sizeof a);
+    __builtin_memcpy(&a, (const void *)node, sizeof a);
     TALLY_PACK(int64_t, n)
     TALLY_NODE(TALLY_PACK)
 }
@@ -53,7 +53,7 @@ static void TALLY_N(unpack_node)(const tally__kernel *kernel, const unsigned cha
     (void)kernel;
     TALLY_UNPACK(int64_t, n)
     TALLY_NODE(TALLY_UNPACK)
-    __builtin_memcpy(node->bytes, &a, sizeof a);
+    __builtin_memcpy((void *)node, &a, sizeof a);
 }
 #undef TALLY_SIZE_OF
 #undef TALLY_PACK
@@ -61,7 +61,8 @@ static void TALLY_N(unpack_node)(const tally__kernel *kernel, const unsigned cha
 
 #ifndef TALLY_NODE_MEMBERS
 #define TALLY_NODE_MEMBERS(type, nan)                                                                       \
-    .node_bytes = TALLY_N2(node_bytes, type, nan), .result_bytes = sizeof(TALLY_N2(result, type, nan)),     \
+    .node_size = (sizeof(TALLY_N2(node, type, nan)) + 15) / 16 * 16, .node_bytes = TALLY_N2(node_bytes, type, nan),  \
+    .result_bytes = sizeof(TALLY_N2(result, type, nan)),     \
     .nothing = TALLY_N2(give_nothing, type, nan), .merge = TALLY_N2(merge_nodes, type, nan),                \
     .shift = TALLY_N2(shift_node, type, nan), .pack = TALLY_N2(pack_node, type, nan),                       \
     .unpack = TALLY_N2(unpack_node, type, nan), .finish = TALLY_N2(finish_node, type, nan)

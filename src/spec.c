@@ -8,16 +8,45 @@ const tally__backend *tally__backend_of(const tally_options *options) {
     return options->backend == TALLY_BACKEND_REFERENCE ? &tally__reference_backend : &tally__cpu_backend;
 }
 
-/* The place of an operator's kernel in TALLY_KERNELS. */
-static int kernel_number(const char *kernel) {
+static int place(const char *const *names, const char *name) {
+    int number = 0;
+    while (strcmp(names[number], name) != 0) number++;
+    return number;
+}
+
+/* The kernel that adds floats exactly for an operator made of sums; NULL: it is not. */
+static const char *exact_kernel(tally_op op) {
+    switch (op) {
+#define TALLY_ROW(id, kernel) \
+    case TALLY_##id: return #kernel;
+        TALLY_EXACT_SUMS(TALLY_ROW)
+#undef TALLY_ROW
+    }
+    return NULL;
+}
+
+static const tally__kernel_set *kernels_of(const tally__spec *spec, const tally__operator_row *row) {
     static const char *const names[] = {
 #define TALLY_ROW(name) #name,
         TALLY_KERNELS(TALLY_ROW)
-#undef TALLY_ROW
     };
-    int number = 0;
-    while (strcmp(names[number], kernel) != 0) number++;
-    return number;
+    static const char *const exact_names[] = {TALLY_EXACT_KERNELS(TALLY_ROW)};
+#undef TALLY_ROW
+    const tally__backend *backend = tally__backend_of(&spec->options);
+    if (spec->exact) return backend->exact_kernels(place(exact_names, exact_kernel(spec->op)));
+    return backend->kernels(place(names, row->kernel));
+}
+
+static const tally_format *format_of(tally_type type) {
+    static const tally_format formats[] = {TALLY_FORMAT_f16, TALLY_FORMAT_bf16, TALLY_FORMAT_f32, TALLY_FORMAT_f64};
+    return type >= TALLY_F16 && type <= TALLY_F64 ? &formats[type - TALLY_F16] : NULL;
+}
+
+void tally__aim(tally__spec *spec, tally_type wanted) {
+    if (!spec->exact || spec->result_type == TALLY_STRUCT || format_of(wanted) == NULL) return;
+    spec->final.format = *format_of(wanted);
+    spec->result_type = wanted == TALLY_F64 ? TALLY_F64 : TALLY_F32; /* f32 holds the values of f16 and bf16 */
+    spec->result_bytes = tally__result_bytes(spec->kernel, &spec->final);
 }
 
 static tally_status specify_built_in(const tally__operator_row *row, tally__spec *spec) {
@@ -31,15 +60,18 @@ static tally_status specify_built_in(const tally__operator_row *row, tally__spec
                 row->name);
     spec->name = row->name;
     spec->inputs = row->inputs;
-    spec->kernel = &tally__backend_of(&spec->options)->kernels(kernel_number(row->kernel))->of[spec->type]
-                                                                                              [spec->options.nan];
+    spec->exact = class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST && exact_kernel(spec->op) != NULL;
+    spec->kernel = &kernels_of(spec, row)->of[spec->type][spec->options.nan];
     spec->final.ddof = spec->options.ddof;
-    spec->final.root = spec->op == TALLY_STD;
+    spec->final.root = spec->op == TALLY_STD || spec->op == TALLY_NORM2;
+    spec->final.mean = spec->op == TALLY_MEAN;
     spec->components = row->gives == TALLY_GIVES_PAIR ? 2 : 1;
     spec->result_type = tally__natural_type(row->gives, spec->type);
     spec->refuses_empty = row->empty == TALLY_EMPTY_IS_REFUSED;
-    spec->order_shows = row->order == TALLY_ORDER_FIXED ||
-                        (row->order == TALLY_ORDER_FREE_INTS && class == TALLY_CLASS_FLOAT);
+    spec->order_shows = !spec->exact && (row->order == TALLY_ORDER_FIXED ||
+                                         (row->order == TALLY_ORDER_FREE_INTS && class == TALLY_CLASS_FLOAT));
+    if (spec->exact && spec->result_type != TALLY_STRUCT) spec->final.format = *format_of(spec->result_type);
+    spec->result_bytes = tally__result_bytes(spec->kernel, &spec->final);
     return TALLY_OK;
 }
 
@@ -52,6 +84,7 @@ static tally_status specify_user(const tally__user_operator *user, tally__spec *
     spec->kernel = &user->kernel;
     spec->components = 1;
     spec->result_type = user->definition.result;
+    spec->result_bytes = user->definition.result_size;
     spec->refuses_empty = false;
     spec->order_shows = true;
     return TALLY_OK;
@@ -76,6 +109,6 @@ tally_status tally_result_type(const tally_context *context, tally_op op, tally_
     tally__spec spec;
     TALLY_TRY(tally__specify(context, op, type, &spec));
     if (result != NULL) *result = spec.result_type;
-    if (result_bytes != NULL) *result_bytes = spec.kernel->result_bytes;
+    if (result_bytes != NULL) *result_bytes = spec.result_bytes;
     return TALLY_OK;
 }

@@ -5,7 +5,7 @@
  *   - the head: raw values from `first` up to the next leaf border (none when first is one),
  *   - a ladder: nodes over the whole leaves, each an aligned power of two of them, as large as alignment allows,
  *   - the tail: raw values behind the last border.
- * and, where order cannot show, `extra`: a node over everything before the head, when states with other borders were merged.
+ * Where order cannot show, all there is to keep is `extra`, a node over everything, and head, ladder and tail stay empty.
  * The ladder of leaves a ... b is what remains of the adjacent-pair tree when only those leaves are known; two ladders that
  * meet join to the ladder of both, so adjacent states always merge to the bits of the whole. */
 #include <string.h>
@@ -21,12 +21,12 @@ static void climb(tally_state *s, int rank, const tally__node *node) {
     tally__rung *rung = &s->rungs[s->rung_count++];
     rung->rank = rank;
     rung->leaf = s->leaf_end;
-    rung->node = *node;
+    tally__copy_node(s->spec.kernel, &rung->room.node, node);
     s->leaf_end += (int64_t)1 << rank;
     while (s->rung_count >= 2) {
         tally__rung *left = &s->rungs[s->rung_count - 2], *right = left + 1;
         if (left->rank != right->rank || (left->leaf >> left->rank & 1) != 0) break;
-        s->spec.kernel->merge(s->spec.kernel, &left->node, &right->node);
+        s->spec.kernel->merge(s->spec.kernel, &left->room.node, &right->room.node);
         left->rank++;
         s->rung_count--;
     }
@@ -62,6 +62,7 @@ tally_status tally__state_make(const tally__spec *spec, int64_t first, tally_sta
     memset(s, 0, sizeof *s);
     s->spec = *spec;
     s->first = first;
+    spec->kernel->nothing(spec->kernel, &s->extra.node);
     restart(s, first);
     *state = s;
     return TALLY_OK;
@@ -91,12 +92,12 @@ static void keep_raw(tally_state *s, tally__raw *raw, const tally__input *in, in
 
 /* A tail that has become a whole leaf joins the ladder. */
 static void close_leaf(tally_state *s) {
-    tally__node node;
+    tally__ordered_room room;
     if (s->tail.count < leaf_of(s)) return;
     s->spec.kernel->run(s->spec.kernel, s->tail.x, s->spec.inputs == 2 ? s->tail.y : s->tail.x, leaf_of(s),
-                        s->leaf_end * leaf_of(s), &node);
+                        s->leaf_end * leaf_of(s), &room.node);
     s->tail.count = 0;
-    climb(s, 0, &node);
+    climb(s, 0, &room.node);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -109,11 +110,11 @@ static int64_t push_leaves(tally_state *s, const tally__input *in, int64_t from)
     while (leaves > 0) {
         int rank = s->leaf_end == 0 ? 62 : __builtin_ctzll((unsigned long long)s->leaf_end);
         int64_t n;
-        tally__node node;
+        tally__ordered_room room;
         while ((int64_t)1 << rank > leaves) rank--;
         n = leaf_of(s) << rank;
-        backend->tree(&s->spec, in, from + taken, n, s->leaf_end * leaf_of(s), &node);
-        climb(s, rank, &node);
+        backend->tree(&s->spec, in, from + taken, n, s->leaf_end * leaf_of(s), &room.node);
+        climb(s, rank, &room.node);
         taken += n;
         leaves -= (int64_t)1 << rank;
     }
@@ -121,8 +122,20 @@ static int64_t push_leaves(tally_state *s, const tally__input *in, int64_t from)
     return taken;
 }
 
+/* Order cannot show: `later`, over n values, joins what is there. */
+static void absorb(tally_state *s, const tally__node *later, int64_t n) {
+    s->spec.kernel->merge(s->spec.kernel, &s->extra.node, later);
+    restart(s, s->end + n);
+}
+
 static void push_values(tally_state *s, const tally__input *in) {
     int64_t done = 0;
+    if (!s->spec.order_shows) {
+        tally__room room;
+        tally__backend_of(&s->spec.options)->tree(&s->spec, in, 0, in->count, s->end, &room.node);
+        absorb(s, &room.node, in->count);
+        return;
+    }
     int64_t border = s->leaf_begin * leaf_of(s);
     if (s->end < border) {
         done = least(border - s->end, in->count);
@@ -164,8 +177,10 @@ static tally_status check_alike(const tally_state *a, const tally_state *b) {
     TALLY_CHECK(strcmp(a->spec.name, b->spec.name) == 0 && a->spec.type == b->spec.type, BAD_ARGUMENT,
                 "a state of %s cannot be merged with one of %s, or of another type", a->spec.name, b->spec.name);
     TALLY_CHECK(value_bytes(a) == value_bytes(b) && a->spec.kernel->node_bytes == b->spec.kernel->node_bytes &&
-                    a->spec.kernel->result_bytes == b->spec.kernel->result_bytes,
+                    a->spec.result_bytes == b->spec.result_bytes,
                 BAD_ARGUMENT, "the states are of two different operators named %s", a->spec.name);
+    TALLY_CHECK(a->spec.exact == b->spec.exact, BAD_ARGUMENT,
+                "one state of %s is exact, the other was opened with TALLY_FAST", a->spec.name);
     TALLY_CHECK(a->spec.options.nan == b->spec.options.nan && a->spec.options.ddof == b->spec.options.ddof,
                 BAD_ARGUMENT, "the states were opened with different options (NaN policy, ddof)");
     return TALLY_OK;
@@ -182,7 +197,7 @@ static void append(tally_state *into, const tally_state *later) {
     tally__input head = raw_input(later, &later->head), tail = raw_input(later, &later->tail);
     push_values(into, &head);
     for (int i = 0; i < later->rung_count; i++) {
-        climb(into, later->rungs[i].rank, &later->rungs[i].node);
+        climb(into, later->rungs[i].rank, &later->rungs[i].room.node);
         into->end += leaf_of(into) << later->rungs[i].rank;
     }
     push_values(into, &tail);
@@ -192,36 +207,22 @@ static void append(tally_state *into, const tally_state *later) {
 static void total(const tally_state *s, tally__node *node) {
     const tally__kernel *kernel = s->spec.kernel;
     tally__input head = raw_input(s, &s->head), tail = raw_input(s, &s->tail);
-    tally__node earlier;
+    tally__ordered_room earlier;
+    if (!s->spec.order_shows) {
+        tally__copy_node(kernel, node, &s->extra.node);
+        return;
+    }
     kernel->run(kernel, tail.x, tail.y, tail.count, s->leaf_end * leaf_of(s), node);
     for (int i = s->rung_count - 1; i >= 0; i--) {
-        earlier = s->rungs[i].node;
-        kernel->merge(kernel, &earlier, node);
-        *node = earlier;
+        tally__copy_node(kernel, &earlier.node, &s->rungs[i].room.node);
+        kernel->merge(kernel, &earlier.node, node);
+        tally__copy_node(kernel, node, &earlier.node);
     }
     if (s->head.count > 0) {
-        kernel->run(kernel, head.x, head.y, head.count, s->head_first, &earlier);
-        kernel->merge(kernel, &earlier, node);
-        *node = earlier;
+        kernel->run(kernel, head.x, head.y, head.count, s->head_first, &earlier.node);
+        kernel->merge(kernel, &earlier.node, node);
+        tally__copy_node(kernel, node, &earlier.node);
     }
-    if (s->first < s->head_first) {
-        earlier = s->extra;
-        kernel->merge(kernel, &earlier, node);
-        *node = earlier;
-    }
-}
-
-/* Order cannot show: both become one node, and what follows starts afresh. */
-static void absorb(tally_state *into, const tally_state *later) {
-    const tally__kernel *kernel = into->spec.kernel;
-    int64_t end = into->end + (later->end - later->first);
-    tally__node all, node;
-    total(later, &node);
-    kernel->shift(kernel, &node, into->end - later->first);
-    total(into, &all);
-    kernel->merge(kernel, &all, &node);
-    into->extra = all;
-    restart(into, end);
 }
 
 tally_status tally_state_merge(tally_state *into, const tally_state *later) {
@@ -232,10 +233,14 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
     TALLY_CHECK(later->end - later->first <= TALLY_MOST_VALUES - into->end, BAD_ARGUMENT,
                 "together the states cover too many values");
     tally__fpenv left = tally__fpenv_enter();
-    if (later->first == into->end && later->first == later->head_first)
+    if (into->spec.order_shows)
         append(into, later);
-    else
-        absorb(into, later);
+    else {
+        tally__room room;
+        total(later, &room.node);
+        into->spec.kernel->shift(into->spec.kernel, &room.node, into->end - later->first);
+        absorb(into, &room.node, later->end - later->first);
+    }
     tally__fpenv_leave(left);
     return TALLY_OK;
 }
@@ -245,18 +250,21 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
 tally_status tally_state_finish(const tally_state *state, tally_output out) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__report report;
+    tally__spec spec;
     tally__sink sink;
-    tally__node node;
+    tally__room room;
     TALLY_CHECK(state != NULL, BAD_ARGUMENT, "the state is NULL");
     TALLY_CHECK(state->first == 0 || !state->spec.order_shows, BAD_ORDER,
                 "this state begins at value %lld: merge it into the state of the values before it, then finish that",
                 (long long)state->first);
-    TALLY_TRY(tally__check_output(&state->spec, &out, 1, &sink));
+    spec = state->spec;
+    tally__aim(&spec, out.type);
+    TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
     tally__fpenv left = tally__fpenv_enter();
-    total(state, &node);
-    report.empty = tally__node_count(&node) == 0;
-    state->spec.kernel->finish(state->spec.kernel, &node, &state->spec.final, result);
-    report.overflow = tally__store(&state->spec, &sink, 0, 1, result);
+    total(state, &room.node);
+    report.empty = room.node.n == 0;
+    state->spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);
+    report.overflow = tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
     return tally__conclude(&state->spec, &report, "the run");
 }

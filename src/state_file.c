@@ -11,13 +11,14 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved states are little-endian; this machine needs swaps here");
 
 static const char magic[8] = "TALLYST";
-enum { VERSION = 1, NAME_BYTES = 32 };
+enum { VERSION = 2, NAME_BYTES = 32 };
 
 typedef struct header {
     char magic[8];
     uint32_t version, type;
     char name[NAME_BYTES];
-    uint32_t nan, ddof;
+    uint16_t nan, exact;
+    uint32_t ddof;
     uint32_t node_bytes, value_bytes;
     int64_t first, end, head_first, leaf_begin, leaf_end;
     int64_t head_count, tail_count;
@@ -68,7 +69,8 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
     h.version = VERSION;
     h.type = (uint32_t)state->spec.type;
     memcpy(h.name, state->spec.name, strlen(state->spec.name));
-    h.nan = (uint32_t)state->spec.options.nan;
+    h.nan = (uint16_t)state->spec.options.nan;
+    h.exact = state->spec.exact;
     h.ddof = (uint32_t)state->spec.options.ddof;
     h.node_bytes = (uint32_t)kernel->node_bytes;
     h.value_bytes = (uint32_t)kernel->value_bytes;
@@ -83,14 +85,14 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
     memcpy(to, &h, sizeof h);
     to += sizeof h;
     memset(to, 0, kernel->node_bytes);
-    if (state->first < state->head_first) kernel->pack(kernel, &state->extra, to);
+    if (!state->spec.order_shows) kernel->pack(kernel, &state->extra.node, to);
     to += kernel->node_bytes;
     for (int i = 0; i < state->rung_count; i++, to += rung_bytes(kernel->node_bytes)) {
         const tally__rung *rung = &state->rungs[i];
         int64_t rank = rung->rank;
         memcpy(to, &rank, 8);
         memcpy(to + 8, &rung->leaf, 8);
-        kernel->pack(kernel, &rung->node, to + 16);
+        kernel->pack(kernel, &rung->room.node, to + 16);
     }
     to = write_raw(state, &state->head, to);
     to = write_raw(state, &state->tail, to);
@@ -141,8 +143,8 @@ static bool read_rungs(tally_state *s, const header *h, const unsigned char *fro
         if ((int64_t)1 << rank > h->leaf_end - at) return false;
         if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0) return false; /* would have been joined */
         rung->rank = (int32_t)rank;
-        kernel->unpack(kernel, from + 16, &rung->node);
-        n = tally__node_count(&rung->node);
+        kernel->unpack(kernel, from + 16, &rung->room.node);
+        n = rung->room.node.n;
         if (n < 0 || n > kernel->leaf << rank) return false;
         at += (int64_t)1 << rank;
     }
@@ -157,10 +159,12 @@ static tally_status fill(tally_state *s, const header *h, const unsigned char *f
     s->head_first = h->head_first;
     s->leaf_begin = h->leaf_begin;
     s->leaf_end = h->leaf_end;
-    kernel->unpack(kernel, from, &s->extra);
+    if (!s->spec.order_shows) kernel->unpack(kernel, from, &s->extra.node);
     from += kernel->node_bytes;
-    n = tally__node_count(&s->extra);
+    n = s->extra.node.n;
     if (n < 0 || n > h->head_first - h->first) return damaged("a count is impossible");
+    if (s->spec.order_shows ? h->head_first > h->first : h->head_first < h->end)
+        return damaged("it keeps values where its operator does not");
     if (!read_rungs(s, h, from)) return damaged("its nodes do not follow one another");
     from += (size_t)h->rung_count * rung_bytes(kernel->node_bytes);
     from = read_raw(s, &s->head, h->head_count, from);
@@ -176,8 +180,10 @@ static tally_status specify(tally_context *context, const header *h, tally__spec
     if (h->nan > TALLY_NAN_TOTAL || h->ddof > 1000) return damaged("its options are unknown");
     with.options.nan = (tally_nan)h->nan;
     with.options.ddof = (int)h->ddof;
+    with.options.accuracy = h->exact ? TALLY_EXACT : TALLY_FAST;
     if (h->type > TALLY_STRUCT || tally__specify(&with, op, (tally_type)h->type, spec) != TALLY_OK)
         return damaged("its operator and type do not go together");
+    if (h->exact != (spec->exact ? 1 : 0)) return damaged("its options do not go with its operator");
     if (spec->kernel->node_bytes != h->node_bytes || spec->kernel->value_bytes != h->value_bytes)
         return damaged("its operator has other sizes");
     return TALLY_OK;

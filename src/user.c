@@ -8,12 +8,16 @@
 #include "internal.h"
 
 enum { ACC_MOST = 64, NODE_HEAD = 16 };
-_Static_assert(NODE_HEAD + ACC_MOST <= TALLY_NODE_BYTES, "a user's accumulator does not fit a node");
+_Static_assert(NODE_HEAD + ACC_MOST <= TALLY_ORDERED_NODE_BYTES, "a user's accumulator does not fit a node");
+
+static size_t node_size(size_t acc_size) { return (NODE_HEAD + acc_size + 15) / 16 * 16; }
+static unsigned char *acc_of(tally__node *node) { return (unsigned char *)node + NODE_HEAD; }
+static const unsigned char *acc_in(const tally__node *node) { return (const unsigned char *)node + NODE_HEAD; }
 
 static void set_node(tally__node *node, int64_t n, const void *acc, size_t bytes) {
-    memset(node->bytes, 0, sizeof node->bytes);
-    memcpy(node->bytes, &n, sizeof n);
-    memcpy(node->bytes + NODE_HEAD, acc, bytes);
+    memset((void *)node, 0, node_size(bytes));
+    node->n = n;
+    memcpy(acc_of(node), acc, bytes);
 }
 
 /* Folds `present` columns by halves; the result is the first. */
@@ -92,10 +96,10 @@ static void user_nothing(const tally__kernel *kernel, tally__node *node) {
 static void user_merge(const tally__kernel *kernel, tally__node *node, const tally__node *later) {
     _Alignas(64) char left[ACC_MOST], right[ACC_MOST];
     size_t bytes = kernel->user->acc_size;
-    memcpy(left, node->bytes + NODE_HEAD, bytes);
-    memcpy(right, later->bytes + NODE_HEAD, bytes);
+    memcpy(left, acc_in(node), bytes);
+    memcpy(right, acc_in(later), bytes);
     kernel->user->combine(left, right, 1, kernel->user->user);
-    set_node(node, tally__node_count(node) + tally__node_count(later), left, bytes);
+    set_node(node, node->n + later->n, left, bytes);
 }
 
 static void user_shift(const tally__kernel *kernel, tally__node *node, int64_t by) {
@@ -103,19 +107,19 @@ static void user_shift(const tally__kernel *kernel, tally__node *node, int64_t b
 }
 
 static void user_pack(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
-    memcpy(bytes, node->bytes, kernel->node_bytes);
+    memcpy(bytes, (const void *)node, kernel->node_bytes);
 }
 
 static void user_unpack(const tally__kernel *kernel, const unsigned char *bytes, tally__node *node) {
-    memset(node->bytes, 0, sizeof node->bytes);
-    memcpy(node->bytes, bytes, kernel->node_bytes);
+    memset((void *)node, 0, kernel->node_size);
+    memcpy((void *)node, bytes, kernel->node_bytes);
 }
 
 static void user_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
     const tally_operator *op = kernel->user;
     _Alignas(64) char acc[ACC_MOST], out[ACC_MOST];
     (void)final;
-    memcpy(acc, node->bytes + NODE_HEAD, op->acc_size);
+    memcpy(acc, acc_in(node), op->acc_size);
     if (op->finish == NULL) {
         memcpy(result, acc, kernel->result_bytes);
         return;
@@ -127,7 +131,7 @@ static void user_finish(const tally__kernel *kernel, const tally__node *node, co
 static void user_run(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
                      tally__node *node) {
     const char *x = vx;
-    tally__node level[64];
+    tally__ordered_room level[64];
     int64_t leaves = 0, at = 0;
     (void)vy;
     if (n == 0) {
@@ -138,16 +142,16 @@ static void user_run(const tally__kernel *kernel, const void *vx, const void *vy
         int k = 0;
         user_leaf(kernel, x + (size_t)at * kernel->value_bytes, kernel->leaf, first + at, node);
         for (; leaves >> k & 1; k++) {
-            user_merge(kernel, &level[k], node);
-            *node = level[k];
+            user_merge(kernel, &level[k].node, node);
+            tally__copy_node(kernel, node, &level[k].node);
         }
-        level[k] = *node;
+        tally__copy_node(kernel, &level[k].node, node);
     }
     user_leaf(kernel, x + (size_t)at * kernel->value_bytes, n - at, first + at, node);
     for (int k = 0; leaves >> k; k++)
         if (leaves >> k & 1) {
-            user_merge(kernel, &level[k], node);
-            *node = level[k];
+            user_merge(kernel, &level[k].node, node);
+            tally__copy_node(kernel, node, &level[k].node);
         }
 }
 
@@ -156,10 +160,10 @@ static bool user_segments(const tally__kernel *kernel, const void *x, const void
     bool empty = false;
     (void)limit;
     for (int64_t s = 0; s < count; s++) {
-        tally__node node;
+        tally__ordered_room node;
         user_run(kernel, (const char *)x + (size_t)offsets[s] * kernel->value_bytes, y, offsets[s + 1] - offsets[s], 0,
-                 &node);
-        user_finish(kernel, &node, final, (char *)results + (size_t)s * kernel->result_bytes);
+                 &node.node);
+        user_finish(kernel, &node.node, final, (char *)results + (size_t)s * kernel->result_bytes);
         empty |= offsets[s] == offsets[s + 1];
     }
     return empty;
@@ -173,13 +177,13 @@ static bool user_rows(const tally__kernel *kernel, const void *vx, const void *v
     size_t bytes = kernel->value_bytes;
     (void)vy, (void)scratch;
     for (int64_t p = 0; p < width; p++) {
-        tally__node node;
+        tally__ordered_room node;
         for (int64_t r = 0; r < rows; r++) memcpy(leaf + (size_t)r * bytes, x + (size_t)(r * stride + p) * bytes, bytes);
-        user_run(kernel, leaf, NULL, rows, first, &node);
+        user_run(kernel, leaf, NULL, rows, first, &node.node);
         if (nodes)
-            nodes[p] = node;
+            tally__copy_node(kernel, tally__node_at(kernel, nodes, p), &node.node);
         else
-            user_finish(kernel, &node, final, (char *)results + (size_t)p * kernel->result_bytes);
+            user_finish(kernel, &node.node, final, (char *)results + (size_t)p * kernel->result_bytes);
     }
     return rows == 0;
 }
@@ -191,6 +195,7 @@ void tally__user_kernel(tally__user_operator *user) {
     kernel->leaf = leaf;
     kernel->columns = leaf / TALLY_STRIPES;
     kernel->value_bytes = user->definition.input_size;
+    kernel->node_size = node_size(user->definition.acc_size);
     kernel->node_bytes = NODE_HEAD + user->definition.acc_size;
     kernel->result_bytes = user->definition.result_size;
     kernel->user = &user->definition;

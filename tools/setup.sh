@@ -6,9 +6,9 @@ set -euo pipefail
 build="gcc libc6-dev make cmake libxxhash-dev"
 case ${1-} in
 build | demo) packages=$build ;;
-check) packages="$build g++ pkg-config binutils libcmocka-dev python3-numpy python3-hypothesis python3-pytest" ;;
+check) packages="$build g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
-lanes) packages="$build libcmocka-dev clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
+lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 *)
     sed -n '2,3s/^# //p' "$0" >&2
     exit 2

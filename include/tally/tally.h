@@ -159,9 +159,10 @@ typedef struct tally_stats {
 typedef struct tally_context tally_context;
 
 typedef enum tally_accuracy {
-    TALLY_BEST = 0,  /* the best this version has: today TALLY_FAST, TALLY_EXACT once exact sums exist */
+    TALLY_BEST = 0,  /* the best this version has: TALLY_EXACT */
     TALLY_FAST = 1,  /* floats are added in the canonical order (docs/order.md) */
-    TALLY_EXACT = 2  /* the true sum, rounded once: TALLY_UNSUPPORTED in this version */
+    TALLY_EXACT = 2  /* sums of floats, and what is made of them, are the true value rounded once (docs/exact.md); it goes straight
+                        to the type asked for, with no rounding to the natural type before */
 } tally_accuracy;
 
 typedef enum tally_nan {
@@ -200,7 +201,7 @@ TALLY_CHECKED tally_status tally_context_create(const tally_allocator *allocator
 TALLY_API void tally_context_destroy(tally_context *context); /* NULL is fine */
 
 /* Sets all options at once. TALLY_BAD_ARGUMENT: a NULL context (the process's own keeps its defaults), a size this
- * version does not know, a value out of range. TALLY_UNSUPPORTED: TALLY_EXACT. Nothing changes on failure. */
+ * version does not know, a value out of range. Nothing changes on failure. */
 TALLY_CHECKED tally_status tally_set_options(tally_context *context, const tally_options *options);
 TALLY_API tally_options tally_get_options(const tally_context *context);
 

@@ -14,10 +14,21 @@
 #define TALLY_PASTE_(a, b) a##b
 #define TALLY_PASTE(a, b) TALLY_PASTE_(a, b)
 
+/* A binary format: significant digits, the exponent of its lowest bit, the power of two where infinity begins. */
+typedef struct tally_format {
+    int32_t digits, least, infinite;
+} tally_format;
+#define TALLY_FORMAT_f16 {11, -24, 16}
+#define TALLY_FORMAT_bf16 {8, -133, 128}
+#define TALLY_FORMAT_f32 {24, -149, 128}
+#define TALLY_FORMAT_f64 {53, -1074, 1024}
+
 /* What finish may need beside the accumulator. */
 typedef struct tally_final {
     int32_t ddof; /* var and std divide by n - ddof */
-    int32_t root; /* var: give the square root (std) */
+    int32_t root; /* give the square root (std, norm2) */
+    int32_t mean; /* divide the sum by the count (mean) */
+    tally_format format; /* of the result of an exact sum */
 } tally_final;
 
 /* Values as bits and back: the one place that knows how. */

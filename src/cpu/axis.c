@@ -52,6 +52,15 @@ static void reach(const job *j, const workspace *w, int64_t begin, int64_t rows,
     *stride = width;
 }
 
+/* The nodes of a panel join those of level k, which come before them. */
+static void lift_panel(const tally__kernel *kernel, const workspace *w, int k, int64_t width) {
+    for (int64_t p = 0; p < width; p++) {
+        tally__node *earlier = tally__node_at(kernel, w->levels, k * width + p), *node = tally__node_at(kernel, w->node, p);
+        kernel->merge(kernel, earlier, node);
+        tally__copy_node(kernel, node, earlier);
+    }
+}
+
 /* The tree over values at ... at + n of the axis, for each result of a panel, to w->node; or straight to results when that is one
  * leaf and the whole axis. */
 static void panel_tree(job *j, const workspace *w, int64_t begin, int64_t width, int64_t at, int64_t n, void *results) {
@@ -68,48 +77,46 @@ static void panel_tree(job *j, const workspace *w, int64_t begin, int64_t width,
             j->empty = true;
         done += rows;
         if (results || done == n) break;
-        for (; leaves >> k & 1; k++)
-            for (int64_t p = 0; p < width; p++) {
-                kernel->merge(kernel, &w->levels[k * width + p], &w->node[p]);
-                w->node[p] = w->levels[k * width + p];
-            }
-        memcpy(&w->levels[k * width], w->node, (size_t)width * sizeof *w->node);
+        if (!j->spec->order_shows && leaves > 0) { /* one level will do */
+            lift_panel(kernel, w, 0, width);
+            leaves = 0;
+        } else
+            for (; leaves >> k & 1; k++) lift_panel(kernel, w, k, width);
+        memcpy((void *)tally__node_at(kernel, w->levels, k * width), w->node, (size_t)width * kernel->node_size);
     }
     for (int k = 0; leaves >> k && !results; k++)
-        if (leaves >> k & 1)
-            for (int64_t p = 0; p < width; p++) {
-                kernel->merge(kernel, &w->levels[k * width + p], &w->node[p]);
-                w->node[p] = w->levels[k * width + p];
-            }
+        if (leaves >> k & 1) lift_panel(kernel, w, k, width);
 }
 
-static void finish_nodes(job *j, const tally__node *nodes, int64_t count, int64_t first, char *buffer) {
+static void finish_nodes(job *j, tally__node *nodes, int64_t count, int64_t first, char *buffer) {
     const tally__kernel *kernel = j->spec->kernel;
     for (int64_t p = 0; p < count; p++) {
-        if (tally__node_count(&nodes[p]) == 0) j->empty = true;
-        kernel->finish(kernel, &nodes[p], &j->spec->final, buffer + (size_t)p * kernel->result_bytes);
+        const tally__node *node = tally__node_at(kernel, nodes, p);
+        if (node->n == 0) j->empty = true;
+        kernel->finish(kernel, node, &j->spec->final, buffer + (size_t)p * j->spec->result_bytes);
     }
     store(j, first, count, buffer);
 }
 
 /* Task t is chunk t % chunks of panel t / chunks. */
 static void take_task(job *j, const workspace *w, int64_t task) {
+    const tally__kernel *kernel = j->spec->kernel;
     int64_t panel = task / j->chunks, c = task % j->chunks;
     int64_t o = panel / j->panels, i = panel % j->panels * j->width;
     int64_t width = least(j->width, j->inner - i);
     int64_t first = o * j->inner + i;
     int64_t begin = o * j->length * j->inner + i;
     int64_t at = c * j->chunk, n = least(j->chunk, j->length - at);
-    if (j->length <= j->spec->kernel->leaf && j->length > 0) {
+    if (j->length <= kernel->leaf && j->length > 0) {
         void *results = results_at(j, first, w->results);
         panel_tree(j, w, begin, width, 0, n, results);
         if (!j->sink->direct) store(j, first, width, results);
         return;
     }
-    for (int64_t p = 0; p < width && n == 0; p++) j->spec->kernel->nothing(j->spec->kernel, &w->node[p]);
+    for (int64_t p = 0; p < width && n == 0; p++) kernel->nothing(kernel, tally__node_at(kernel, w->node, p));
     panel_tree(j, w, begin, width, at, n, NULL);
     if (j->chunks > 1)
-        memcpy(&j->nodes[task * j->width], w->node, (size_t)width * sizeof *w->node);
+        memcpy((void *)tally__node_at(kernel, j->nodes, task * j->width), w->node, (size_t)width * kernel->node_size);
     else
         finish_nodes(j, w->node, width, first, w->results);
 }
@@ -118,8 +125,10 @@ static void take_task(job *j, const workspace *w, int64_t task) {
 static void join_panel(job *j, int64_t panel, char *buffer) {
     int64_t i = panel % j->panels * j->width;
     int64_t width = least(j->width, j->inner - i);
-    tally__node *nodes = &j->nodes[panel * j->chunks * j->width];
-    for (int64_t p = 0; p < width; p++) tally__cpu_pairs(j->spec->kernel, nodes + p, j->chunks, j->width);
+    const tally__kernel *kernel = j->spec->kernel;
+    tally__node *nodes = tally__node_at(kernel, j->nodes, panel * j->chunks * j->width);
+    for (int64_t p = 0; p < width; p++)
+        tally__cpu_pairs(kernel, tally__node_at(kernel, nodes, p), j->chunks, j->width);
     finish_nodes(j, nodes, width, panel / j->panels * j->inner + i, buffer);
 }
 
@@ -130,15 +139,15 @@ static bool open_workspace(const job *j, workspace *w, char **memory) {
     size_t values = j->in->packed ? 0 : (rows * width * kernel->value_bytes + 63) / 64 * 64;
     size_t results = (width * TALLY_RESULT_BYTES + 63) / 64 * 64;
     size_t lanes = (j->scratch_bytes + 63) / 64 * 64;
-    size_t levels = j->length > kernel->leaf ? LEVELS : 0;
-    *memory = tally__allocate(&j->spec->allocator, lanes + 2 * values + results + (1 + levels) * width * sizeof(tally__node));
+    size_t levels = j->length <= kernel->leaf ? 0 : j->spec->order_shows ? LEVELS : 1;
+    *memory = tally__allocate(&j->spec->allocator, lanes + 2 * values + results + (1 + levels) * width * kernel->node_size);
     if (*memory == NULL) return false;
     w->lanes = *memory;
     w->x = w->lanes + lanes;
     w->y = w->x + values;
     w->results = w->y + values;
     w->node = (tally__node *)(void *)(w->results + results);
-    w->levels = w->node + width;
+    w->levels = tally__node_at(kernel, w->node, j->width);
     return true;
 }
 
@@ -222,7 +231,7 @@ static void choose_panels(job *j) {
     const tally__kernel *kernel = j->spec->kernel;
     int64_t columns = j->length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->columns;
     int64_t lanes = least(columns, j->length > 0 ? j->length : 1);
-    int64_t each = lanes * (int64_t)kernel->row_bytes + (int64_t)sizeof(tally__node);
+    int64_t each = lanes * (int64_t)kernel->row_bytes + (int64_t)kernel->node_size;
     int64_t width = cache / each / 64 * 64;
     if (width < 64) width = 64;
     j->width = least(width, j->inner);
@@ -251,7 +260,7 @@ tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, co
         choose_chunks(&j, threads);
         if (j.chunks > 1) {
             j.nodes = tally__allocate(&spec->allocator,
-                                      (size_t)(j.outer * j.panels * j.chunks * j.width) * sizeof *j.nodes);
+                                      (size_t)(j.outer * j.panels * j.chunks * j.width) * spec->kernel->node_size);
             TALLY_CHECK(j.nodes != NULL, NO_MEMORY, "no memory for the partial results of %lld rows",
                         (long long)(j.outer * j.inner));
         }

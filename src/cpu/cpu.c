@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/tiles.h"
 #include "kernel_list.h"
 
 /* ---- instruction sets ---- */
@@ -75,6 +76,31 @@ static const tally__kernel_set *cpu_kernels(int number) {
     return sets[number][isa_level()];
 }
 
+#define TALLY_ROW(kernel) extern const tally__kernel_set tally__cpu_exact_##kernel;
+TALLY_EXACT_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+#define TALLY_ROW(isa) extern const tally__tiles tally__tiles_##isa;
+TALLY_ISAS(TALLY_ROW)
+#undef TALLY_ROW
+
+static const tally__kernel_set *cpu_exact_kernels(int number) {
+    static const tally__kernel_set *const sets[] = {
+#define TALLY_ROW(kernel) &tally__cpu_exact_##kernel,
+        TALLY_EXACT_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+    };
+    return sets[number];
+}
+
+const tally__tiles *tally__cpu_tiles(void) {
+    static const tally__tiles *const tiles[] = {
+#define TALLY_ROW(isa) &tally__tiles_##isa,
+        TALLY_ISAS(TALLY_ROW)
+#undef TALLY_ROW
+    };
+    return tiles[isa_level()];
+}
+
 /* ---- threads ---- */
 
 int tally_cpu_threads(void) { return omp_get_max_threads(); }
@@ -90,31 +116,44 @@ int tally__cpu_team(const tally__spec *spec, int64_t bytes) {
 
 /* ---- one run ---- */
 
+/* The adjacent-pair tree as a binary counter: level k holds a node over 2^k leaves where bit k of `leaves` is set. */
+static void climb(const tally__kernel *kernel, tally__ordered_room *level, int64_t leaves, tally__node *leaf) {
+    int k = 0;
+    for (; leaves >> k & 1; k++) {
+        kernel->merge(kernel, &level[k].node, leaf);
+        tally__copy_node(kernel, leaf, &level[k].node);
+    }
+    tally__copy_node(kernel, &level[k].node, leaf);
+}
+static void descend(const tally__kernel *kernel, tally__ordered_room *level, int64_t leaves, tally__node *node) {
+    int k = __builtin_ctzll((unsigned long long)leaves);
+    tally__copy_node(kernel, node, &level[k].node);
+    for (k++; leaves >> k; k++)
+        if (leaves >> k & 1) {
+            kernel->merge(kernel, &level[k].node, node);
+            tally__copy_node(kernel, node, &level[k].node);
+        }
+}
+
 /* Values that lie apart are copied together leaf by leaf. */
 static void run_strided(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                         tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
-    tally__node level[64];
-    int64_t leaves = 0, at = 0;
-    for (;; leaves++) {
+    tally__room leaf;
+    tally__ordered_room level[64]; /* where order cannot show, only the first is used, and is in `node` */
+    int64_t leaves = 0;
+    kernel->nothing(kernel, node);
+    for (int64_t at = 0; at < n; at += kernel->leaf, leaves++) {
         int64_t count = n - at < kernel->leaf ? n - at : kernel->leaf;
-        int k = 0;
         tally__gather(spec, in, begin + at, count, x, y);
-        kernel->run(kernel, x, spec->inputs == 2 ? y : x, count, first + at, node);
-        at += count;
-        if (at == n) break;
-        for (; leaves >> k & 1; k++) {
-            kernel->merge(kernel, &level[k], node);
-            *node = level[k];
-        }
-        level[k] = *node;
+        kernel->run(kernel, x, spec->inputs == 2 ? y : x, count, first + at, &leaf.node);
+        if (spec->order_shows)
+            climb(kernel, level, leaves, &leaf.node);
+        else
+            kernel->merge(kernel, node, &leaf.node);
     }
-    for (int k = 0; leaves >> k; k++)
-        if (leaves >> k & 1) {
-            kernel->merge(kernel, &level[k], node);
-            *node = level[k];
-        }
+    if (spec->order_shows && leaves > 0) descend(kernel, level, leaves, node);
 }
 
 void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
@@ -131,23 +170,23 @@ void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t beg
 void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t count, int64_t step) {
     for (int64_t apart = 1; apart < count; apart *= 2)
         for (int64_t i = 0; i + apart < count; i += 2 * apart)
-            kernel->merge(kernel, &nodes[i * step], &nodes[(i + apart) * step]);
+            kernel->merge(kernel, tally__node_at(kernel, nodes, i * step), tally__node_at(kernel, nodes, (i + apart) * step));
 }
 
 /* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small change, enough
- * that threads share them evenly. */
-static int64_t chunk_length(const tally__kernel *kernel, int64_t n, int threads) {
-    int64_t chunk = kernel->leaf;
-    while (n / chunk > 128 * (int64_t)threads) chunk *= 2;
+ * that threads share them evenly. Where order cannot show, a node may be large, and fewer will do. */
+static int64_t chunk_length(const tally__spec *spec, int64_t n, int threads) {
+    int64_t chunk = spec->kernel->leaf, chunks = (spec->order_shows ? 128 : 4) * (int64_t)threads;
+    while (n / chunk > chunks) chunk *= 2;
     return chunk;
 }
 
 void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                      int threads, tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
-    int64_t chunk = chunk_length(kernel, n, threads), chunks = (n + chunk - 1) / chunk;
+    int64_t chunk = chunk_length(spec, n, threads), chunks = (n + chunk - 1) / chunk;
     tally__node *nodes = NULL;
-    if (threads > 1 && chunks > 1) nodes = tally__allocate(&spec->allocator, (size_t)chunks * sizeof *nodes);
+    if (threads > 1 && chunks > 1) nodes = tally__allocate(&spec->allocator, (size_t)chunks * kernel->node_size);
     if (nodes == NULL) { /* also without memory: one thread needs none */
         tally__cpu_run(spec, in, begin, n, first, node);
         return;
@@ -158,12 +197,13 @@ void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t be
 #pragma omp for schedule(static)
         for (int64_t c = 0; c < chunks; c++) {
             int64_t at = c * chunk;
-            tally__cpu_run(spec, in, begin + at, c + 1 < chunks ? chunk : n - at, first + at, &nodes[c]);
+            tally__cpu_run(spec, in, begin + at, c + 1 < chunks ? chunk : n - at, first + at,
+                           tally__node_at(kernel, nodes, c));
         }
         tally__fpenv_leave(left);
     }
     tally__cpu_pairs(kernel, nodes, chunks, 1);
-    *node = nodes[0];
+    tally__copy_node(kernel, node, nodes);
     tally__release(&spec->allocator, nodes);
 }
 
@@ -177,10 +217,10 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
                                tally__report *report) {
     const tally__kernel *kernel = spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-    tally__node node;
-    cpu_tree(spec, in, 0, in->count, 0, &node);
-    report->empty = tally__node_count(&node) == 0;
-    kernel->finish(kernel, &node, &spec->final, result);
+    tally__room room;
+    cpu_tree(spec, in, 0, in->count, 0, &room.node);
+    report->empty = room.node.n == 0;
+    kernel->finish(kernel, &room.node, &spec->final, result);
     report->overflow = tally__store(spec, sink, 0, 1, result);
     return TALLY_OK;
 }
@@ -191,4 +231,4 @@ static tally_status cpu_segments(const tally__spec *spec, const tally__input *in
     return tally__cpu_ragged(spec, in, cut, sink, report);
 }
 
-const tally__backend tally__cpu_backend = {"cpu", cpu_kernels, cpu_tree, cpu_reduce, cpu_segments};
+const tally__backend tally__cpu_backend = {"cpu", cpu_kernels, cpu_exact_kernels, cpu_tree, cpu_reduce, cpu_segments};

@@ -8,24 +8,7 @@
  * template.h are written so that compilers turn them into vector code for the target attribute set here. */
 #include "internal.h"
 
-#if defined(TALLY_ISA_AVX512)
-#ifdef __clang__
-#define TALLY_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
-#else
-#define TALLY_TARGET                                                                                             \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt," \
-                          "prefer-vector-width=512")))
-#endif
-#elif defined(TALLY_ISA_AVX2)
-#define TALLY_TARGET __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
-#else
-#define TALLY_TARGET
-#endif
-
-#if defined(TALLY_ISA_AVX2) || defined(TALLY_ISA_AVX512)
-#include <immintrin.h>
-#define TALLY_HAS_F16C
-#endif
+#include "cpu/target.h"
 
 #define TALLY_TEMPLATE "cpu/template.h"
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(TALLY_PASTE(tally__cpu_, TALLY_KERNEL), _), TALLY_ISA)

@@ -60,10 +60,10 @@ static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *r
 }
 
 static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
-    tally__node node;
-    tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &node);
-    if (tally__node_count(&node) == 0) j->empty = true;
-    j->spec->kernel->finish(j->spec->kernel, &node, &j->spec->final, result);
+    tally__room room;
+    tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &room.node);
+    if (room.node.n == 0) j->empty = true;
+    j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result);
 }
 
 /* Strided values: as many segments as fit a buffer are copied together and reduced there. */
@@ -75,14 +75,14 @@ static void reduce_strided(job *j, const int64_t *offsets, int64_t count, char *
         int64_t last = s;
         while (last < count && offsets[last + 1] - offsets[s] <= kernel->leaf) last++;
         if (last == s) {
-            reduce_one(j, offsets[s], offsets[s + 1], results + (size_t)s * kernel->result_bytes);
+            reduce_one(j, offsets[s], offsets[s + 1], results + (size_t)s * j->spec->result_bytes);
             s++;
             continue;
         }
         for (int64_t i = s; i <= last; i++) local[i - s] = offsets[i] - offsets[s];
         tally__gather(j->spec, j->in, offsets[s], local[last - s], x, y);
         if (kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, 2 * kernel->leaf, local, last - s, &j->spec->final,
-                             results + (size_t)s * kernel->result_bytes))
+                             results + (size_t)s * j->spec->result_bytes))
             j->empty = true;
         s = last;
     }
@@ -369,10 +369,10 @@ static void take_longs(job *j, int threads) {
     for (int64_t i = 0; i < j->long_count; i++) {
         const span *s = &j->longs[i];
         _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-        tally__node node;
-        tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &node);
-        if (tally__node_count(&node) == 0) j->empty = true;
-        j->spec->kernel->finish(j->spec->kernel, &node, &j->spec->final, result);
+        tally__room room;
+        tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &room.node);
+        if (room.node.n == 0) j->empty = true;
+        j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result);
         if (tally__store(j->spec, j->sink, s->segment, 1, result)) j->overflow = true;
     }
 }

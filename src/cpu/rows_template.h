@@ -54,7 +54,7 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_
 }
 
 /* Few results side by side leave vector loops over them too short: each is copied out and reduced as a leaf of its own. */
-static TALLY_TARGET bool TALLY_N(narrow_rows)(const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
+static TALLY_TARGET bool TALLY_N(narrow_rows)(const tally__kernel *kernel, const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
                                               int64_t first, const tally_final *final, tally__node *nodes,
                                               void *results) {
     TALLY_T leaf[TALLY_LEAF];
@@ -65,7 +65,7 @@ static TALLY_TARGET bool TALLY_N(narrow_rows)(const TALLY_N(raw) *x, int64_t row
         node = TALLY_N(tree)(leaf, leaf, rows, rows, first);
         empty |= node.n == 0;
         if (nodes)
-            __builtin_memcpy(nodes[p].bytes, &node, sizeof node);
+            __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
         else
             TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
     }
@@ -89,7 +89,7 @@ static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *
 #if TALLY_PASSES == 2
     TALLY_N(lanes2) lanes2 = TALLY_N(carve2)(&scratch, present * width);
     TALLY_N(lanes_aim) aims = TALLY_N(carve_aim)(&scratch, width);
-    if (width < 16 && rows > 1) return TALLY_N(narrow_rows)(x, rows, stride, width, first, final, nodes, results);
+    if (width < 16 && rows > 1) return TALLY_N(narrow_rows)(kernel, x, rows, stride, width, first, final, nodes, results);
 #else
     (void)first;
 #endif
@@ -112,7 +112,7 @@ static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *
     if (nodes)
         for (int64_t p = 0; p < width; p++) {
             TALLY_N(node) node = TALLY_SEALED(p);
-            __builtin_memcpy(nodes[p].bytes, &node, sizeof node);
+            __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
             any_empty |= node.n == 0;
         }
     else {

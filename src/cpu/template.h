@@ -33,7 +33,7 @@ typedef TALLY_T TALLY_N(raw) __attribute__((aligned(1), may_alias));
 #define TALLY_IS_FREE \
     (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE || (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE_INTS && !TALLY_FLOAT))
 
-_Static_assert(sizeof(TALLY_N(node)) <= sizeof(tally__node), "TALLY_NODE_BYTES is too small");
+_Static_assert(sizeof(TALLY_N(node)) <= TALLY_ORDERED_NODE_BYTES, "TALLY_ORDERED_NODE_BYTES is too small");
 _Static_assert(sizeof(TALLY_N(result)) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTES is too small");
 
 /* ---- lanes ---- */
@@ -389,7 +389,7 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
                                       tally__node *out) {
     TALLY_N(node) node = TALLY_N(tree)(x, y, n, n, first);
     (void)kernel;
-    __builtin_memcpy(out->bytes, &node, sizeof node);
+    __builtin_memcpy((void *)out, &node, sizeof node);
 }
 
 #include "cpu/segments_template.h"

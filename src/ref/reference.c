@@ -18,6 +18,19 @@ static const tally__kernel_set *reference_kernels(int kernel) {
     return sets[kernel];
 }
 
+#define TALLY_ROW(kernel) extern const tally__kernel_set tally__ref_exact_##kernel;
+TALLY_EXACT_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+
+static const tally__kernel_set *reference_exact_kernels(int kernel) {
+    static const tally__kernel_set *const sets[] = {
+#define TALLY_ROW(kernel) &tally__ref_exact_##kernel,
+        TALLY_EXACT_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+    };
+    return sets[kernel];
+}
+
 /* The tree over values begin, begin + step, ... (n of them), copied side by side first. */
 static tally_status slice_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t step,
                                int64_t first, tally__node *node) {
@@ -35,10 +48,10 @@ static tally_status slice_tree(const tally__spec *spec, const tally__input *in, 
 static tally_status reduce_slice(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t step,
                                  const tally__sink *sink, int64_t place, tally__report *report) {
     unsigned char result[TALLY_RESULT_BYTES];
-    tally__node node;
-    TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &node));
-    report->empty |= tally__node_count(&node) == 0;
-    spec->kernel->finish(spec->kernel, &node, &spec->final, result);
+    tally__room room;
+    TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &room.node));
+    report->empty |= room.node.n == 0;
+    spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
     report->overflow |= tally__store(spec, sink, place, 1, result);
     return TALLY_OK;
 }
@@ -48,7 +61,7 @@ static void reference_tree(const tally__spec *spec, const tally__input *in, int6
                            tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
-    tally__node right;
+    tally__room right;
     int64_t left = kernel->leaf;
     if (n <= kernel->leaf) {
         tally__gather(spec, in, begin, n, x, y);
@@ -57,8 +70,8 @@ static void reference_tree(const tally__spec *spec, const tally__input *in, int6
     }
     while (2 * left < n) left *= 2;
     reference_tree(spec, in, begin, left, first, node);
-    reference_tree(spec, in, begin + left, n - left, first + left, &right);
-    kernel->merge(kernel, node, &right);
+    reference_tree(spec, in, begin + left, n - left, first + left, &right.node);
+    kernel->merge(kernel, node, &right.node);
 }
 
 static tally_status reference_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,
@@ -111,4 +124,4 @@ static tally_status reference_segments(const tally__spec *spec, const tally__inp
     return TALLY_OK;
 }
 
-const tally__backend tally__reference_backend = {"reference", reference_kernels, reference_tree, reference_reduce, reference_segments};
+const tally__backend tally__reference_backend = {"reference", reference_kernels, reference_exact_kernels, reference_tree, reference_reduce, reference_segments};

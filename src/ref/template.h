@@ -84,7 +84,7 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void 
                          tally__node *out) {
     TALLY_N(node) node = n == 0 ? TALLY_N(nothing)() : TALLY_N(subtree)(x, y, n, first);
     (void)kernel;
-    __builtin_memcpy(out->bytes, &node, sizeof node);
+    __builtin_memcpy((void *)out, &node, sizeof node);
 }
 #include "node_functions.h"
 

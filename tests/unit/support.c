@@ -53,11 +53,11 @@ void fail_at(const char *file, int line, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    print_error("%s\n  seed %" PRIu64 ", isa %s, op %s, type %s, nan %d, ddof %d, threads %d\n"
+    print_error("%s\n  seed %" PRIu64 ", isa %s, op %s, type %s, nan %d, accuracy %d, ddof %d, threads %d\n"
                 "  data %s, layout %s, size %" PRId64 ", cut %s (index %s), segment %" PRId64 ", rows %" PRId64
                 " x %" PRId64 " x %" PRId64 "\n  last message: %s\n",
                 sentence, seed, tally_cpu_isa(), or_dash(tally_op_name(now.op)), or_dash(tally_type_name(now.type)),
-                (int)now.nan, now.ddof, now.threads, or_dash(now.data), or_dash(now.layout), now.size, or_dash(now.cut),
+                (int)now.nan, (int)now.accuracy, now.ddof, now.threads, or_dash(now.data), or_dash(now.layout), now.size, or_dash(now.cut),
                 or_dash(tally_type_name(now.index_type)), now.segment, now.outer, now.length, now.inner,
                 tally_message());
     _fail(file, line);
@@ -88,7 +88,38 @@ void expect_bits_at(const char *file, int line, const void *got, const void *wan
 bool is_float(tally_type type) { return type >= TALLY_F16 && type <= TALLY_F64; }
 bool is_signed(tally_type type) { return (type >= TALLY_I8 && type <= TALLY_I64) || is_float(type); }
 
+/* The operators made of sums, said without the library's table. */
+static bool is_sum(tally_op op) {
+    return op == TALLY_SUM || op == TALLY_MEAN || op == TALLY_NORM1 || op == TALLY_NORM2 || op == TALLY_SUMSQ ||
+           op == TALLY_DOT || op == TALLY_VAR || op == TALLY_STD || op == TALLY_STATS;
+}
+bool is_exact_sum(const subject *s) { return is_float(s->type) && is_sum(s->op) && s->accuracy != TALLY_FAST; }
+
+/* Whether the order of combination can show in the result. */
+bool order_shows(const subject *s) {
+    if (is_exact_sum(s)) return false;
+    switch (s->op) {
+    case TALLY_MEAN:
+    case TALLY_VAR:
+    case TALLY_STD:
+    case TALLY_STATS:
+    case TALLY_NORM2:
+    case TALLY_LOGSUMEXP: return true;
+    case TALLY_SUM:
+    case TALLY_PROD:
+    case TALLY_NORM1:
+    case TALLY_SUMSQ:
+    case TALLY_DOT: return is_float(s->type);
+    default: return s->op >= TALLY_OP_END;
+    }
+}
+
 static bool step_subject(subject *s) {
+    if (s->op >= 0 && is_exact_sum(s)) {
+        s->accuracy = TALLY_FAST;
+        return true;
+    }
+    s->accuracy = TALLY_BEST;
     if (s->op >= 0 && is_float(s->type) && s->nan < TALLY_NAN_TOTAL) {
         s->nan++;
         return true;
@@ -119,12 +150,13 @@ size_t result_bytes(const subject *s) {
 }
 
 tally_context *context_for(const subject *s, tally_backend backend, int threads) {
-    static tally_context *made[3][3][2][9];
-    tally_context **place = &made[backend][s->nan][s->ddof][threads];
+    static tally_context *made[3][3][3][3][9];
+    tally_context **place = &made[backend][s->nan][s->accuracy][s->ddof][threads];
     tally_options options = TALLY_OPTIONS_INIT;
     if (*place != NULL) return *place;
     options.backend = backend;
     options.nan = s->nan;
+    options.accuracy = s->accuracy;
     options.ddof = s->ddof;
     options.threads = threads;
     EXPECT_OK(tally_context_create(NULL, place));

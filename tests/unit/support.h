@@ -34,6 +34,7 @@ typedef struct scene {
     tally_op op;
     tally_type type, index_type;
     tally_nan nan;
+    tally_accuracy accuracy;
     int ddof, threads;
     const char *data, *cut, *layout;
     int64_t size, segment, outer, length, inner;
@@ -63,7 +64,10 @@ typedef struct subject {
     tally_type type;
     tally_nan nan;
     int ddof;
+    tally_accuracy accuracy; /* TALLY_FAST where that is another thing than TALLY_BEST */
 } subject;
+bool is_exact_sum(const subject *s);
+bool order_shows(const subject *s);
 
 /* The next operator, type and policy that go together; begin with op -1. Integers have no NaNs and are visited once. */
 bool next_subject(subject *s);

@@ -20,7 +20,7 @@ static double real_result(const subject *s, tally_array x, tally_array y, tally_
 }
 
 static double real_of(tally_op op, tally_type type, tally_nan nan, const void *x, int64_t n, tally_status wanted) {
-    subject s = {op, type, nan, 0};
+    subject s = {op, type, nan, 0, TALLY_FAST};
     now = (scene){.op = op, .type = type, .nan = nan, .size = n};
     return real_result(&s, tally_in(x, type, n), tally_in(x, type, n), wanted);
 }
@@ -116,7 +116,7 @@ static void check_stats(tally_type type, const void *x, const truth *t, int64_t 
     long double unit = unit_of(type);
     double parts[3] = {0};
     const tally_op ops[3] = {TALLY_MIN, TALLY_MAX, TALLY_SUM};
-    subject s = {TALLY_STATS, type, TALLY_NAN_PROPAGATE, 0};
+    subject s = {TALLY_STATS, type, TALLY_NAN_PROPAGATE, 0, TALLY_FAST};
     tally_output out = tally_out(&got, TALLY_NATURAL, 1);
     now = (scene){.op = TALLY_STATS, .type = type, .size = n};
     EXPECT_OK(tally_reduce(context_for(&s, TALLY_BACKEND_CPU, 2), TALLY_STATS, tally_in(x, type, n), out));
@@ -139,7 +139,7 @@ static void check_type(tally_type type, int kind, int64_t n) {
     fill(type, kind, x, n);
     fill(type, SPREAD, y, n);
     for (tally_op op = 0; op < TALLY_OP_END; op++) {
-        subject s = {op, type, TALLY_NAN_PROPAGATE, 0};
+        subject s = {op, type, TALLY_NAN_PROPAGATE, 0, TALLY_FAST};
         truth t = find_truth(type, x, y, n, 0);
         long double wanted, tolerance;
         if (!expectation(&s, &t, n, &wanted, &tolerance)) continue;
@@ -307,7 +307,7 @@ static void test_skipping(void **state) {
 /* A pair of dot is absent when either of its values is. */
 static void test_skipped_pairs(void **state) {
     float x[4] = {1, NAN, 3, 4}, y[4] = {5, 6, NAN, 7}, got;
-    subject s = {TALLY_DOT, TALLY_F32, TALLY_NAN_SKIP, 0};
+    subject s = {TALLY_DOT, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_FAST};
     tally_output out = tally_out(&got, TALLY_F32, 1);
     (void)state;
     EXPECT_OK(tally_reduce_pair(context_for(&s, TALLY_BACKEND_CPU, 1), TALLY_DOT, tally_in(x, TALLY_F32, 4),

@@ -133,7 +133,7 @@ static void test_environments(void **state) {
                 offsets[6] = {2, 2, 30, 90, 6000, n};
         tally_status statuses[STATUSES];
         calls c = {.what = s, .context = context_for(&s, TALLY_BACKEND_CPU, 3), .bytes = result_bytes(&s)};
-        now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .data = class_names[class], .size = n, .threads = 3};
+        now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .data = class_names[class], .size = n, .threads = 3};
         n -= n % 40;
         offsets[5] = n;
         c.x = tally_in(data_of(s.type, class, n), s.type, n);

@@ -209,7 +209,7 @@ static bool is_refused(const subject *s, const void *x, int64_t n) {
 static void check_answer(const subject *s, data_class class, int64_t n) {
     const void *x = data_of(s->type, class, n), *y = data_of(s->type, ANY_BITS, n);
     char wanted[64], got[64];
-    now = (scene){.op = s->op, .type = s->type, .nan = s->nan, .ddof = s->ddof, .data = class_names[class], .size = n};
+    now = (scene){.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = n};
     if (!right_answer(s, x, y, n, wanted)) return;
     EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, 2), s->op, tally_in(x, s->type, n), tally_in(y, s->type, n),
                           NULL, tally_out(got, TALLY_NATURAL, 1)),
@@ -311,7 +311,7 @@ static void test_nothing(void **state) {
     (void)state;
     while (next_subject(&s)) {
         char *nans = scratch(0, 3000 * 8);
-        now = (scene){.op = s.op, .type = s.type, .nan = s.nan};
+        now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy};
         expect_nothing(&s, NULL, 0);
         if (!is_float(s.type) || s.nan != TALLY_NAN_SKIP) continue;
         for (int64_t i = 0; i < 3000; i++) put_number(s.type, nans, i, (double)NAN);

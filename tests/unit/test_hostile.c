@@ -112,7 +112,6 @@ static void test_bad_options(void **state) {
     REFUSED(size, sizeof o + 8, TALLY_BAD_ARGUMENT)
     REFUSED(accuracy, (tally_accuracy)3, TALLY_BAD_ARGUMENT)
     REFUSED(accuracy, (tally_accuracy)-1, TALLY_BAD_ARGUMENT)
-    REFUSED(accuracy, TALLY_EXACT, TALLY_UNSUPPORTED)
     REFUSED(nan, (tally_nan)3, TALLY_BAD_ARGUMENT)
     REFUSED(nan, (tally_nan)-1, TALLY_BAD_ARGUMENT)
     REFUSED(threads, -1, TALLY_BAD_ARGUMENT)
@@ -173,7 +172,7 @@ static void test_names(void **state) {
 static void refuse_cut(const char *what, tally_segments cut, tally_status wanted) {
     tally_output out = good_output();
     for (int backend = TALLY_BACKEND_CPU; backend <= TALLY_BACKEND_REFERENCE; backend++) {
-        subject s = {TALLY_SUM, TALLY_F64, 0, 0};
+        subject s = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST};
         now = (scene){.op = TALLY_SUM,
                       .type = TALLY_F64,
                       .size = 16,
@@ -269,7 +268,7 @@ static void test_bad_descriptions(void **state) {
 /* Indices that lie anew in each stretch of segments that threads check: long segments must not be counted twice over. */
 static void test_bad_indices_of_many(void **state) {
     enum { SEGMENTS = 512 * 40, VALUES = 8 << 20 };
-    subject s = {TALLY_SUM, TALLY_U8, 0, 0};
+    subject s = {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST};
     uint8_t *x = scratch(0, VALUES);
     int32_t *offsets = scratch(1, (SEGMENTS + 1) * 4), *owners = scratch(2, VALUES * (size_t)4);
     uint64_t *out = scratch(3, SEGMENTS * 8);

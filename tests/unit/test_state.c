@@ -5,24 +5,6 @@
 
 enum { SAVED = 0, COPY = 1, MOST_PIECES = 12 };
 
-/* Whether the order of combination can show in the result, said without the library's table. */
-static bool order_shows(tally_op op, tally_type type) {
-    switch (op) {
-    case TALLY_MEAN:
-    case TALLY_VAR:
-    case TALLY_STD:
-    case TALLY_STATS:
-    case TALLY_NORM2:
-    case TALLY_LOGSUMEXP: return true;
-    case TALLY_SUM:
-    case TALLY_PROD:
-    case TALLY_NORM1:
-    case TALLY_SUMSQ:
-    case TALLY_DOT: return is_float(type);
-    default: return op >= TALLY_OP_END;
-    }
-}
-
 /* What is split: an array (two for dot), and how states are opened for it. */
 typedef struct whole {
     subject what;
@@ -39,7 +21,7 @@ static whole make_whole(const subject *s, data_class class, int64_t count) {
     w.leaf = tally_leaf_length(s->type);
     w.bytes = tally_type_size(s->type);
     now = (scene){
-        .op = s->op, .type = s->type, .nan = s->nan, .ddof = s->ddof, .data = class_names[class], .size = count};
+        .op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = count};
     return w;
 }
 
@@ -143,7 +125,7 @@ static void test_splits(void **state) {
             whole w =
                 make_whole(&s, (data_class)((turn + round) % DATA_CLASSES), round ? random_below(&random, most) : 0);
             check_split(&w, result_bytes(&s), false, &random);
-            if (!order_shows(s.op, s.type)) check_split(&w, result_bytes(&s), true, &random);
+            if (!order_shows(&s)) check_split(&w, result_bytes(&s), true, &random);
         }
 }
 
@@ -155,7 +137,7 @@ static void test_push_after_merge(void **state) {
     for (int turn = 0; next_subject(&s); turn++) {
         int64_t leaf = tally_leaf_length(s.type), a = leaf + 3, b = 2 * leaf + turn % 5, all = 5 * leaf + 11;
         whole w = make_whole(&s, (data_class)(turn % DATA_CLASSES), all);
-        for (int at_zero = 0; at_zero <= !order_shows(s.op, s.type); at_zero++) {
+        for (int at_zero = 0; at_zero <= !order_shows(&s); at_zero++) {
             tally_state *first = open_piece(&w, 0, a, 0, &random);
             tally_state *second = open_piece(&w, a, b, at_zero ? 0 : a, &random);
             EXPECT_OK(tally_state_merge(first, second));
@@ -197,7 +179,8 @@ static void test_pushed_layouts(void **state) {
 
 static tally_state *open_at(tally_op op, tally_type type, int64_t first) {
     tally_state *state;
-    EXPECT_OK(tally_state_open(NULL, op, type, first, &state));
+    subject fast = {op, type, TALLY_NAN_PROPAGATE, 0, TALLY_FAST};
+    EXPECT_OK(tally_state_open(context_for(&fast, TALLY_BACKEND_CPU, 0), op, type, first, &state));
     return state;
 }
 
@@ -229,13 +212,13 @@ static void test_order(void **state) {
 
 static void test_unlike(void **state) {
     tally_state *sum = open_at(TALLY_SUM, TALLY_I32, 0), *others[4], *none = (tally_state *)(void *)&others;
-    subject skip = {TALLY_SUM, TALLY_I32, TALLY_NAN_SKIP, 1};
+    subject skip = {TALLY_SUM, TALLY_I32, TALLY_NAN_SKIP, 1, TALLY_BEST};
     (void)state;
     now = (scene){.op = TALLY_SUM, .type = TALLY_I32, .cut = "states unlike one another"};
     others[0] = open_at(TALLY_MIN, TALLY_I32, 0);
     others[1] = open_at(TALLY_SUM, TALLY_I64, 0);
     EXPECT_OK(tally_state_open(context_for(&skip, TALLY_BACKEND_CPU, 1), TALLY_SUM, TALLY_I32, 0, &others[2]));
-    EXPECT_OK(tally_state_open(context_for(&(subject){TALLY_SUM, TALLY_I32, 0, 1}, TALLY_BACKEND_CPU, 1), TALLY_SUM,
+    EXPECT_OK(tally_state_open(context_for(&(subject){TALLY_SUM, TALLY_I32, 0, 1, TALLY_BEST}, TALLY_BACKEND_CPU, 1), TALLY_SUM,
                                TALLY_I32, 0, &others[3]));
     for (int i = 0; i < 4; i++) {
         EXPECT_STATUS(tally_state_merge(sum, others[i]), TALLY_BAD_ARGUMENT);

@@ -313,7 +313,7 @@ static void test_unaligned(void **state) {
 /* Results and saved states of every operator and type, hashed: a machine, compiler or instruction set that computes or writes
  * anything else gives another number. The numbers change with the canonical order or the layout of states, and only then. */
 static void test_golden(void **state) {
-    const uint64_t results_wanted = 0x7cae9f3936b6e7f7, states_wanted = 0x2df4d535a13c5221;
+    const uint64_t results_wanted = 0x1d73474ca6cfa58b, states_wanted = 0x9b08d945443503c8;
     XXH3_state_t *results = XXH3_createState(), *states = XXH3_createState();
     subject s = {.op = -1};
     (void)state;

@@ -1,0 +1,7 @@
+/* dot: the sum of products. */
+#define TALLY_PRODUCTS
+#include "lib/exact.h"
+
+static inline void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+    tally_put(result, tally_sum_result(a->products, 1, final->format), final->format);
+}

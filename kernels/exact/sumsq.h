@@ -1,0 +1,8 @@
+/* sumsq and norm2: the sum of squares, and its square root. */
+#define TALLY_PRODUCTS
+#include "lib/exact.h"
+
+static inline void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+    double value = final->root ? tally_root_result(a->products, final->format) : tally_sum_result(a->products, 1, final->format);
+    tally_put(result, value, final->format);
+}

@@ -1,0 +1,8 @@
+/* var and std: from the sum of values and the sum of squares, both exact, so that nothing cancels but what is equal. */
+#define TALLY_SUM_TERM TALLY_TERM_VALUE
+#define TALLY_PRODUCTS
+#include "lib/exact.h"
+
+static inline void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+    tally_put(result, tally_spread_result(a->sum, a->products, a->n, final, final->format), final->format);
+}

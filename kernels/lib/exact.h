@@ -1,0 +1,87 @@
+/* The node of an exact operator, for one type. No include guard; undone by lib/exact_end.h. A file of kernels/exact defines
+ *
+ *     TALLY_SUM_TERM   what its first number adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE (none: no such number)
+ *     TALLY_PRODUCTS   that it has a second number, the sum of products x * y (squares, where there is one input)
+ *     TALLY_KEYS       that it keeps the least and the greatest key
+ *
+ * includes this, and defines TALLY_N(conclude). A node is a row of 64-bit words; all but the keys merge by addition. */
+#include "lib/sums.h"
+
+#define TALLY_IS_F64 (TALLY_BYTES == 8)
+#if TALLY_BYTES == 8
+#define TALLY_ORIGIN TALLY_LARGE_ORIGIN
+#define TALLY_LIMBS TALLY_LARGE_LIMBS
+#define TALLY_PRODUCT_LIMBS TALLY_LARGE_PRODUCT_LIMBS
+#define TALLY_NATURAL_FORMAT TALLY_FORMAT_f64
+#else
+#define TALLY_ORIGIN TALLY_SMALL_ORIGIN
+#define TALLY_LIMBS TALLY_SMALL_LIMBS
+#define TALLY_PRODUCT_LIMBS TALLY_SMALL_PRODUCT_LIMBS
+#define TALLY_NATURAL_FORMAT TALLY_FORMAT_f32
+#endif
+
+typedef struct TALLY_N(node) {
+    int64_t n;
+#ifdef TALLY_KEYS
+    int64_t low, high; /* of values as f32 or f64; a NaN is INT64_MIN here and INT64_MAX there */
+#endif
+#ifdef TALLY_SUM_TERM
+    int64_t sum[TALLY_EVIDENCE + TALLY_LIMBS];
+#endif
+#ifdef TALLY_PRODUCTS
+    int64_t products[TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS];
+#endif
+} TALLY_N(node);
+
+/* What conclude makes a result of. */
+typedef struct TALLY_N(total) {
+    int64_t n, low, high;
+    tally_number sum, products;
+} TALLY_N(total);
+
+TALLY_FN TALLY_N(total) TALLY_N(total_of)(const TALLY_N(node) *a) {
+    TALLY_N(total) total = {a->n, 0, 0, {0, TALLY_LIMBS, TALLY_ORIGIN}, {0, TALLY_PRODUCT_LIMBS, 2 * TALLY_ORIGIN}};
+#ifdef TALLY_KEYS
+    total.low = a->low;
+    total.high = a->high;
+#endif
+#ifdef TALLY_SUM_TERM
+    total.sum.words = a->sum;
+#endif
+#ifdef TALLY_PRODUCTS
+    total.products.words = a->products;
+#endif
+    return total;
+}
+
+static inline void TALLY_N(clear)(TALLY_N(node) *a) {
+    __builtin_memset(a, 0, sizeof *a);
+#ifdef TALLY_KEYS
+    a->low = INT64_MAX;
+    a->high = INT64_MIN;
+#endif
+}
+static inline void TALLY_N(settle)(TALLY_N(node) *a) {
+    (void)a;
+#ifdef TALLY_SUM_TERM
+    tally_settle(a->sum, TALLY_LIMBS);
+#endif
+#ifdef TALLY_PRODUCTS
+    tally_settle(a->products, TALLY_PRODUCT_LIMBS);
+#endif
+}
+/* Both settled; the result is too. */
+static inline void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
+    a->n += b->n;
+#ifdef TALLY_KEYS
+    a->low = b->low < a->low ? b->low : a->low;
+    a->high = b->high > a->high ? b->high : a->high;
+#endif
+#ifdef TALLY_SUM_TERM
+    for (int i = 0; i < TALLY_EVIDENCE + TALLY_LIMBS; i++) a->sum[i] += b->sum[i];
+#endif
+#ifdef TALLY_PRODUCTS
+    for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a->products[i] += b->products[i];
+#endif
+    TALLY_N(settle)(a);
+}

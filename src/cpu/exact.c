@@ -1,0 +1,185 @@
+/* From a tile to limbs: by levels where the vector loops can, else one value after another. docs/exact.md has the method. */
+#include "cpu/exact.h"
+
+#include <string.h>
+
+#include "cpu/cpu.h"
+
+/* ---- measuring ---- */
+
+void tally__measure_tile(tally__tile *tile) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    tile->present = tile->n;
+    tile->given = tile->x;
+    tile->x_extent = tiles->measure[tile->is_f64](tile->x, tile->n);
+    tile->y_extent = tile->y == tile->x ? tile->x_extent : tiles->measure[tile->is_f64](tile->y, tile->n);
+}
+
+static double value_at(const tally__tile *tile, const void *x, int64_t i) {
+    double wide;
+    float narrow;
+    if (tile->is_f64) {
+        memcpy(&wide, (const double *)x + i, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, (const float *)x + i, sizeof narrow);
+    return (double)narrow;
+}
+
+static void set_value(const tally__tile *tile, void *x, int64_t i, double value) {
+    if (tile->is_f64)
+        ((double *)x)[i] = value;
+    else
+        ((float *)x)[i] = (float)value;
+}
+
+void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room) {
+    int64_t present = 0;
+    bool two = tile->y != tile->x;
+    const void *given = tile->x;
+    for (int64_t i = 0; i < tile->n; i++) {
+        double x = value_at(tile, tile->x, i), y = value_at(tile, tile->y, i);
+        bool there = x == x && y == y;
+        present += there;
+        set_value(tile, x_room, i, there ? x : -0.0);
+        if (two) set_value(tile, y_room, i, there ? y : 0.0); /* -0 * 0 is -0, which adds nothing */
+    }
+    tile->x = x_room;
+    tile->y = two ? y_room : x_room;
+    tally__measure_tile(tile);
+    tile->present = present;
+    tile->given = given;
+}
+
+/* ---- levels ---- */
+
+enum { BINADE = 51 }; /* an accumulator anchored at 1.5 * 2^52 units stays in its binade while it moves by at most 2^51 */
+
+/* The levels that terms below 2^high, multiples of 2^unit, need. `parts`: how many parts of a term meet at the levels after the first.
+ * False: more than there are. */
+static bool plan_levels(tally__levels *levels, int32_t high, int32_t unit, int parts) {
+    int32_t bound = high, additions = TALLY_TILE_ADDITIONS;
+    levels->count = 0;
+    for (;;) {
+        int32_t lowest = bound + additions - BINADE;
+        if (levels->count == TALLY_MOST_LEVELS) return false;
+        if (lowest < unit) lowest = unit;
+        levels->unit[levels->count++] = lowest;
+        if (lowest == unit) return true;
+        bound = lowest - 1; /* what is left of a term rounded to multiples of 2^lowest */
+        additions = TALLY_TILE_ADDITIONS + parts - 1;
+    }
+}
+
+/* Levels as some vector loop has them: their number made up by empty ones. */
+static tally__tile_sum *choose_sum(tally__levels *levels, const tally__tiles *tiles, bool is_f64, int term) {
+    for (int i = 0; i < 4; i++) {
+        int count = tiles->level_counts[is_f64][term][i];
+        if (count < levels->count) continue;
+        for (; levels->count < count; levels->count++) levels->unit[levels->count] = levels->unit[levels->count - 1];
+        for (int k = 0; k < count; k++) levels->anchor[k] = tally_scale(1.5, levels->unit[k] + 52);
+        return tiles->sum[is_f64][term][i];
+    }
+    return NULL;
+}
+
+/* Bounds within which levels and the rests of products neither overflow nor underflow. */
+enum { HIGHEST = 960, LOWEST = -1074 };
+
+static bool add_by_levels(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    tally__levels levels;
+    int64_t counts[TALLY_MOST_LEVELS];
+    int32_t high = tile->x_extent.high, unit = tile->x_extent.unit;
+    bool product = term == TALLY_TERM_PRODUCT, some = false;
+    tally__tile_sum *sum;
+    if (product) {
+        high += tile->y_extent.high;
+        unit += tile->y_extent.unit;
+    }
+    if (high > HIGHEST || unit < LOWEST || tile->x_extent.high > HIGHEST || tile->y_extent.high > HIGHEST) return false;
+    if (!plan_levels(&levels, high, unit, product && tile->is_f64 ? 2 : 1)) return false;
+    sum = choose_sum(&levels, tiles, tile->is_f64, term);
+    if (sum == NULL) return false;
+    sum(tile->x, tile->y, tile->n, levels.anchor, counts);
+    for (int k = 0; k < levels.count; k++) {
+        some |= counts[k] != 0;
+        tally_deposit(words + TALLY_EVIDENCE, counts[k], levels.unit[k] - origin);
+    }
+    /* Not all values are 0, but all products may be. */
+    if (product && !some) return false;
+    words[TALLY_OTHER] = 1;
+    return true;
+}
+
+/* ---- one after another ---- */
+
+static void add_singly(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
+    for (int64_t i = 0; i < tile->n; i++) {
+        double x = value_at(tile, tile->x, i);
+        if (term == TALLY_TERM_PRODUCT)
+            tally_add_product(words, origin, x, value_at(tile, tile->y, i));
+        else
+            tally_add_value(words, origin, term == TALLY_TERM_MAGNITUDE ? __builtin_fabs(x) : x);
+    }
+}
+
+/* Zeros, which have nothing but a sign. */
+static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
+    int64_t minus = 0, other = 0;
+    for (int64_t i = 0; i < tile->n; i++) {
+        double x = value_at(tile, tile->x, i);
+        double zero = term == TALLY_TERM_PRODUCT ? x * value_at(tile, tile->y, i) : x;
+        bool negative = tally_bits_f64(zero) < 0 && term != TALLY_TERM_MAGNITUDE;
+        minus |= negative;
+        other |= !negative;
+    }
+    words[TALLY_MINUS_ZERO] |= minus;
+    words[TALLY_OTHER] |= other;
+}
+
+void tally__add_terms(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
+    bool nan = words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]; /* nothing can change that */
+    if (nan || tile->present == 0) return;
+    if (tile->x_extent.special || (term == TALLY_TERM_PRODUCT && tile->y_extent.special))
+        add_singly(words, origin, term, tile);
+    else if (tile->x_extent.zeros || (term == TALLY_TERM_PRODUCT && tile->y_extent.zeros))
+        add_zeros(words, term, tile);
+    else if (!add_by_levels(words, origin, term, tile))
+        add_singly(words, origin, term, tile);
+}
+
+/* ---- the rest ---- */
+
+void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile) {
+    int64_t least, greatest;
+    if (tile->present == 0) return;
+    if (tile->x_extent.special || tile->present < tile->n) {
+        for (int64_t i = 0; i < tile->n; i++) {
+            double x = value_at(tile, tile->given, i);
+            if (x != x && tile->present < tile->n) continue;
+            int64_t key = tile->is_f64 ? tally_bits_f64(x) : tally_bits_f32((float)x);
+            key ^= key < 0 ? (tile->is_f64 ? INT64_MAX : INT32_MAX) : 0;
+            *low = x != x ? INT64_MIN : key < *low ? key : *low;
+            *high = x != x ? INT64_MAX : key > *high ? key : *high;
+        }
+        return;
+    }
+    tally__cpu_tiles()->range[tile->is_f64](tile->x, tile->n, &least, &greatest);
+    *low = least < *low ? least : *low;
+    *high = greatest > *high ? greatest : *high;
+}
+
+static int32_t round_down(int32_t exponent) { return exponent & ~31; }
+
+tally__fit tally__fit_tile(const tally__tile *tile) {
+    tally__fit fit = {0, 0, 0};
+    const tally__extent *x = &tile->x_extent, *y = &tile->y_extent;
+    int32_t unit = x->unit < y->unit ? x->unit : y->unit, high = x->high > y->high ? x->high : y->high;
+    if (x->special || y->special || x->zeros || y->zeros) return fit;
+    /* A deposit touches three limbs; sums are up to 2^10 terms. */
+    fit.origin = round_down(unit);
+    fit.limbs = (high + 10 - fit.origin) / 32 + 3;
+    fit.product_limbs = (2 * high + 10 - 2 * fit.origin) / 32 + 3;
+    return fit;
+}

@@ -1,0 +1,203 @@
+/* An exact operator for one type and NaN policy: tiles to numbers, numbers to results. The vector work is in tiles_template.h, so that
+ * this is compiled once. Included by foreach_type.h. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#ifndef TALLY_CPU_EXACT_TEMPLATE
+#define TALLY_CPU_EXACT_TEMPLATE
+#define TALLY_MEMBERS(type, nan)                                                                                    \
+    {                                                                                                               \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                       \
+        .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                           \
+        .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan), \
+    }
+#endif
+
+typedef TALLY_T TALLY_N(input);
+typedef TALLY_T TALLY_N(raw) __attribute__((aligned(1), may_alias));
+#if TALLY_IS_F64
+typedef double TALLY_N(base);
+#else
+typedef float TALLY_N(base);
+#endif
+_Static_assert(sizeof(TALLY_N(node)) <= TALLY_NODE_BYTES, "TALLY_NODE_BYTES is too small");
+
+enum { TALLY_N(tile) = TALLY_IS_F64 ? TALLY_TILE / 2 : TALLY_TILE };
+
+/* What a tile is read through when it cannot be used where it lies. */
+typedef struct TALLY_N(buffers) {
+    _Alignas(64) TALLY_N(base) x[TALLY_N(tile)], y[TALLY_N(tile)];
+} TALLY_N(buffers);
+
+#if TALLY_BYTES == 2
+static void TALLY_N(widen)(TALLY_N(base) *to, const TALLY_N(raw) *x, int64_t n) {
+#if TALLY_NUMBER == TALLY_NUMBER_f16
+    tally__cpu_tiles()->widen_f16(x, n, to);
+#else
+    for (int64_t i = 0; i < n; i++) to[i] = TALLY_N(value)(x[i]);
+#endif
+}
+#endif
+
+/* The n values at x and y (at most a tile of them) as a measured tile. */
+static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                               int64_t n) {
+    tile->n = n;
+    tile->is_f64 = TALLY_IS_F64;
+    tile->x = x;
+    tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
+#if TALLY_BYTES == 2
+    TALLY_N(widen)(buffers->x, x, n);
+    tile->x = tile->y = buffers->x;
+    if (TALLY_KERNEL_INPUTS == 2) {
+        TALLY_N(widen)(buffers->y, y, n);
+        tile->y = buffers->y;
+    }
+#endif
+    tally__measure_tile(tile);
+    if (TALLY_NAN == 1 && (tile->x_extent.special || tile->y_extent.special))
+        tally__skip_nans(tile, TALLY_KERNEL_INPUTS == 2 ? buffers->x : buffers->y, buffers->y);
+}
+
+/* ---- runs ---- */
+
+static void TALLY_N(add_tile)(TALLY_N(node) *node, const tally__tile *tile) {
+    node->n += tile->present;
+#ifdef TALLY_KEYS
+    tally__widen_range(&node->low, &node->high, tile);
+#endif
+#ifdef TALLY_SUM_TERM
+    tally__add_terms(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, tile);
+#endif
+#ifdef TALLY_PRODUCTS
+    tally__add_terms(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, tile);
+#endif
+}
+
+static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
+                         tally__node *out) {
+    const int64_t settle_every = (int64_t)1 << 20; /* a tile makes at most 2^11 deposits, limbs take 2^31 */
+    TALLY_N(node) *node = (void *)out;
+    const TALLY_N(raw) *x = vx, *y = vy;
+    TALLY_N(buffers) buffers;
+    tally__tile tile;
+    (void)kernel, (void)first;
+    TALLY_N(clear)(node);
+    for (int64_t at = 0, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
+        TALLY_N(read_tile)(&tile, &buffers, x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
+        TALLY_N(add_tile)(node, &tile);
+        if (tiles % settle_every == 0) TALLY_N(settle)(node);
+    }
+    TALLY_N(settle)(node);
+}
+
+/* ---- segments ---- */
+
+/* At most a tile: numbers no longer than its values need. Returns whether none was present. */
+static bool TALLY_N(reduce_tile)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
+                                 void *result) {
+    enum { FEW = 14 };
+    TALLY_N(buffers) buffers;
+    tally__tile tile;
+    tally__fit fit;
+    TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
+    int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
+    TALLY_N(read_tile)(&tile, &buffers, x, y, n);
+    fit = tally__fit_tile(&tile);
+    if (fit.limbs > FEW || fit.product_limbs > 2 * FEW || tile.x_extent.special || tile.y_extent.special) {
+        TALLY_N(node) node;
+        TALLY_N(clear)(&node);
+        TALLY_N(add_tile)(&node, &tile);
+        TALLY_N(settle)(&node);
+        total = TALLY_N(total_of)(&node);
+        TALLY_N(conclude)(&total, final, result);
+        return total.n == 0;
+    }
+    if (fit.limbs == 0) fit.limbs = fit.product_limbs = 1; /* zeros */
+    (void)sum, (void)products;
+    total.n = tile.present;
+#ifdef TALLY_KEYS
+    tally__widen_range(&total.low, &total.high, &tile);
+#endif
+#ifdef TALLY_SUM_TERM
+    __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
+    tally__add_terms(sum, fit.origin, TALLY_SUM_TERM, &tile);
+    tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
+    total.sum = (tally_number){sum, fit.limbs, fit.origin};
+#endif
+#ifdef TALLY_PRODUCTS
+    __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
+    tally__add_terms(products, 2 * fit.origin, TALLY_TERM_PRODUCT, &tile);
+    tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
+    total.products = (tally_number){products, fit.product_limbs, 2 * fit.origin};
+#endif
+    TALLY_N(conclude)(&total, final, result);
+    return total.n == 0;
+}
+
+static bool TALLY_N(reduce_run)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                const tally_final *final, void *result) {
+    union {
+        TALLY_N(node) node;
+        tally__node head;
+    } run;
+    TALLY_N(total) total;
+    if (n > 0 && n <= TALLY_N(tile)) return TALLY_N(reduce_tile)(x, y, n, final, result);
+    TALLY_N(run)(kernel, x, y, n, 0, &run.head);
+    total = TALLY_N(total_of)(&run.node);
+    TALLY_N(conclude)(&total, final, result);
+    return total.n == 0;
+}
+
+static bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+                              const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
+    const TALLY_N(raw) *x = vx, *y = vy;
+    int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
+    bool empty = false;
+    (void)limit;
+    for (int64_t s = 0; s < count; s++) {
+        char result[TALLY_RESULT_BYTES];
+        empty |= TALLY_N(reduce_run)(kernel, x + offsets[s], y + offsets[s], offsets[s + 1] - offsets[s], final, result);
+        __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
+    }
+    return empty;
+}
+
+/* ---- rows ---- */
+
+/* Columns are copied out some at a time, so that a cache line is read once. */
+static bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
+                          int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
+                          void *results) {
+    enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
+    const TALLY_N(raw) *x = vx, *y = vy;
+    TALLY_T columns[TALLY_KERNEL_INPUTS][TOGETHER][LEAF];
+    int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
+    bool empty = false;
+    (void)scratch;
+    for (int64_t p = 0; p < width; p += TOGETHER) {
+        int64_t together = width - p < TOGETHER ? width - p : TOGETHER;
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t k = 0; k < together; k++) {
+                columns[0][k][r] = x[r * stride + p + k];
+                if (TALLY_KERNEL_INPUTS == 2) columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[r * stride + p + k];
+            }
+        for (int64_t k = 0; k < together; k++) {
+            const TALLY_T *a = columns[0][k], *b = columns[TALLY_KERNEL_INPUTS - 1][k];
+            char result[TALLY_RESULT_BYTES];
+            if (nodes)
+                TALLY_N(run)(kernel, a, b, rows, first, tally__node_at(kernel, nodes, p + k));
+            else {
+                empty |= TALLY_N(reduce_run)(kernel, a, b, rows, final, result);
+                __builtin_memcpy((char *)results + (p + k) * bytes, result, (size_t)bytes);
+            }
+        }
+    }
+    return empty;
+}
+
+#include "exact_functions.h"
+
+#include "lib/exact_end.h"
+#include "lib/types_end.h"

@@ -1,0 +1,49 @@
+/* Tiles: the vector part of exact sums, compiled for each instruction set (tiles_template.h).
+ *
+ * A tile is at most TALLY_TILE values. It is measured, then each term (a value, its magnitude, a product) is cut into levels: level k
+ * takes what is a multiple of 2^unit[k], by adding it to an accumulator so large that this is where it rounds, and hands on
+ * the rest. The last level takes multiples of the smallest unit there is, so nothing is left. docs/exact.md has the proof. */
+#ifndef TALLY_CPU_TILES_H
+#define TALLY_CPU_TILES_H
+
+#include "internal.h"
+#include "lib/limbs.h"
+
+enum {
+    TALLY_TILE_BYTES = 4096,     /* of f32 or f64 */
+    TALLY_TILE_ADDITIONS = 6,    /* log2 of the terms that meet in one lane of an accumulator, at most */
+    TALLY_MOST_LEVELS = 13
+};
+
+/* How large the values of a tile are. */
+typedef struct tally__extent {
+    int32_t high;   /* each magnitude is below 2^high */
+    int32_t unit;   /* each value is a multiple of 2^unit */
+    bool zeros;     /* all values are 0; high and unit mean nothing */
+    bool special;   /* some value is infinite or NaN; high and unit mean nothing */
+} tally__extent;
+
+/* The levels of one tile: level k counts units of 2^unit[k]. */
+typedef struct tally__levels {
+    int32_t count;
+    int32_t unit[TALLY_MOST_LEVELS];
+    double anchor[TALLY_MOST_LEVELS];
+} tally__levels;
+
+/* Adds up n terms of x (and y): counts[k] units of level k. The number of levels is one that the function was made for. */
+typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, int64_t *counts);
+
+typedef struct tally__tiles {
+    tally__extent (*measure[2])(const void *x, int64_t n); /* f32, f64 */
+    /* By f32 or f64, term, and the place of the number of levels in level_counts. */
+    tally__tile_sum *sum[2][TALLY_TERMS][4];
+    int8_t level_counts[2][TALLY_TERMS][4];
+    /* The keys of the least and the greatest number. */
+    void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
+    void (*widen_f16)(const void *x, int64_t n, float *wide);
+} tally__tiles;
+
+/* Those of the instruction set in use (cpu.c). */
+const tally__tiles *tally__cpu_tiles(void);
+
+#endif

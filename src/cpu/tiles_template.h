@@ -1,0 +1,219 @@
+/* The vector loops of tiles.h for one instruction set: the body of units that CMake writes. Vectors are
+ * GCC's vector types.
+ *
+ * A level is the first half of Dekker's and Knuth's two-sum with an accumulator that is known to be the larger operand, anchored so
+ * that it never leaves its binade (the pre-rounding of Demmel and Nguyen, "Fast reproducible floating-point summation", 2013;
+ * there the last rest is dropped, here it is known to be 0). */
+#include <string.h>
+
+#include "cpu/target.h"
+#include "cpu/tiles.h"
+#include "lib/half.h"
+
+#define TALLY_INLINE static inline __attribute__((always_inline, unused))
+
+/* Registers, and how many accumulators keep the adders busy without spilling: WIDTH * CHAINS lanes. */
+#if defined(TALLY_ISA_AVX512)
+enum { WIDTH = 8, CHAINS = 4 };
+#elif defined(TALLY_ISA_AVX2)
+enum { WIDTH = 4, CHAINS = 4 };
+#else
+enum { WIDTH = 2, CHAINS = 8 };
+#endif
+typedef double wide __attribute__((vector_size(8 * WIDTH)));
+typedef int64_t units __attribute__((vector_size(8 * WIDTH)));
+typedef float half __attribute__((vector_size(4 * WIDTH)));
+typedef wide wide_anywhere __attribute__((aligned(1), may_alias));
+typedef half half_anywhere __attribute__((aligned(1), may_alias));
+typedef int32_t int32_t_anywhere __attribute__((aligned(1), may_alias));
+typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
+
+/* ---- measuring ---- */
+
+/* Loops of integers that compilers make vectors of. Magnitudes order like their bits; where the least that is not zero is looked
+ * for, each is lessened by 1, so that a zero becomes the largest. */
+#define TALLY_MEASURE(type, word, most, digits, bias)                                   \
+    static TALLY_TARGET tally__extent measure_##type(const void *x, int64_t n) {        \
+        const word##_anywhere *bits = x;                                                \
+        word top = 0, bottom = most;                                                    \
+        tally__extent extent;                                                           \
+        for (int64_t i = 0; i < n; i++) {                                               \
+            word magnitude = bits[i] & most;                                            \
+            word lessened = (magnitude - 1) & most;                                     \
+            top = magnitude > top ? magnitude : top;                                    \
+            bottom = lessened < bottom ? lessened : bottom;                             \
+        }                                                                               \
+        extent.zeros = top == 0;                                                        \
+        extent.special = top >> digits == 2 * bias + 1;                                 \
+        extent.high = (int32_t)(top >> digits) - bias + 1;                              \
+        bottom = bottom == most ? 0 : (bottom + 1) >> digits;                           \
+        extent.unit = (int32_t)(bottom != 0 ? bottom : 1) - bias - digits;              \
+        return extent;                                                                  \
+    }
+TALLY_MEASURE(f32, int32_t, INT32_MAX, 23, 127)
+TALLY_MEASURE(f64, int64_t, INT64_MAX, 52, 1023)
+
+/* Keys order like the numbers, -0 below 0 (lib/types.h). */
+#define TALLY_RANGE(type, word, most)                                                                           \
+    static TALLY_TARGET void range_##type(const void *x, int64_t n, int64_t *least, int64_t *greatest) {        \
+        const word##_anywhere *bits = x;                                                                        \
+        word low = most, high = -most - 1;                                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                                       \
+            word key = bits[i] ^ ((bits[i] < 0 ? -1 : 0) & most);                                               \
+            low = key < low ? key : low;                                                                        \
+            high = key > high ? key : high;                                                                     \
+        }                                                                                                       \
+        *least = low;                                                                                           \
+        *greatest = high;                                                                                       \
+    }
+TALLY_RANGE(f32, int32_t, INT32_MAX)
+TALLY_RANGE(f64, int64_t, INT64_MAX)
+
+/* ---- terms ---- */
+
+TALLY_INLINE TALLY_TARGET wide load_f64(const void *x, int64_t i) { return *(const wide_anywhere *)((const double *)x + i); }
+TALLY_INLINE TALLY_TARGET wide load_f32(const void *x, int64_t i) {
+    return __builtin_convertvector(*(const half_anywhere *)((const float *)x + i), wide);
+}
+TALLY_INLINE TALLY_TARGET wide load(const int is_f64, const void *x, int64_t i) {
+    return is_f64 ? load_f64(x, i) : load_f32(x, i);
+}
+/* The first `count` < WIDTH values of a vector, then zeros. */
+TALLY_INLINE TALLY_TARGET wide load_part(const int is_f64, const void *x, int64_t i, int64_t count) {
+    double few[WIDTH] = {0};
+    for (int64_t k = 0; k < count; k++) few[k] = is_f64 ? ((const double *)x)[i + k] : ((const float *)x)[i + k];
+    return *(const wide_anywhere *)few;
+}
+TALLY_INLINE TALLY_TARGET wide magnitude_of(wide x) { return (wide)((units)x & INT64_MAX); }
+
+/* x * y - p, exactly, where p is their rounded product and neither over- nor underflows. Without an instruction for it: Dekker,
+ * "A floating-point technique for extending the available precision", 1971, with Veltkamp's splitting. */
+TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
+#if defined(TALLY_ISA_AVX512)
+    return (wide)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)p);
+#elif defined(TALLY_ISA_AVX2)
+    return (wide)_mm256_fmsub_pd((__m256d)x, (__m256d)y, (__m256d)p);
+#elif defined(__aarch64__)
+    wide rest;
+    for (int k = 0; k < WIDTH; k++) rest[k] = __builtin_fma(x[k], y[k], -p[k]);
+    return rest;
+#else
+    const double split = 134217729.0; /* 2^27 + 1 */
+    wide tx = x * split, ty = y * split;
+    wide xh = tx - (tx - x), yh = ty - (ty - y);
+    wide xl = x - xh, yl = y - yh;
+    return ((xh * yh - p) + xh * yl + xl * yh) + xl * yl;
+#endif
+}
+
+/* ---- levels ---- */
+
+_Static_assert(TALLY_TILE_BYTES / 4 / WIDTH / CHAINS <= 1 << TALLY_TILE_ADDITIONS, "too many terms meet in one lane");
+
+/* Cuts one vector of terms into levels. Products of f64 come in two parts, the rounded product and its rest, which is so small
+ * that it joins at level 1. */
+TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wide term, wide rest, const int has_rest) {
+#pragma GCC unroll 16
+    for (int k = 0; k + 1 < levels; k++) {
+        wide t = s[k * step] + term;
+        term -= t - s[k * step];
+        s[k * step] = t;
+        if (has_rest && k > 0) {
+            t = s[k * step] + rest;
+            rest -= t - s[k * step];
+            s[k * step] = t;
+        }
+    }
+    if (has_rest) term += rest;
+    s[(levels - 1) * step] += term;
+}
+TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, const int is_f64, const int kind, wide x,
+                                    wide y) {
+    wide none = {0};
+    if (kind == TALLY_TERM_PRODUCT) {
+        wide p = x * y;
+        cut(s, levels, step, p, is_f64 ? product_rest(x, y, p) : none, is_f64);
+    } else
+        cut(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, none, 0);
+}
+
+/* chains is at most CHAINS; a tile's vectors go to them in turn, what is left over to the first and the last. */
+TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const int levels, const void *x, const void *y,
+                                        int64_t n, const double *anchor, int64_t *counts) {
+    const int two = kind == TALLY_TERM_PRODUCT;
+    wide s[TALLY_MOST_LEVELS * CHAINS];
+    int64_t i = 0;
+#pragma GCC unroll 16
+    for (int k = 0; k < levels; k++)
+#pragma GCC unroll 8
+        for (int c = 0; c < CHAINS; c++) s[k * CHAINS + c] = (wide){0} + anchor[k];
+    for (; i + WIDTH * CHAINS <= n; i += WIDTH * CHAINS)
+#pragma GCC unroll 8
+        for (int c = 0; c < CHAINS; c++) {
+            wide a = load(is_f64, x, i + WIDTH * c);
+            take(s + c, levels, CHAINS, is_f64, kind, a, two ? load(is_f64, y, i + WIDTH * c) : a);
+        }
+    for (; i + WIDTH <= n; i += WIDTH) {
+        wide a = load(is_f64, x, i);
+        take(s, levels, CHAINS, is_f64, kind, a, two ? load(is_f64, y, i) : a);
+    }
+    if (i < n) {
+        wide a = load_part(is_f64, x, i, n - i);
+        take(s + CHAINS - 1, levels, CHAINS, is_f64, kind, a, two ? load_part(is_f64, y, i, n - i) : a);
+    }
+    /* Within its binade an accumulator's bits count units. */
+#pragma GCC unroll 16
+    for (int k = 0; k < levels; k++) {
+        units sum = {0};
+        int64_t lanes[WIDTH], total = 0;
+#pragma GCC unroll 8
+        for (int c = 0; c < CHAINS; c++) sum += (units)s[k * CHAINS + c];
+        sum -= CHAINS * tally_bits_f64(anchor[k]);
+        memcpy(lanes, &sum, sizeof sum);
+        for (int j = 0; j < WIDTH; j++) total += lanes[j];
+        counts[k] = total;
+    }
+}
+
+#define TALLY_SUM(type, is_f64, name, kind, levels)                                                            \
+    static TALLY_TARGET void sum_##type##_##name##_##levels(const void *x, const void *y, int64_t n, const double *anchor, \
+                                                            int64_t *counts) {                                 \
+        sum_tile(is_f64, kind, levels, x, y, n, anchor, counts);                                               \
+    }
+#define TALLY_SUMS(type, is_f64, name, kind, a, b, c, d)                                            \
+    TALLY_SUM(type, is_f64, name, kind, a) TALLY_SUM(type, is_f64, name, kind, b)                    \
+    TALLY_SUM(type, is_f64, name, kind, c) TALLY_SUM(type, is_f64, name, kind, d)
+
+/* Levels by need: usual data, wide data, very wide data, and of f32 all there can be. */
+#define TALLY_TILE_SUMS(X)                              \
+    X(f32, 0, value, TALLY_TERM_VALUE, 1, 2, 4, 7)      \
+    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 1, 2, 4, 7) \
+    X(f32, 0, product, TALLY_TERM_PRODUCT, 2, 3, 7, 13) \
+    X(f64, 1, value, TALLY_TERM_VALUE, 2, 3, 4, 7)      \
+    X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 2, 3, 4, 7) \
+    X(f64, 1, product, TALLY_TERM_PRODUCT, 3, 4, 5, 7)
+TALLY_TILE_SUMS(TALLY_SUMS)
+
+/* ---- the rest ---- */
+
+static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
+    const uint16_t *x = at;
+    int64_t i = 0;
+#ifdef TALLY_HAS_F16C
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+#endif
+    for (; i < n; i++) to[i] = tally_f16_to_f32(x[i]);
+}
+
+#define TALLY_ENTRY(type, is_f64, name, kind, a, b, c, d)                                                   \
+    .sum[is_f64][kind] = {sum_##type##_##name##_##a, sum_##type##_##name##_##b, sum_##type##_##name##_##c, \
+                          sum_##type##_##name##_##d},                                                       \
+    .level_counts[is_f64][kind] = {a, b, c, d},
+extern const tally__tiles TALLY_TILES;
+const tally__tiles TALLY_TILES = {
+    .measure = {measure_f32, measure_f64},
+    .range = {range_f32, range_f64},
+    .widen_f16 = widen_f16,
+    TALLY_TILE_SUMS(TALLY_ENTRY)
+};

@@ -1,0 +1,338 @@
+/* Exact sums against GMP and MPFR: the true sums as integers, the results rounded once by MPFR, on data chosen to defeat fast
+ * paths. Every result is a case: some 400,000 for each instruction set (fewer with --quick). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gmp.h>
+#include <mpfr.h>
+
+#include "support.h"
+
+/* ---- the truth ---- */
+
+enum { BASE = 1100, BINADES = 2100 }; /* sums are kept as integers times 2^-BASE, products times 2^-2 BASE */
+
+typedef struct truth {
+    mpz_t values, magnitudes, products; /* of what is finite */
+    int64_t n;
+    bool plus, minus, minus_zeros_only;                         /* infinities (both: NaN), of values */
+    bool product_plus, product_minus, minus_zero_products_only; /* of products */
+    bool any, nan;
+    double least, greatest;
+} truth;
+
+static void to_integer(mpz_t z, double x) {
+    int e;
+    double m = frexp(x, &e);
+    mpz_set_si(z, (long)ldexp(m, 53));
+    if (e - 53 + BASE >= 0)
+        mpz_mul_2exp(z, z, (mp_bitcnt_t)(e - 53 + BASE));
+    else
+        mpz_tdiv_q_2exp(z, z, (mp_bitcnt_t)(53 - e - BASE)); /* exact: subnormals end in zeros */
+}
+
+static void begin_truth(truth *t) {
+    memset(t, 0, sizeof *t);
+    mpz_inits(t->values, t->magnitudes, t->products, NULL);
+    t->minus_zeros_only = t->minus_zero_products_only = true;
+    t->least = INFINITY;
+    t->greatest = -INFINITY;
+}
+static void end_truth(truth *t) { mpz_clears(t->values, t->magnitudes, t->products, NULL); }
+
+static void add_truth(truth *t, double x, double y) {
+    static mpz_t a, b;
+    static bool ready;
+    double sign = x * y; /* its class; its digits do not count */
+    if (!ready) mpz_inits(a, b, NULL), ready = true;
+    t->n++;
+    t->nan |= isnan(x);
+    if (!isnan(x) && (x < t->least || (x == t->least && signbit(x)))) t->least = x;
+    if (!isnan(x) && (x > t->greatest || (x == t->greatest && !signbit(x)))) t->greatest = x;
+    if (!(x == 0 && signbit(x))) t->minus_zeros_only = false;
+    if (isfinite(x) && isfinite(y)) {
+        if (x != 0 && y != 0)
+            t->minus_zero_products_only = false;
+        else if (!signbit(sign))
+            t->minus_zero_products_only = false;
+    } else {
+        t->minus_zero_products_only = false;
+        t->product_plus |= !(sign < 0);
+        t->product_minus |= !(sign > 0);
+    }
+    if (!isfinite(x)) {
+        t->plus |= !(x < 0);
+        t->minus |= !(x > 0);
+        return;
+    }
+    to_integer(a, x);
+    mpz_add(t->values, t->values, a);
+    if (mpz_sgn(a) < 0)
+        mpz_sub(t->magnitudes, t->magnitudes, a);
+    else
+        mpz_add(t->magnitudes, t->magnitudes, a);
+    if (!isfinite(y)) return;
+    to_integer(b, y);
+    mpz_addmul(t->products, a, b);
+}
+
+typedef struct format {
+    tally_type type;
+    int digits;
+    long least, most; /* MPFR's exponents of the smallest subnormal and of infinity */
+} format;
+static const format formats[] = {{TALLY_F16, 11, -23, 16}, {TALLY_BF16, 8, -132, 128}, {TALLY_F32, 24, -148, 128}, {TALLY_F64, 53, -1073, 1024}};
+static const format *format_of(tally_type type) { return &formats[type - TALLY_F16]; }
+
+/* x rounded once to the format, where `exact` says on which side of x the truth lies (MPFR's ternary value). */
+static double rounded(mpfr_t x, int ternary, const format *f) {
+    double d;
+    mpfr_set_emin(f->least);
+    mpfr_set_emax(f->most);
+    ternary = mpfr_check_range(x, ternary, MPFR_RNDN);
+    mpfr_subnormalize(x, ternary, MPFR_RNDN);
+    d = mpfr_get_d(x, MPFR_RNDN);
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+    return d;
+}
+
+enum { PLAIN, MEAN, ROOT, SPREAD, SPREAD_ROOT };
+
+/* z * 2^-base, then as `way` says, rounded to the format. */
+static double answer(const truth *t, mpz_t z, long base, int way, int ddof, const format *f) {
+    static mpfr_t exact, more, small;
+    static mpz_t s;
+    static bool ready;
+    int ternary;
+    if (!ready) {
+        mpfr_inits2(3 * BINADES, exact, more, NULL);
+        mpfr_init2(small, 53);
+        mpz_init(s);
+        ready = true;
+    }
+    mpfr_set_prec(small, f->digits);
+    if (way == SPREAD || way == SPREAD_ROOT) { /* (n squares - sum^2) / (n (n - ddof)) */
+        mpz_mul_si(s, t->products, t->n);
+        mpz_submul(s, t->values, t->values);
+        mpfr_set_z_2exp(exact, s, -base, MPFR_RNDN);
+        mpfr_set_si(more, t->n, MPFR_RNDN);
+        mpfr_mul_si(more, more, t->n - ddof, MPFR_RNDN);
+        if (way == SPREAD)
+            ternary = mpfr_div(small, exact, more, MPFR_RNDN);
+        else {
+            mpfr_div(exact, exact, more, MPFR_RNDN); /* to thousands of digits: no tie is that close */
+            ternary = mpfr_sqrt(small, exact, MPFR_RNDN);
+        }
+        return rounded(small, ternary, f);
+    }
+    mpfr_set_z_2exp(exact, z, -base, MPFR_RNDN);
+    ternary = way == MEAN   ? mpfr_div_si(small, exact, t->n, MPFR_RNDN)
+              : way == ROOT ? mpfr_sqrt(small, exact, MPFR_RNDN)
+                            : mpfr_set(small, exact, MPFR_RNDN);
+    return rounded(small, ternary, f);
+}
+
+static double special(bool plus, bool minus) { return plus && minus ? NAN : plus ? INFINITY : -INFINITY; }
+
+static double truth_of(truth *t, tally_op op, int ddof, const format *f) {
+    double x;
+    switch (op) {
+    case TALLY_SUM:
+    case TALLY_MEAN:
+        if (op == TALLY_MEAN && t->n == 0) return NAN;
+        if (t->plus || t->minus) return special(t->plus, t->minus);
+        x = answer(t, t->values, BASE, op == TALLY_MEAN ? MEAN : PLAIN, 0, f);
+        return mpz_sgn(t->values) == 0 && t->minus_zeros_only && t->n > 0 ? -0.0 : x;
+    case TALLY_NORM1: return t->nan ? NAN : t->plus || t->minus ? INFINITY : answer(t, t->magnitudes, BASE, PLAIN, 0, f);
+    case TALLY_SUMSQ:
+    case TALLY_NORM2:
+    case TALLY_DOT:
+        if (t->product_plus || t->product_minus) return special(t->product_plus, t->product_minus);
+        x = answer(t, t->products, 2 * BASE, op == TALLY_NORM2 ? ROOT : PLAIN, 0, f);
+        return mpz_sgn(t->products) == 0 && t->minus_zero_products_only && t->n > 0 ? -0.0 : x;
+    default:
+        if (t->n <= ddof || t->plus || t->minus) return NAN;
+        return answer(t, t->products, 2 * BASE, op == TALLY_VAR ? SPREAD : SPREAD_ROOT, ddof, f);
+    }
+}
+
+/* ---- data ---- */
+
+enum { CLASSES = 19 };
+static const char *const names[CLASSES] = {
+    "uniform", "normal", "any bits", "subnormal", "60 binades", "minus zeros", "near the largest", "infinities", "200 binades",
+    "powers of two", "mixed zeros", "outliers", "NaN among ones", "rare binades", "integers", "cancelling", "ties", "sparse", "tiny"};
+
+static double from_parts(uint64_t sign_and_fraction, int exponent) {
+    uint64_t bits = (sign_and_fraction & 0x800fffffffffffff) | (uint64_t)exponent << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* One value of a class; `binades` is how far the type's exponents reach. */
+static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
+    uint64_t u = next_random(random);
+    int low = type == TALLY_F64 ? 1 : type == TALLY_F16 ? 1023 - 24 : 1023 - 149;
+    int high = type == TALLY_F64 ? 2046 : type == TALLY_F16 ? 1023 + 15 : 1023 + 127;
+    double uniform = (double)(u >> 11) * 0x1p-53, sum = 0;
+    int exponent;
+    switch (class) {
+    case 0: return uniform;
+    case 1:
+        for (int k = 0; k < 12; k++) sum += (double)(next_random(random) >> 11) * 0x1p-53;
+        return sum - 6;
+    case 2: return from_parts(u, low + (int)(next_random(random) % (uint64_t)(high - low + 1)));
+    case 3: return type == TALLY_F64 ? from_parts(u, 0) : from_parts(u, low + (int)(next_random(random) % 10));
+    case 4: return from_parts(u, 1023 + (type == TALLY_F16 ? (int)(next_random(random) % 20) - 10 : (int)(next_random(random) % 60) - 30));
+    case 5: return -0.0;
+    case 6: return from_parts(u, high);
+    case 7: return u % 1000 == 0 ? INFINITY : u % 1000 == 1 ? -INFINITY : uniform;
+    case 8:
+        exponent = 1023 + (int)(next_random(random) % 200) - 100;
+        return from_parts(u, exponent < low ? low : exponent > high ? high : exponent);
+    case 9: return from_parts(u & 0x8000000000000000, 1023 - 10 + (int)(next_random(random) % 20));
+    case 10: return u % 3 ? 0.0 : -0.0;
+    case 11: return u % 500 == 0 ? from_parts(0, high - 10) : u % 500 == 1 ? from_parts(0x8000000000000000, high - 10) : uniform * (type == TALLY_F64 ? 0x1p-60 : 1);
+    case 12: return u % 4096 == 0 ? NAN : 1.0;
+    case 13: return u % 300 == 0 ? from_parts(u, low + (int)(next_random(random) % (uint64_t)(high - low))) : from_parts(u | 0xffffff, 1022);
+    case 14: return (double)(int64_t)(u >> 40) - (1 << 23);
+    case 15: return i % 2 ? -3.0 : (u % 7 ? 3.0 : 3.0 + uniform * 0x1p-20);
+    case 16: return i == 0 ? 1.0 : u % 2 ? 0x1p-53 : 0x1p-24;
+    case 17: return u % 10 ? 0.0 : uniform;
+    default: return ldexp(uniform, type == TALLY_F64 ? -700 : -60);
+    }
+}
+
+static double as_double(tally_type type, const void *values, int64_t i) { return (double)number_at(type, values, i); }
+
+/* ---- comparing ---- */
+
+static const tally_op single[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2, TALLY_VAR, TALLY_STD};
+enum { SINGLE = sizeof single / sizeof *single };
+static int64_t cases;
+
+static void expect_double(double got, double wanted, const char *what) {
+    bool same = isnan(got) ? isnan(wanted) : got == wanted && signbit(got) == signbit(wanted);
+    EXPECT(same, "%s, data %s: got %a, the truth is %a", what, now.data, got, wanted);
+    cases++;
+}
+
+static double read_result(tally_type type, const void *result) { return as_double(type, result, 0); }
+
+/* One operator of one array, into every float type. */
+static void check_operator(truth *t, tally_context *context, tally_op op, tally_array x, tally_array y, int ddof) {
+    now.op = op;
+    for (tally_type out = TALLY_F16; out <= TALLY_F64; out++) {
+        char result[8];
+        tally_status status, wanted = TALLY_OK;
+        if (t->n == 0 && (op == TALLY_MEAN || op == TALLY_VAR || op == TALLY_STD)) wanted = TALLY_EMPTY;
+        status = op == TALLY_DOT ? tally_reduce_pair(context, op, x, y, tally_out(result, out, 1))
+                                 : tally_reduce(context, op, x, tally_out(result, out, 1));
+        EXPECT(status == wanted, "status %s: %s", tally_status_name(status), tally_message());
+        expect_double(read_result(out, result), truth_of(t, op, ddof, format_of(out)), tally_type_name(out));
+    }
+}
+
+static void check_stats(truth *t, tally_context *context, tally_array x, int ddof) {
+    const format *narrow = format_of(x.type == TALLY_F64 ? TALLY_F64 : TALLY_F32), *wide = format_of(TALLY_F64);
+    tally_stats stats;
+    if (t->n == 0) return;
+    now.op = TALLY_STATS;
+    EXPECT_OK(tally_reduce(context, TALLY_STATS, x, (tally_output){&stats, TALLY_NATURAL, 1, 0}));
+    EXPECT(stats.count == t->n, "count %lld", (long long)stats.count);
+    expect_double(stats.sum.f, truth_of(t, TALLY_SUM, 0, narrow), "sum");
+    expect_double(stats.mean, truth_of(t, TALLY_MEAN, 0, wide), "mean");
+    expect_double(stats.var, truth_of(t, TALLY_VAR, ddof, wide), "var");
+    expect_double(stats.min.f, t->nan ? NAN : t->least, "min");
+    expect_double(stats.max.f, t->nan ? NAN : t->greatest, "max");
+}
+
+/* Any split into states, merged in any order, saved and loaded: the bytes of one state that was pushed everything. */
+static void check_states(tally_context *context, tally_op op, tally_array x, uint64_t *random) {
+    static unsigned char whole[4096], parts[4096];
+    size_t bytes = tally_type_size(x.type), size, other;
+    tally_state *one, *sum;
+    now.op = op;
+    EXPECT_OK(tally_state_open(context, op, x.type, 0, &one));
+    EXPECT_OK(tally_state_open(context, op, x.type, 0, &sum));
+    EXPECT_OK(tally_state_push(one, x));
+    for (int64_t at = 0; at < x.count;) {
+        int64_t n = 1 + random_below(random, x.count - at);
+        tally_array part = tally_in((const char *)x.data + (size_t)at * bytes, x.type, n);
+        tally_state *piece;
+        EXPECT_OK(tally_state_open(context, op, x.type, 0, &piece));
+        EXPECT_OK(tally_state_push(piece, part));
+        if (next_random(random) % 2) {
+            EXPECT_OK(tally_state_merge(sum, piece));
+        } else {
+            EXPECT_OK(tally_state_merge(piece, sum));
+            tally_state *swap = sum;
+            sum = piece, piece = swap;
+        }
+        tally_state_close(piece);
+        at += n;
+    }
+    EXPECT_OK(tally_state_save(one, whole, sizeof whole, &size));
+    EXPECT_OK(tally_state_save(sum, parts, sizeof parts, &other));
+    EXPECT(size == other && memcmp(whole, parts, size) == 0, "states of %s differ by their split", now.data);
+    cases++;
+    tally_state_close(one);
+    tally_state_close(sum);
+}
+
+static const int thread_counts[] = {1, 2, 5};
+
+static void check_data(tally_type type, int class, int64_t n, int shape, uint64_t *random) {
+    size_t bytes = tally_type_size(type);
+    int offset = (int)random_below(random, 16);
+    char *x = (char *)scratch(0, (size_t)(n + 1) * bytes + 64) + offset;
+    char *y = (char *)scratch(1, (size_t)(n + 1) * bytes + 64) + offset;
+    subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, (int)random_below(random, 3), TALLY_BEST};
+    truth squares, products;
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, thread_counts[random_below(random, 3)]);
+    now.type = type, now.data = names[class], now.size = n, now.ddof = s.ddof;
+    for (int64_t i = 0; i < n; i++) {
+        put_number(type, x, i, draw(class, i, type, random));
+        put_number(type, y, i, draw(shape == 2 ? (int)random_below(random, CLASSES) : class, i, type, random));
+    }
+    if (shape == 1) /* cancel in pairs far apart */
+        for (int64_t i = 0; i < n / 2; i++) put_number(type, x, n - 1 - i, -as_double(type, x, i));
+    begin_truth(&squares);
+    begin_truth(&products);
+    for (int64_t i = 0; i < n; i++) {
+        double a = as_double(type, x, i);
+        add_truth(&squares, a, a);
+        add_truth(&products, a, as_double(type, y, i));
+    }
+    tally_array in = tally_in(x, type, n), other = tally_in(y, type, n);
+    for (int k = 0; k < SINGLE; k++) check_operator(&squares, context, single[k], in, other, s.ddof);
+    check_operator(&products, context, TALLY_DOT, in, other, 0);
+    check_stats(&squares, context, in, s.ddof);
+    check_states(context, single[random_below(random, SINGLE)], in, random);
+    end_truth(&squares);
+    end_truth(&products);
+}
+
+static void test_against_mpfr(void **unused) {
+    uint64_t random = seed;
+    int rounds = quick ? 2 : 50;
+    (void)unused;
+    for (int round = 0; round < rounds; round++)
+        for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
+            for (int class = 0; class < CLASSES; class++)
+                for (int shape = 0; shape < 3; shape++) {
+                    int64_t n = round % 8 == 7 ? random_below(&random, 3000) : round % 8 == 6 ? 500 + random_below(&random, 600) : random_below(&random, 40);
+                    if (round % 25 == 24 && shape == 0) n = random_below(&random, 150000);
+                    check_data(type, class, n, shape, &random);
+                }
+    print_message("%lld cases\n", (long long)cases);
+}
+
+int main(int argc, char **argv) {
+    int skipped = begin_program(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_mpfr)};
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+}
