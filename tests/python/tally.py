@@ -57,16 +57,24 @@ class Operator:
     def takes(self, type_name):
         return bool(CONSTANTS[self.on] & TYPES[type_name].mask)
 
-    def order_shows(self, type_name):
+    def exact(self, type_name):
+        """Whether its results are true values rounded once, unless accuracy is fast."""
+        return TYPES[type_name].kind == "float" and self.identifier in EXACT_SUMS
+
+    def order_shows(self, type_name, accuracy="best"):
         floats = TYPES[type_name].kind == "float"
+        if self.exact(type_name) and accuracy != "fast":
+            return False
         return self.order == "TALLY_ORDER_FIXED" or (self.order == "TALLY_ORDER_FREE_INTS" and floats)
 
 
 TYPES = {row[1]: Type(number, *row) for number, row in enumerate(rows("TALLY_TYPES"), 1)}
 OPERATORS = {row[1]: Operator(number, *row) for number, row in enumerate(rows("TALLY_OPERATORS"))}
+EXACT_SUMS = dict(re.findall(r"\bX\((\w+), (\w+)\)", TABLES.split("TALLY_EXACT_SUMS(X)")[1].split("\n\n")[0]))
 STATUSES = {int(row[1]): row[0] for row in rows("TALLY_STATUSES")}
 STRUCT = len(TYPES) + 1
 NANS = {"propagate": 0, "skip": 1, "total": 2}
+ACCURACIES = {"best": 0, "fast": 1, "exact": 2}
 CUTS = {"offsets": 0, "lengths": 1, "owners": 2, "rows": 3}
 
 # Values as they lie in memory: f16, bf16 and bool as their bits.
@@ -168,10 +176,10 @@ class Results:
 class Context:
     """Calls on one context. Values are numpy arrays of the dtype in RAW; `out` names another type for results."""
 
-    def __init__(self, nan="propagate", threads=0, ddof=0, backend=0):
+    def __init__(self, nan="propagate", threads=0, ddof=0, backend=0, accuracy="best"):
         self.handle = c.c_void_p()
         check(lib.tally_context_create(None, c.byref(self.handle)))
-        self.options = Options(c.sizeof(Options), 0, NANS[nan], threads, ddof, backend)
+        self.options = Options(c.sizeof(Options), ACCURACIES[accuracy], NANS[nan], threads, ddof, backend)
         check(lib.tally_set_options(self.handle, c.byref(self.options)))
 
     def __del__(self):
@@ -246,8 +254,8 @@ class State:
         check(lib.tally_state_merge(self.handle, later.handle))
         return self
 
-    def finish(self):
-        data, size, sink = self.context.room(self.op, self.type_name, None, 1)
+    def finish(self, out=None):
+        data, size, sink = self.context.room(self.op, self.type_name, out, 1)
         return Results(lib.tally_state_finish(self.handle, sink), data, size)
 
     def save(self):
