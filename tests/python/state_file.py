@@ -1,4 +1,5 @@
-"""docs/states.md in Python: takes a saved state apart, puts one together, finishes a node; with nothing of Tally."""
+"""docs/states.md in Python: takes a saved state apart, puts one together, finishes a node; with nothing of Tally.
+Exact nodes are read by exact_node.py."""
 import dataclasses
 import struct
 
@@ -7,7 +8,8 @@ import numpy as np
 import order
 from xxh3 import xxh3
 
-HEADER = struct.Struct("<8sII32sIIIIqqqqqqqq")
+HEADER = struct.Struct("<8sII32sHHIIIqqqqqqqq")
+VERSION = 2
 F64, I64 = "f64", "i64"
 real = np.float64
 
@@ -18,6 +20,7 @@ class Saved:
     type: str
     name: str
     nan: str
+    exact: int
     ddof: int
     node_bytes: int
     value_bytes: int
@@ -42,16 +45,16 @@ def node_fields(op, type_name):
     wide = "u64" if not floats else "f64" if type_name == "f64" else "f32"
     key = f"i{size}" if floats or type_name[0] == "i" else f"u{size}"
     fields = {"sum": [wide], "prod": [wide], "norm1": [wide], "sumsq": [wide], "dot": [wide],
-              "min": [key], "max": [key], "argmin": [key, I64], "argmax": [key, I64], "minmax": [key, key], "count": [I64], "mean": [F64],
-              "norm2": [F64], "var": [F64, F64], "std": [F64, F64], "logsumexp": [F64, F64],
-              "stats": [key, key, wide, F64, F64]}
+              "min": [key], "max": [key], "argmin": [key, I64], "argmax": [key, I64], "minmax": [key, key],
+              "count": [I64], "mean": [F64], "norm2": [F64], "var": [F64, F64], "std": [F64, F64],
+              "logsumexp": [F64, F64], "stats": [key, key, wide, F64, F64]}
     return fields.get(op, [f"u{size}"])
 
 
 def parse(data, inputs):
-    (magic, version, type_number, name, nan, ddof, node_bytes, value_bytes, *where,
+    (magic, version, type_number, name, nan, exact, ddof, node_bytes, value_bytes, *where,
      head_count, tail_count, rung_count) = HEADER.unpack_from(data)
-    if magic != b"TALLYST\0" or version != 1:
+    if magic != b"TALLYST\0" or version != VERSION:
         raise ValueError("not a saved state")
     if int.from_bytes(data[-8:], "little") != xxh3(data[:-8]):
         raise ValueError("its bytes have changed")
@@ -68,13 +71,13 @@ def parse(data, inputs):
     tail = [take(tail_count * value_bytes) for _ in range(inputs)]
     if at != len(data) - 8:
         raise ValueError("it is cut short or too long")
-    return Saved(version, TYPES[type_number], name.rstrip(b"\0").decode(), NANS[nan], ddof, node_bytes, value_bytes,
-                 *where, extra, rungs, head, tail)
+    return Saved(version, TYPES[type_number], name.rstrip(b"\0").decode(), NANS[nan], exact, ddof, node_bytes,
+                 value_bytes, *where, extra, rungs, head, tail)
 
 
 def build(s):
-    data = HEADER.pack(b"TALLYST\0", s.version, TYPES.index(s.type), s.name.encode(), NANS.index(s.nan), s.ddof,
-                       s.node_bytes, s.value_bytes, s.first, s.end, s.head_first, s.leaf_begin, s.leaf_end,
+    data = HEADER.pack(b"TALLYST\0", s.version, TYPES.index(s.type), s.name.encode(), NANS.index(s.nan), s.exact,
+                       s.ddof, s.node_bytes, s.value_bytes, s.first, s.end, s.head_first, s.leaf_begin, s.leaf_end,
                        len(s.head[0]) // s.value_bytes, len(s.tail[0]) // s.value_bytes, len(s.rungs))
     data += s.extra + b"".join(struct.pack("<qq", rank, leaf) + node for rank, leaf, node in s.rungs)
     data += b"".join(s.head) + b"".join(s.tail)

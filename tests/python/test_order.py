@@ -1,5 +1,6 @@
-"""The library and the command against order.py, which computes what docs/order.md says: bit for bit. Accuracy is fast: else
-sums of floats have no order (test_exact.py)."""
+"""The library and the command against order.py, which computes what docs/order.md says: bit for bit.
+
+Accuracy is fast, because otherwise sums of floats have no order (test_exact.py)."""
 import ctypes
 import json
 import subprocess

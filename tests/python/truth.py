@@ -1,7 +1,7 @@
-"""What exact sums of floats must be: the true value, from Python's whole numbers, rounded once by a few lines of our own.
+"""What exact sums of floats must be: the true value, of Python's whole numbers, rounded once by a few lines of them.
 
-Nothing here knows limbs, levels or an order of addition, and nothing of Tally. A value is its sign and its size in units of
-the type's smallest subnormal, which makes every finite one a whole number.
+Nothing here knows limbs, levels or an order of addition, and nothing of Tally. A value is its sign and its size in
+units of the type's smallest subnormal, which makes every finite one a whole number.
 """
 import dataclasses
 import math
@@ -138,7 +138,10 @@ def reduce(op, type_name, x, y=None, nan="propagate", ddof=0, out=None):
         found = spread(out, terms, places, ddof, op == "std")
     elif op in ("sum", "mean", "norm1"):
         whole = total([Term(False, t.size) for t in terms] if op == "norm1" else terms)
-        found = special(out, math.nan) if op == "mean" and n == 0 else rounded(out, whole, places, n if op == "mean" else 1)
+        if op == "mean":
+            found = rounded(out, whole, places, n) if n else special(out, math.nan)
+        else:
+            found = rounded(out, whole, places)
     else:
         seconds = [term(type_name, v[1]) for v in values] if op == "dot" else terms
         found = rounded(out, total([a * b for a, b in zip(terms, seconds)]), 2 * places, root=op == "norm2")
@@ -150,7 +153,8 @@ def stats(type_name, values, terms, ddof):
     whole, raws = total(terms), [raw for (raw,) in values]
     ends = [math.nan] * 2
     if n and not any(order.is_nan(type_name, raw) for raw in raws):
-        ends = [order.decode(type_name, pick(raws, key=lambda raw: order.total_key(type_name, raw))) for pick in (min, max)]
+        raws.sort(key=lambda raw: order.total_key(type_name, raw))
+        ends = [order.decode(type_name, raw) for raw in (raws[0], raws[-1])]
     words = [*ends, order.decode(narrow, rounded(narrow, whole, places)),
              order.decode("f64", rounded("f64", whole, places, n)) if n else math.nan,
              order.decode("f64", spread("f64", terms, places, ddof))]
