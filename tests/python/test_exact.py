@@ -120,7 +120,7 @@ def sums(draw, ops=truth.TOTALS, most=40):
 
 
 @given(sums(), st.sampled_from([None, *FLOATS]), st.sampled_from([0, 2]))
-@settings(max_examples=800)
+@settings(max_examples=600)
 def test_any_values(problem, out, backend):
     op, type_name, nan, ddof, x, y = problem
     out = None if op == "stats" else out
@@ -259,7 +259,7 @@ def test_fsum_any(values):
 
 
 @given(sums(), st.data())
-@settings(max_examples=400)
+@settings(max_examples=300)
 def test_any_order_and_split(problem, draws):
     """Shuffled, cut into states, pushed in pieces, saved, loaded, merged in any order: the same saved bytes."""
     op, type_name, nan, ddof, x, y = problem
