@@ -36,8 +36,8 @@ typedef struct command {
       "(for min, max, minmax, argmin and argmax: IEEE 754 total order)")                                       \
     X(DDOF, "ddof", 0, "N", "var, std and stats divide by the count minus N (default 0)")                      \
     X(ACCURACY, "accuracy", 0, "WHICH",                                                                        \
-      "fast (floats are added in the canonical order) or exact (the true sum, "                                \
-      "rounded once); by default the best this version has")                                                   \
+      "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "         \
+      "fast (floats are added in the canonical order)")                                                        \
     X(DEVICE, "device", 0, "D", "cpu, or reference (slow and obvious, the same bits)")                         \
     X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
     X(HELP, "help", 'h', "", "say what the command does")                                                      \

@@ -134,7 +134,7 @@ static bool read_nan(command *wanted, const char *text) {
 static bool read_accuracy(command *wanted, const char *text) {
     static const char *const words[] = {"best", "fast", "exact", NULL};
     int place;
-    bool fine = read_word("accuracy", text, words, "fast or exact", &place);
+    bool fine = read_word("accuracy", text, words, "exact or fast", &place);
     wanted->options.accuracy = fine ? (tally_accuracy)place : TALLY_BEST;
     return fine;
 }
