@@ -4,18 +4,21 @@
 #define TALLY_KEYS
 #include "lib/exact.h"
 
+/* The value a key stands for. */
+TALLY_FN double TALLY_N(from_wide_key)(int64_t key) {
 #if TALLY_IS_F64
-#define TALLY_KEY_VALUE(key) tally_from_bits_f64((key) ^ ((key) < 0 ? INT64_MAX : 0))
+    return tally_from_bits_f64(key ^ (key < 0 ? INT64_MAX : 0));
 #else
-#define TALLY_KEY_VALUE(key) (double)tally_from_bits_f32((int32_t)((key) ^ ((key) < 0 ? INT32_MAX : 0)))
+    return (double)tally_from_bits_f32((int32_t)(key ^ (key < 0 ? INT32_MAX : 0)));
 #endif
+}
 /* The words of tally_stats (include/tally/tally.h) for floats, in its order. */
 static inline void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
     const tally_format sum_format = TALLY_NATURAL_FORMAT, wide = TALLY_FORMAT_f64;
     int is_nan = a->low == INT64_MIN || a->n == 0;
     double floats[5];
-    floats[0] = is_nan ? tally_nan_f64() : TALLY_KEY_VALUE(a->low);
-    floats[1] = is_nan ? tally_nan_f64() : TALLY_KEY_VALUE(a->high);
+    floats[0] = is_nan ? tally_nan_f64() : TALLY_N(from_wide_key)(a->low);
+    floats[1] = is_nan ? tally_nan_f64() : TALLY_N(from_wide_key)(a->high);
     floats[2] = tally_sum_result(a->sum, 1, sum_format);
     floats[3] = tally_sum_result(a->sum, (uint64_t)a->n, wide);
     floats[4] = tally_spread_result(a->sum, a->products, a->n, final, wide);
@@ -23,4 +26,3 @@ static inline void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final 
     __builtin_memcpy(result, &a->n, 8);
     __builtin_memcpy((char *)result + 8, floats, sizeof floats);
 }
-#undef TALLY_KEY_VALUE

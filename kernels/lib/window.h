@@ -92,7 +92,8 @@ TALLY_FN uint64_t tally_root_of(tally_u128 m) {
     double estimate = tally_sqrt_f64((double)(uint64_t)(m >> 64)) * 4294967296.0;
     uint64_t r = estimate >= 18446744073709549568.0 ? UINT64_MAX - 4095 : (uint64_t)estimate;
     tally_i128 rest = (tally_i128)(m - (tally_u128)r * r);
-    r += (uint64_t)(int64_t)((double)rest / (2.0 * (double)r));
+    int64_t step = (int64_t)((double)rest / (2.0 * (double)r));
+    r = step > 0 && r > UINT64_MAX - (uint64_t)step ? UINT64_MAX : r + (uint64_t)step;
     while ((tally_u128)r * r > m) r--;
     while (r < UINT64_MAX && (tally_u128)(r + 1) * (r + 1) <= m) r++;
     return r;

@@ -86,19 +86,53 @@ static tally__tile_sum *choose_sum(tally__levels *levels, const tally__tiles *ti
 /* Bounds within which levels and the rests of products neither overflow nor underflow. */
 enum { HIGHEST = 960, LOWEST = -1074 };
 
-static bool add_by_levels(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
-    const tally__tiles *tiles = tally__cpu_tiles();
-    tally__levels levels;
-    int64_t counts[TALLY_MOST_LEVELS];
+/* The levels of a tile's terms; false: they are out of bounds, or too many. */
+static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term) {
     int32_t high = tile->x_extent.high, unit = tile->x_extent.unit;
-    bool product = term == TALLY_TERM_PRODUCT, some = false;
-    tally__tile_sum *sum;
+    bool product = term == TALLY_TERM_PRODUCT;
     if (product) {
         high += tile->y_extent.high;
         unit += tile->y_extent.unit;
     }
     if (high > HIGHEST || unit < LOWEST || tile->x_extent.high > HIGHEST || tile->y_extent.high > HIGHEST) return false;
-    if (!plan_levels(&levels, high, unit, product && tile->is_f64 ? 2 : 1)) return false;
+    return plan_levels(levels, high, unit, product && tile->is_f64 ? 2 : 1);
+}
+
+int tally__sum_bunch(const tally__tile *tile, int term, int64_t limit, const int64_t *offsets, int count, tally__parts parts) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    tally__levels levels;
+    double anchor[TALLY_PARTS];
+    int given;
+    if (!plan_terms(&levels, tile, term) || levels.count > TALLY_PARTS) return 0;
+    given = levels.count;
+    while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL) given++; /* more levels will do */
+    if (given > TALLY_PARTS) return 0;
+    for (int k = 0; k < given; k++) {
+        int32_t unit = levels.unit[k < levels.count ? k : levels.count - 1];
+        anchor[k] = tally_scale(1.5, unit + 52);
+    }
+    tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, limit, offsets, count, anchor, parts);
+    return given;
+}
+
+void tally__store_bunch(const tally__bunch *bunch, void *results) {
+    float narrow[TALLY_BUNCH_MOST];
+    size_t count = (size_t)bunch->count;
+    if (bunch->is_f64)
+        memcpy(results, bunch->values, count * sizeof(double));
+    else {
+        for (size_t s = 0; s < count; s++) narrow[s] = (float)bunch->values[s];
+        memcpy(results, narrow, count * sizeof(float));
+    }
+}
+
+static bool add_by_levels(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    tally__levels levels;
+    int64_t counts[TALLY_MOST_LEVELS];
+    bool product = term == TALLY_TERM_PRODUCT, some = false;
+    tally__tile_sum *sum;
+    if (!plan_terms(&levels, tile, term)) return false;
     sum = choose_sum(&levels, tiles, tile->is_f64, term);
     if (sum == NULL) return false;
     sum(tile->x, tile->y, tile->n, levels.anchor, counts);

@@ -150,16 +150,136 @@ static bool TALLY_N(reduce_run)(const tally__kernel *kernel, const TALLY_N(raw) 
     return total.n == 0;
 }
 
+TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64_t bytes) {
+    __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
+}
+
+/* The results of a bunch whose parts are there; those that are not sure are left for another way. */
+#ifdef TALLY_KEYS
+static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const tally__tile *tile, const int64_t *places,
+                                    const tally_final *final, char *results) {
+    const tally_format natural = TALLY_NATURAL_FORMAT;
+    int32_t sure[TALLY_BUNCH_MOST];
+    double floats[5][TALLY_BUNCH_MOST];
+    (void)final;
+    for (int s = 0; s < bunch->count; s++) sure[s] = bunch->lengths[s] > 0;
+    for (int what = 0; what < 3; what++) {
+        static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
+        bunch->is_f64 = what > 0 || natural.digits == 53;
+        tally__cpu_tiles()->conclude(bunch, whats[what]);
+        for (int s = 0; s < bunch->count; s++) {
+            floats[2 + what][s] = bunch->values[s];
+            sure[s] &= bunch->sure[s];
+        }
+    }
+    bunch->unsure = 0;
+    for (int s = 0; s < bunch->count; s++) {
+        int64_t low = INT64_MAX, high = INT64_MIN, n = bunch->lengths[s];
+        tally_stats stats;
+        bunch->sure[s] = sure[s];
+        bunch->unsure += !sure[s];
+        if (!sure[s]) continue;
+        tally__cpu_tiles()->range[TALLY_IS_F64]((const TALLY_N(base) *)tile->x + places[s], n, &low, &high);
+        stats = (tally_stats){n, {.f = TALLY_N(from_wide_key)(low)}, {.f = TALLY_N(from_wide_key)(high)},
+                              {.f = floats[2][s]}, floats[3][s], floats[4][s]};
+        __builtin_memcpy(results + s * (int64_t)sizeof stats, &stats, sizeof stats);
+    }
+}
+#else
+static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const tally__tile *tile, const int64_t *places,
+                                    const tally_final *final, char *results) {
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+    int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
+#else
+    int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
+#endif
+    (void)tile, (void)places;
+    bunch->is_f64 = final->format.digits == 53;
+    tally__cpu_tiles()->conclude(bunch, what);
+    tally__store_bunch(bunch, results);
+}
+#endif
+
+/* Up to TALLY_BUNCH_MOST segments of at most TALLY_SHORT values each, together. False: nothing was done. */
+static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                  const int64_t *offsets, int count, const tally_final *final, void *results, bool *empty) {
+    int64_t first = offsets[0], n = offsets[count] - first, bytes = (int64_t)tally__result_bytes(kernel, final);
+    int64_t places[TALLY_BUNCH_MOST + 1];
+    tally__bunch bunch;
+    tally__tile tile;
+#if TALLY_BYTES == 2
+    float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_MOST * TALLY_SHORT];
+    TALLY_N(widen)(wide[0], x + first, n);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(wide[TALLY_KERNEL_INPUTS - 1], y + first, n);
+    tile.x = wide[0];
+    tile.y = wide[TALLY_KERNEL_INPUTS - 1];
+    limit = n;
+#else
+    tile.x = x + first;
+    tile.y = TALLY_KERNEL_INPUTS == 2 ? y + first : x + first;
+    limit -= first;
+#endif
+    tile.n = n;
+    tile.is_f64 = TALLY_IS_F64;
+    tally__measure_tile(&tile);
+    if (tile.x_extent.special || tile.y_extent.special || tile.x_extent.zeros || tile.y_extent.zeros) return false;
+    bunch.count = count;
+    bunch.ddof = final->ddof;
+    bunch.product_parts = 0;
+    for (int s = 0; s <= count; s++) places[s] = offsets[s] - first;
+    for (int s = 0; s < count; s++) bunch.lengths[s] = (int32_t)(places[s + 1] - places[s]);
+#ifdef TALLY_SUM_TERM
+    bunch.sum_parts = tally__sum_bunch(&tile, TALLY_SUM_TERM, limit, places, count, bunch.sums);
+    if (bunch.sum_parts == 0) return false;
+#ifdef TALLY_PRODUCTS
+    bunch.product_parts = tally__sum_bunch(&tile, TALLY_TERM_PRODUCT, limit, places, count, bunch.products);
+    if (bunch.product_parts == 0) return false;
+#endif
+#else
+    bunch.sum_parts = tally__sum_bunch(&tile, TALLY_TERM_PRODUCT, limit, places, count, bunch.sums);
+    if (bunch.sum_parts == 0) return false;
+#endif
+    TALLY_N(conclude_bunch)(&bunch, &tile, places, final, results);
+    if (bunch.unsure == 0) return true;
+    for (int s = 0; s < count; s++) {
+        char result[TALLY_RESULT_BYTES];
+        if (bunch.sure[s]) continue;
+        *empty |= TALLY_N(reduce_run)(kernel, x + offsets[s], y + offsets[s], bunch.lengths[s], final, result);
+        TALLY_N(place)(results, s, result, bytes);
+    }
+    return true;
+}
+
+/* Whether results have a format that is made from parts. */
+TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
+#ifdef TALLY_KEYS
+    (void)final;
+    return true;
+#else
+    return final->format.digits == 53 || final->format.digits == 24;
+#endif
+}
+
 static bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                               const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     bool empty = false;
     (void)limit;
-    for (int64_t s = 0; s < count; s++) {
-        char result[TALLY_RESULT_BYTES];
-        empty |= TALLY_N(reduce_run)(kernel, x + offsets[s], y + offsets[s], offsets[s + 1] - offsets[s], final, result);
-        __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
+    for (int64_t at = 0; at < count; at += TALLY_BUNCH_MOST) {
+        int bunch = (int)(count - at < TALLY_BUNCH_MOST ? count - at : TALLY_BUNCH_MOST);
+        const int64_t *from = offsets + at;
+        char *to = (char *)results + at * bytes;
+        int64_t longest = 0;
+        for (int s = 0; s < bunch; s++) longest = from[s + 1] - from[s] > longest ? from[s + 1] - from[s] : longest;
+        if (longest > 0 && longest <= TALLY_SHORT && TALLY_N(is_quick)(final) &&
+            TALLY_N(reduce_bunch)(kernel, x, y, limit, from, bunch, final, to, &empty))
+            continue;
+        for (int s = 0; s < bunch; s++) {
+            char result[TALLY_RESULT_BYTES];
+            empty |= TALLY_N(reduce_run)(kernel, x + from[s], y + from[s], from[s + 1] - from[s], final, result);
+            TALLY_N(place)(to, s, result, bytes);
+        }
     }
     return empty;
 }
@@ -190,7 +310,7 @@ static bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const voi
                 TALLY_N(run)(kernel, a, b, rows, first, tally__node_at(kernel, nodes, p + k));
             else {
                 empty |= TALLY_N(reduce_run)(kernel, a, b, rows, final, result);
-                __builtin_memcpy((char *)results + (p + k) * bytes, result, (size_t)bytes);
+                TALLY_N(place)(results, p + k, result, bytes);
             }
         }
     }

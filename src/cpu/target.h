@@ -19,6 +19,7 @@
 #if defined(TALLY_ISA_AVX2) || defined(TALLY_ISA_AVX512)
 #include <immintrin.h>
 #define TALLY_HAS_F16C
+#define TALLY_HAS_FMA
 #endif
 
 #endif

@@ -33,11 +33,33 @@ typedef struct tally__levels {
 /* Adds up n terms of x (and y): counts[k] units of level k. The number of levels is one that the function was made for. */
 typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, int64_t *counts);
 
+/* Sums of segments 0 ... count - 1 at once: values offsets[s] ... offsets[s + 1] of x (and y), all in reach of one set of anchors.
+ * Part k of segment s goes to parts[k][s]; each is exact. `limit` values can be read. */
+enum { TALLY_BUNCH_MOST = 64, TALLY_SHORT = 64, TALLY_PARTS = 3 };
+typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
+typedef void tally__bunch_sum(const void *x, const void *y, int64_t limit, const int64_t *offsets, int count,
+                              const double *anchor, tally__parts parts);
+
+/* The results of a bunch from the parts of its sums (or sums of products), and for spreads of its squares: values of f32 or f64,
+ * and which are certain. */
+enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
+typedef struct tally__bunch {
+    int count, sum_parts, product_parts;
+    int32_t is_f64, ddof; /* the result's format is f64, or else f32 */
+    int32_t lengths[TALLY_BUNCH_MOST];
+    _Alignas(64) tally__parts sums, products;
+    _Alignas(64) double values[TALLY_BUNCH_MOST];
+    int32_t sure[TALLY_BUNCH_MOST], unsure; /* unsure: how many are not */
+} tally__bunch;
+
 typedef struct tally__tiles {
     tally__extent (*measure[2])(const void *x, int64_t n); /* f32, f64 */
     /* By f32 or f64, term, and the place of the number of levels in level_counts. */
     tally__tile_sum *sum[2][TALLY_TERMS][4];
     int8_t level_counts[2][TALLY_TERMS][4];
+    /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
+    tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
+    void (*conclude)(tally__bunch *bunch, int what);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
     void (*widen_f16)(const void *x, int64_t n, float *wide);

@@ -9,8 +9,14 @@
 #include "cpu/target.h"
 #include "cpu/tiles.h"
 #include "lib/half.h"
+#include "lib/parts.h"
 
 #define TALLY_INLINE static inline __attribute__((always_inline, unused))
+#ifdef __clang__
+#define TALLY_FREE_LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TALLY_FREE_LANES _Pragma("GCC ivdep")
+#endif
 
 /* Registers, and how many accumulators keep the adders busy without spilling: WIDTH * CHAINS lanes. */
 #if defined(TALLY_ISA_AVX512)
@@ -27,6 +33,8 @@ typedef wide wide_anywhere __attribute__((aligned(1), may_alias));
 typedef half half_anywhere __attribute__((aligned(1), may_alias));
 typedef int32_t int32_t_anywhere __attribute__((aligned(1), may_alias));
 typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
+typedef float float_anywhere __attribute__((aligned(1), may_alias));
+typedef double double_anywhere __attribute__((aligned(1), may_alias));
 
 /* ---- measuring ---- */
 
@@ -73,7 +81,13 @@ TALLY_RANGE(f64, int64_t, INT64_MAX)
 
 TALLY_INLINE TALLY_TARGET wide load_f64(const void *x, int64_t i) { return *(const wide_anywhere *)((const double *)x + i); }
 TALLY_INLINE TALLY_TARGET wide load_f32(const void *x, int64_t i) {
+#if defined(TALLY_ISA_AVX512) /* GCC 12 makes two instructions of the vector conversion */
+    return (wide)_mm512_cvtps_pd(_mm256_loadu_ps((const float *)x + i));
+#elif defined(TALLY_ISA_AVX2)
+    return (wide)_mm256_cvtps_pd(_mm_loadu_ps((const float *)x + i));
+#else
     return __builtin_convertvector(*(const half_anywhere *)((const float *)x + i), wide);
+#endif
 }
 TALLY_INLINE TALLY_TARGET wide load(const int is_f64, const void *x, int64_t i) {
     return is_f64 ? load_f64(x, i) : load_f32(x, i);
@@ -196,6 +210,8 @@ TALLY_TILE_SUMS(TALLY_SUMS)
 
 /* ---- the rest ---- */
 
+#include "cpu/bunch_template.h"
+
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     const uint16_t *x = at;
     int64_t i = 0;
@@ -210,10 +226,13 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     .sum[is_f64][kind] = {sum_##type##_##name##_##a, sum_##type##_##name##_##b, sum_##type##_##name##_##c, \
                           sum_##type##_##name##_##d},                                                       \
     .level_counts[is_f64][kind] = {a, b, c, d},
+#define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
     .range = {range_f32, range_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
+    TALLY_BUNCHES(TALLY_BUNCH_ENTRY)
+    .conclude = conclude,
 };
