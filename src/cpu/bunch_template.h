@@ -11,7 +11,7 @@ TALLY_INLINE TALLY_TARGET wide keep(wide x, units mask) { return (wide)((units)x
 /* Rows from ... to of a segment of n values, masked. */
 TALLY_INLINE TALLY_TARGET void take_rows(wide *s, const int is_f64, const int kind, const int levels, const void *x,
                                          const void *y, int64_t at, int64_t n, const int from, const int to) {
-    const int two = kind == TALLY_TERM_PRODUCT;
+    const bool two = kind == TALLY_TERM_PRODUCT && y != x;
     units lane;
     for (int j = 0; j < WIDTH; j++) lane[j] = j;
 #pragma GCC unroll 8
@@ -21,7 +21,7 @@ TALLY_INLINE TALLY_TARGET void take_rows(wide *s, const int is_f64, const int ki
             int64_t i = row * ROW + g * WIDTH;
             units mask = lane < n - i;
             wide a = keep(load(is_f64, x, at + i), mask), b = a;
-            if (two && y != x) b = keep(load(is_f64, y, at + i), mask);
+            if (two) b = keep(load(is_f64, y, at + i), mask);
             take(s + g, levels, REGISTERS, is_f64, kind, a, b);
         }
 }

@@ -100,13 +100,26 @@ TALLY_INLINE TALLY_TARGET wide load_part(const int is_f64, const void *x, int64_
 }
 TALLY_INLINE TALLY_TARGET wide magnitude_of(wide x) { return (wide)((units)x & INT64_MAX); }
 
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_VECTOR_FMA(x, y, z) (wide)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(z))
+#elif defined(TALLY_ISA_AVX2)
+#define TALLY_VECTOR_FMA(x, y, z) (wide)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
+#endif
+
+/* t - s, where multipliers can do it and leave the adders to the other additions: machines have as many of either. */
+TALLY_INLINE TALLY_TARGET wide less(wide t, wide s) {
+#ifdef TALLY_VECTOR_FMA
+    return TALLY_VECTOR_FMA(s, (wide){0} - 1.0, t);
+#else
+    return t - s;
+#endif
+}
+
 /* x * y - p, exactly, where p is their rounded product and neither over- nor underflows. Without an instruction for it: Dekker,
  * "A floating-point technique for extending the available precision", 1971, with Veltkamp's splitting. */
 TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
-#if defined(TALLY_ISA_AVX512)
-    return (wide)_mm512_fmsub_pd((__m512d)x, (__m512d)y, (__m512d)p);
-#elif defined(TALLY_ISA_AVX2)
-    return (wide)_mm256_fmsub_pd((__m256d)x, (__m256d)y, (__m256d)p);
+#ifdef TALLY_VECTOR_FMA
+    return TALLY_VECTOR_FMA(x, y, -p);
 #elif defined(__aarch64__)
     wide rest;
     for (int k = 0; k < WIDTH; k++) rest[k] = __builtin_fma(x[k], y[k], -p[k]);
@@ -130,11 +143,11 @@ TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wi
 #pragma GCC unroll 16
     for (int k = 0; k + 1 < levels; k++) {
         wide t = s[k * step] + term;
-        term -= t - s[k * step];
+        term -= less(t, s[k * step]);
         s[k * step] = t;
         if (has_rest && k > 0) {
             t = s[k * step] + rest;
-            rest -= t - s[k * step];
+            rest -= less(t, s[k * step]);
             s[k * step] = t;
         }
     }
@@ -144,6 +157,14 @@ TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wi
 TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, const int is_f64, const int kind, wide x,
                                     wide y) {
     wide none = {0};
+#ifdef TALLY_VECTOR_FMA
+    if (kind == TALLY_TERM_PRODUCT && !is_f64 && levels > 1) { /* the product is exact: fused it needs no step of its own */
+        wide t = TALLY_VECTOR_FMA(x, y, s[0]), h = t - s[0];
+        s[0] = t;
+        cut(s + step, levels - 1, step, TALLY_VECTOR_FMA(x, y, -h), none, 0);
+        return;
+    }
+#endif
     if (kind == TALLY_TERM_PRODUCT) {
         wide p = x * y;
         cut(s, levels, step, p, is_f64 ? product_rest(x, y, p) : none, is_f64);
@@ -151,10 +172,9 @@ TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, c
         cut(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, none, 0);
 }
 
-/* chains is at most CHAINS; a tile's vectors go to them in turn, what is left over to the first and the last. */
+/* A tile's vectors go to the chains in turn, what is left over to the first and the last. `two`: y is another array. */
 TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const int levels, const void *x, const void *y,
-                                        int64_t n, const double *anchor, int64_t *counts) {
-    const int two = kind == TALLY_TERM_PRODUCT;
+                                        const int two, int64_t n, const double *anchor, int64_t *counts) {
     wide s[TALLY_MOST_LEVELS * CHAINS];
     int64_t i = 0;
 #pragma GCC unroll 16
@@ -192,7 +212,10 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
 #define TALLY_SUM(type, is_f64, name, kind, levels)                                                            \
     static TALLY_TARGET void sum_##type##_##name##_##levels(const void *x, const void *y, int64_t n, const double *anchor, \
                                                             int64_t *counts) {                                 \
-        sum_tile(is_f64, kind, levels, x, y, n, anchor, counts);                                               \
+        if (kind == TALLY_TERM_PRODUCT && x != y)                                                              \
+            sum_tile(is_f64, kind, levels, x, y, 1, n, anchor, counts);                                        \
+        else /* squares are loaded once */                                                                     \
+            sum_tile(is_f64, kind, levels, x, x, 0, n, anchor, counts);                                        \
     }
 #define TALLY_SUMS(type, is_f64, name, kind, a, b, c, d)                                            \
     TALLY_SUM(type, is_f64, name, kind, a) TALLY_SUM(type, is_f64, name, kind, b)                    \
