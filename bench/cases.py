@@ -128,10 +128,29 @@ class Bench:
                     count = self.data.size // self.library.size(type) // (2 if pair else 1)
                     yield {"op": op, "type": type}, self.whole_contenders(op, type, count)
 
+    def exact(self):
+        """Exact sums by class of data, beside what else gives the true sum: math.fsum, and Neal's xsum where it is installed
+        (pip install xsum)."""
+        for type in ("f32", "f64"):
+            if "sum" not in self.ops or type not in self.types:
+                continue
+            dtype, size = self.library.dtype(type), self.library.size(type)
+            count = self.data.size // size
+            x = self.data.view(dtype, count)
+            for name, make in peers_numpy.CLASSES.items():
+                make(x)
+                self.filled = None
+                job = self.whole_job("sum", type, count)
+                peers = [
+                    self.affordable(lambda n: from_python(who, via, n * size, lambda: call(x[:n])), count, size)
+                    for who, via, call in peers_numpy.exact_sums()
+                ]
+                yield {"op": "sum", "type": type, "case": name}, [*self.plain(job), *self.tally(job), *peers]
+
     def cache(self):
         """Arrays that stay in the caches: the time of a call."""
         for type in ("f32", "f64"):
-            for op in ("sum", "norm1", "dot", "max"):
+            for op in ("sum", "norm1", "dot", "var", "max"):
                 for count in IN_CACHE:
                     if self.wants(op, type) and count * self.library.size(type) <= self.data.size // 2:
                         self.fill(type)
@@ -161,7 +180,7 @@ class Bench:
             for name, lengths in length_cases(count):
                 offsets = np.zeros(len(lengths) + 1, np.int64)
                 np.cumsum(lengths, out=offsets[1:])
-                for op in ("sum", "argmin", "stats"):
+                for op in ("sum", "mean", "var", "argmin", "stats"):
                     if op in self.ops and type in self.types:
                         self.fill(type)
                         for form, cut, index in cut_forms(offsets, lengths, every=(op, type) == ("sum", "f32")):

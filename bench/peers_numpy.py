@@ -1,5 +1,7 @@
 """What a NumPy user would call for each operator. None where NumPy has no counterpart."""
 
+import math
+
 import numpy as np
 
 
@@ -43,3 +45,69 @@ SEGMENTS = {
 }
 
 ROWS = {"sum": ("np.sum", np.sum), "max": ("np.max", np.max), "argmin": ("np.argmin", np.argmin)}
+
+
+# ---- exact sums ----
+
+
+def exact_sums():
+    """(who, via, call) of what else gives the true sum of an array."""
+    yield "fsum", "math.fsum", math.fsum
+    try:
+        import xsum
+    except ImportError:
+        return
+
+    def by_xsum(x):
+        total = xsum.xsum_large()
+        total.add(np.asarray(x, np.float64))
+        return total.round()
+
+    yield "xsum", "xsum_large (Neal)", by_xsum
+
+
+def _exponents(lowest, highest):
+    """Random digits and signs, exponents even between two powers of two."""
+
+    def fill(x):
+        random = np.random.default_rng(1)
+        for part in np.array_split(x, max(1, x.size >> 22)):
+            part[:] = np.ldexp(random.uniform(1, 2, part.size) * random.choice([-1, 1], part.size),
+                               random.integers(lowest, highest, part.size)).astype(x.dtype)
+
+    return fill
+
+
+def _drawn(draw):
+    def fill(x):
+        random = np.random.default_rng(1)
+        for part in np.array_split(x, max(1, x.size >> 22)):
+            part[:] = draw(random, part.size)
+
+    return fill
+
+
+def _every_bit(x):
+    """Any finite bits."""
+    random, bits = np.random.default_rng(1), x.view(f"u{x.itemsize}")
+    for part, floats in zip(np.array_split(bits, max(1, x.size >> 22)), np.array_split(x, max(1, x.size >> 22))):
+        part[:] = random.integers(0, 1 << 8 * x.itemsize, part.size, bits.dtype, endpoint=False)
+        floats[~np.isfinite(floats)] = 1
+
+
+def _outliers(x):
+    """Values near one, and in every thousandth place one near the largest, of either sign in turn."""
+    _drawn(lambda random, n: random.random(n))(x)
+    large = np.finfo(x.dtype).max / 4
+    x[::2000], x[1000::2000] = large, -large
+
+
+CLASSES = {
+    "uniform": _drawn(lambda random, n: random.random(n)),
+    "normal": _drawn(lambda random, n: random.standard_normal(n)),
+    "cancelling": _drawn(lambda random, n: np.resize([1e6, -1e6], n) + random.standard_normal(n)),
+    "60 binades": _exponents(-30, 30),
+    "200 binades": _exponents(-100, 100),
+    "outliers": _outliers,
+    "any bits": _every_bit,
+}

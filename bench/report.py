@@ -2,9 +2,10 @@
 
 import json
 
-PEERS = ["numpy", "openblas", "openmp", "std"]
+PEERS = ["numpy", "openblas", "openmp", "std", "fsum", "xsum"]
 CAPTIONS = {
     "whole": "Whole arrays from memory: speed as a fraction of the plain read",
+    "exact": "Exact sums by class of data, from memory: speed as a fraction of the plain read",
     "segments": "Segments from memory: speed as a fraction of a plain pass that reads and writes as many bytes",
     "rows": "Rows and other axes, from memory: speed as a fraction of a plain pass that reads and writes as many bytes",
     "cache": "In cache: time of a call",
@@ -19,6 +20,8 @@ TITLES = {
     "openblas": "OpenBLAS",
     "openmp": "OpenMP",
     "std": "std par_unseq",
+    "fsum": "math.fsum",
+    "xsum": "xsum",
 }
 MEASURED = (
     "contender",

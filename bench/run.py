@@ -28,6 +28,7 @@ import report
 HERE = pathlib.Path(__file__).resolve().parent
 SECTIONS = {
     "whole": "whole",
+    "exact": "exact",
     "segments": "segments",
     "rows": "rows",
     "cache": "cache",

@@ -206,14 +206,20 @@ void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile) {
 
 static int32_t round_down(int32_t exponent) { return exponent & ~31; }
 
-tally__fit tally__fit_tile(const tally__tile *tile) {
+tally__fit tally__fit_tiles(const tally__tile *tiles, int count) {
     tally__fit fit = {0, 0, 0};
-    const tally__extent *x = &tile->x_extent, *y = &tile->y_extent;
-    int32_t unit = x->unit < y->unit ? x->unit : y->unit, high = x->high > y->high ? x->high : y->high;
-    if (x->special || y->special || x->zeros || y->zeros) return fit;
-    /* A deposit touches three limbs; sums are up to 2^10 terms. */
+    int32_t unit = INT32_MAX, high = INT32_MIN;
+    for (int k = 0; k < 2 * count; k++) {
+        const tally__extent *x = k % 2 ? &tiles[k / 2].x_extent : &tiles[k / 2].y_extent;
+        if (x->special) return fit;
+        if (x->zeros) continue;
+        if (x->unit < unit) unit = x->unit;
+        if (x->high > high) high = x->high;
+    }
+    if (unit > high) unit = high = 0; /* nothing but zeros */
+    /* A deposit touches three limbs; sums are of 2^12 terms at most. */
     fit.origin = round_down(unit);
-    fit.limbs = (high + 10 - fit.origin) / 32 + 3;
-    fit.product_limbs = (2 * high + 10 - 2 * fit.origin) / 32 + 3;
+    fit.limbs = (high + 12 - fit.origin) / 32 + 3;
+    fit.product_limbs = (2 * high + 12 - 2 * fit.origin) / 32 + 3;
     return fit;
 }

@@ -5,7 +5,10 @@
 #include "cpu/tiles.h"
 #include "lib/limbs.h"
 
-enum { TALLY_TILE = 1024 }; /* values of a tile: 1024 f32, half as many f64 */
+enum {
+    TALLY_TILE = 1024, /* values of a tile: 1024 f32, half as many f64 */
+    TALLY_FEW_TILES = 4
+};
 
 /* A tile as the vector loops take it: f32 or f64, side by side, measured. */
 typedef struct tally__tile {
@@ -37,11 +40,11 @@ int tally__sum_bunch(const tally__tile *tile, int term, int64_t limit, const int
 /* Writes the values of a bunch as results of its format, at any address. */
 void tally__store_bunch(const tally__bunch *bunch, void *results);
 
-/* The origin, a multiple of 32, and limbs that just hold the terms of one tile: values, or products (whose origin is twice that of
- * values). 0 limbs: there is nothing finite to hold. */
+/* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
+ * of values). 0 limbs: not all of them are finite. */
 typedef struct tally__fit {
     int32_t origin, limbs, product_limbs;
 } tally__fit;
-tally__fit tally__fit_tile(const tally__tile *tile);
+tally__fit tally__fit_tiles(const tally__tile *tiles, int count);
 
 #endif

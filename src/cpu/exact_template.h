@@ -94,46 +94,41 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
 
 /* ---- segments ---- */
 
-/* At most a tile: numbers no longer than its values need. Returns whether none was present. */
-static bool TALLY_N(reduce_tile)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
-                                 void *result) {
+/* At most TALLY_FEW_TILES: numbers no longer than the values need. False: they need long ones. */
+static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
+                                void *result, bool *empty) {
     enum { FEW = 14 };
-    TALLY_N(buffers) buffers;
-    tally__tile tile;
+    TALLY_N(buffers) buffers[TALLY_FEW_TILES];
+    tally__tile tiles[TALLY_FEW_TILES];
     tally__fit fit;
     TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
     int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
-    TALLY_N(read_tile)(&tile, &buffers, x, y, n);
-    fit = tally__fit_tile(&tile);
-    if (fit.limbs > FEW || fit.product_limbs > 2 * FEW || tile.x_extent.special || tile.y_extent.special) {
-        TALLY_N(node) node;
-        TALLY_N(clear)(&node);
-        TALLY_N(add_tile)(&node, &tile);
-        TALLY_N(settle)(&node);
-        total = TALLY_N(total_of)(&node);
-        TALLY_N(conclude)(&total, final, result);
-        return total.n == 0;
-    }
-    if (fit.limbs == 0) fit.limbs = fit.product_limbs = 1; /* zeros */
-    (void)sum, (void)products;
-    total.n = tile.present;
+    int count = 0;
+    for (int64_t at = 0; at < n; at += TALLY_N(tile), count++)
+        TALLY_N(read_tile)(&tiles[count], &buffers[count], x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
+    fit = tally__fit_tiles(tiles, count);
+    if (fit.limbs == 0 || fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
+    __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
+    __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
+    for (int k = 0; k < count; k++) {
+        total.n += tiles[k].present;
 #ifdef TALLY_KEYS
-    tally__widen_range(&total.low, &total.high, &tile);
+        tally__widen_range(&total.low, &total.high, &tiles[k]);
 #endif
 #ifdef TALLY_SUM_TERM
-    __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
-    tally__add_terms(sum, fit.origin, TALLY_SUM_TERM, &tile);
-    tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
-    total.sum = (tally_number){sum, fit.limbs, fit.origin};
+        tally__add_terms(sum, fit.origin, TALLY_SUM_TERM, &tiles[k]);
 #endif
 #ifdef TALLY_PRODUCTS
-    __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
-    tally__add_terms(products, 2 * fit.origin, TALLY_TERM_PRODUCT, &tile);
-    tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
-    total.products = (tally_number){products, fit.product_limbs, 2 * fit.origin};
+        tally__add_terms(products, 2 * fit.origin, TALLY_TERM_PRODUCT, &tiles[k]);
 #endif
+    }
+    tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
+    tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
+    total.sum = (tally_number){sum, fit.limbs, fit.origin};
+    total.products = (tally_number){products, fit.product_limbs, 2 * fit.origin};
     TALLY_N(conclude)(&total, final, result);
-    return total.n == 0;
+    *empty |= total.n == 0;
+    return true;
 }
 
 static bool TALLY_N(reduce_run)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
@@ -143,7 +138,8 @@ static bool TALLY_N(reduce_run)(const tally__kernel *kernel, const TALLY_N(raw) 
         tally__node head;
     } run;
     TALLY_N(total) total;
-    if (n > 0 && n <= TALLY_N(tile)) return TALLY_N(reduce_tile)(x, y, n, final, result);
+    bool empty = false;
+    if (n > 0 && n <= TALLY_FEW_TILES * TALLY_N(tile) && TALLY_N(reduce_few)(x, y, n, final, result, &empty)) return empty;
     TALLY_N(run)(kernel, x, y, n, 0, &run.head);
     total = TALLY_N(total_of)(&run.node);
     TALLY_N(conclude)(&total, final, result);

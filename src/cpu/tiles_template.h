@@ -106,7 +106,8 @@ TALLY_INLINE TALLY_TARGET wide magnitude_of(wide x) { return (wide)((units)x & I
 #define TALLY_VECTOR_FMA(x, y, z) (wide)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z))
 #endif
 
-/* t - s, where multipliers can do it and leave the adders to the other additions: machines have as many of either. */
+/* t - s by the multipliers, which leaves the adders to other additions: machines have as many of either, and busy with one kind
+ * they would be half idle. */
 TALLY_INLINE TALLY_TARGET wide less(wide t, wide s) {
 #ifdef TALLY_VECTOR_FMA
     return TALLY_VECTOR_FMA(s, (wide){0} - 1.0, t);
@@ -143,11 +144,14 @@ TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wi
 #pragma GCC unroll 16
     for (int k = 0; k + 1 < levels; k++) {
         wide t = s[k * step] + term;
-        term -= less(t, s[k * step]);
+        if (k == 0 && !has_rest)
+            term = less(term, less(t, s[k * step]));
+        else
+            term -= less(t, s[k * step]);
         s[k * step] = t;
         if (has_rest && k > 0) {
             t = s[k * step] + rest;
-            rest -= less(t, s[k * step]);
+            rest = less(rest, less(t, s[k * step]));
             s[k * step] = t;
         }
     }
