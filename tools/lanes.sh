@@ -44,13 +44,13 @@ tsan)
     unit_tests
     ;;
 aarch64)
-    # cmocka for arm64 comes from Debian's archive into build/, without adding the architecture to this system.
+    # cmocka and MPFR for arm64 come from Debian's archive into build/, without adding the architecture to this system.
     packages=$PWD/build/arm64-packages
-    if [ ! -d "$packages/usr" ]; then
+    if [ ! -f "$packages/usr/include/mpfr.h" ]; then
         apt="apt-get -qq -o APT::Architectures::=$(dpkg --print-architecture) -o APT::Architectures::=arm64
             -o Dir::State::lists=$packages/lists -o Dir::Cache=$packages/cache -o Acquire::Languages=none"
         mkdir -p "$packages"/{lists,cache/archives}/partial
-        (cd "$packages" && $apt update && $apt download libcmocka-dev:arm64 libcmocka0:arm64 2>&1 | grep -v unsandboxed) || true
+        (cd "$packages" && $apt update && $apt download {libcmocka-dev,libcmocka0,libmpfr-dev,libmpfr6,libgmp-dev,libgmp10}:arm64 2>&1 | grep -v unsandboxed) || true
         for package in "$packages"/*.deb; do dpkg-deb -x "$package" "$packages"; done
     fi
     build -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DARM64_PACKAGES="$packages"

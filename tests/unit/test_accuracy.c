@@ -161,7 +161,8 @@ static void test_accuracy(void **state) {
     (void)state;
     for (int type = TALLY_BOOL; type <= TALLY_F64; type++)
         for (int kind = 0; kind < KINDS; kind++)
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_type((tally_type)type, kind, sizes[i]);
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes - (quick ? 2 : 0); i++) /* long doubles, emulated: minutes */
+                check_type((tally_type)type, kind, sizes[i]);
 }
 
 /* Products of factors near 1 lose at most a unit for each factor. */
