@@ -260,7 +260,7 @@ TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
 #endif
 }
 
-static bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                               const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
@@ -281,13 +281,13 @@ static bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const
             TALLY_N(place)(to, s, result, bytes);
         }
     }
-    return empty;
+    return empty ? TALLY_SAW_EMPTY : 0;
 }
 
 /* ---- rows ---- */
 
 /* Columns are copied out some at a time, so that a cache line is read once. */
-static bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
+static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
                           int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
                           void *results) {
     enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
@@ -314,7 +314,7 @@ static bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const voi
             }
         }
     }
-    return empty;
+    return empty ? TALLY_SAW_EMPTY : 0;
 }
 
 #include "exact_functions.h"
