@@ -38,6 +38,9 @@ typedef struct command {
     X(ACCURACY, "accuracy", 0, "WHICH",                                                                        \
       "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "         \
       "fast (floats are added in the canonical order)")                                                        \
+    X(OVERFLOW, "overflow", 0, "WHICH",                                                                        \
+      "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                    \
+      "(it is given modulo 2^64)")                                                                             \
     X(DEVICE, "device", 0, "D", "cpu, or reference (slow and obvious, the same bits)")                         \
     X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
     X(HELP, "help", 'h', "", "say what the command does")                                                      \

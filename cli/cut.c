@@ -156,6 +156,7 @@ static int64_t segment_count(const tally_segments *segments) {
 static bool find_absent(tally_context *context, tally_array array, tally_segments segments, results *made) {
     tally_options kept = tally_get_options(context), plain = kept;
     plain.nan = kept.nan == TALLY_NAN_SKIP ? TALLY_NAN_SKIP : TALLY_NAN_PROPAGATE;
+    plain.overflow = TALLY_OVERFLOW_WRAPS; /* sums are not what is asked */
     tally_stats *rows = take_memory(made->names[0], made->count, sizeof *rows);
     made->absent = take_memory(made->names[0], made->count, 1);
     bool done = rows != NULL && made->absent != NULL && tally_set_options(context, &plain) == TALLY_OK;
@@ -206,7 +207,7 @@ static bool reduce_arrays(tally_context *context, tally_op op, const tally_array
     if (status == TALLY_EMPTY && !pair) {
         return find_absent(context, arrays[0], segments, made);
     }
-    return status == TALLY_OK || complain(made->names[0], "%s", tally_message());
+    return status == TALLY_OK || refused_result(status, op, made->names[0]);
 }
 
 static bool reduce_by_index(tally_context *context, const command *wanted, tally_op op, const tally_array *arrays,

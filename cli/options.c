@@ -139,6 +139,14 @@ static bool read_accuracy(command *wanted, const char *text) {
     return fine;
 }
 
+static bool read_overflow(command *wanted, const char *text) {
+    static const char *const words[] = {"refuse", "wrap", NULL};
+    int place;
+    bool fine = read_word("overflow", text, words, "refuse or wrap", &place);
+    wanted->options.overflow = fine ? (tally_overflow)place : TALLY_OVERFLOW_REFUSED;
+    return fine;
+}
+
 static bool read_device(command *wanted, const char *text) {
     static const char *const words[] = {"auto", "cpu", "reference", NULL};
     int place;
@@ -207,6 +215,8 @@ static bool read_option(command *wanted, int id, const char *text) {
         return read_nan(wanted, text);
     case OPTION_ACCURACY:
         return read_accuracy(wanted, text);
+    case OPTION_OVERFLOW:
+        return read_overflow(wanted, text);
     case OPTION_DEVICE:
         return read_device(wanted, text);
     case OPTION_DDOF:

@@ -104,6 +104,14 @@ static bool refused(const char *name) {
     return complain(name, "%s", tally_message());
 }
 
+bool refused_result(tally_status status, tally_op op, const char *name) {
+    if (status != TALLY_OVERFLOW) {
+        return refused(name);
+    }
+    return complain(name, "the exact %s does not fit 64 bits; --overflow wrap gives it modulo 2^64",
+                    op == TALLY_STATS ? "sum" : tally_op_name(op));
+}
+
 /* Opens a state that is fed block after block. One thread reduces a block faster than a pipe, a disk or the text reader
  * brings the next; more would spin in between and take the processor from whoever writes the pipe (measured: eight times
  * slower on two busy cores). A number of threads that the user gave is kept. */
@@ -132,7 +140,7 @@ static bool finish_state(tally_context *context, const tally_state *state, resul
         return complain(made->names[0], "there is no value%s, and %s of nothing is not defined", skip ? " but NaN" : "",
                         tally_op_name(made->op));
     }
-    return status == TALLY_OK || refused(made->names[0]);
+    return status == TALLY_OK || refused_result(status, made->op, made->names[0]);
 }
 
 static bool push_values(tally_state *state, input *in) {
@@ -199,7 +207,8 @@ static bool reduce_loaded_pair(tally_context *context, tally_op op, input *left,
     made->values = arrays[0].count;
     made->whole = true;
     tally_output out = tally_out(made->data, TALLY_NATURAL, 1);
-    return tally_reduce_pair(context, op, arrays[0], arrays[1], out) == TALLY_OK || refused(left->name);
+    tally_status status = tally_reduce_pair(context, op, arrays[0], arrays[1], out);
+    return status == TALLY_OK || refused_result(status, op, left->name);
 }
 
 /* ---- text ---- */

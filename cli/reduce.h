@@ -19,6 +19,9 @@ bool load_input(tally_context *context, tally_op op, input *in, tally_array *arr
 /* Both inputs of a pair in memory, of one type and length; text takes the type of the other input. */
 bool load_pair(tally_context *context, tally_op op, input *left, input *right, tally_array arrays[2]);
 
+/* Complains that the library refused a result; always false. */
+bool refused_result(tally_status status, tally_op op, const char *name);
+
 /* Whether the order of values can be seen in the result. */
 bool order_shows(const tally_context *context, tally_op op, tally_type type);
 

@@ -52,9 +52,8 @@ const topic topics[] = {
      "sum, mean, norm1, sumsq, norm2, dot, var, std and stats of floats are exact: the true value, rounded once. They "
      "do not "
      "depend on the order of the values. --accuracy fast adds floats in one fixed order instead, each sum rounded.\n\n"
-     "The bits of a result depend on the values, their order (where it shows), their type, the operator, --nan, --ddof "
-     "and "
-     "--accuracy: not on threads, the machine, or whether the file was mapped, read or piped.\n\n"
+     "The bits of a result depend on the values, their order (where it shows), their type, the operator, --nan, --ddof, "
+     "--accuracy and --overflow: not on threads, the machine, or whether the file was mapped, read or piped.\n\n"
      "When the work lasts over a second and standard error is a terminal, a bar there shows how far it is."},
     {"status", "Exit status",
      "0: done. 1: the data was refused, in whole or in part: a file that cannot be read or is damaged, segments that "

@@ -70,9 +70,12 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
 }
 
 tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what) {
-    TALLY_CHECK(!report->overflow, OVERFLOW, "%s does not fit the type asked for: ask for a wider one, or TALLY_NATURAL",
-                what);
-    TALLY_CHECK(!report->empty || !spec->refuses_empty, EMPTY, "%s has no value%s, and %s of nothing is not defined", what,
+    TALLY_CHECK(!(report->saw & TALLY_SAW_OVERFLOW), OVERFLOW,
+                "the exact %s of %s does not fit 64 bits: ask for TALLY_F64, or set the option overflow to TALLY_OVERFLOW_WRAPS",
+                spec->op == TALLY_STATS ? "sum" : spec->name, what);
+    TALLY_CHECK(!(report->saw & TALLY_SAW_UNFIT), OVERFLOW,
+                "%s does not fit the type asked for: ask for a wider one, or TALLY_NATURAL", what);
+    TALLY_CHECK(!(report->saw & TALLY_SAW_EMPTY) || !spec->refuses_empty, EMPTY, "%s has no value%s, and %s of nothing is not defined", what,
                 spec->options.nan == TALLY_NAN_SKIP ? " but NaN" : "", spec->name);
     return TALLY_OK;
 }
@@ -81,7 +84,7 @@ tally_status tally__conclude(const tally__spec *spec, const tally__report *repor
 static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                         const tally__sink *sink) {
     const tally__backend *backend = tally__backend_of(&spec->options);
-    tally__report report = {false, false};
+    tally__report report = {0};
     tally__fpenv left = tally__fpenv_enter();
     tally_status status = cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
     tally__fpenv_leave(left);

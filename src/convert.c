@@ -147,7 +147,7 @@ static bool write_number(tally_type type, number n, char *to) {
     }
 }
 
-bool tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results) {
+int tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results) {
     const char *from = results;
     size_t bytes = spec->result_bytes;
     bool changed = false;
@@ -163,5 +163,5 @@ bool tally__store(const tally__spec *spec, const tally__sink *sink, int64_t firs
                                                                        (size_t)c * tally_type_size(spec->result_type)),
                                     to + (size_t)c * tally_type_size(sink->type));
     }
-    return changed;
+    return changed ? TALLY_SAW_UNFIT : 0;
 }

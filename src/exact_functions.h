@@ -14,11 +14,12 @@ static void TALLY_N(merge_nodes)(const tally__kernel *kernel, tally__node *into,
     (void)kernel;
     TALLY_N(join)((void *)into, (const void *)later);
 }
-static void TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
-                                 void *result) {
+static int TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
+                                void *result) {
     TALLY_N(total) total = TALLY_N(total_of)((const void *)node);
     (void)kernel;
     TALLY_N(conclude)(&total, final, result);
+    return total.n == 0 ? TALLY_SAW_EMPTY : 0;
 }
 static void TALLY_N(shift_node)(const tally__kernel *kernel, tally__node *node, int64_t by) {
     (void)kernel, (void)node, (void)by; /* there are no indices in it */

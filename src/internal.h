@@ -90,18 +90,18 @@ struct tally__kernel {
     /* A node as node_bytes bytes without gaps, little end first, and back. */
     void (*pack)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
     void (*unpack)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
-    void (*finish)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
+    /* Returns what is to be told of the result: TALLY_SAW_... of lib/dialect.h, as the next two do of all of theirs. */
+    int (*finish)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
     /* The canonical tree over n values, the first of which has index `first`. */
     void (*run)(const tally__kernel *, const void *x, const void *y, int64_t n, int64_t first, tally__node *node);
-    /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. Returns
-     * whether some segment had no value present. */
-    bool (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
-                     int64_t count, const tally_final *final, void *results);
+    /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. */
+    int (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
+                    int64_t count, const tally_final *final, void *results);
     /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf. Writes nodes,
-     * or results when nodes is NULL (returns whether some had no value present). scratch: row_bytes for each of
-     * min(rows, columns) * width lanes, and TALLY_ROWS_SLACK, 64-byte aligned. */
-    bool (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
-                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
+     * or results when nodes is NULL. scratch: row_bytes for each of min(rows, columns) * width lanes, and TALLY_ROWS_SLACK,
+     * 64-byte aligned. */
+    int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
+                int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };
 
 /* Node i of an array of them, and a copy of one. */
@@ -158,7 +158,8 @@ typedef struct tally__spec {
     int components;     /* values of result_type in one result: 2 for minmax */
     tally_type result_type; /* TALLY_STRUCT for stats and user structs */
     size_t result_bytes;
-    bool exact;
+    bool exact;      /* floats, by the kernels of kernels/exact */
+    bool whole_sums; /* made of exact sums of integers */
     bool refuses_empty;
     bool order_shows;
     const char *name;
@@ -167,7 +168,7 @@ typedef struct tally__spec {
 /* The context to use for what the caller passed: NULL is the process's own. */
 const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
-/* An exact sum is rounded once, to the float type asked for: makes that the spec's result type. */
+/* An exact sum goes to the type asked for without a rounding or a limit before: makes that the spec's result type where kernels can. */
 void tally__aim(tally__spec *spec, tally_type wanted);
 
 /* ---- memory (context.c) ---- */
@@ -194,9 +195,9 @@ tally_status tally__check_input(const tally__spec *spec, const tally_array *x, c
 
 /* What backends tell of the results they wrote; api.c makes a status of it. */
 typedef struct tally__report {
-    bool empty;    /* some result had no value present */
-    bool overflow; /* some result did not fit the type asked for */
+    int saw; /* of any result: TALLY_SAW_... */
 } tally__report;
+enum { TALLY_SAW_UNFIT = 4 }; /* a result that did not fit the type asked for */
 
 /* An output as validated: type and stride are never 0; direct when natural results may be written where they belong. */
 typedef struct tally__sink {
@@ -209,9 +210,9 @@ typedef struct tally__sink {
 tally_status tally__check_output(const tally__spec *spec, const tally_output *out, int64_t needed, tally__sink *sink);
 tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what);
 
-/* Converts `count` natural results side by side at `results` to places first ... of the sink (convert.c). Returns whether
- * some did not fit. */
-bool tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results);
+/* Converts `count` natural results side by side at `results` to places first ... of the sink (convert.c). Returns
+ * TALLY_SAW_UNFIT if some did not fit, else 0. */
+int tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results);
 
 /* Entry i of a cut's index. */
 static inline int64_t tally__index(const tally_segments *cut, int64_t i) {

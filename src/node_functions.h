@@ -1,5 +1,14 @@
 /* The functions of a kernel that move nodes in and out of their opaque form: the same in every backend.
  * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
+/* The result of a node, and what is to be told of it (TALLY_SAW_...). */
+TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+    int saw = a.n == 0 ? TALLY_SAW_EMPTY : 0;
+#ifdef TALLY_CARE
+    if (__builtin_expect(TALLY_N(needs_care)(a, final), 0)) return saw | TALLY_N(finish_carefully)(a, final, result);
+#endif
+    *result = TALLY_N(finish)(a, final);
+    return saw;
+}
 static void TALLY_N(give_nothing)(const tally__kernel *kernel, tally__node *out) {
     TALLY_N(node) node = TALLY_N(nothing)();
     (void)kernel;
@@ -13,14 +22,16 @@ static void TALLY_N(merge_nodes)(const tally__kernel *kernel, tally__node *into,
     a = TALLY_N(merge)(a, b);
     __builtin_memcpy((void *)into, &a, sizeof a);
 }
-static void TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
-                                 void *result) {
+static int TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
+                                void *result) {
     TALLY_N(node) a;
     TALLY_N(result) r;
+    int saw;
     (void)kernel;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
-    r = TALLY_N(finish)(a, final);
+    saw = TALLY_N(conclude)(a, final, &r);
     __builtin_memcpy(result, &r, sizeof r);
+    return saw;
 }
 static void TALLY_N(shift_node)(const tally__kernel *kernel, tally__node *node, int64_t by) {
     (void)kernel, (void)node, (void)by;

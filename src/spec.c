@@ -42,7 +42,21 @@ static const tally_format *format_of(tally_type type) {
     return type >= TALLY_F16 && type <= TALLY_F64 ? &formats[type - TALLY_F16] : NULL;
 }
 
+/* A sum that wraps around has its 64 bits before all else; natural results of 64 bits are what narrower types are clamped from. */
+static void aim_integers(tally__spec *spec, tally_type wanted) {
+    if (spec->result_type != TALLY_F64 && spec->final.wraps) return;
+    if (format_of(wanted) != NULL) {
+        spec->final.as = TALLY_AS_FLOAT;
+        spec->final.format = *format_of(wanted);
+        spec->result_type = TALLY_F64; /* it holds the values of all of them */
+    } else if (wanted == TALLY_U64 && spec->result_type == TALLY_I64) {
+        spec->final.as = TALLY_AS_U64;
+        spec->result_type = TALLY_U64;
+    }
+}
+
 void tally__aim(tally__spec *spec, tally_type wanted) {
+    if (spec->whole_sums && spec->result_type != TALLY_STRUCT && wanted != spec->result_type) aim_integers(spec, wanted);
     if (!spec->exact || spec->result_type == TALLY_STRUCT || format_of(wanted) == NULL) return;
     spec->final.format = *format_of(wanted);
     spec->result_type = wanted == TALLY_F64 ? TALLY_F64 : TALLY_F32; /* f32 holds the values of f16 and bf16 */
@@ -61,15 +75,18 @@ static tally_status specify_built_in(const tally__operator_row *row, tally__spec
     spec->name = row->name;
     spec->inputs = row->inputs;
     spec->exact = class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST && exact_kernel(spec->op) != NULL;
+    spec->whole_sums = class != TALLY_CLASS_FLOAT && exact_kernel(spec->op) != NULL;
     spec->kernel = &kernels_of(spec, row)->of[spec->type][spec->options.nan];
     spec->final.ddof = spec->options.ddof;
     spec->final.root = spec->op == TALLY_STD || spec->op == TALLY_NORM2;
     spec->final.mean = spec->op == TALLY_MEAN;
+    spec->final.wraps = spec->options.overflow == TALLY_OVERFLOW_WRAPS;
     spec->components = row->gives == TALLY_GIVES_PAIR ? 2 : 1;
     spec->result_type = tally__natural_type(row->gives, spec->type);
     spec->refuses_empty = row->empty == TALLY_EMPTY_IS_REFUSED;
     spec->order_shows = !spec->exact && (row->order == TALLY_ORDER_FIXED ||
                                          (row->order == TALLY_ORDER_FREE_INTS && class == TALLY_CLASS_FLOAT));
+    if (spec->whole_sums) spec->final.format = *format_of(TALLY_F64);
     if (spec->exact && spec->result_type != TALLY_STRUCT) spec->final.format = *format_of(spec->result_type);
     spec->result_bytes = tally__result_bytes(spec->kernel, &spec->final);
     return TALLY_OK;

@@ -262,9 +262,8 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
     tally__fpenv left = tally__fpenv_enter();
     total(state, &room.node);
-    report.empty = room.node.n == 0;
-    state->spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);
-    report.overflow = tally__store(&spec, &sink, 0, 1, result);
+    report.saw = spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);
+    report.saw |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
     return tally__conclude(&state->spec, &report, "the run");
 }

@@ -115,17 +115,18 @@ static void user_unpack(const tally__kernel *kernel, const unsigned char *bytes,
     memcpy((void *)node, bytes, kernel->node_bytes);
 }
 
-static void user_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
+static int user_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
     const tally_operator *op = kernel->user;
     _Alignas(64) char acc[ACC_MOST], out[ACC_MOST];
     (void)final;
     memcpy(acc, acc_in(node), op->acc_size);
     if (op->finish == NULL) {
         memcpy(result, acc, kernel->result_bytes);
-        return;
+        return 0; /* an identity is a result */
     }
     op->finish(out, acc, 1, op->user);
     memcpy(result, out, kernel->result_bytes);
+    return 0;
 }
 
 static void user_run(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
@@ -155,23 +156,21 @@ static void user_run(const tally__kernel *kernel, const void *vx, const void *vy
         }
 }
 
-static bool user_segments(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
-                          const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
-    bool empty = false;
+static int user_segments(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
+                         const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     (void)limit;
     for (int64_t s = 0; s < count; s++) {
         tally__ordered_room node;
         user_run(kernel, (const char *)x + (size_t)offsets[s] * kernel->value_bytes, y, offsets[s + 1] - offsets[s], 0,
                  &node.node);
         user_finish(kernel, &node.node, final, (char *)results + (size_t)s * kernel->result_bytes);
-        empty |= offsets[s] == offsets[s + 1];
     }
-    return empty;
+    return 0;
 }
 
-static bool user_rows(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
-                      int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
-                      void *results) {
+static int user_rows(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
+                     int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
+                     void *results) {
     const char *x = vx;
     _Alignas(64) char leaf[TALLY_LEAF_BYTES];
     size_t bytes = kernel->value_bytes;
@@ -185,7 +184,7 @@ static bool user_rows(const tally__kernel *kernel, const void *vx, const void *v
         else
             user_finish(kernel, &node.node, final, (char *)results + (size_t)p * kernel->result_bytes);
     }
-    return rows == 0;
+    return 0;
 }
 
 void tally__user_kernel(tally__user_operator *user) {

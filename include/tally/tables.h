@@ -73,19 +73,19 @@
     X(AND,       and,       and,       1, TALLY_ON_BITS,   TALLY_GIVES_SAME,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the bitwise and") \
     X(OR,        or,        or,        1, TALLY_ON_BITS,   TALLY_GIVES_SAME,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the bitwise or") \
     X(XOR,       xor,       xor,       1, TALLY_ON_BITS,   TALLY_GIVES_SAME,      TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the bitwise exclusive or") \
-    X(MEAN,      mean,      mean,      1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FIXED,     TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "the arithmetic mean") \
-    X(VAR,       var,       var,       1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FIXED,     TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "the variance") \
-    X(STD,       std,       var,       1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FIXED,     TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "the standard deviation") \
-    X(STATS,     stats,     stats,     1, TALLY_ON_ALL,    TALLY_GIVES_STATS,     TALLY_ORDER_FIXED,     TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "count, min, max, sum, mean and var in one pass") \
+    X(MEAN,      mean,      mean,      1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "the arithmetic mean") \
+    X(VAR,       var,       var,       1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "the variance") \
+    X(STD,       std,       var,       1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "the standard deviation") \
+    X(STATS,     stats,     stats,     1, TALLY_ON_ALL,    TALLY_GIVES_STATS,     TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_REFUSED,  TALLY_NANS_PLAIN, "count, min, max, sum, mean and var in one pass") \
     X(NORM1,     norm1,     norm1,     1, TALLY_ON_ALL,    TALLY_GIVES_MAGNITUDE, TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the sum of magnitudes") \
-    X(NORM2,     norm2,     norm2,     1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FIXED,     TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the square root of the sum of squares") \
+    X(NORM2,     norm2,     norm2,     1, TALLY_ON_ALL,    TALLY_GIVES_REAL,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the square root of the sum of squares") \
     X(NORMINF,   norminf,   norminf,   1, TALLY_ON_ALL,    TALLY_GIVES_MAGNITUDE, TALLY_ORDER_FREE,      TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the largest magnitude") \
     X(SUMSQ,     sumsq,     sumsq,     1, TALLY_ON_ALL,    TALLY_GIVES_MAGNITUDE, TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the sum of squares") \
     X(LOGSUMEXP, logsumexp, logsumexp, 1, TALLY_ON_FLOATS, TALLY_GIVES_REAL,      TALLY_ORDER_FIXED,     TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the logarithm of the sum of exponentials") \
     X(DOT,       dot,       dot,       2, TALLY_ON_ALL,    TALLY_GIVES_WIDE,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the sum of products of two arrays")
 /* clang-format on */
 
-/* Operators made of sums of floats, and the kernel in kernels/exact/ that adds them exactly. */
+/* Operators made of sums, and the kernel in kernels/exact/ that adds floats exactly for them. Integers are always exact. */
 #define TALLY_EXACT_SUMS(X) \
     X(SUM, sum) X(MEAN, sum) X(NORM1, norm1) X(SUMSQ, sumsq) X(NORM2, sumsq) X(DOT, dot) X(VAR, var) X(STD, var) X(STATS, stats)
 

@@ -82,6 +82,7 @@ typedef struct tally_array {
 /* An output: room for `count` results of `type`, `stride` bytes apart (0: side by side). TALLY_NATURAL is the type
  * tally_result_type names; another numeric type converts each result to it: integers that do not fit, and floats
  * that are no integer in range, are TALLY_OVERFLOW (the nearest representable value is written); floats round to nearest even.
+ * A sum of integers may not fit its natural type either: see tally_overflow.
  * minmax writes two values per result, stats one tally_stats (its type stays natural). May overlap no input. */
 typedef struct tally_output {
     void *data;
@@ -171,6 +172,13 @@ typedef enum tally_nan {
     TALLY_NAN_TOTAL = 2      /* min, max, minmax, argmin, argmax: IEEE 754 totalOrder, NaNs beyond the infinities */
 } tally_nan;
 
+/* Of integers, sum, norm1, sumsq, dot and the sum in stats are exact, however large; this is for those that do not fit an integer type
+ * (docs/operators.md). Asked for as TALLY_F64 they always fit. */
+typedef enum tally_overflow {
+    TALLY_OVERFLOW_REFUSED = 0, /* the status is TALLY_OVERFLOW, and the nearest value of the type is written */
+    TALLY_OVERFLOW_WRAPS = 1    /* the natural result is the sum modulo 2^64; other types are converted from that */
+} tally_overflow;
+
 typedef enum tally_backend {
     TALLY_BACKEND_AUTO = 0,
     TALLY_BACKEND_CPU = 1,       /* threads and vector units */
@@ -184,8 +192,10 @@ typedef struct tally_options {
     int threads; /* at most this many; 0: as many as OpenMP would use (OMP_NUM_THREADS, or the cores) */
     int ddof;    /* var and std divide by count - ddof (NaN where that is not positive); 0 .. 1000 */
     tally_backend backend;
+    tally_overflow overflow;
 } tally_options;
-#define TALLY_OPTIONS_INIT {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO}
+#define TALLY_OPTIONS_INIT \
+    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED}
 
 /* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both are
  * called by threads that call Tally and by those it starts, at the same time. */
@@ -216,7 +226,7 @@ TALLY_API const char *tally_message(void);
  * TALLY_EMPTY: no values (or NaNs only, skipped) and no identity; the filler of docs/operators.md is written.
  * TALLY_BAD_ARGUMENT: NULL data, negative count, unknown operator, out too small, a range of addresses that wraps, or
  * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
- * TALLY_OVERFLOW: see tally_output. TALLY_NO_MEMORY: scratch memory (some KB a thread). */
+ * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread). */
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
 
 /* Reduces each segment; out[s] is what tally_reduce gives for segment s alone, arg operators counting from the segment's
@@ -278,7 +288,7 @@ TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_oper
 
 /* A state is the reduction of a run of values that begins at value `first` of a whole: it is pushed to, merged with the
  * state of the run that follows, saved, loaded, and, when it begins at 0, finished to the bits of tally_reduce over the whole.
- * A state copies the options it is opened with; its context must outlive it. One state takes some 30 KB. */
+ * A state copies the options it is opened with (a loaded one has `overflow` from its context); its context must outlive it. One state takes some 30 KB. */
 typedef struct tally_state tally_state;
 
 /* TALLY_BAD_ARGUMENT: NULL state, negative first, unknown operator. TALLY_BAD_TYPE. TALLY_NO_MEMORY. */

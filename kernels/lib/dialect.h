@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define TALLY_FN static inline __attribute__((always_inline, unused))
+#define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
 
 #define TALLY_PASTE_(a, b) a##b
 #define TALLY_PASTE(a, b) TALLY_PASTE_(a, b)
@@ -23,13 +24,21 @@ typedef struct tally_format {
 #define TALLY_FORMAT_f32 {24, -149, 128}
 #define TALLY_FORMAT_f64 {53, -1074, 1024}
 
+/* What a sum of integers is given as: 64 bits as they are natural for it, or as the caller asked. */
+enum { TALLY_AS_NATURAL, TALLY_AS_U64, TALLY_AS_FLOAT };
+
 /* What finish may need beside the accumulator. */
 typedef struct tally_final {
     int32_t ddof; /* var and std divide by n - ddof */
     int32_t root; /* give the square root (std, norm2) */
     int32_t mean; /* divide the sum by the count (mean) */
+    int32_t as;   /* TALLY_AS_...: results made of sums of integers, unless natural rounded to `format` and given as a double */
+    int32_t wraps; /* sums of integers wrap around modulo 2^64 */
     tally_format format; /* of the result of an exact sum */
 } tally_final;
+
+/* What is to be told of a result, or of several together. */
+enum { TALLY_SAW_EMPTY = 1, TALLY_SAW_OVERFLOW = 2 }; /* no value present; a sum of integers did not fit */
 
 /* Values as bits and back: the one place that knows how. */
 TALLY_FN int32_t tally_bits_f32(float x) {

@@ -1,9 +1,8 @@
-/* Mean and sum of squared deviations of a leaf, and how two runs of them join: shared by var and stats.
+/* Mean and sum of squared deviations of a leaf of floats, and how two runs of them join: shared by var and stats.
  *
- * A leaf of 8- or 16-bit integers sums x and x^2 exactly. Any other leaf is read twice: the mean of the first pass is the
- * pivot of the second, which sums x - pivot and its square; the first of these corrects both results (the corrected two-pass
- * algorithm: Chan, Golub, LeVeque, "Algorithms for computing the sample variance", 1983). Runs are joined by their pairwise
- * update. No include guard. */
+ * A leaf is read twice: the mean of the first pass is the pivot of the second, which sums x - pivot and its square; the first
+ * of these corrects both results (the corrected two-pass algorithm: Chan, Golub, LeVeque, "Algorithms for computing the sample
+ * variance", 1983). Runs are joined by their pairwise update. No include guard. */
 #ifndef TALLY_MOMENTS_H
 #define TALLY_MOMENTS_H
 typedef struct tally_moments {
@@ -26,46 +25,17 @@ TALLY_FN double tally_variance(int64_t n, double squares, const tally_final *fin
 }
 #endif
 
-#if TALLY_FLOAT
 #define TALLY_MOMENT_FIELDS(X) X(TALLY_V, sum)
-#elif TALLY_BYTES == 8
-#define TALLY_MOMENT_FIELDS(X) X(double, sum)
-#elif TALLY_BYTES == 4
-#define TALLY_MOMENT_FIELDS(X) X(int64_t, sum)
-#else
-#define TALLY_MOMENT_FIELDS(X) X(int32_t, sum) X(TALLY_SQUARE, squares)
-#endif
-
-#if !TALLY_FLOAT && TALLY_BYTES <= 2
-#define TALLY_MOMENT_START(a) (a).sum = 0, (a).squares = 0
-#define TALLY_MOMENT_JOIN(a, b) (a).sum = (a).sum + (b).sum, (a).squares = (a).squares + (b).squares
-#define TALLY_MOMENT_LIFT(a, x) (a).sum = x.value, (a).squares = TALLY_N(square)(x.value)
-
-TALLY_FN tally_moments TALLY_N(leaf_moments)(int64_t sum, int64_t squares, int64_t n) {
-    tally_moments m;
-    m.mean = (double)sum / (double)n;
-    m.squares = (double)(n * squares - sum * sum) / (double)n; /* below 2^54: exact until here */
-    return m;
-}
-#else
+#define TALLY_MOMENT_START(a) (a).sum = TALLY_ZERO
+#define TALLY_MOMENT_JOIN(a, b) (a).sum = (a).sum + (b).sum
+#define TALLY_MOMENT_LIFT(a, x) (a).sum = TALLY_N(present)(x.raw) ? x.value : TALLY_ZERO
 #define TALLY_AIM(X) X(TALLY_R, pivot)
 #define TALLY_SECOND(X) X(TALLY_R, rest) X(TALLY_R, squares)
 #define TALLY_START2(a) (a).rest = 0, (a).squares = 0
 #define TALLY_JOIN2(a, b) (a).rest = (a).rest + (b).rest, (a).squares = (a).squares + (b).squares
-#if TALLY_FLOAT || TALLY_BYTES == 8
-#define TALLY_MOMENT_START(a) (a).sum = TALLY_MOMENT_ZERO
-#define TALLY_MOMENT_ZERO (TALLY_R)(-0.0)
-#define TALLY_MOMENT_OF(x) (TALLY_R) x.value
-#else
-#define TALLY_MOMENT_START(a) (a).sum = 0
-#define TALLY_MOMENT_ZERO 0
-#define TALLY_MOMENT_OF(x) x.value
-#endif
-#define TALLY_MOMENT_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#define TALLY_MOMENT_LIFT(a, x) (a).sum = TALLY_N(present)(x.raw) ? TALLY_MOMENT_OF(x) : TALLY_MOMENT_ZERO
 
 /* n is 0 when a leaf holds skipped NaNs only. */
-#define TALLY_MOMENT_PIVOT(sum, n) ((n) == 0 ? 0 : (TALLY_R)(sum) / (TALLY_R)(n))
+#define TALLY_MOMENT_PIVOT(sum, n) ((n) == 0 ? 0 : (sum) / (TALLY_R)(n))
 
 TALLY_FN tally_moments TALLY_N(leaf_moments)(TALLY_R pivot, TALLY_R rest, TALLY_R squares, int64_t n) {
     tally_moments m;
@@ -80,4 +50,3 @@ TALLY_FN tally_moments TALLY_N(leaf_moments)(TALLY_R pivot, TALLY_R rest, TALLY_
     if (n == 0) m.mean = m.squares = 0;
     return m;
 }
-#endif

@@ -1,5 +1,4 @@
 /* The second pass of var and stats, once the structs exist. No include guard. */
-#if TALLY_PASSES == 2
 TALLY_FN TALLY_N(aim) TALLY_N(take_aim)(TALLY_N(column) column, int64_t n) {
     TALLY_N(aim) aim;
     aim.pivot = TALLY_MOMENT_PIVOT(column.sum, n);
@@ -14,4 +13,3 @@ TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_N(item) x, int32_t i, TALLY_N(aim)
     a.squares = rest * rest;
     return a;
 }
-#endif

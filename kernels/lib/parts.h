@@ -127,7 +127,7 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
         high = (double)(float)tally_to_odd(tally_two_sum(q, c + slack));
     }
     quick.value = low;
-    quick.sure = low == high && tally_in_reach(left.high) && tally_in_reach(squares.high) && tally_in_reach(sum.high);
+    quick.sure = low == high && n > ddof && tally_in_reach(left.high) && tally_in_reach(squares.high) && tally_in_reach(sum.high);
     return quick;
 }
 

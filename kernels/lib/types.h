@@ -9,12 +9,11 @@
  *     TALLY_T        the type in memory          TALLY_BYTES   its size
  *     TALLY_V        its value in arithmetic     TALLY_N(value)(t)
  *     TALLY_FLOAT, TALLY_SIGNED, TALLY_BOOLEAN   0 or 1
- *     TALLY_W        the wide type of sums: u64 (two's complement) for integers, f32 or f64
- *     TALLY_S        a lane that holds the sum of one leaf without loss (integers), else TALLY_W
+ *     TALLY_W        the wide type of products: u64 (two's complement) for integers, f32 or f64
  *     TALLY_R        f32 for f16, bf16, f32; f64 for everything else
  *     TALLY_K        an integer whose order is the value's order    TALLY_K_LOW, TALLY_K_HIGH
  *     TALLY_B        the unsigned integer of the same size
- *     TALLY_M        the type of a magnitude     TALLY_SQUARE  a lane for squares of integers
+ *     TALLY_M        the type of a magnitude
  */
 #include "lib/dialect.h"
 #include "lib/half.h"
@@ -122,7 +121,6 @@
 #define TALLY_REAL(name) tally_##name##_f32
 #endif
 #define TALLY_W TALLY_V
-#define TALLY_S TALLY_V
 #define TALLY_R TALLY_V
 #else
 #define TALLY_V TALLY_T
@@ -131,11 +129,6 @@
 #define TALLY_R double
 #define TALLY_REAL(name) tally_##name##_f64
 #define TALLY_ZERO 0
-#if TALLY_BYTES <= 2
-#define TALLY_S int32_t
-#else
-#define TALLY_S uint64_t
-#endif
 #endif
 
 TALLY_FN TALLY_V TALLY_N(value)(TALLY_T t) {
@@ -160,17 +153,6 @@ TALLY_FN TALLY_N(item) TALLY_N(item_of)(TALLY_T t) {
     item.raw = t;
     item.value = TALLY_N(value)(t);
     return item;
-}
-
-/* The value as a summand: exact in the lane TALLY_S. */
-TALLY_FN TALLY_S TALLY_N(summand)(TALLY_V v) {
-#if TALLY_FLOAT || TALLY_BYTES <= 2
-    return v;
-#elif TALLY_SIGNED
-    return (uint64_t)(int64_t)v;
-#else
-    return v;
-#endif
 }
 
 /* |v|, as an unsigned integer or a float; the most negative integer has a magnitude too. */
@@ -247,28 +229,6 @@ TALLY_FN int TALLY_N(counts)(TALLY_T t, int absent) {
     return t != 0;
 #endif
 }
-
-/* v * v of an integer, exact for 8 and 16 bits, modulo 2^64 for wider ones. */
-#if !TALLY_FLOAT
-#if TALLY_BYTES == 1
-#define TALLY_SQUARE uint32_t
-#else
-#define TALLY_SQUARE uint64_t
-#endif
-TALLY_FN TALLY_SQUARE TALLY_N(square)(TALLY_V v) {
-#if TALLY_BYTES == 8
-    return (uint64_t)v * (uint64_t)v;
-#elif TALLY_SIGNED && TALLY_BYTES == 4
-    return (uint64_t)((int64_t)v * (int64_t)v);
-#elif TALLY_SIGNED
-    return (uint32_t)((int32_t)v * (int32_t)v);
-#elif TALLY_BYTES == 4
-    return (uint64_t)v * (uint64_t)v;
-#else
-    return (uint32_t)v * (uint32_t)v;
-#endif
-}
-#endif
 
 /* The integer that orders like the value: negative floats have their magnitude bits flipped, so that the order of keys is
  * IEEE 754 totalOrder. */

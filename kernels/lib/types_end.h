@@ -10,13 +10,11 @@
 #undef TALLY_ZERO
 #undef TALLY_REAL
 #undef TALLY_W
-#undef TALLY_S
 #undef TALLY_R
 #undef TALLY_K
 #undef TALLY_K_LOW
 #undef TALLY_K_HIGH
 #undef TALLY_M
-#undef TALLY_SQUARE
 #undef TALLY_INFINITY_BITS
 #undef TALLY_NAN_BITS
 #undef TALLY_TYPE

@@ -1,25 +1,16 @@
-/* mean: the sum over the count. Integers up to 32 bits are summed exactly within a leaf, others in floats; above the leaf in
- * f64, where i64 sums cannot overflow. */
-#if TALLY_FLOAT || TALLY_BYTES == 8
-#define TALLY_LANE TALLY_R
-#define TALLY_LANE_ZERO (TALLY_R)(-0.0)
-#elif TALLY_BYTES == 4
-#define TALLY_LANE int64_t
-#define TALLY_LANE_ZERO 0
-#else
-#define TALLY_LANE int32_t
-#define TALLY_LANE_ZERO 0
-#endif
-#define TALLY_COLUMN(X) X(TALLY_LANE, sum)
+/* mean: the sum over the count. Integers: the exact sum, and one rounding; floats: summed in canonical order, above the leaf in
+ * f64. */
+#if TALLY_FLOAT
+#define TALLY_COLUMN(X) X(TALLY_V, sum)
 #define TALLY_NODE(X) X(double, sum)
-#define TALLY_START(a) (a).sum = TALLY_LANE_ZERO
+#define TALLY_START(a) (a).sum = TALLY_ZERO
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
 TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.sum = TALLY_N(present)(x.raw) ? (TALLY_LANE)x.value : TALLY_LANE_ZERO;
+    a.sum = TALLY_N(present)(x.raw) ? x.value : TALLY_ZERO;
     return a;
 }
 typedef TALLY_R TALLY_N(result);
@@ -27,3 +18,22 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     (void)final;
     return TALLY_REAL(clean)((TALLY_R)(a.sum / (double)a.n));
 }
+#else
+#define TALLY_SUM_TERM TALLY_VALUES
+#include "lib/integers.h"
+
+/* A quotient of two numbers that an f64 holds is rounded once. */
+typedef double TALLY_N(result);
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    (void)final;
+    return tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
+}
+TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+    int is_small = tally_fits_double(TALLY_N(sum_of)(a)) & tally_count_fits_double(a.n);
+    return (final->as != TALLY_AS_NATURAL) | !is_small;
+}
+TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+    *result = tally_wide_mean(TALLY_N(sum_of)(a), (uint64_t)a.n, final->format);
+    return 0;
+}
+#endif

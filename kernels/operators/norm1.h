@@ -1,6 +1,7 @@
-/* norm1: |x0| + |x1| + ... Integers modulo 2^64, unsigned; floats in canonical order. */
-#define TALLY_COLUMN(X) X(TALLY_S, sum)
-#define TALLY_NODE(X) X(TALLY_W, sum)
+/* norm1: |x0| + |x1| + ... Integers exactly, unsigned; floats in canonical order. */
+#if TALLY_FLOAT
+#define TALLY_COLUMN(X) X(TALLY_V, sum)
+#define TALLY_NODE(X) X(TALLY_V, sum)
 #define TALLY_START(a) (a).sum = TALLY_ZERO
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
@@ -8,7 +9,14 @@
 TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.sum = TALLY_N(present)(x.raw) ? (TALLY_S)TALLY_N(magnitude)(x.value) : TALLY_ZERO;
+    a.sum = TALLY_N(present)(x.raw) ? TALLY_N(magnitude)(x.value) : TALLY_ZERO;
     return a;
 }
 #include "lib/finish_sum.h"
+#else
+#define TALLY_SUM_TERM TALLY_MAGNITUDES
+#include "lib/integers.h"
+#define TALLY_WHOLE(a) TALLY_N(sum_of)(a)
+#define TALLY_WHOLE_IS_SIGNED 0
+#include "lib/finish_integers.h"
+#endif

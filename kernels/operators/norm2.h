@@ -1,10 +1,7 @@
-/* norm2: sqrt(x0^2 + x1^2 + ...). Squares of 8- and 16-bit integers are summed exactly within a leaf, others in floats;
- * above the leaf in f64. */
-#if TALLY_FLOAT || TALLY_BYTES > 2
+/* norm2: sqrt(x0^2 + x1^2 + ...). Integers: the exact sum, and one rounding; floats: squares rounded, summed in canonical order, above
+ * the leaf in f64. */
+#if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_R, sum)
-#else
-#define TALLY_COLUMN(X) X(TALLY_SQUARE, sum)
-#endif
 #define TALLY_NODE(X) X(double, sum)
 #define TALLY_START(a) (a).sum = 0
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
@@ -14,13 +11,7 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     TALLY_V v = x.value;
     (void)y;
-#if TALLY_FLOAT
     a.sum = TALLY_N(present)(x.raw) ? v * v : 0;
-#elif TALLY_BYTES > 2
-    a.sum = (double)v * (double)v;
-#else
-    a.sum = TALLY_N(square)(v);
-#endif
     return a;
 }
 typedef TALLY_R TALLY_N(result);
@@ -28,3 +19,21 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     (void)final;
     return TALLY_REAL(clean)((TALLY_R)tally_sqrt_f64(a.sum));
 }
+#else
+#define TALLY_SQUARES
+#include "lib/integers.h"
+
+/* The root of a number that an f64 holds is rounded once. */
+typedef double TALLY_N(result);
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    (void)final;
+    return tally_sqrt_f64((double)(int64_t)a.squares0);
+}
+TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+    return (final->as != TALLY_AS_NATURAL) | !tally_fits_double(TALLY_N(squares_of)(a));
+}
+TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+    *result = tally_wide_root(TALLY_N(squares_of)(a), final->format);
+    return 0;
+}
+#endif

@@ -8,7 +8,7 @@
 TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.product = TALLY_N(present)(x.raw) ? (TALLY_W)TALLY_N(summand)(x.value) : 1;
+    a.product = TALLY_N(present)(x.raw) ? (TALLY_W)x.value : 1;
     return a;
 }
 typedef TALLY_W TALLY_N(result);

@@ -1,19 +1,11 @@
 /* stats: count, min, max, sum, mean and var in one pass; min, max and sum have the bits that min, max and sum give. */
+#if TALLY_FLOAT
 #include "lib/moments.h"
 #include "lib/range.h"
-#if !TALLY_FLOAT && TALLY_BYTES == 8
-/* The mean of 64-bit integers is taken from a float sum, their sum is modulo 2^64: two lanes. */
-#define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X) X(uint64_t, whole) TALLY_RANGE_FIELDS(X)
-#define TALLY_START(a) TALLY_MOMENT_START(a), (a).whole = 0, TALLY_RANGE_START(a)
-#define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b), (a).whole = (a).whole + (b).whole, TALLY_RANGE_JOIN(a, b)
-#define TALLY_WHOLE(column) (column).whole
-#else
 #define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X) TALLY_RANGE_FIELDS(X)
 #define TALLY_START(a) TALLY_MOMENT_START(a), TALLY_RANGE_START(a)
 #define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b), TALLY_RANGE_JOIN(a, b)
-#define TALLY_WHOLE(column) (TALLY_W)(column).sum
-#endif
-#define TALLY_NODE(X) TALLY_RANGE_FIELDS(X) X(TALLY_W, sum) X(double, mean) X(double, squares)
+#define TALLY_NODE(X) TALLY_RANGE_FIELDS(X) X(TALLY_V, sum) X(double, mean) X(double, squares)
 #include "lib/records.h"
 #include "lib/moments_second.h"
 
@@ -22,9 +14,6 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     (void)y;
     TALLY_MOMENT_LIFT(a, x);
     TALLY_RANGE_LIFT(a, x);
-#if !TALLY_FLOAT && TALLY_BYTES == 8
-    a.whole = (uint64_t)x.raw;
-#endif
     return a;
 }
 TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
@@ -41,22 +30,16 @@ TALLY_FN TALLY_N(node) TALLY_N(with)(TALLY_N(column) column, int64_t n, tally_mo
     a.n = n;
     a.low = column.low;
     a.high = column.high;
-    a.sum = TALLY_WHOLE(column);
+    a.sum = column.sum;
     a.mean = m.mean;
     a.squares = m.squares;
     return a;
 }
-#if TALLY_PASSES == 2
 TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, TALLY_N(aim) aim, TALLY_N(second) second, int64_t n,
                                      int64_t first) {
     (void)first;
     return TALLY_N(with)(column, n, TALLY_N(leaf_moments)(aim.pivot, second.rest, second.squares, n));
 }
-#else
-TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
-    return TALLY_N(with)(column, n, TALLY_N(leaf_moments)(column.sum, (int64_t)column.squares, n));
-}
-#endif
 TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
     tally_moments early, late, both;
     early.mean = a.mean;
@@ -71,6 +54,12 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
     a.squares = both.squares;
     return a;
 }
+#else
+#define TALLY_SUM_TERM TALLY_VALUES
+#define TALLY_SQUARES
+#define TALLY_RANGE
+#include "lib/integers.h"
+#endif
 
 /* The words of tally_stats (include/tally/tally.h), in its order. */
 typedef union TALLY_N(word) {
@@ -90,6 +79,7 @@ typedef struct TALLY_N(result) {
 #else
 #define TALLY_SET_WORD(word, value) (word).u = (uint64_t)(value)
 #endif
+#if TALLY_FLOAT
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
     TALLY_N(result) r;
     r.count = a.n;
@@ -100,4 +90,33 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     r.var = a.n == 0 ? tally_nan_f64() : tally_clean_f64(tally_variance(a.n, a.squares, final));
     return r;
 }
+#else
+TALLY_FN TALLY_N(result) TALLY_N(with_range)(TALLY_N(node) a) {
+    TALLY_N(result) r;
+    r.count = a.n;
+    TALLY_SET_WORD(r.min, TALLY_N(winner)(a.low, a.n));
+    TALLY_SET_WORD(r.max, TALLY_N(winner)(a.high, a.n));
+    return r;
+}
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    TALLY_N(result) r = TALLY_N(with_range)(a);
+    r.sum.u = a.sum0;
+    r.mean = tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
+    r.var = tally_small_spread(TALLY_N(sum_of)(a), TALLY_N(squares_of)(a), a.n, final);
+    return r;
+}
+/* Where the variance is small, the others are smaller: |x| <= x^2. */
+TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+    return !tally_is_small_spread(TALLY_N(squares_of)(a), a.n, final);
+}
+TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+    TALLY_N(result) r = TALLY_N(with_range)(a);
+    int saw = 0;
+    r.sum.u = tally_wide_sum(TALLY_N(sum_of)(a), TALLY_SIGNED || TALLY_BOOLEAN, final, &saw);
+    r.mean = tally_wide_mean(TALLY_N(sum_of)(a), (uint64_t)a.n, final->format);
+    r.var = tally_wide_spread(TALLY_N(sum_of)(a), TALLY_N(squares_of)(a), a.n, final);
+    *result = r;
+    return saw;
+}
+#endif
 #undef TALLY_SET_WORD

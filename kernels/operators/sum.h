@@ -1,7 +1,8 @@
-/* sum: x0 + x1 + ... Integers modulo 2^64; floats in canonical order.
+/* sum: x0 + x1 + ... Integers exactly; floats in canonical order.
  * -0 is the float that adds nothing: 0 + -0 is 0, and -0 + -0 stays -0. */
-#define TALLY_COLUMN(X) X(TALLY_S, sum)
-#define TALLY_NODE(X) X(TALLY_W, sum)
+#if TALLY_FLOAT
+#define TALLY_COLUMN(X) X(TALLY_V, sum)
+#define TALLY_NODE(X) X(TALLY_V, sum)
 #define TALLY_START(a) (a).sum = TALLY_ZERO
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
@@ -9,7 +10,14 @@
 TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;
-    a.sum = TALLY_N(present)(x.raw) ? TALLY_N(summand)(x.value) : TALLY_ZERO;
+    a.sum = TALLY_N(present)(x.raw) ? x.value : TALLY_ZERO;
     return a;
 }
 #include "lib/finish_sum.h"
+#else
+#define TALLY_SUM_TERM TALLY_VALUES
+#include "lib/integers.h"
+#define TALLY_WHOLE(a) TALLY_N(sum_of)(a)
+#define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)
+#include "lib/finish_integers.h"
+#endif

@@ -15,13 +15,17 @@ typedef struct job {
     int64_t chunk, chunks; /* values of a chunk, chunks of the axis */
     size_t scratch_bytes;
     tally__node *nodes;    /* for each outer index, panel and chunk: width nodes (more than one chunk only) */
-    _Atomic bool empty, overflow, starved;
+    _Atomic int saw; /* TALLY_SAW_... */
+    _Atomic bool starved;
 } job;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static void note(job *j, int saw) {
+    if (saw & ~j->saw) j->saw |= saw;
+}
 static void store(job *j, int64_t first, int64_t count, const void *results) {
-    if (results != NULL && tally__store(j->spec, j->sink, first, count, results)) j->overflow = true;
+    note(j, tally__store(j->spec, j->sink, first, count, results));
 }
 
 /* Where results of so many places can be made: in the output itself, or at `buffer`. */
@@ -71,10 +75,8 @@ static void panel_tree(job *j, const workspace *w, int64_t begin, int64_t width,
         int64_t rows = least(n - done, kernel->leaf);
         int k = 0;
         reach(j, w, begin + (at + done) * j->inner, rows, width, &x, &y, &stride);
-        if (kernel->rows(kernel, x, y, rows, stride, width, at + done, &j->spec->final, w->lanes,
-                         results ? NULL : w->node, results) &&
-            results)
-            j->empty = true;
+        note(j, kernel->rows(kernel, x, y, rows, stride, width, at + done, &j->spec->final, w->lanes,
+                             results ? NULL : w->node, results));
         done += rows;
         if (results || done == n) break;
         if (!j->spec->order_shows && leaves > 0) { /* one level will do */
@@ -92,8 +94,7 @@ static void finish_nodes(job *j, tally__node *nodes, int64_t count, int64_t firs
     const tally__kernel *kernel = j->spec->kernel;
     for (int64_t p = 0; p < count; p++) {
         const tally__node *node = tally__node_at(kernel, nodes, p);
-        if (node->n == 0) j->empty = true;
-        kernel->finish(kernel, node, &j->spec->final, buffer + (size_t)p * j->spec->result_bytes);
+        note(j, kernel->finish(kernel, node, &j->spec->final, buffer + (size_t)p * j->spec->result_bytes));
     }
     store(j, first, count, buffer);
 }
@@ -211,9 +212,8 @@ static tally_status take_blocks(job *j, int threads) {
                     tally__gather(j->spec, &part, 0, j->length, x + (size_t)(r * j->length) * bytes,
                                   y + (size_t)(r * j->length) * bytes);
                 }
-                if (kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, together * block, offsets, count * j->inner,
-                                     &j->spec->final, results))
-                    j->empty = true;
+                note(j, kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, together * block, offsets,
+                                         count * j->inner, &j->spec->final, results));
                 if (!j->sink->direct) store(j, o * j->inner, count * j->inner, results);
             }
         }
@@ -267,7 +267,6 @@ tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, co
         status = take_tasks(&j, threads);
         tally__release(&spec->allocator, j.nodes);
     }
-    report->empty = j.empty;
-    report->overflow = j.overflow;
+    report->saw = j.saw;
     return status;
 }

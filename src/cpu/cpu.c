@@ -174,10 +174,11 @@ void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t c
 }
 
 /* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small change, enough
- * that threads share them evenly. Where order cannot show, a node may be large, and fewer will do. */
+ * that threads share them evenly. Where order cannot show, each thread has one. */
 static int64_t chunk_length(const tally__spec *spec, int64_t n, int threads) {
-    int64_t chunk = spec->kernel->leaf, chunks = (spec->order_shows ? 128 : 4) * (int64_t)threads;
-    while (n / chunk > chunks) chunk *= 2;
+    int64_t leaf = spec->kernel->leaf, chunk = leaf;
+    if (!spec->order_shows) return (n / threads / leaf + 1) * leaf;
+    while (n / chunk > 128 * (int64_t)threads) chunk *= 2;
     return chunk;
 }
 
@@ -220,14 +221,13 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
     tally__room room;
     if (spec->exact && in->packed && in->count > 0 && in->count <= 4 * kernel->leaf) { /* no node of limbs for so few */
         const int64_t offsets[2] = {0, in->count};
-        report->empty = kernel->segments(kernel, in->x, in->y, in->count, offsets, 1, &spec->final, result);
-        report->overflow = tally__store(spec, sink, 0, 1, result);
+        report->saw = kernel->segments(kernel, in->x, in->y, in->count, offsets, 1, &spec->final, result);
+        report->saw |= tally__store(spec, sink, 0, 1, result);
         return TALLY_OK;
     }
     cpu_tree(spec, in, 0, in->count, 0, &room.node);
-    report->empty = room.node.n == 0;
-    kernel->finish(kernel, &room.node, &spec->final, result);
-    report->overflow = tally__store(spec, sink, 0, 1, result);
+    report->saw = kernel->finish(kernel, &room.node, &spec->final, result);
+    report->saw |= tally__store(spec, sink, 0, 1, result);
     return TALLY_OK;
 }
 

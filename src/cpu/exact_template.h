@@ -256,7 +256,7 @@ TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
 #endif
 }
 
-static bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                               const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
@@ -273,17 +273,19 @@ static bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const
             continue;
         for (int s = 0; s < bunch; s++) {
             char result[TALLY_RESULT_BYTES];
-            empty |= TALLY_N(reduce_run)(kernel, x + from[s], y + from[s], from[s + 1] - from[s], final, result);
+            int64_t n = from[s + 1] - from[s];
+            const TALLY_N(raw) *a = n > 0 ? x + from[s] : x, *b = n > 0 ? y + from[s] : y; /* there may be no array */
+            empty |= TALLY_N(reduce_run)(kernel, a, b, n, final, result);
             TALLY_N(place)(to, s, result, bytes);
         }
     }
-    return empty;
+    return empty ? TALLY_SAW_EMPTY : 0;
 }
 
 /* ---- rows ---- */
 
 /* Columns are copied out some at a time, so that a cache line is read once. */
-static bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
+static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
                           int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
                           void *results) {
     enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
@@ -310,7 +312,7 @@ static bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const voi
             }
         }
     }
-    return empty;
+    return empty ? TALLY_SAW_EMPTY : 0;
 }
 
 #include "exact_functions.h"

@@ -24,7 +24,7 @@ typedef struct job {
     span *longs;
     int64_t long_room;
     _Atomic int64_t long_count;
-    _Atomic bool empty, overflow;
+    _Atomic int saw; /* TALLY_SAW_... */
     _Atomic int64_t bad; /* a segment (owners: a value) that does not fit, or -1 */
 } job;
 
@@ -33,6 +33,10 @@ enum { BLOCK = TALLY_BATCH };
 static void spoil(job *j, int64_t where) {
     int64_t none = -1;
     atomic_compare_exchange_strong(&j->bad, &none, where);
+}
+
+static void note(job *j, int saw) {
+    if (saw & ~j->saw) j->saw |= saw;
 }
 
 /* ---- one batch of segments ---- */
@@ -55,15 +59,13 @@ static const int64_t *entries(const tally_segments *cut, int64_t i, int64_t coun
 /* offsets[0 .. count] are checked: never decreasing, within the array. */
 static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *results) {
     const tally__kernel *kernel = j->spec->kernel;
-    if (kernel->segments(kernel, j->in->x, j->in->y, j->in->count, offsets, count, &j->spec->final, results))
-        j->empty = true;
+    note(j, kernel->segments(kernel, j->in->x, j->in->y, j->in->count, offsets, count, &j->spec->final, results));
 }
 
 static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
     tally__room room;
     tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &room.node);
-    if (room.node.n == 0) j->empty = true;
-    j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result);
+    note(j, j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result));
 }
 
 /* Strided values: as many segments as fit a buffer are copied together and reduced there. */
@@ -81,9 +83,8 @@ static void reduce_strided(job *j, const int64_t *offsets, int64_t count, char *
         }
         for (int64_t i = s; i <= last; i++) local[i - s] = offsets[i] - offsets[s];
         tally__gather(j->spec, j->in, offsets[s], local[last - s], x, y);
-        if (kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, 2 * kernel->leaf, local, last - s, &j->spec->final,
-                             results + (size_t)s * j->spec->result_bytes))
-            j->empty = true;
+        note(j, kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, 2 * kernel->leaf, local, last - s,
+                                 &j->spec->final, results + (size_t)s * j->spec->result_bytes));
         s = last;
     }
 }
@@ -97,7 +98,7 @@ static void reduce_and_store(job *j, int64_t first, const int64_t *offsets, int6
         reduce_packed(j, offsets, count, results);
     else
         reduce_strided(j, offsets, count, results);
-    if (!j->sink->direct && tally__store(j->spec, j->sink, first, count, results)) j->overflow = true;
+    if (!j->sink->direct) note(j, tally__store(j->spec, j->sink, first, count, results));
 }
 
 /* Checks a batch of at most TALLY_BATCH segments and reduces it, long segments set aside. */
@@ -371,9 +372,8 @@ static void take_longs(job *j, int threads) {
         _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
         tally__room room;
         tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &room.node);
-        if (room.node.n == 0) j->empty = true;
-        j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result);
-        if (tally__store(j->spec, j->sink, s->segment, 1, result)) j->overflow = true;
+        note(j, j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result));
+        note(j, tally__store(j->spec, j->sink, s->segment, 1, result));
     }
 }
 
@@ -414,8 +414,7 @@ tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, 
         TALLY_CHECK(j.longs != NULL, NO_MEMORY, "no memory for a list of %lld long segments", (long long)j.long_room);
     }
     status = work(&j, threads);
-    report->empty = j.empty;
-    report->overflow = j.overflow;
+    report->saw = j.saw;
     tally__release(&spec->allocator, j.starts);
     tally__release(&spec->allocator, j.longs);
     return status;

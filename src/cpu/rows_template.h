@@ -54,35 +54,37 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_
 }
 
 /* Few results side by side leave vector loops over them too short: each is copied out and reduced as a leaf of its own. */
-static TALLY_TARGET bool TALLY_N(narrow_rows)(const tally__kernel *kernel, const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
-                                              int64_t first, const tally_final *final, tally__node *nodes,
-                                              void *results) {
+static TALLY_TARGET int TALLY_N(narrow_rows)(const tally__kernel *kernel, const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
+                                             int64_t first, const tally_final *final, tally__node *nodes,
+                                             void *results) {
     TALLY_T leaf[TALLY_LEAF];
-    bool empty = false;
+    int saw = 0;
     for (int64_t p = 0; p < width; p++) {
         TALLY_N(node) node;
+        TALLY_N(result) result;
         for (int64_t r = 0; r < rows; r++) leaf[r] = x[r * stride + p];
         node = TALLY_N(tree)(leaf, leaf, rows, rows, first);
-        empty |= node.n == 0;
-        if (nodes)
+        if (nodes) {
             __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
-        else
-            TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
+            continue;
+        }
+        saw |= TALLY_N(conclude)(node, final, &result);
+        TALLY_N(write)(results, p, result);
     }
-    return empty;
+    return saw;
 }
 #endif
 
-static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows,
-                                       int64_t stride, int64_t width, int64_t first, const tally_final *final,
-                                       void *vscratch, tally__node *nodes, void *results) {
+static TALLY_TARGET int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows,
+                                      int64_t stride, int64_t width, int64_t first, const tally_final *final,
+                                      void *vscratch, tally__node *nodes, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     char *scratch = vscratch;
     (void)kernel;
     int64_t columns = TALLY_COLUMNS_OF(rows);
     int64_t present = rows < columns ? rows : columns;
     TALLY_N(lanes) lanes = TALLY_N(carve)(&scratch, present * width);
-    int any_empty = 0;
+    int empty = 0, care = 0, saw;
 #if TALLY_FLOAT && TALLY_NAN == 1
     int32_t *counts;
 #endif
@@ -109,21 +111,29 @@ static TALLY_TARGET bool TALLY_N(rows)(const tally__kernel *kernel, const void *
 #else
 #define TALLY_SEALED(p) TALLY_N(seal)(TALLY_N(get)(lanes, p), TALLY_COUNT_OF(p))
 #endif
-    if (nodes)
+    if (nodes) {
         for (int64_t p = 0; p < width; p++) {
             TALLY_N(node) node = TALLY_SEALED(p);
             __builtin_memcpy((void *)tally__node_at(kernel, nodes, p), &node, sizeof node);
-            any_empty |= node.n == 0;
         }
-    else {
-        TALLY_FREE_LANES
-        for (int64_t p = 0; p < width; p++) {
-            TALLY_N(node) node = TALLY_SEALED(p);
-            TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
-            any_empty |= node.n == 0;
-        }
+        return 0;
     }
-    return any_empty;
+    TALLY_FREE_LANES
+    for (int64_t p = 0; p < width; p++) {
+        TALLY_N(node) node = TALLY_SEALED(p);
+        TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
+        empty |= node.n == 0;
+        care |= TALLY_NEEDS_CARE(node, final);
+    }
+    saw = empty ? TALLY_SAW_EMPTY : 0;
+    for (int64_t p = 0; p < width && care; p++) {
+        TALLY_N(node) node = TALLY_SEALED(p);
+        TALLY_N(result) result;
+        if (!TALLY_NEEDS_CARE(node, final)) continue;
+        saw |= TALLY_N(conclude)(node, final, &result);
+        TALLY_N(write)(results, p, result);
+    }
+    return saw;
 }
 #undef TALLY_COUNT_OF
 #undef TALLY_SEALED

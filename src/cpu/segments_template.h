@@ -96,12 +96,13 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(count_across)(int32_t *there, const TALLY
     for (int i = 0; i < TALLY_ACROSS; i++) there[i] = lengths[i];
 #endif
 }
-/* Results of turned segments, side by side. Returns whether some of the first `count` had no value present. */
-static TALLY_TARGET bool TALLY_N(across)(const TALLY_T *x, const TALLY_T *y, const int32_t *lengths, int rows, int count,
-                                         const tally_final *final, TALLY_N(result) *results) {
+/* Results of turned segments, side by side. Returns what was seen (TALLY_SAW_...) in the first `count`. */
+static TALLY_TARGET int TALLY_N(across)(const TALLY_T *x, const TALLY_T *y, const int32_t *lengths, int rows, int count,
+                                        const tally_final *final, TALLY_N(result) *results) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    int32_t there[TALLY_ACROSS], empty = 0;
+    int32_t there[TALLY_ACROSS], empty = 0, care = 0;
+    int saw;
     TALLY_N(count_across)(there, x, y, lengths, rows);
     for (int i = 0; i < TALLY_ACROSS; i++) empty |= there[i] == 0 && i < count;
     TALLY_N(lift_across)(lanes, x, y, lengths, rows);
@@ -114,16 +115,21 @@ static TALLY_TARGET bool TALLY_N(across)(const TALLY_T *x, const TALLY_T *y, con
     for (int i = 0; i < TALLY_ACROSS; i++)
         TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), there[i]));
     TALLY_N(lift_across2)(lanes2, aims, x, lengths, rows);
-    TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_ACROSS; i++)
-        results[i] = TALLY_N(finish)(TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i),
-                                                   there[i], 0), final);
+#define TALLY_SEALED(i) \
+    TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i), there[i], 0)
 #else
-    TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_ACROSS; i++)
-        results[i] = TALLY_N(finish)(TALLY_N(seal)(TALLY_N(get)(lanes, i), there[i]), final);
+#define TALLY_SEALED(i) TALLY_N(seal)(TALLY_N(get)(lanes, i), there[i])
 #endif
-    return empty != 0;
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_ACROSS; i++) {
+        TALLY_N(node) node = TALLY_SEALED(i);
+        results[i] = TALLY_N(finish)(node, final);
+        care |= TALLY_NEEDS_CARE(node, final);
+    }
+    saw = empty ? TALLY_SAW_EMPTY : 0;
+    for (int i = 0; i < count && care; i++) saw |= TALLY_N(conclude)(TALLY_SEALED(i), final, &results[i]);
+#undef TALLY_SEALED
+    return saw;
 }
 
 /* ---- a bunch ---- */
@@ -134,18 +140,18 @@ typedef struct TALLY_N(turned) {
 } TALLY_N(turned);
 
 /* `count` segments, a multiple of TALLY_ACROSS, that all have n values, 1 to 4. */
-static TALLY_TARGET bool TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int count,
-                                                 const tally_final *final, char *results) {
+static TALLY_TARGET int TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int count,
+                                                const tally_final *final, char *results) {
     TALLY_N(turned) turned;
     TALLY_N(result) made[TALLY_ACROSS];
     int32_t lengths[TALLY_ACROSS];
-    bool empty = false;
+    int saw = 0;
     for (int i = 0; i < TALLY_ACROSS; i++) lengths[i] = (int32_t)n;
     for (int s = 0; s < count; s += TALLY_ACROSS, x += n * TALLY_ACROSS, y += n * TALLY_ACROSS) {
 #define TALLY_TURN(apart, rows)                                             \
     TALLY_N(turn)(turned.x, x, apart, rows);                                \
     if (TALLY_KERNEL_INPUTS == 2) TALLY_N(turn)(turned.y, y, apart, rows);  \
-    empty |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, lengths, rows, TALLY_ACROSS, final, made)
+    saw |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, lengths, rows, TALLY_ACROSS, final, made)
         switch (n) {
         case 1: TALLY_TURN(1, 1); break;
         case 2: TALLY_TURN(2, 2); break;
@@ -154,7 +160,7 @@ static TALLY_TARGET bool TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TA
         }
         __builtin_memcpy(results + s * (int64_t)sizeof *made, made, sizeof made);
     }
-    return empty;
+    return saw;
 }
 /* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. */
 typedef struct TALLY_N(sorted) {
@@ -188,11 +194,11 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(sort_segments)(const TALLY_N(raw) *x, con
     sorted->shorts = shorts;
     sorted->others = others;
 }
-static TALLY_TARGET bool TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const tally_final *final, char *results) {
+static TALLY_TARGET int TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const tally_final *final, char *results) {
     const int width = TALLY_SMALL_COLUMNS;
     TALLY_N(turned) turned;
     TALLY_N(result) made[TALLY_ACROSS];
-    bool empty = false;
+    int saw = 0;
     for (int i = sorted->shorts; i % TALLY_ACROSS != 0; i++) { /* what the last group lacks: a zero each */
         sorted->lengths[i] = 1;
         for (int k = 0; k < TALLY_KERNEL_INPUTS; k++)
@@ -204,53 +210,57 @@ static TALLY_TARGET bool TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const 
         if (TALLY_KERNEL_INPUTS == 2)
             TALLY_N(turn)(turned.y, sorted->slots[TALLY_KERNEL_INPUTS - 1] + from * width, TALLY_SMALL_COLUMNS,
                           TALLY_SMALL_COLUMNS);
-        empty |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, sorted->lengths + from, width, count,
+        saw |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, sorted->lengths + from, width, count,
                                  final, made);
         for (int i = 0; i < count; i++) TALLY_N(write)(results, sorted->short_list[from + i], made[i]);
     }
-    return empty;
+    return saw;
 }
 /* Segment s, of more than TALLY_SMALL_COLUMNS values. */
-TALLY_INLINE TALLY_TARGET bool TALLY_N(other_segment)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                                      const int64_t *offsets, int s, const tally_final *final, char *results) {
+TALLY_INLINE TALLY_TARGET int TALLY_N(other_segment)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                                     const int64_t *offsets, int s, const tally_final *final, char *results) {
     int64_t begin = offsets[s], n = offsets[s + 1] - begin;
     TALLY_N(node) node;
+    TALLY_N(result) result;
+    int saw;
     if (n >= TALLY_LEAF)
         node = TALLY_N(tree)(x + begin, y + begin, n, limit - begin, 0);
     else if (__builtin_expect(n <= TALLY_SMALL_LEAF && begin <= limit - TALLY_SMALL_LEAF, 1))
         node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
     else
         node = TALLY_N(edge_node)(x + begin, y + begin, n, limit - begin, 0);
-    TALLY_N(write)(results, s, TALLY_N(finish)(node, final));
-    return node.n == 0;
+    saw = TALLY_N(conclude)(node, final, &result);
+    TALLY_N(write)(results, s, result);
+    return saw;
 }
 /* Every result is that of nothing. */
-TALLY_INLINE TALLY_TARGET bool TALLY_N(empty_segments)(int count, const tally_final *final, char *results) {
-    TALLY_N(result) nothing = TALLY_N(finish)(TALLY_N(nothing)(), final);
+TALLY_INLINE TALLY_TARGET int TALLY_N(empty_segments)(int count, const tally_final *final, char *results) {
+    TALLY_N(result) nothing;
+    int saw = TALLY_N(conclude)(TALLY_N(nothing)(), final, &nothing);
     for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
-    return true;
+    return saw;
 }
 /* At most TALLY_BUNCH segments of lengths that differ, some of them short. */
-static TALLY_TARGET bool TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                                 const int64_t *offsets, int count, const tally_final *final, char *results) {
+static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                                const int64_t *offsets, int count, const tally_final *final, char *results) {
     TALLY_N(sorted) sorted;
-    bool empty = false;
+    int saw = 0;
     if (offsets[count] <= limit - TALLY_SMALL_COLUMNS)
         TALLY_N(sort_segments)(x, y, offsets, count, true, &sorted);
     else
         TALLY_N(sort_segments)(x, y, offsets, count, false, &sorted);
-    if (sorted.shorts + sorted.others < count) empty = TALLY_N(empty_segments)(count, final, results);
-    if (sorted.shorts > 0) empty |= TALLY_N(short_segments)(&sorted, final, results);
+    if (sorted.shorts + sorted.others < count) saw = TALLY_N(empty_segments)(count, final, results);
+    if (sorted.shorts > 0) saw |= TALLY_N(short_segments)(&sorted, final, results);
     for (int i = 0; i < sorted.others; i++)
-        empty |= TALLY_N(other_segment)(x, y, limit, offsets, sorted.other_list[i], final, results);
-    return empty;
+        saw |= TALLY_N(other_segment)(x, y, limit, offsets, sorted.other_list[i], final, results);
+    return saw;
 }
 
-static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
-                                           const int64_t *offsets, int64_t count, const tally_final *final,
-                                           void *results) {
+static TALLY_TARGET int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+                                          const int64_t *offsets, int64_t count, const tally_final *final,
+                                          void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
-    bool empty = false;
+    int saw = 0;
     (void)kernel;
     for (int64_t at = 0; at < count; at += TALLY_BUNCH) {
         int bunch = (int)(count - at < TALLY_BUNCH ? count - at : TALLY_BUNCH);
@@ -259,14 +269,14 @@ static TALLY_TARGET bool TALLY_N(segments)(const tally__kernel *kernel, const vo
         int64_t shortest, longest;
         tally__length_range(from, bunch, &shortest, &longest);
         if (shortest > TALLY_SMALL_COLUMNS)
-            for (int s = 0; s < bunch; s++) empty |= TALLY_N(other_segment)(x, y, limit, from, s, final, to);
+            for (int s = 0; s < bunch; s++) saw |= TALLY_N(other_segment)(x, y, limit, from, s, final, to);
         else if (longest == 0) /* there may be no array at all */
-            empty |= TALLY_N(empty_segments)(bunch, final, to);
+            saw |= TALLY_N(empty_segments)(bunch, final, to);
         else if (shortest == longest && longest <= 4 && bunch % TALLY_ACROSS == 0)
-            empty |= TALLY_N(equal_segments)(x + *from, y + *from, longest, bunch, final, to);
+            saw |= TALLY_N(equal_segments)(x + *from, y + *from, longest, bunch, final, to);
         else
-            empty |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, final, to);
+            saw |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, final, to);
     }
-    return empty;
+    return saw;
 }
 #undef TALLY_TURN

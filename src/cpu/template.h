@@ -70,6 +70,15 @@ enum {
 enum { TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
 
+/* Many results at once are finished in vector lanes, the few that need care one by one (kernels/lib/integers.h). */
+#ifdef TALLY_CARE
+#define TALLY_NEEDS_CARE(node, final) TALLY_N(needs_care)(node, final)
+#define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of so many times a value's bytes are read row by row */
+#else
+#define TALLY_NARROW 2
+#define TALLY_NEEDS_CARE(node, final) ((void)(node), 0)
+#endif
+
 /* Results go to any address. */
 TALLY_INLINE void TALLY_N(write)(void *results, int64_t s, TALLY_N(result) result) {
     __builtin_memcpy((char *)results + s * (int64_t)sizeof result, &result, sizeof result);
@@ -166,7 +175,7 @@ TALLY_INLINE void TALLY_N(touch)(const TALLY_N(raw) *x) {
 TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    if (sizeof(TALLY_N(column)) + TALLY_WIDENS <= 2 * TALLY_BYTES) {
+    if (sizeof(TALLY_N(column)) + TALLY_WIDENS <= TALLY_NARROW * TALLY_BYTES) {
         TALLY_N(stack)(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
         for (int row = TALLY_COLUMNS; row < TALLY_LEAF; row += TALLY_COLUMNS)
             TALLY_N(extend)(lanes, x + row, y + row, TALLY_COLUMNS);
@@ -392,10 +401,10 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
     __builtin_memcpy((void *)out, &node, sizeof node);
 }
 
+#include "node_functions.h"
+
 #include "cpu/segments_template.h"
 #include "cpu/rows_template.h"
-
-#include "node_functions.h"
 
 #undef TALLY_LEAF
 #undef TALLY_COLUMNS
@@ -411,6 +420,8 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
 #undef TALLY_SHIFT
 #undef TALLY_SIZE
 #undef TALLY_SEAL
+#undef TALLY_NEEDS_CARE
+#undef TALLY_NARROW
 #undef TALLY_WIDE_LEAF
 #undef TALLY_WIDENS
 #undef TALLY_LENGTH_full_leaf2

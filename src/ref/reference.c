@@ -50,9 +50,8 @@ static tally_status reduce_slice(const tally__spec *spec, const tally__input *in
     unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &room.node));
-    report->empty |= room.node.n == 0;
-    spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
-    report->overflow |= tally__store(spec, sink, place, 1, result);
+    report->saw |= spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
+    report->saw |= tally__store(spec, sink, place, 1, result);
     return TALLY_OK;
 }
 

@@ -42,6 +42,7 @@ def make(where):
     for kind, name in (("i1", "i8"), ("i2", "i16"), ("i4", "i32"), ("i8", "i64"), ("u1", "u8"), ("u2", "u16"), ("u4", "u32"),
                        ("u8", "u64"), ("f2", "f16"), ("f4", "f32"), ("f8", "f64")):
         put(f"{name}.npy", array(kind, [3, 1, 2, 0, 5]))
+    put("limits.npy", array("i8", [2**63 - 1, 2**63 - 1, 5]))
     put("bool.npy", array("b1", [True, False, True], order="|"))
     bf16 = [struct.unpack("<I", struct.pack("<f", x))[0] >> 16 for x in (3, 1, 2, 0, 5)]
     put("bf16.npy", npy("'|V2'", "(5,)", pack("u2", bf16)))

@@ -168,17 +168,45 @@ def reduce_prod(p, values):
     return summed(p, values, lambda v: v, p.wide_type, 1, one, modulo)
 
 
+# ---- integers: exact sums, one rounding ----
+
+
+def root(above, below=1):
+    """The square root of above / below, rounded once: Python rounds a quotient of integers correctly."""
+    places = 700
+    square, rest = divmod(above << 2 * places, below)
+    whole = math.isqrt(square)
+    return (2 * whole + (rest != 0 or whole * whole != square)) / (2 << places)
+
+
+def integer_mean(p, values):
+    v = [decode(p.type, raw) for (raw,) in values]
+    if p.op == "norm2":
+        return pack("f64", root(sum(k * k for k in v))), not v
+    return pack("f64", sum(v) / len(v) if v else math.nan), not v
+
+
+def integer_moments(p, values):
+    v = [decode(p.type, raw) for (raw,) in values]
+    n, whole = len(v), sum(v)
+    if n <= p.ddof:
+        return n, F64(whole / n) if n else F64(np.nan), F64(np.nan)
+    apart, over = n * sum(k * k for k in v) - whole * whole, n * (n - p.ddof)
+    return n, F64(whole / n), F64(root(apart, over) if p.op == "std" else apart / over)
+
+
 # ---- mean and norm2: f64 above the leaf ----
 
 
 def reduce_mean(p, values):
-    """mean, norm2: what a leaf sums exactly (integers) or in the input's width is an f64 above it."""
-    exact = not p.floats and p.size <= (4 if p.op == "mean" else 2)
+    """mean, norm2: what a leaf sums in the input's width is an f64 above it."""
+    if not p.floats:
+        return integer_mean(p, values)
     nodes, count = [], 0
     for leaf in p.leaves(values):
         items = []
         for (raw,) in leaf:
-            v = decode(p.type, raw) if exact or p.floats else F64(decode(p.type, raw))
+            v = decode(p.type, raw)
             v = v if p.op == "mean" else v * v
             items.append(v if p.present(raw) else p.real(-0.0 if p.op == "mean" else 0.0))
         nodes.append(F64(p.leaf(items, add)))
@@ -196,13 +224,7 @@ def leaf_moments(p, leaf):
     """The mean of one leaf and its sum of squared deviations, both f64, and the count of values behind them."""
     numbers = [(decode(p.type, raw), p.present(raw)) for (raw,) in leaf]
     n = sum(there for _, there in numbers)
-    if not p.floats and p.size <= 2:
-        whole, squares = sum(v for v, _ in numbers), sum(v * v for v, _ in numbers)
-        return n, F64(whole) / F64(n), F64(n * squares - whole * whole) / F64(n)
-    if p.floats or p.size == 8:
-        first = p.leaf([p.real(v) if there else p.real(-0.0) for v, there in numbers], add)
-    else:
-        first = sum(v for v, _ in numbers)
+    first = p.leaf([p.real(v) if there else p.real(-0.0) for v, there in numbers], add)
     if n == 0:
         return 0, F64(0), F64(0)
     pivot = p.real(first) / p.real(n)
@@ -229,6 +251,8 @@ def join_moments(a, b):
 
 
 def moments(p, values):
+    if not p.floats:
+        return integer_moments(p, values)
     nodes = [leaf_moments(p, leaf) for leaf in p.leaves(values)]
     n, mean, squares = pairs_tree(nodes, join_moments) if nodes else (0, F64(0), F64(0))
     variance = squares / F64(n - p.ddof) if n > p.ddof else F64(np.nan)
@@ -237,6 +261,8 @@ def moments(p, values):
 
 def reduce_var(p, values):
     n, _, variance = moments(p, values)
+    if not p.floats:
+        return pack("f64", variance), n == 0
     return pack(p.real_type, p.real(np.sqrt(variance) if p.op == "std" else variance)), n == 0
 
 

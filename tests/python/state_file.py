@@ -44,6 +44,10 @@ def node_fields(op, type_name):
     floats, size = type_name in order.FLOATS, 8 * order.SIZES[type_name]
     wide = "u64" if not floats else "f64" if type_name == "f64" else "f32"
     key = f"i{size}" if floats or type_name[0] == "i" else f"u{size}"
+    if not floats and op in ("sum", "norm1", "sumsq", "dot", "mean", "norm2", "var", "std", "stats"):
+        few, more = ["u64", "u64"], ["u64"] * (3 if size == 64 else 2)
+        return {"sum": few, "norm1": few, "mean": few, "sumsq": more, "norm2": more, "dot": more,
+                "stats": [key, key] + few + more}.get(op, few + more)
     fields = {"sum": [wide], "prod": [wide], "norm1": [wide], "sumsq": [wide], "dot": [wide],
               "min": [key], "max": [key], "argmin": [key, I64], "argmax": [key, I64], "minmax": [key, key],
               "count": [I64], "mean": [F64], "norm2": [F64], "var": [F64, F64], "std": [F64, F64],
@@ -115,10 +119,36 @@ def winner(type_name, nan, n, key):
     return int(raw != 0 if type_name == "bool" else raw).to_bytes(order.SIZES[type_name], "little")
 
 
+def whole(words):
+    """The number that words mean in two's complement."""
+    return int.from_bytes(b"".join(order.pack("u64", word) for word in words), "little", signed=True)
+
+
+def finish_integers(p, n, fields):
+    """Of a node made of sums of integers."""
+    if p.op in ("sum", "norm1", "sumsq", "dot"):
+        return order.pack("u64", fields[0])
+    if p.op == "mean":
+        return order.pack(F64, whole(fields) / n if n else np.nan)
+    if p.op == "norm2":
+        return order.pack(F64, order.root(whole(fields)))
+    keys, fields = (fields[:2], fields[2:]) if p.op == "stats" else ([], fields)
+    total, squares = whole(fields[:2]), whole(fields[2:])
+    apart, over = n * squares - total * total, n * (n - p.ddof)
+    variance = np.nan if n <= p.ddof else order.root(apart, over) if p.op == "std" else apart / over
+    if p.op != "stats":
+        return order.pack(F64, variance)
+    ends = [order.decode(p.type, int.from_bytes(winner(p.type, p.nan, n, key), "little")) for key in keys]
+    return (order.pack("i64", n) + b"".join(order.pack(p.wide_type, end) for end in ends) + order.pack("u64", fields[0]) +
+            order.pack(F64, total / n if n else np.nan) + order.pack(F64, variance))
+
+
 def finish(op, type_name, nan, ddof, node):
     """The result of a node, as the bytes that tally_state_finish writes."""
     p = order.Problem(op, type_name, nan, ddof)
     n, *fields = read_fields(op, type_name, node)
+    if not p.floats and op in ("sum", "norm1", "sumsq", "dot", "mean", "norm2", "var", "std", "stats"):
+        return finish_integers(p, n, fields)
     first = fields[0]
     with np.errstate(all="ignore"):
         if op in ("sum", "norm1", "sumsq", "dot", "prod"):

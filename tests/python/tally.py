@@ -95,7 +95,7 @@ class Segments(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("size", c.c_size_t), ("accuracy", c.c_int), ("nan", c.c_int), ("threads", c.c_int), ("ddof", c.c_int),
-                ("backend", c.c_int)]
+                ("backend", c.c_int), ("overflow", c.c_int)]
 
 
 LIFT = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_int64, c.c_int64, c.c_void_p)
@@ -174,12 +174,13 @@ class Results:
 
 
 class Context:
-    """Calls on one context. Values are numpy arrays of the dtype in RAW; `out` names another type for results."""
+    """Calls on one context. Values are numpy arrays of the dtype in RAW; `out` names another type for results. Sums of integers
+    wrap around, unless told otherwise."""
 
-    def __init__(self, nan="propagate", threads=0, ddof=0, backend=0, accuracy="best"):
+    def __init__(self, nan="propagate", threads=0, ddof=0, backend=0, accuracy="best", wraps=True):
         self.handle = c.c_void_p()
         check(lib.tally_context_create(None, c.byref(self.handle)))
-        self.options = Options(c.sizeof(Options), ACCURACIES[accuracy], NANS[nan], threads, ddof, backend)
+        self.options = Options(c.sizeof(Options), ACCURACIES[accuracy], NANS[nan], threads, ddof, backend, wraps)
         check(lib.tally_set_options(self.handle, c.byref(self.options)))
 
     def __del__(self):

@@ -136,8 +136,8 @@ def test_written_by_hand():
     state = fast.load("sum", "f64", state_file.build(saved))
     assert state.finish().bytes == [struct.pack("<d", sum(range(2_000_000)))]
     assert state.save() == state_file.build(saved)
-    saved = state_file.Saved(2, "i64", "sum", "propagate", 0, 0, 16, 8, 0, 2_000_000, 2_000_000, 3907, 3907,
-                             struct.pack("<qq", 2_000_000, sum(range(2_000_000))), [], [b""], [b""])
+    saved = state_file.Saved(2, "i64", "sum", "propagate", 0, 0, 24, 8, 0, 2_000_000, 2_000_000, 3907, 3907,
+                             struct.pack("<qqq", 2_000_000, sum(range(2_000_000)), 0), [], [b""], [b""])
     state = tally.Context().load("sum", "i64", state_file.build(saved))
     assert int.from_bytes(state.finish().bytes[0], "little") == sum(range(2_000_000))
     assert state.save() == state_file.build(saved)

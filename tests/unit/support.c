@@ -98,20 +98,8 @@ bool is_exact_sum(const subject *s) { return is_float(s->type) && is_sum(s->op) 
 /* Whether the order of combination can show in the result. */
 bool order_shows(const subject *s) {
     if (is_exact_sum(s)) return false;
-    switch (s->op) {
-    case TALLY_MEAN:
-    case TALLY_VAR:
-    case TALLY_STD:
-    case TALLY_STATS:
-    case TALLY_NORM2:
-    case TALLY_LOGSUMEXP: return true;
-    case TALLY_SUM:
-    case TALLY_PROD:
-    case TALLY_NORM1:
-    case TALLY_SUMSQ:
-    case TALLY_DOT: return is_float(s->type);
-    default: return s->op >= TALLY_OP_END;
-    }
+    if (is_sum(s->op) || s->op == TALLY_PROD || s->op == TALLY_LOGSUMEXP) return is_float(s->type);
+    return s->op >= TALLY_OP_END;
 }
 
 static bool step_subject(subject *s) {

@@ -313,7 +313,7 @@ static void test_unaligned(void **state) {
 /* Results and saved states of every operator and type, hashed: a machine, compiler or instruction set that computes or writes
  * anything else gives another number. The numbers change with the canonical order or the layout of states, and only then. */
 static void test_golden(void **state) {
-    const uint64_t results_wanted = 0x1d73474ca6cfa58b, states_wanted = 0x9b08d945443503c8;
+    const uint64_t results_wanted = 0xd23c62a0731ec1eb, states_wanted = 0x1cc7e68f76a0b452;
     XXH3_state_t *results = XXH3_createState(), *states = XXH3_createState();
     subject s = {.op = -1};
     (void)state;
@@ -325,7 +325,8 @@ static void test_golden(void **state) {
         tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
         tally_state *sum;
         char out[64];
-        EXPECT_OK(perform(context, s.op, x, x, NULL, tally_out(out, TALLY_NATURAL, 1)));
+        tally_status status = perform(context, s.op, x, x, NULL, tally_out(out, TALLY_NATURAL, 1));
+        EXPECT(status == TALLY_OK || status == TALLY_OVERFLOW, "%s: %s", tally_status_name(status), tally_message());
         XXH3_64bits_update(results, out, result_bytes(&s));
         EXPECT_OK(tally_state_open(context, s.op, s.type, 3, &sum));
         EXPECT_OK(tally_op_inputs(s.op) == 2 ? tally_state_push_pair(sum, x, x) : tally_state_push(sum, x));
