@@ -31,6 +31,12 @@ static void use(tally_state *state, const tally_state *later) {
     demand(status == TALLY_OK || status == TALLY_BAD_ORDER || status == TALLY_BAD_ARGUMENT, "so has a merge");
     status = tally_state_finish(state, tally_out(result, TALLY_NATURAL, 1));
     demand(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_BAD_ORDER, "so has a finish");
+    for (tally_type type = TALLY_F16; type <= TALLY_F64; type++) { /* exact sums are rounded to each format in its own way */
+        status = tally_state_finish(state, tally_out(result, type, 1));
+        demand(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_BAD_ORDER || status == TALLY_OVERFLOW ||
+                   status == TALLY_BAD_TYPE,
+               "so has a finish in another type");
+    }
     demand(tally_state_save(state, NULL, 0, &size) == TALLY_OK, "the state has no size");
     void *bytes = malloc(size);
     if (bytes == NULL) return;

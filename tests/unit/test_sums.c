@@ -236,18 +236,22 @@ static void check_operator(truth *t, tally_context *context, tally_op op, tally_
     }
 }
 
+static void expect_stats(truth *t, const tally_stats *stats, tally_type type, int ddof) {
+    const format *narrow = format_of(type == TALLY_F64 ? TALLY_F64 : TALLY_F32), *wide = format_of(TALLY_F64);
+    bool empty = t->n == 0;
+    EXPECT(stats->count == t->n, "count %lld", (long long)stats->count);
+    expect_double(stats->sum.f, truth_of(t, TALLY_SUM, 0, narrow), "sum");
+    expect_double(stats->mean, truth_of(t, TALLY_MEAN, 0, wide), "mean");
+    expect_double(stats->var, truth_of(t, TALLY_VAR, ddof, wide), "var");
+    expect_double(stats->min.f, t->nan || empty ? NAN : t->least, "min");
+    expect_double(stats->max.f, t->nan || empty ? NAN : t->greatest, "max");
+}
 static void check_stats(truth *t, tally_context *context, tally_array x, int ddof) {
-    const format *narrow = format_of(x.type == TALLY_F64 ? TALLY_F64 : TALLY_F32), *wide = format_of(TALLY_F64);
     tally_stats stats;
     if (t->n == 0) return;
     now.op = TALLY_STATS;
     EXPECT_OK(tally_reduce(context, TALLY_STATS, x, (tally_output){&stats, TALLY_NATURAL, 1, 0}));
-    EXPECT(stats.count == t->n, "count %lld", (long long)stats.count);
-    expect_double(stats.sum.f, truth_of(t, TALLY_SUM, 0, narrow), "sum");
-    expect_double(stats.mean, truth_of(t, TALLY_MEAN, 0, wide), "mean");
-    expect_double(stats.var, truth_of(t, TALLY_VAR, ddof, wide), "var");
-    expect_double(stats.min.f, t->nan ? NAN : t->least, "min");
-    expect_double(stats.max.f, t->nan ? NAN : t->greatest, "max");
+    expect_stats(t, &stats, x.type, ddof);
 }
 
 /* Any split into states, merged in any order, saved and loaded: the bytes of one state that was pushed everything. */
@@ -367,8 +371,210 @@ static void test_against_mpfr(void **unused) {
     print_message("%lld cases\n", (long long)cases);
 }
 
+/* ---- pieces ---- */
+
+enum { PIECES = 24 };
+
+static void expect_piece(truth *t, tally_op op, tally_type type, tally_type out, int ddof, const char *result) {
+    tally_stats stats;
+    if (op == TALLY_STATS) {
+        memcpy(&stats, result, sizeof stats);
+        expect_stats(t, &stats, type, ddof);
+    } else
+        expect_double(read_result(out, result), truth_of(t, op, ddof, format_of(out)), tally_type_name(out));
+}
+
+static int64_t piece_length(uint64_t *random) {
+    static const int64_t below[] = {1, 20, 20, 20, 80, 1100};
+    int64_t length = random_below(random, below[random_below(random, 6)] + 1);
+    return random_below(random, 200) ? length : random_below(random, 9000);
+}
+
+/* Segments of any length, or columns of a table, with NaNs among them that may have to be skipped. The first one also by itself. */
+static void check_pieces(tally_type type, int class, uint64_t *random) {
+    static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2, TALLY_VAR, TALLY_STD, TALLY_STATS, TALLY_DOT};
+    static const int rarities[] = {0, 0, 50, 3};
+    truth squares[PIECES], products[PIECES];
+    subject s = {TALLY_SUM, type, (tally_nan)random_below(random, 2), (int)random_below(random, 3), TALLY_BEST};
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, thread_counts[random_below(random, 3)]);
+    bool table = random_below(random, 3) == 0;
+    int64_t offsets[PIECES + 1] = {0}, outer = 1 + random_below(random, 2), inner = 1 + random_below(random, PIECES / 2);
+    int64_t length = piece_length(random), count = table ? outer * inner : 1 + random_below(random, PIECES), n;
+    uint64_t rarity = (uint64_t)rarities[random_below(random, 4)];
+    tally_segments cut = table ? tally_rows(outer, length, inner) : tally_offsets(offsets, TALLY_I64, count);
+    for (int k = 0; k < count; k++) offsets[k + 1] = offsets[k] + (table ? length : piece_length(random));
+    n = offsets[count];
+    char *x = scratch(0, (size_t)n * 8 + 1), *y = scratch(1, (size_t)n * 8 + 1), *results = scratch(2, PIECES * sizeof(tally_stats));
+    for (int64_t i = 0; i < n; i++) {
+        put_number(type, x, i, rarity && next_random(random) % rarity == 0 ? NAN : draw(class, i, type, random));
+        put_number(type, y, i, rarity && next_random(random) % rarity == 0 ? NAN : draw(class, i + 1, type, random));
+    }
+    bool empty = false, empty_pair = false;
+    for (int k = 0; k < count; k++) {
+        begin_truth(&squares[k]);
+        begin_truth(&products[k]);
+        for (int64_t i = 0; i < offsets[k + 1] - offsets[k]; i++) {
+            int64_t at = table ? (k / inner * length + i) * inner + k % inner : offsets[k] + i;
+            double a = as_double(type, x, at), b = as_double(type, y, at);
+            if (s.nan != TALLY_NAN_SKIP || !isnan(a)) add_truth(&squares[k], a, a);
+            if (s.nan != TALLY_NAN_SKIP || !(isnan(a) || isnan(b))) add_truth(&products[k], a, b);
+        }
+        empty |= squares[k].n == 0;
+        empty_pair |= products[k].n == 0;
+    }
+    tally_array in = tally_in(x, type, n), other = tally_in(y, type, n);
+    tally_array first = tally_in(x, type, offsets[1]), other_first = tally_in(y, type, offsets[1]);
+    now.type = type, now.data = names[class], now.ddof = s.ddof, now.nan = s.nan, now.cut = table ? "table" : "offsets";
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+        tally_op op = ops[k];
+        tally_type out = op == TALLY_STATS ? TALLY_NATURAL : TALLY_F16 + (tally_type)random_below(random, 4);
+        size_t bytes = op == TALLY_STATS ? sizeof(tally_stats) : tally_type_size(out);
+        bool refuses = op == TALLY_MEAN || op == TALLY_VAR || op == TALLY_STD || op == TALLY_STATS;
+        truth *truths = op == TALLY_DOT ? products : squares;
+        now.op = op;
+        EXPECT_STATUS(perform(context, op, in, other, &cut, (tally_output){results, out, count, 0}),
+                      refuses && (op == TALLY_DOT ? empty_pair : empty) ? TALLY_EMPTY : TALLY_OK);
+        for (now.segment = 0; now.segment < count; now.segment++) {
+            now.size = offsets[now.segment + 1] - offsets[now.segment];
+            expect_piece(&truths[now.segment], op, type, out, s.ddof, results + (size_t)now.segment * bytes);
+        }
+        now.segment = 0, now.size = offsets[1];
+        if (table && inner > 1) continue; /* it is not side by side */
+        EXPECT_STATUS(perform(context, op, first, other_first, NULL, (tally_output){results, out, 1, 0}),
+                      refuses && truths[0].n == 0 ? TALLY_EMPTY : TALLY_OK);
+        expect_piece(&truths[0], op, type, out, s.ddof, results);
+    }
+    for (int k = 0; k < count; k++) {
+        end_truth(&squares[k]);
+        end_truth(&products[k]);
+    }
+    now.cut = NULL, now.nan = TALLY_NAN_PROPAGATE;
+}
+
+static void test_pieces_against_mpfr(void **unused) {
+    uint64_t random = seed + 1;
+    int rounds = quick ? 1 : 3;
+    (void)unused;
+    for (int round = 0; round < rounds; round++)
+        for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
+            for (int class = 0; class < CLASSES; class++) check_pieces(type, class, &random);
+}
+
+/* ---- counts that no array has ---- */
+
+/* A state merged with a copy of itself over and over: 2^times as many values. */
+static void check_doubled(tally_type type, int class, tally_op op, uint64_t *random) {
+    static unsigned char saved[4096];
+    subject s = {op, type, TALLY_NAN_PROPAGATE, (int)random_below(random, 3), TALLY_BEST};
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+    int64_t n = 1 + random_below(random, 30);
+    unsigned times = (unsigned)random_below(random, 50);
+    char *x = scratch(0, 30 * 8), result[8];
+    tally_type out = TALLY_F16 + (tally_type)random_below(random, 4);
+    tally_state *state, *copy;
+    size_t size;
+    truth t;
+    now.op = op, now.type = type, now.data = names[class], now.size = n << times, now.ddof = s.ddof;
+    begin_truth(&t);
+    for (int64_t i = 0; i < n; i++) {
+        put_number(type, x, i, draw(class, i, type, random));
+        add_truth(&t, as_double(type, x, i), as_double(type, x, i));
+    }
+    mpz_mul_2exp(t.values, t.values, times);
+    mpz_mul_2exp(t.magnitudes, t.magnitudes, times);
+    mpz_mul_2exp(t.products, t.products, times);
+    t.n <<= times;
+    EXPECT_OK(tally_state_open(context, op, type, 0, &state));
+    EXPECT_OK(tally_state_push(state, tally_in(x, type, n)));
+    for (unsigned k = 0; k < times; k++) {
+        EXPECT_OK(tally_state_save(state, saved, sizeof saved, &size));
+        EXPECT_OK(tally_state_load(context, saved, size, &copy));
+        EXPECT_OK(tally_state_merge(state, copy));
+        tally_state_close(copy);
+    }
+    EXPECT(tally_state_count(state) == t.n, "the state counts %lld values", (long long)tally_state_count(state));
+    EXPECT_OK(tally_state_finish(state, tally_out(result, out, 1)));
+    expect_double(read_result(out, result), truth_of(&t, op, s.ddof, format_of(out)), tally_type_name(out));
+    tally_state_close(state);
+    end_truth(&t);
+}
+
+static void test_large_counts_against_mpfr(void **unused) {
+    uint64_t random = seed + 2;
+    int rounds = 1;
+    (void)unused;
+    for (int round = 0; round < rounds; round++)
+        for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
+            for (int class = 0; class < CLASSES; class++)
+                for (int k = 0; k < SINGLE; k++) check_doubled(type, class, single[k], &random);
+}
+
+/* ---- hard cases ---- */
+
+/* Sums and deviations just beside a tie, an overflow or a power of two. */
+static void test_hard_cases(void **unused) {
+    static const double sets[][6] = {
+        {1, 0x1p-200},                    /* its deviation is just below 1/2: a root of ones */
+        {1, 0x1p-53},                     /* a tie */
+        {0x1.fffffffffffffp0}, {0x1.fffffffffffffp0, 4}, /* all digits are ones */
+        {1, 0x1p-53, 0x1p-1074},          /* just above one, by far */
+        {1, 0x1p-53, -0x1p-1074},         /* just below */
+        {1, 0x1.8p-52, 0x1p-53},          /* a tie to even upwards */
+        {-1, -0x1p-53},
+        {-1, -0x1p-53, 0x1p-1074},
+        {-1, -0x1p-53, -0x1p-1074},
+        {0x1.fffffffffffffp1023, 0x1p969},   /* below half a unit: the largest */
+        {0x1.fffffffffffffp1023, 0x1p970},   /* a tie: infinite */
+        {0x1.fffffffffffffp1023, 0x1p970, -0x1p-1074},
+        {0x1p-1074, 0x1p-1074, -0x1p-1074},
+        {0x1p-1022, -0x1p-1074},
+        {0x1p1000, 1, -0x1p1000},
+        {-0x1p32, 1}, {-0x1p64, 0x1p-1074}, {-0x1p-32},
+        {0x1p-537, 0x1p-538},              /* squares around the smallest */
+        {0x1p-149, 0x1p-150}, {0x1p128, -0x1p103}, {0x1p128, -0x1p103, -1}, {65520}, {65520, -0x1p-24}, {0x1p-25}, {0x1p-25, 0x1p-1074},
+    };
+    static const double pairs[][2][3] = {
+        {{-1, 0, -2}, {0, -1, 0}},                   /* all products are -0, though no array is all zeros */
+        {{-1, 0, -2}, {0, 1, 0}},                    /* not all */
+        {{-1, 1, 0}, {1, 1, -1}},                    /* they cancel: 0 */
+        {{0x1p-600, 1, 1}, {-0x1p-600, 0x1p-1074, 0x1p-1074}},
+        {{0x1.fffffffffffffp-538, 0x1.fffffffffffffp-538, 0}, {0x1.fffffffffffffp-538, -0x1p-537, 1}},
+        {{INFINITY, 0, 1}, {0, 1, 1}},
+        {{INFINITY, -INFINITY, 1}, {1, -1, 1}},
+    };
+    (void)unused;
+    now.data = "hard cases", now.type = TALLY_F64;
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        for (int ddof = 0; ddof < 3; ddof++) {
+            subject s = {TALLY_SUM, TALLY_F64, TALLY_NAN_PROPAGATE, ddof, TALLY_BEST};
+            tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+            tally_array in = tally_in(sets[k], TALLY_F64, 6);
+            truth t;
+            while (in.count > 1 && sets[k][in.count - 1] == 0) in.count--;
+            now.size = in.count, now.ddof = ddof, now.segment = (int64_t)k;
+            begin_truth(&t);
+            for (int64_t i = 0; i < in.count; i++) add_truth(&t, sets[k][i], sets[k][i]);
+            for (int i = 0; i < SINGLE; i++) check_operator(&t, context, single[i], in, in, ddof);
+            check_operator(&t, context, TALLY_DOT, in, in, ddof);
+            check_stats(&t, context, in, ddof);
+            end_truth(&t);
+        }
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        subject s = {TALLY_DOT, TALLY_F64, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
+        truth t;
+        now.size = 3, now.segment = (int64_t)k;
+        begin_truth(&t);
+        for (int i = 0; i < 3; i++) add_truth(&t, pairs[k][0][i], pairs[k][1][i]);
+        check_operator(&t, context_for(&s, TALLY_BACKEND_CPU, 1), TALLY_DOT, tally_in(pairs[k][0], TALLY_F64, 3),
+                       tally_in(pairs[k][1], TALLY_F64, 3), 0);
+        end_truth(&t);
+    }
+    now.segment = 0;
+}
+
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_mpfr)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_against_mpfr),
+                                       cmocka_unit_test(test_pieces_against_mpfr), cmocka_unit_test(test_large_counts_against_mpfr)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }

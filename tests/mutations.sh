@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# tests/mutations.sh [NAME...]: plants bugs in exact sums, one at a time, and sees that tests/unit/test_sums.c finds each.
+# All of them take a quarter of an hour or more on two cores. Works on a copy of the tree in build/mutations. The exit status is 0 only
+# when the copy passes as it is and every bug is found on every instruction set it concerns. Prints a table in Markdown.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+work=$root/build/mutations
+tree=$work/tree
+names=("$@")
+isas=baseline
+grep -qw avx512f /proc/cpuinfo 2>/dev/null && isas="avx512 baseline"
+failures=0 planted=0
+
+# ---- the copy, built ----
+
+copy() { # FILE: to the copy, if it differs there
+    cmp -s "$root/$1" "$tree/$1" && return
+    mkdir -p "$tree/$(dirname "$1")"
+    cp "$root/$1" "$tree/$1"
+}
+build() { cmake --build "$work/build" --target test_sums -j "$(nproc)" >"$work/build.log" 2>&1; }
+# Runs the test for one instruction set; first the short way, which finds most. The log is $work/ISA.log.
+run() {
+    TALLY_ISA=$1 timeout 60 "$work/build/test_sums" --quick >"$work/$1.log" 2>&1 &&
+        TALLY_ISA=$1 timeout 300 "$work/build/test_sums" >"$work/$1.log" 2>&1
+}
+# What a failed run said, in a few words.
+words() { # STATUS LOG
+    local said scene
+    said=$(grep -a -m1 -B1 '^  seed ' "$2" | head -n1 | cut -c1-100)
+    scene=$(sed -n 's/^  seed .*op \([a-z0-9]*\), type \([a-z0-9]*\),.*/\1 of \2/p' "$2" | head -n1)
+    if [ -n "$said" ]; then
+        printf '%s: %s' "$scene" "$said" | tr '|\n' '/ '
+    elif [ "$1" = 124 ]; then
+        printf 'it never ends'
+    else
+        printf 'ends with status %s' "$1"
+    fi
+}
+
+# ---- one mutation ----
+
+# mutation NAME FILE FIND REPLACEMENT [ISA]: FIND must occur once. ISA: the only instruction set that it concerns.
+mutation() {
+    local name=$1 file=$2 find=$3 replacement=$4 only=${5-} text rest verdict="yes" by="" isa status
+    if [ ${#names[@]} -gt 0 ]; then
+        case " ${names[*]} " in *" $name "*) ;; *) return 0 ;; esac
+    fi
+    text=$(cat "$root/$file")
+    rest=${text#*"$find"}
+    if [ "$rest" = "$text" ] || [ "${rest#*"$find"}" != "$rest" ]; then
+        echo "mutation $name has rotted: its text is not in $file exactly once" >&2
+        failures=$((failures + 1))
+        return
+    fi
+    planted=$((planted + 1))
+    [ "$plant" = 1 ] || return 0
+    printf '%s\n' "${text%%"$find"*}$replacement$rest" >"$tree/$file"
+    if ! build; then
+        echo "| $name | $file | **DOES NOT BUILD** | $(grep -m1 error: "$work/build.log" | cut -c1-100) |"
+        failures=$((failures + 1))
+        copy "$file"
+        return
+    fi
+    for isa in $isas; do
+        [ -z "$only" ] || [ "$only" = "$isa" ] || continue
+        status=0
+        run "$isa" || status=$?
+        [ "$status" != 0 ] || verdict="**SURVIVED** on $isa"
+        [ "$status" = 0 ] || [ -n "$by" ] || by=$(words "$status" "$work/$isa.log")
+    done
+    [ "$verdict" = yes ] || failures=$((failures + 1))
+    echo "| $name | $file | $verdict | ${by:--} |"
+    copy "$file"
+}
+
+# ---- the mutations, those of one file together ----
+
+each_mutation() {
+file=src/cpu/exact.c
+mutation additions-bound $file 'int32_t bound = high, additions = TALLY_TILE_ADDITIONS;' 'int32_t bound = high, additions = TALLY_TILE_ADDITIONS - 3;'
+mutation binade $file 'enum { BINADE = 51 };' 'enum { BINADE = 53 };'
+mutation level-spacing $file 'bound = lowest - 1;' 'bound = lowest - 3;'
+mutation parts-of-products $file 'additions = TALLY_TILE_ADDITIONS + parts - 1;' 'additions = TALLY_TILE_ADDITIONS - 3;'
+mutation table-overflow $file 'if (levels->count == TALLY_MOST_LEVELS) return false;' 'if (levels->count == 7) return true;'
+mutation residual-dropped $file 'if (lowest == unit) return true;' 'if (lowest <= unit + 1) return true;'
+mutation anchor $file 'tally_scale(1.5, levels->unit[k] + 52)' 'tally_scale(1.0, levels->unit[k] + 52)'
+mutation too-few-levels $file 'if (count < levels->count) continue;' 'if (count + 1 < levels->count) continue;'
+mutation range-test $file 'HIGHEST = 960' 'HIGHEST = 1024'
+mutation underflow-test $file 'LOWEST = -1074' 'LOWEST = -1174'
+mutation product-unit $file 'unit += tile->y_extent.unit;' ''
+mutation level-not-committed $file 'for (int k = 0; k < levels.count; k++) {
+        some |= counts[k] != 0;' 'for (int k = 0; k + (k > 0) < levels.count; k++) {
+        some |= counts[k] != 0;'
+mutation zero-products $file 'if (product && !some) return false;' ''
+mutation other-not-set $file 'words[TALLY_OTHER] = 1;
+    return true;' 'return true;'
+mutation specials-by-levels $file 'if (tile->x_extent.special || (term == TALLY_TERM_PRODUCT && tile->y_extent.special))
+        add_singly' 'if (tile->x_extent.special)
+        add_singly'
+mutation zero-tile-sign $file 'bool negative = tally_bits_f64(zero) < 0 && term != TALLY_TERM_MAGNITUDE;' 'bool negative = tally_bits_f64(zero) < 0;'
+mutation zeros-of-products $file 'x * value_at(tile, tile->y, i) : x;
+        bool' 'x : x;
+        bool'
+mutation skipped-is-plus-zero $file 'there ? x : -0.0' 'there ? x : 0.0'
+mutation skip-one-input $file 'bool there = x == x && y == y;' 'bool there = x == x;'
+mutation skipped-are-counted $file 'tile->present = present;' ''
+mutation all-skipped $file 'if (nan || tile->present == 0) return;' 'if (nan) return;'
+mutation range-of-the-skipped $file 'if (tile->x_extent.special || tile->present < tile->n) {' 'if (tile->x_extent.special) {'
+mutation range-of-nans $file '*low = x != x ? INT64_MIN : ' '*low = '
+mutation fit-limbs $file '(high + 12 - fit.origin) / 32 + 3' '(high + 12 - fit.origin) / 32 + 1'
+mutation fit-product-limbs $file '(2 * high + 12 - 2 * fit.origin) / 32 + 3' '(high + 12 - fit.origin) / 32 + 3'
+mutation fit-one-input $file 'k % 2 ? &tiles[k / 2].x_extent : &tiles[k / 2].y_extent' '&tiles[k / 2].x_extent'
+
+file=src/cpu/exact_template.h
+mutation missing-settle $file '    TALLY_N(settle)(node);
+}
+
+/* ---- segments' '}
+
+/* ---- segments'
+mutation segment-carry $file 'tally_carry(sum + TALLY_EVIDENCE, fit.limbs);' ''
+mutation first-tile-alone $file 'TALLY_N(add_tile)(node, &tile);' 'if (tiles < 3) TALLY_N(add_tile)(node, &tile);'
+mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
+
+file=src/cpu/tiles_template.h
+mutation zero-not-largest $file 'word lessened = (magnitude - 1) & most;' 'word lessened = magnitude;'
+mutation special-not-detected $file 'top >> digits == 2 * bias + 1' 'top >> digits > 2 * bias + 1'
+mutation high-by-one $file '(int32_t)(top >> digits) - bias + 1' '(int32_t)(top >> digits) - bias - 1'
+mutation unit-by-one $file '- bias - digits;' '- bias - digits + 1;'
+mutation range-signed $file 'word key = bits[i] ^ ((bits[i] < 0 ? -1 : 0) & most);' 'word key = bits[i];'
+mutation no-residual $file 'term -= less(t, s[k * step]);' 'term -= t;'
+mutation rest-residual $file 'rest = less(rest, less(t, s[k * step]));' 'rest = rest * 0;'
+mutation rest-of-product $file 'if (has_rest) term += rest;' ''
+mutation last-partial-vector $file '    if (i < n) {
+        wide a' '    if (i + 1 < n) {
+        wide a'
+mutation whole-vectors-left $file 'for (; i + WIDTH <= n; i += WIDTH) {' 'for (; i + WIDTH < n; i += WIDTH) {'
+mutation missing-chain $file 'for (int c = 0; c < CHAINS; c++) sum +=' 'for (int c = 1; c < CHAINS; c++) sum +='
+mutation anchors-counted $file 'sum -= CHAINS * tally_bits_f64' 'sum -= (CHAINS - 1) * tally_bits_f64'
+mutation split-of-products $file '134217729.0; /*' '134217728.0; /*' baseline
+
+file=kernels/lib/limbs.h
+mutation deposit-shift $file '(v >> 32) >> (32 - s)' '(v >> 32) >> (31 - s)'
+mutation no-carry $file 'int64_t t = limbs[i] + carry;' 'int64_t t = limbs[i];'
+mutation infinity-keeps-limbs $file 'for (int32_t i = 0; i < count; i++) limbs[i] = 0;' ''
+mutation minus-zero-stays $file 'if (words[TALLY_OTHER]) words[TALLY_MINUS_ZERO] = 0;' ''
+mutation subnormal-exponent $file '(biased != 0 ? biased : 1) - 1075' 'biased - 1075'
+mutation minus-zero-witness $file 'words[x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
+mutation product-low-digits $file '(int64_t)(product & 0xffffffffffff), offset);' '(int64_t)(product & 0xfffffffffff), offset);'
+
+file=kernels/lib/window.h
+mutation window-sticky $file 'a->sticky = below;' 'a->sticky = 0;'
+mutation negation-carry $file 'carry = fill & 1 & (uint32_t)!below;' 'carry = 0;'
+mutation sticky-below-cut $file 'return any != 0 || a->sticky;' 'return any != 0;'
+mutation divide-sticky $file 'a->sticky |= rest != 0;' ''
+mutation divide-by-large $file 'rest = (uint64_t)(t % n);' 'rest = (uint32_t)(t % n);'
+mutation root-sticky $file 'a->sticky |= (tally_u128)r * r != m;' ''
+mutation root-wraps $file 'r = step > 0 && r > UINT64_MAX - (uint64_t)step ? UINT64_MAX : r + (uint64_t)step;' 'r += (uint64_t)step;'
+mutation tie-up $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1))' 'half'
+mutation tie-down $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1))' 'half & (uint64_t)tally_any_below(a, cut - 1)'
+mutation subnormal-cut $file 'if (cut < format.least - a->exponent) cut = format.least - a->exponent;' ''
+mutation infinity-threshold $file 'top + a->exponent > format.infinite ?' 'top + a->exponent >= format.infinite - 1 ?'
+mutation spread-column $file 'column -= (tally_i128)((uint64_t)x[i] * x[at - i]);' 'if (i != first) column -= (tally_i128)((uint64_t)x[i] * x[at - i]);'
+mutation spread-large-n $file '(uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32)' '(uint64_t)tally_limb_word(q, squares.count, at) * (n >> 32)'
+
+file=kernels/lib/sums.h
+mutation n-minus-ddof $file '(uint64_t)(n - final->ddof));' '(uint64_t)n);'
+mutation mean-not-divided $file 'if (n > 1) tally_divide' 'if (n > 2) tally_divide'
+mutation minus-zero-ignored $file '? -0.0 : result;' '? 0.0 : result;'
+mutation underflow-sign $file 'return result == 0 && !window.negative && sum.words' 'return result == 0 && sum.words'
+mutation nan-decided $file 'plus && minus ? tally_nan_f64() :' ''
+
+file=kernels/lib/parts.h
+mutation rounding-to-odd $file 'bits += p.low != 0 && (bits & 1) == 0 ? away : 0;' ''
+mutation always-sure $file 'quick.sure = is_f64 ? low == high : ' 'quick.sure = is_f64 ? 1 : '
+mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
+
+file=src/cpu/bunch_template.h
+mutation bunch-mask $file 'units mask = lane < n - i;' 'units mask = lane <= n - i;'
+mutation bunch-turned $file 'turned[k][i] = k < lengths[i] ? value : 0;' 'turned[k][i] = value;'
+
+file=kernels/lib/exact.h
+mutation join-range $file 'b->high > a->high ? b->high : a->high' 'a->high'
+mutation join-limbs $file 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a' 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS - 4; i++) a'
+}
+
+# ---- the run ----
+
+plant=0
+each_mutation
+[ "$failures" = 0 ] && [ "$planted" -gt 0 ] || { echo "no such mutation, or rotten ones: nothing was run" >&2; exit 1; }
+plant=1 planted=0
+
+mkdir -p "$tree"
+git ls-files --cached --others --exclude-standard | while IFS= read -r file; do [ ! -f "$file" ] || copy "$file"; done
+cmake -S "$tree" -B "$work/build" "-DTALLY_ISAS=${isas/avx512 baseline/baseline;avx512}" -DTALLY_CLI=OFF >"$work/configure.log"
+build || { cat "$work/build.log"; exit 1; }
+for isa in $isas; do
+    run "$isa" || { cat "$work/$isa.log"; echo "the test fails without any mutation"; exit 1; }
+done
+echo "| mutation | in | caught | by |"
+echo "|---|---|---|---|"
+each_mutation
+
+echo
+echo "$planted mutations, $failures not caught"
+[ "$failures" = 0 ]
