@@ -143,7 +143,7 @@ mutation split-of-products $file '134217729.0; /*' '134217728.0; /*' baseline
 
 file=kernels/lib/limbs.h
 mutation deposit-shift $file '(v >> 32) >> (32 - s)' '(v >> 32) >> (31 - s)'
-mutation no-carry $file 'int64_t t = limbs[i] + carry;' 'int64_t t = limbs[i];'
+mutation no-carry $file 'int64_t t = tally_plus(limbs[i], carry);' 'int64_t t = limbs[i];'
 mutation infinity-keeps-limbs $file 'for (int32_t i = 0; i < count; i++) limbs[i] = 0;' ''
 mutation minus-zero-stays $file 'if (words[TALLY_OTHER]) words[TALLY_MINUS_ZERO] = 0;' ''
 mutation subnormal-exponent $file '(biased != 0 ? biased : 1) - 1075' 'biased - 1075'

@@ -78,10 +78,10 @@ static inline void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
     a->high = b->high > a->high ? b->high : a->high;
 #endif
 #ifdef TALLY_SUM_TERM
-    for (int i = 0; i < TALLY_EVIDENCE + TALLY_LIMBS; i++) a->sum[i] += b->sum[i];
+    for (int i = 0; i < TALLY_EVIDENCE + TALLY_LIMBS; i++) a->sum[i] = tally_plus(a->sum[i], b->sum[i]);
 #endif
 #ifdef TALLY_PRODUCTS
-    for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a->products[i] += b->products[i];
+    for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a->products[i] = tally_plus(a->products[i], b->products[i]);
 #endif
     TALLY_N(settle)(a);
 }

@@ -50,15 +50,18 @@ TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
     limbs[i + 2] += (v >> 32) >> (32 - s);
 }
 
+/* a + b, wrapping: numbers of values never get there, but what a loaded state claims may. */
+TALLY_FN int64_t tally_plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+
 /* Does the carries of limbs that hold a number. */
 TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
     int64_t carry = 0;
     for (int32_t i = 0; i < count - 1; i++) {
-        int64_t t = limbs[i] + carry;
+        int64_t t = tally_plus(limbs[i], carry);
         carry = t >> 32;
         limbs[i] = t & 0xffffffff;
     }
-    limbs[count - 1] += carry;
+    limbs[count - 1] = tally_plus(limbs[count - 1], carry);
 }
 
 /* Settles evidence and limbs: afterwards the words depend on nothing but the values that were added. Infinities leave no finite part,
