@@ -138,7 +138,7 @@ mutation last-partial-vector $file '    if (i < n) {
         wide a'
 mutation whole-vectors-left $file 'for (; i + WIDTH <= n; i += WIDTH) {' 'for (; i + WIDTH < n; i += WIDTH) {'
 mutation missing-chain $file 'for (int c = 0; c < CHAINS; c++) sum +=' 'for (int c = 1; c < CHAINS; c++) sum +='
-mutation anchors-counted $file 'sum -= CHAINS * tally_bits_f64' 'sum -= (CHAINS - 1) * tally_bits_f64'
+mutation anchors-counted $file 'sum -= CHAINS * (uint64_t)' 'sum -= (CHAINS - 1) * (uint64_t)'
 mutation split-of-products $file '134217729.0; /*' '134217728.0; /*' baseline
 
 file=kernels/lib/limbs.h

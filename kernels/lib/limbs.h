@@ -107,16 +107,23 @@ TALLY_FN void tally_witness(int64_t *words, double x) {
     }
 }
 TALLY_FN void tally_add_value(int64_t *words, int32_t origin, double x) {
+    int32_t offset = tally_exponent(x) - origin, below = offset < 0 ? -offset : 0;
     tally_witness(words, x);
-    if (tally_is_finite(x)) tally_deposit(words + TALLY_EVIDENCE, tally_significand(x), tally_exponent(x) - origin);
+    /* A value of a narrow type ends in zeros as a double, so nothing lies below the origin. */
+    if (tally_is_finite(x) && x != 0)
+        tally_deposit(words + TALLY_EVIDENCE, tally_significand(x) >> below, offset + below);
 }
 /* x * y without rounding: 106 bits in two deposits. */
 TALLY_FN void tally_add_product(int64_t *words, int32_t origin, double x, double y) {
     if (tally_is_finite(x) && tally_is_finite(y)) {
         tally_i128 product = (tally_i128)tally_significand(x) * tally_significand(y);
         int32_t offset = tally_exponent(x) + tally_exponent(y) - origin;
+        int32_t below = offset < 0 ? -offset : 0;
         int negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0;
         words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
+        if (product == 0) return;
+        product >>= below;
+        offset += below;
         tally_deposit(words + TALLY_EVIDENCE, (int64_t)(product & 0xffffffffffff), offset);
         tally_deposit(words + TALLY_EVIDENCE, (int64_t)(product >> 48), offset + 48);
     } else

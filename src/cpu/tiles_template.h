@@ -28,11 +28,13 @@ enum { WIDTH = 2, CHAINS = 8 };
 #endif
 typedef double wide __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t units __attribute__((vector_size(8 * WIDTH)));
+typedef uint64_t words __attribute__((vector_size(8 * WIDTH))); /* for sums that wrap */
 typedef float half __attribute__((vector_size(4 * WIDTH)));
 typedef wide wide_anywhere __attribute__((aligned(1), may_alias));
 typedef half half_anywhere __attribute__((aligned(1), may_alias));
 typedef int32_t int32_t_anywhere __attribute__((aligned(1), may_alias));
 typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
+typedef uint16_t half_word __attribute__((aligned(1), may_alias));
 typedef float float_anywhere __attribute__((aligned(1), may_alias));
 typedef double double_anywhere __attribute__((aligned(1), may_alias));
 
@@ -95,7 +97,7 @@ TALLY_INLINE TALLY_TARGET wide load(const int is_f64, const void *x, int64_t i) 
 /* The first `count` < WIDTH values of a vector, then zeros. */
 TALLY_INLINE TALLY_TARGET wide load_part(const int is_f64, const void *x, int64_t i, int64_t count) {
     double few[WIDTH] = {0};
-    for (int64_t k = 0; k < count; k++) few[k] = is_f64 ? ((const double *)x)[i + k] : ((const float *)x)[i + k];
+    for (int64_t k = 0; k < count; k++) few[k] = is_f64 ? ((const double_anywhere *)x)[i + k] : (double)((const float_anywhere *)x)[i + k];
     return *(const wide_anywhere *)few;
 }
 TALLY_INLINE TALLY_TARGET wide magnitude_of(wide x) { return (wide)((units)x & INT64_MAX); }
@@ -202,14 +204,14 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
     /* Within its binade an accumulator's bits count units. */
 #pragma GCC unroll 16
     for (int k = 0; k < levels; k++) {
-        units sum = {0};
-        int64_t lanes[WIDTH], total = 0;
+        words sum = {0};
+        uint64_t lanes[WIDTH], total = 0;
 #pragma GCC unroll 8
-        for (int c = 0; c < CHAINS; c++) sum += (units)s[k * CHAINS + c];
-        sum -= CHAINS * tally_bits_f64(anchor[k]);
+        for (int c = 0; c < CHAINS; c++) sum += (words)s[k * CHAINS + c];
+        sum -= CHAINS * (uint64_t)tally_bits_f64(anchor[k]);
         memcpy(lanes, &sum, sizeof sum);
         for (int j = 0; j < WIDTH; j++) total += lanes[j];
-        counts[k] = total;
+        counts[k] = (int64_t)total;
     }
 }
 
@@ -240,7 +242,7 @@ TALLY_TILE_SUMS(TALLY_SUMS)
 #include "cpu/bunch_template.h"
 
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
-    const uint16_t *x = at;
+    const half_word *x = at;
     int64_t i = 0;
 #ifdef TALLY_HAS_F16C
     for (; i + 8 <= n; i += 8)

@@ -248,8 +248,10 @@ static void test_forged_ladder(void **state) {
     tally_state *made = NULL, *rung_state;
     (void)state;
     now = (scene){.op = TALLY_SUM, .type = TALLY_F64, .cut = "a forged ladder"};
-    EXPECT_OK(tally_state_open(NULL, TALLY_SUM, TALLY_F64, 0, &made));
-    EXPECT_OK(tally_state_open(NULL, TALLY_SUM, TALLY_F64, 0, &rung_state));
+    const subject fast = {TALLY_SUM, TALLY_F64, TALLY_NAN_PROPAGATE, 0, TALLY_FAST};
+    tally_context *context = context_for(&fast, TALLY_BACKEND_CPU, 1);
+    EXPECT_OK(tally_state_open(context, TALLY_SUM, TALLY_F64, 0, &made));
+    EXPECT_OK(tally_state_open(context, TALLY_SUM, TALLY_F64, 0, &rung_state));
     EXPECT_OK(tally_state_push(rung_state, tally_in(data_of(TALLY_F64, ALL_EQUAL, 512), TALLY_F64, 512)));
     bytes empty = save(made), one = save(rung_state), b;
     size_t rung = one.size - empty.size, prefix = empty.size - HASH;
