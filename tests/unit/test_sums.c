@@ -356,7 +356,7 @@ static void check_data(tally_type type, int class, int64_t n, int shape, uint64_
 
 static void test_against_mpfr(void **unused) {
     uint64_t random = seed;
-    int rounds = quick ? 2 : 50;
+    int rounds = quick ? 2 : 25;
     (void)unused;
     for (int round = 0; round < rounds; round++)
         for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
