@@ -7,10 +7,17 @@
 #ifndef TALLY_DIALECT_H
 #define TALLY_DIALECT_H
 
-#include <stdint.h>
+#include <stdint.h> /* NVRTC has none: it is given lib/nvrtc.h by that name */
 
+#ifdef __CUDACC_RTC__
+#define TALLY_FN static __device__ __forceinline__
+#define TALLY_RARE static __device__ __noinline__
+#define TALLY_EXTENSION
+#else
 #define TALLY_FN static inline __attribute__((always_inline, unused))
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
+#define TALLY_EXTENSION __extension__
+#endif
 
 #define TALLY_PASTE_(a, b) a##b
 #define TALLY_PASTE(a, b) TALLY_PASTE_(a, b)

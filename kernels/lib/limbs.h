@@ -11,8 +11,8 @@
 
 #include "lib/dialect.h"
 
-__extension__ typedef __int128 tally_i128;
-__extension__ typedef unsigned __int128 tally_u128;
+TALLY_EXTENSION typedef __int128 tally_i128;
+TALLY_EXTENSION typedef unsigned __int128 tally_u128;
 
 /* What is added up: values, their magnitudes, or products of two. */
 enum { TALLY_TERM_VALUE, TALLY_TERM_MAGNITUDE, TALLY_TERM_PRODUCT, TALLY_TERMS };

@@ -1,0 +1,81 @@
+/* The words device code is written in beyond lib/dialect.h: threads, warps, barriers, shuffles, atomics, shared memory. NVRTC gets them
+ * here; for the simulator they are functions of src/simt/device.h.
+ *
+ *     TALLY_ENTRY(name)           begins a kernel: its one parameter is `const tally_work work`
+ *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share; undefined at first
+ *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
+ *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
+ *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
+ *     tally_warp_barrier()        the same for a whole warp
+ *     tally_fence()               writes before it are seen by whoever sees writes after it, in all blocks
+ *     tally_shuffle(v, lane)  tally_shuffle_xor(v, mask)                 32 bits of another lane; all lanes of the warp take part
+ *     tally_any(p)                whether p holds for a lane of the warp; all lanes take part
+ *     tally_ballot(p)             a bit for each lane; all lanes take part
+ *     tally_warp_max(v)  tally_warp_min(v)                               of unsigned 32 bits; all lanes take part
+ *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
+ *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
+ *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
+ *     tally_load_fresh(p)         64 bits that another block wrote before a fence and an arrival
+ */
+#ifndef TALLY_DEVICE_H
+#define TALLY_DEVICE_H
+
+#include "lib/work.h"
+
+enum { TALLY_WARP = 32 };
+
+typedef struct tally_quad {
+    uint32_t w[4];
+} tally_quad;
+
+#ifdef __CUDACC_RTC__
+
+#define TALLY_ENTRY(name) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK) name(const tally_work work)
+#define TALLY_SHARED(type, name)   \
+    __shared__ type name##_shared; \
+    type *const name = &name##_shared
+
+TALLY_FN int32_t tally_thread(void) { return (int32_t)threadIdx.x; }
+TALLY_FN int32_t tally_threads(void) { return (int32_t)blockDim.x; }
+TALLY_FN int32_t tally_block(void) { return (int32_t)blockIdx.x; }
+TALLY_FN int32_t tally_blocks(void) { return (int32_t)gridDim.x; }
+TALLY_FN int32_t tally_lane(void) { return (int32_t)(threadIdx.x % TALLY_WARP); }
+TALLY_FN int32_t tally_warp(void) { return (int32_t)(threadIdx.x / TALLY_WARP); }
+TALLY_FN void tally_barrier(void) { __syncthreads(); }
+TALLY_FN void tally_warp_barrier(void) { __syncwarp(); }
+TALLY_FN void tally_fence(void) { __threadfence(); }
+TALLY_FN uint32_t tally_shuffle(uint32_t v, int32_t lane) { return __shfl_sync(0xffffffffu, v, lane); }
+TALLY_FN uint32_t tally_shuffle_xor(uint32_t v, int32_t mask) { return __shfl_xor_sync(0xffffffffu, v, mask); }
+TALLY_FN int32_t tally_any(int32_t p) { return __any_sync(0xffffffffu, p); }
+TALLY_FN uint32_t tally_ballot(int32_t p) { return __ballot_sync(0xffffffffu, p); }
+#if __CUDA_ARCH__ >= 800
+TALLY_FN uint32_t tally_warp_max(uint32_t v) { return __reduce_max_sync(0xffffffffu, v); }
+TALLY_FN uint32_t tally_warp_min(uint32_t v) { return __reduce_min_sync(0xffffffffu, v); }
+#else
+TALLY_FN uint32_t tally_warp_max(uint32_t v) {
+    for (int32_t mask = 16; mask > 0; mask /= 2) v = max(v, tally_shuffle_xor(v, mask));
+    return v;
+}
+TALLY_FN uint32_t tally_warp_min(uint32_t v) {
+    for (int32_t mask = 16; mask > 0; mask /= 2) v = min(v, tally_shuffle_xor(v, mask));
+    return v;
+}
+#endif
+TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }
+TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
+TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
+TALLY_FN void tally_or32(int32_t *p, int32_t v) { atomicOr(p, v); }
+TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) { return atomicExch(p, v); }
+TALLY_FN tally_quad tally_load16(const char *p) {
+    tally_quad q;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(p));
+    return q;
+}
+TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) { return *(const volatile uint64_t *)p; }
+
+#else
+#include "simt/device.h"
+#endif
+
+#endif
