@@ -1,14 +1,7 @@
 /* The functions of a kernel that move nodes in and out of their opaque form: the same in every backend.
  * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
-/* The result of a node, and what is to be told of it (TALLY_SAW_...). */
-TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
-    int saw = a.n == 0 ? TALLY_SAW_EMPTY : 0;
-#ifdef TALLY_CARE
-    if (__builtin_expect(TALLY_N(needs_care)(a, final), 0)) return saw | TALLY_N(finish_carefully)(a, final, result);
-#endif
-    *result = TALLY_N(finish)(a, final);
-    return saw;
-}
+#include "lib/conclude.h"
+
 static void TALLY_N(give_nothing)(const tally__kernel *kernel, tally__node *out) {
     TALLY_N(node) node = TALLY_N(nothing)();
     (void)kernel;

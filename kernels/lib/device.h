@@ -30,7 +30,7 @@ typedef struct tally_quad {
 
 #ifdef __CUDACC_RTC__
 
-#define TALLY_ENTRY(name) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK) name(const tally_work work)
+#define TALLY_ENTRY(name) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, 2) name(const tally_work work)
 #define TALLY_SHARED(type, name)   \
     __shared__ type name##_shared; \
     type *const name = &name##_shared
@@ -77,5 +77,15 @@ TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) { return *(const volatile 
 #else
 #include "simt/device.h"
 #endif
+
+/* Whether this warp is the last to arrive of `members`. */
+TALLY_FN int32_t tally_is_last(uint32_t *counter, int32_t members) {
+    uint32_t before = 0;
+    tally_fence();
+    if (tally_lane() == 0) before = tally_arrive(counter, (uint32_t)members - 1);
+    before = tally_shuffle(before, 0);
+    tally_fence();
+    return before == (uint32_t)members - 1;
+}
 
 #endif

@@ -12,7 +12,7 @@ TALLY_FN int tally_decided(tally_number a, double *result) {
 }
 
 /* sum / n */
-static inline double tally_sum_result(tally_number sum, uint64_t n, tally_format format) {
+TALLY_LONG double tally_sum_result(tally_number sum, uint64_t n, tally_format format) {
     tally_window window;
     double result;
     if (n == 0) return tally_nan_f64();
@@ -25,7 +25,7 @@ static inline double tally_sum_result(tally_number sum, uint64_t n, tally_format
 }
 
 /* The square root of a sum that is not negative. */
-static inline double tally_root_result(tally_number squares, tally_format format) {
+TALLY_LONG double tally_root_result(tally_number squares, tally_format format) {
     tally_window window;
     double result;
     if (tally_decided(squares, &result)) return result;
@@ -35,7 +35,7 @@ static inline double tally_root_result(tally_number squares, tally_format format
 }
 
 /* The sum of squared deviations over n - ddof, or its root: (n squares - sum^2) / (n (n - ddof)). */
-static inline double tally_spread_result(tally_number sum, tally_number squares, int64_t n, const tally_final *final,
+TALLY_LONG double tally_spread_result(tally_number sum, tally_number squares, int64_t n, const tally_final *final,
                                          tally_format format) {
     tally_window window;
     double result;

@@ -69,15 +69,15 @@ TALLY_FN int tally_count_fits_double(int64_t n) { return n <= (int64_t)1 << 53; 
 
 /* a / b, or its root, as the nearest f64; 0 < b < 2^63. What most results are made of, without the windows of lib/window.h: the quotient
  * with at least 65 leading bits (126 for a root) as an integer m, and a sticky bit for the rest. */
-static inline double tally_quotient(tally_u128 a, uint64_t b, int root) {
+TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
     tally_u128 m, rest;
     int32_t shift, power, cut;
     uint64_t bits;
     if (a == 0) return 0;
     shift = (a >> 64) != 0 ? __builtin_clzll((uint64_t)(a >> 64)) : 64 + __builtin_clzll((uint64_t)a);
     a <<= shift;
-    m = a / b;
-    rest = a % b;
+    m = tally_over(a, b);
+    rest = a - m * b;
     power = -shift;
     if (root) {
         int32_t more = __builtin_clzll((uint64_t)(m >> 64)); /* m has at least 65 bits: b is below 2^63 */
@@ -88,8 +88,8 @@ static inline double tally_quotient(tally_u128 a, uint64_t b, int root) {
             power++;
         }
         rest <<= more;
-        m = (m << more) + rest / b;
-        rest %= b;
+        m = (m << more) + tally_over(rest, b);
+        rest -= tally_over(rest, b) * b;
         power -= more;
         bits = tally_root_of(m);
         rest |= (tally_u128)bits * bits != m;
@@ -107,7 +107,7 @@ static inline double tally_quotient(tally_u128 a, uint64_t b, int root) {
 typedef struct tally_wide_words {
     int64_t words[TALLY_EVIDENCE + 6];
 } tally_wide_words;
-static inline tally_number tally_number_of(tally_wide a, tally_wide_words *room) {
+TALLY_LONG tally_number tally_number_of(tally_wide a, tally_wide_words *room) {
     tally_number number = {room->words, 6, 0};
     int64_t *limbs = room->words + TALLY_EVIDENCE;
     for (int k = 0; k < TALLY_EVIDENCE; k++) room->words[k] = k == TALLY_OTHER;

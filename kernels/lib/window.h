@@ -28,7 +28,7 @@ TALLY_FN uint32_t tally_limb_word(const int64_t *limbs, int32_t count, int32_t i
 
 /* The leading words of a settled number. A negative number is turned: its magnitude is the complement plus 1, and that 1 reaches
  * the window only when everything below is 0. */
-static inline void tally_open_window(tally_window *a, const int64_t *limbs, int32_t count, int32_t origin) {
+TALLY_LONG void tally_open_window(tally_window *a, const int64_t *limbs, int32_t count, int32_t origin) {
     int32_t top = count, low;
     uint32_t fill = limbs[count - 1] < 0 ? 0xffffffffu : 0, carry;
     int32_t below = 0;
@@ -69,8 +69,11 @@ TALLY_FN int32_t tally_any_below(const tally_window *a, int32_t bit) {
     return any != 0 || a->sticky;
 }
 
+/* a / b; compilers for devices would write out the division in every place. */
+TALLY_LONG tally_u128 tally_over(tally_u128 a, uint64_t b) { return a / b; }
+
 /* Divides by n, 1 to 2^63. Leaves at least 160 leading bits of a window just opened. */
-static inline void tally_divide(tally_window *a, uint64_t n) {
+TALLY_LONG void tally_divide(tally_window *a, uint64_t n) {
     uint64_t rest = 0;
     for (int32_t k = TALLY_WINDOW_WORDS - 1; k >= 0; k--) {
         if (n >> 32 == 0) {
@@ -79,8 +82,9 @@ static inline void tally_divide(tally_window *a, uint64_t n) {
             rest = t % n;
         } else {
             tally_u128 t = (tally_u128)rest << 32 | a->word[k];
-            a->word[k] = (uint32_t)(t / n);
-            rest = (uint64_t)(t % n);
+            tally_u128 whole = tally_over(t, n);
+            a->word[k] = (uint32_t)whole;
+            rest = (uint64_t)(t - whole * n);
         }
     }
     a->sticky |= rest != 0;
@@ -88,7 +92,7 @@ static inline void tally_divide(tally_window *a, uint64_t n) {
 
 /* floor(sqrt(m)) of 126 or more bits: a root in doubles leaves an error below 2^12, one step of Newton's method below 2, the rest is
  * counted down. */
-TALLY_FN uint64_t tally_root_of(tally_u128 m) {
+TALLY_LONG uint64_t tally_root_of(tally_u128 m) {
     double estimate = tally_sqrt_f64((double)(uint64_t)(m >> 64)) * 4294967296.0;
     uint64_t r = estimate >= 18446744073709549568.0 ? UINT64_MAX - 4095 : (uint64_t)estimate;
     tally_i128 rest = (tally_i128)(m - (tally_u128)r * r);
@@ -100,7 +104,7 @@ TALLY_FN uint64_t tally_root_of(tally_u128 m) {
 }
 /* The square root of a window of 110 leading bits or more, in 63 bits or more. Zeros that fill up 128 bits change no
  * leading 54 bits: a square with so many trailing zeros is a multiple of their place value. */
-static inline void tally_root(tally_window *a) {
+TALLY_LONG void tally_root(tally_window *a) {
     int32_t top = tally_top_bit(a), shift = top - 127;
     tally_u128 m;
     uint64_t r;
@@ -117,7 +121,7 @@ static inline void tally_root(tally_window *a) {
 }
 
 /* The window's value rounded to a format, to nearest, ties to even. Zero is +0. */
-static inline double tally_round(const tally_window *a, tally_format format) {
+TALLY_LONG double tally_round(const tally_window *a, tally_format format) {
     int32_t top = tally_top_bit(a), cut = top - format.digits + 1;
     uint64_t m, half;
     double x;
@@ -140,7 +144,7 @@ static inline double tally_round(const tally_window *a, tally_format format) {
 
 /* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. Both numbers are settled, and the origin of
  * squares is twice that of sum. */
-static inline void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
+TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
     const int64_t *s = sum.words + TALLY_EVIDENCE, *q = squares.words + TALLY_EVIDENCE;
     uint32_t x[TALLY_LARGE_LIMBS + 1], t[TALLY_LARGE_PRODUCT_LIMBS + 6];
     const int32_t words = squares.count + 4;

@@ -1,0 +1,56 @@
+/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. No include guard; include with
+ *
+ *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
+ *     TALLY_SUFFIX                    what ends the names; undone here
+ *
+ * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane to column 0 of the leaf, in every lane. Operands may change sides, as those
+ * of operators that have columns may. */
+#define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
+
+TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
+    uint32_t w[(sizeof a + 3) / 4];
+    w[(sizeof a + 3) / 4 - 1] = 0;
+    __builtin_memcpy(w, &a, sizeof a);
+    TALLY_UNROLL
+    for (uint32_t k = 0; k < (sizeof a + 3) / 4; k++) w[k] = tally_shuffle_xor(w[k], mask);
+    __builtin_memcpy(&a, w, sizeof a);
+    return a;
+}
+
+/* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the columns, the other the upper.
+ * Those halves are combined last, across the same lanes. */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
+    TALLY_RECORD a[TALLY_HELD];
+    int32_t held = TALLY_HELD;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) a[v] = columns[v];
+    TALLY_UNROLL
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
+        if (held > 1) {
+            held /= 2;
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_HELD / 2; v++) {
+                if (v >= held) continue;
+                TALLY_RECORD low = a[v], high = a[v + held];
+                int32_t is_upper = (tally_lane() & mask) != 0;
+                TALLY_RECORD mine = is_upper ? high : low, given = is_upper ? low : high;
+                a[v] = TALLY_COMBINE(mine, TALLY_NAME(other)(given, mask));
+            }
+        } else
+            a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
+    }
+    TALLY_UNROLL
+    for (int32_t half = TALLY_HELD / 2, mask = TALLY_WARP / 2; half > 0; half /= 2, mask /= 2)
+        a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
+    return a[0];
+}
+/* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
+    TALLY_UNROLL
+    for (int32_t mask = 4; mask > 0; mask /= 2) a = TALLY_COMBINE(a, TALLY_NAME(other)(a, mask));
+    return a;
+}
+#undef TALLY_NAME
+#undef TALLY_RECORD
+#undef TALLY_COMBINE
+#undef TALLY_SUFFIX

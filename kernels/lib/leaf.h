@@ -1,0 +1,89 @@
+/* How one warp reads one leaf (docs/order.md), for the type of lib/types.h: 8 stripes of 512 bytes, of which each lane holds 16. So lane l
+ * has the columns l * TALLY_PART to l * TALLY_PART + TALLY_PART - 1, and the leaf is in registers. No include guard. */
+#include "lib/device.h"
+
+#ifndef TALLY_LEAF_H
+#define TALLY_LEAF_H
+enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
+#define TALLY_BLOCK 256
+#define TALLY_DEVICE_STRIPES 8
+#define TALLY_STRIPE_BYTES 512
+#define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has 8 columns */
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL _Pragma("unroll")
+#else
+#define TALLY_UNROLL
+#endif
+
+/* What cannot be read 16 bytes at a time passes through here, one stripe of each warp at a time. */
+typedef struct tally_stage {
+    tally_quad quads[TALLY_WARPS][TALLY_WARP];
+} tally_stage;
+
+/* One input, as it lies. */
+typedef struct tally_source {
+    const char *values;
+    int64_t stride;
+    int32_t is_packed;  /* side by side, the first at a multiple of 16 bytes */
+    int32_t is_aligned; /* each value at a multiple of its size */
+} tally_source;
+TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_t bytes) {
+    tally_source s;
+    s.values = values;
+    s.stride = stride;
+    s.is_packed = stride == bytes && (uint64_t)values % 16 == 0;
+    s.is_aligned = ((uint64_t)values | (uint64_t)stride) % (uint64_t)bytes == 0;
+    return s;
+}
+#endif
+
+#define TALLY_PART (16 / TALLY_BYTES)
+#define TALLY_DEVICE_COLUMNS (TALLY_STRIPE_BYTES / TALLY_BYTES)
+#define TALLY_DEVICE_LEAF (TALLY_DEVICE_STRIPES * TALLY_DEVICE_COLUMNS)
+
+/* The lane's part of one stripe. */
+typedef struct TALLY_N(part) {
+    TALLY_T v[TALLY_PART];
+} TALLY_N(part);
+
+/* The lane's share of a leaf. */
+typedef struct TALLY_N(share) {
+    TALLY_N(part) part[TALLY_DEVICE_STRIPES];
+} TALLY_N(share);
+
+TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
+    const char *p = from->values + i * from->stride;
+    TALLY_T value;
+    if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
+    __builtin_memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */
+TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const tally_source *from, int64_t at) {
+    const char *p = from->values + at * TALLY_BYTES + 16 * tally_lane();
+    tally_quad quads[TALLY_DEVICE_STRIPES];
+    TALLY_N(share) share;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) quads[s] = tally_load16(p + s * TALLY_STRIPE_BYTES);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) __builtin_memcpy(&share.part[s], &quads[s], 16);
+    return share;
+}
+
+/* One stripe of any other leaf, value by value: `count` values from value `at` on (0 or less: none), 0 beyond them. */
+TALLY_FN TALLY_N(part) TALLY_N(read_stripe)(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
+    TALLY_T *row = (TALLY_T *)(void *)stage->quads[tally_warp()];
+    TALLY_N(part) part;
+    tally_warp_barrier();
+    for (int32_t i = tally_lane(); i < TALLY_DEVICE_COLUMNS; i += TALLY_WARP)
+        row[i] = i < count ? TALLY_N(read_one)(from, at + i) : (TALLY_T)0;
+    tally_warp_barrier();
+    __builtin_memcpy(&part, &stage->quads[tally_warp()][tally_lane()], 16);
+    return part;
+}
+
+/* The place in its leaf of value v of stripe s of this lane. */
+TALLY_FN int32_t TALLY_N(place)(int32_t s, int32_t v) {
+    return s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART + v;
+}

@@ -1,0 +1,115 @@
+/* Levels: exact sums in registers (docs/exact.md). Level k adds terms to an accumulator anchored at 1.5 * 2^(unit + 52), so that what is
+ * added is rounded to a multiple of 2^unit; the rest, which is exact, goes to the next level, and the last level's unit leaves no rest.
+ * And digits: sums of terms that no few levels hold. */
+#ifndef TALLY_LEVELS_H
+#define TALLY_LEVELS_H
+
+#include "lib/device.h"
+#include "lib/limbs.h"
+#include "lib/plan.h"
+
+enum {
+    TALLY_DEVICE_LEVELS = 4,
+    TALLY_FLUSH_LEAVES = 2048 /* a leaf moves an accumulator by 2^51 units at most, a count takes 2^63 */
+};
+
+typedef struct tally_levels {
+    int32_t count;
+    int32_t unit[TALLY_DEVICE_LEVELS];
+    int64_t units[TALLY_DEVICE_LEVELS]; /* what this lane has counted */
+} tally_levels;
+
+TALLY_FN void tally_no_levels(tally_levels *a) {
+    a->count = 0;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) a->unit[k] = 0, a->units[k] = 0;
+}
+/* Plans levels for terms below 2^high, multiples of 2^unit; nothing may be counted. 0: there are none. */
+TALLY_FN int32_t tally_plan(tally_levels *a, int32_t high, int32_t unit, int32_t additions, int32_t parts) {
+    a->count = tally_plan_levels(a->unit, TALLY_DEVICE_LEVELS, high, unit, additions, parts);
+    return a->count;
+}
+
+TALLY_FN double tally_anchor(int32_t unit) { return tally_from_bits_f64(((int64_t)(unit + 52 + 1023) << 52) | (int64_t)1 << 51); }
+TALLY_FN void tally_begin_levels(const tally_levels *a, double *at, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) at[k] = tally_anchor(a->unit[k]);
+}
+TALLY_FN void tally_put_term(double *at, double rest, const int32_t from, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t k = from; k < count - 1; k++) {
+        double moved = at[k] + rest, taken = moved - at[k];
+        at[k] = moved;
+        rest = rest - taken;
+    }
+    at[count - 1] = at[count - 1] + rest;
+}
+TALLY_FN void tally_end_levels(tally_levels *a, const double *at, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) a->units[k] += tally_bits_f64(at[k]) - tally_bits_f64(tally_anchor(a->unit[k]));
+}
+
+/* Adds v * 2^offset to limbs that others add to at the same time; as tally_deposit does. */
+TALLY_FN void tally_deposit_shared(int64_t *limbs, int64_t v, int32_t offset) {
+    int32_t i = offset >> 5, s = offset & 31;
+    uint64_t low = (uint64_t)v << s;
+    if (v == 0) return;
+    tally_add64(limbs + i, (int64_t)(low & 0xffffffff));
+    tally_add64(limbs + i + 1, (int64_t)(low >> 32));
+    tally_add64(limbs + i + 2, (v >> 32) >> (32 - s));
+}
+
+TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
+    uint64_t low = tally_shuffle_xor((uint32_t)v, mask), high = tally_shuffle_xor((uint32_t)((uint64_t)v >> 32), mask);
+    return (int64_t)(high << 32 | low);
+}
+TALLY_FN int64_t tally_warp_sum(int64_t v) {
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) v += tally_shuffle64(v, mask);
+    return v;
+}
+
+/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. */
+TALLY_LONG void tally_flush_level(int64_t units, int64_t *limbs, int32_t offset) {
+    int64_t low = tally_warp_sum(units & 0xffffffff), high = tally_warp_sum(units >> 32);
+    if (tally_lane() != 0) return;
+    tally_deposit_shared(limbs, low, offset);
+    tally_deposit_shared(limbs, high, offset + 32);
+}
+TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) {
+        if (k < a->count) tally_flush_level(a->units[k], limbs, a->unit[k] - origin);
+        a->units[k] = 0;
+    }
+}
+
+/* ---- digits ---- */
+
+/* Digit d counts units of 2^(origin + 16 d); each lane adds to a column of its own, so that lanes never wait for one another. Adds
+ * m * 2^(origin + offset). */
+TALLY_FN void tally_scatter(int32_t *digits, int32_t columns, uint64_t m, int32_t is_negative, int32_t offset) {
+    int32_t *at, column = tally_lane() % columns;
+    uint64_t high;
+    if (offset < 0) { /* values of narrow types end in zeros */
+        m >>= -offset;
+        offset = 0;
+    }
+    at = digits + (offset >> 4) * columns + column;
+    high = m >> 32 >> (32 - (offset & 15));
+    m <<= offset & 15;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < 5; k++) {
+        int32_t digit = (int32_t)(k < 4 ? m >> 16 * k & 0xffff : high);
+        if (digit != 0) tally_add32(at + k * columns, is_negative ? -digit : digit);
+    }
+}
+/* Moves digits to limbs, by one warp; others may go on adding. */
+TALLY_FN void tally_drain(int32_t *digits, int32_t count, int32_t columns, int64_t *limbs) {
+    for (int32_t d = tally_lane(); d < count; d += TALLY_WARP) {
+        int64_t total = 0;
+        for (int32_t c = 0; c < columns; c++) total += tally_swap32(digits + d * columns + (c + tally_lane()) % columns, 0);
+        tally_deposit_shared(limbs, total, 16 * d);
+    }
+}
+
+#endif

@@ -1,0 +1,555 @@
+/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has the method and its proof).
+ *
+ * A warp reads a leaf into registers and measures it: the largest and the smallest magnitude that is not 0. As long as leaves stay within
+ * what the warp's levels hold, each value is cut into multiples of the levels' units by additions that are exact (3 for each level
+ * but the last), and each lane counts units in 64-bit integers. A leaf beyond them chooses new levels; one that no levels hold is *scattered*:
+ * each value is added to 16-bit digits in shared memory, of which every lane has a column of its own, by 32-bit atomics, whatever its
+ * exponent. Both end in the block's limbs, blocks add theirs to those in memory, and the last block rounds. No include guard. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#include "lib/leaf.h"
+#include "lib/levels.h"
+
+#if TALLY_IS_F64
+#define TALLY_MOST_LEVELS_OF_VALUES 3
+#define TALLY_MOST_LEVELS_OF_PRODUCTS 4
+#define TALLY_PRODUCT_PARTS 2
+#else
+#define TALLY_MOST_LEVELS_OF_VALUES (TALLY_NUMBER == TALLY_NUMBER_f16 ? 1 : 3)
+#define TALLY_MOST_LEVELS_OF_PRODUCTS 3
+#define TALLY_PRODUCT_PARTS 1
+#endif
+/* log2 of the terms that meet in one accumulator of a lane */
+#define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
+
+/* ---- measuring ---- */
+
+/* The magnitude of a value as bits, of an f64 the upper half; not 0 unless the value is. */
+TALLY_FN uint32_t TALLY_N(size_bits)(TALLY_T t) {
+#if TALLY_IS_F64
+    uint64_t bits = (uint64_t)tally_bits_f64(t);
+    return (uint32_t)(bits >> 32 & 0x7fffffff) | ((uint32_t)bits != 0);
+#else
+    return (uint32_t)((TALLY_B)TALLY_N(bits)(t) & (TALLY_B)TALLY_K_HIGH);
+#endif
+}
+#if TALLY_IS_F64
+#define TALLY_SIZE_INFINITY 0x7ff00000u
+#define TALLY_SIZE_FRACTION 20
+#define TALLY_SIZE_LEAST (-1074)
+#elif TALLY_NUMBER == TALLY_NUMBER_f32
+#define TALLY_SIZE_INFINITY 0x7f800000u
+#define TALLY_SIZE_FRACTION 23
+#define TALLY_SIZE_LEAST (-149)
+#elif TALLY_NUMBER == TALLY_NUMBER_f16
+#define TALLY_SIZE_INFINITY 0x7c00u
+#define TALLY_SIZE_FRACTION 10
+#define TALLY_SIZE_LEAST (-24)
+#else
+#define TALLY_SIZE_INFINITY 0x7f80u
+#define TALLY_SIZE_FRACTION 7
+#define TALLY_SIZE_LEAST (-133)
+#endif
+#define TALLY_DIGITS_OF_TYPE (TALLY_IS_F64 ? 53 : TALLY_SIZE_FRACTION + 1)
+
+/* What a lane, then a warp, knows of a leaf: sizes minus 1 wrap around for 0, so that it counts as large. */
+typedef struct TALLY_N(extent) {
+    uint32_t most, least; /* the largest size; the smallest that is not 0, minus 1 */
+} TALLY_N(extent);
+
+TALLY_FN TALLY_N(extent) TALLY_N(measure)(const TALLY_N(share) *x) {
+    TALLY_N(extent) e = {0, UINT32_MAX};
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            uint32_t size = TALLY_N(size_bits)(x->part[s].v[v]);
+            e.most = size > e.most ? size : e.most;
+            e.least = size - 1 < e.least ? size - 1 : e.least;
+        }
+    }
+    return e;
+}
+TALLY_FN TALLY_N(extent) TALLY_N(measure_warp)(TALLY_N(extent) e) {
+    e.most = tally_warp_max(e.most);
+    e.least = tally_warp_min(e.least);
+    return e;
+}
+/* Magnitudes are below 2^high, values multiples of 2^unit; and back: the sizes that are so. */
+TALLY_FN int32_t TALLY_N(high_of)(uint32_t most) {
+    int32_t e = (int32_t)(most >> TALLY_SIZE_FRACTION);
+    return (e > 0 ? e : 1) + TALLY_SIZE_LEAST - 1 + TALLY_DIGITS_OF_TYPE;
+}
+TALLY_FN int32_t TALLY_N(unit_of)(uint32_t least) {
+    int32_t e = (int32_t)((least + 1) >> TALLY_SIZE_FRACTION);
+    return (e > 0 ? e : 1) + TALLY_SIZE_LEAST - 1;
+}
+TALLY_FN uint32_t TALLY_N(most_below)(int32_t high) {
+    int32_t e = high - (TALLY_SIZE_LEAST - 1) - TALLY_DIGITS_OF_TYPE;
+    uint32_t most = e < 0 ? 0 : ((uint32_t)(e + 1) << TALLY_SIZE_FRACTION) - 1;
+    return most < TALLY_SIZE_INFINITY ? most : TALLY_SIZE_INFINITY - 1;
+}
+TALLY_FN uint32_t TALLY_N(least_above)(int32_t unit) { /* minus 1, as extents have it */
+    int32_t e = unit - (TALLY_SIZE_LEAST - 1);
+    return e <= 1 ? 0 : ((uint32_t)e << TALLY_SIZE_FRACTION) - 1;
+}
+
+/* ---- what the block shares ---- */
+
+#ifdef TALLY_SUM_TERM
+#define TALLY_IF_SUM(text) text
+#else
+#define TALLY_IF_SUM(text)
+#endif
+#ifdef TALLY_PRODUCTS
+#define TALLY_IF_PRODUCTS(text) text
+#else
+#define TALLY_IF_PRODUCTS(text)
+#endif
+#define TALLY_SUM_DIGITS (2 * TALLY_LIMBS)
+#define TALLY_PRODUCT_DIGITS (2 * TALLY_PRODUCT_LIMBS)
+#define TALLY_SUM_COLUMNS 32
+#define TALLY_PRODUCT_COLUMNS (TALLY_IS_F64 ? 16 : 32)
+
+typedef struct TALLY_N(shared) {
+    tally_stage stage;
+    TALLY_N(node) node; /* n: values left out; evidence as bits of `seen` */
+    int32_t seen_sum, seen_products, scattered, is_last;
+#ifdef TALLY_KEYS
+    int64_t low[TALLY_WARPS], high[TALLY_WARPS];
+#endif
+    TALLY_IF_SUM(int32_t sum_digits[TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS];)
+    TALLY_IF_PRODUCTS(int32_t product_digits[TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS];)
+} TALLY_N(shared);
+
+/* What a lane has seen. */
+typedef struct TALLY_N(notes) {
+    int32_t seen_sum, seen_products; /* evidence, a bit for each kind */
+    int64_t absent;
+#ifdef TALLY_KEYS
+    int64_t low, high;
+#endif
+} TALLY_N(notes);
+
+/* What a warp keeps in registers. */
+typedef struct TALLY_N(state) {
+    uint32_t most_x, least_x, most_y, least_y; /* the sizes its levels hold */
+    TALLY_IF_SUM(tally_levels sum;)
+    TALLY_IF_PRODUCTS(tally_levels products;)
+    int32_t leaves;      /* since the last flush */
+    int32_t scatters;    /* since the last drain */
+    int32_t is_other;    /* the warp has seen a term that is not 0, and need not look for signs of zeros */
+    TALLY_N(notes) notes;
+} TALLY_N(state);
+
+TALLY_FN void TALLY_N(flush)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
+    TALLY_IF_SUM(tally_flush_levels(&state->sum, shared->node.sum + TALLY_EVIDENCE, TALLY_ORIGIN);)
+    TALLY_IF_PRODUCTS(tally_flush_levels(&state->products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
+    state->leaves = 0;
+}
+
+/* ---- terms by levels ---- */
+
+TALLY_FN double TALLY_N(term)(TALLY_T t) {
+    double x = (double)TALLY_N(value)(t);
+#if defined(TALLY_SUM_TERM) && TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE
+    x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);
+#endif
+    return x;
+}
+
+#ifdef TALLY_SUM_TERM
+TALLY_FN void TALLY_N(add_values)(tally_levels *levels, const TALLY_N(share) *x, const int32_t count) {
+    double at[TALLY_DEVICE_LEVELS];
+    tally_begin_levels(levels, at, count);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) tally_put_term(at, TALLY_N(term)(x->part[s].v[v]), 0, count);
+    }
+    tally_end_levels(levels, at, count);
+}
+#endif
+#ifdef TALLY_PRODUCTS
+TALLY_FN void TALLY_N(add_products)(tally_levels *levels, const TALLY_N(share) *x, const TALLY_N(share) *y, const int32_t count) {
+    double at[TALLY_DEVICE_LEVELS];
+    tally_begin_levels(levels, at, count);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            double a = (double)TALLY_N(value)(x->part[s].v[v]), b = (double)TALLY_N(value)(y->part[s].v[v]);
+            double product = a * b;
+            tally_put_term(at, product, 0, count);
+#if TALLY_IS_F64
+            tally_put_term(at, __builtin_fma(a, b, -product), 1, count);
+#endif
+        }
+    }
+    tally_end_levels(levels, at, count);
+}
+#endif
+
+/* Adds a leaf that the levels hold; their number is known to the compiler in each branch. */
+TALLY_FN void TALLY_N(add_leaf)(TALLY_N(state) *state, const TALLY_N(share) *x, const TALLY_N(share) *y) {
+    (void)y;
+#ifdef TALLY_SUM_TERM
+    if (state->sum.count == 1) TALLY_N(add_values)(&state->sum, x, 1);
+#if !(TALLY_NUMBER == TALLY_NUMBER_f16)
+    else if (state->sum.count == 2) TALLY_N(add_values)(&state->sum, x, 2);
+    else TALLY_N(add_values)(&state->sum, x, 3);
+#endif
+#endif
+#ifdef TALLY_PRODUCTS
+    if (!TALLY_IS_F64 && state->products.count == 1) TALLY_N(add_products)(&state->products, x, y, 1);
+    else if (!TALLY_IS_F64 && state->products.count == 2) TALLY_N(add_products)(&state->products, x, y, 2);
+    else if (state->products.count <= 3) TALLY_N(add_products)(&state->products, x, y, 3);
+#if TALLY_IS_F64
+    else TALLY_N(add_products)(&state->products, x, y, 4);
+#endif
+#endif
+    state->leaves++;
+}
+
+/* ---- choosing levels ---- */
+
+/* Levels for a leaf of these extents, and what else they hold. False: there are none. */
+TALLY_FN int32_t TALLY_N(choose)(TALLY_N(state) *state, TALLY_N(extent) x, TALLY_N(extent) y) {
+    int32_t high_x = TALLY_N(high_of)(x.most), unit_x = TALLY_N(unit_of)(x.least);
+    int32_t high_y = TALLY_N(high_of)(y.most), unit_y = TALLY_N(unit_of)(y.least);
+    int32_t slack = 1 << 10;
+    if (x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY) return 0;
+    if (x.most == 0 || y.most == 0) return 0; /* zeros: their signs may matter */
+#ifdef TALLY_SUM_TERM
+    slack = tally_slack(high_x - unit_x, TALLY_LANE_ADDITIONS, 1, TALLY_MOST_LEVELS_OF_VALUES, slack);
+#endif
+#ifdef TALLY_PRODUCTS
+    slack = tally_slack(high_x + high_y - unit_x - unit_y, TALLY_LANE_ADDITIONS, TALLY_PRODUCT_PARTS, TALLY_MOST_LEVELS_OF_PRODUCTS,
+                        slack >= 0 ? 2 * slack : slack);
+    slack = slack >= 0 ? slack / 2 : slack;
+#endif
+    if (slack < 0) return 0;
+    /* What room is left goes to smaller values, but for three binades. */
+    high_x += slack < 6 ? slack / 2 : 3;
+    high_y += slack < 6 ? slack / 2 : 3;
+    unit_x -= slack < 6 ? slack - slack / 2 : slack - 3;
+    unit_y -= slack < 6 ? slack - slack / 2 : slack - 3;
+    if (unit_x < TALLY_SIZE_LEAST) unit_x = TALLY_SIZE_LEAST;
+    if (unit_y < TALLY_SIZE_LEAST) unit_y = TALLY_SIZE_LEAST;
+#ifdef TALLY_SUM_TERM
+    if (!tally_plan(&state->sum, high_x, unit_x, TALLY_LANE_ADDITIONS, 1)) return 0;
+#endif
+#ifdef TALLY_PRODUCTS
+    if (!tally_plan(&state->products, high_x + high_y, unit_x + unit_y, TALLY_LANE_ADDITIONS, TALLY_PRODUCT_PARTS)) return 0;
+#endif
+    state->most_x = TALLY_N(most_below)(high_x);
+    state->least_x = TALLY_N(least_above)(unit_x);
+    state->most_y = TALLY_N(most_below)(high_y);
+    state->least_y = TALLY_N(least_above)(unit_y);
+    return 1;
+}
+TALLY_FN void TALLY_N(forget_levels)(TALLY_N(state) *state) {
+    state->most_x = state->most_y = 0; /* no leaf but one of zeros is within them */
+    state->least_x = state->least_y = UINT32_MAX;
+    TALLY_IF_SUM(tally_no_levels(&state->sum);)
+    TALLY_IF_PRODUCTS(tally_no_levels(&state->products);)
+}
+
+/* ---- terms one by one ---- */
+
+TALLY_FN int32_t tally_evidence_of(double x) {
+    if (x - x == 0) return 1 << (x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER);
+    return 1 << TALLY_OTHER | (!(x < 0)) << TALLY_PLUS_INFINITY | (!(x > 0)) << TALLY_MINUS_INFINITY;
+}
+
+TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
+#ifdef TALLY_KEYS
+    int64_t key = TALLY_IS_F64 ? tally_bits_f64((double)TALLY_N(value)(t)) : tally_bits_f32((float)TALLY_N(value)(t));
+    int32_t is_nan = TALLY_N(is_nan)(t);
+    key ^= key < 0 ? (TALLY_IS_F64 ? INT64_MAX : INT32_MAX) : 0;
+    notes->low = is_nan ? INT64_MIN : key < notes->low ? key : notes->low;
+    notes->high = is_nan ? INT64_MAX : key > notes->high ? key : notes->high;
+#else
+    (void)notes, (void)t;
+#endif
+}
+
+/* One pair of values; is it there? The digits take 2^15 terms of each lane of 8 warps. */
+TALLY_FN void TALLY_N(scatter_one)(TALLY_N(notes) *notes, TALLY_N(shared) *shared, TALLY_T tx, TALLY_T ty) {
+    double x = (double)TALLY_N(value)(tx), y = (double)TALLY_N(value)(ty);
+    (void)y, (void)shared;
+    if (TALLY_NAN == 1 && (x != x || y != y)) {
+        notes->absent++;
+        return;
+    }
+    TALLY_N(widen_keys)(notes, tx);
+#ifdef TALLY_SUM_TERM
+    x = TALLY_N(term)(tx);
+    notes->seen_sum |= tally_evidence_of(x);
+    if (x - x == 0)
+        tally_scatter(shared->sum_digits, TALLY_SUM_COLUMNS, (uint64_t)(tally_significand(x) < 0 ? -tally_significand(x) : tally_significand(x)),
+                      tally_bits_f64(x) < 0, tally_exponent(x) - TALLY_ORIGIN);
+    x = (double)TALLY_N(value)(tx);
+#endif
+#ifdef TALLY_PRODUCTS
+    if (x - x == 0 && y - y == 0) {
+        uint64_t a = (uint64_t)(tally_significand(x) < 0 ? -tally_significand(x) : tally_significand(x));
+        uint64_t b = (uint64_t)(tally_significand(y) < 0 ? -tally_significand(y) : tally_significand(y));
+        int32_t is_negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0, offset = tally_exponent(x) + tally_exponent(y) - 2 * TALLY_ORIGIN;
+        notes->seen_products |= 1 << ((a == 0 || b == 0) && is_negative ? TALLY_MINUS_ZERO : TALLY_OTHER);
+        if (TALLY_IS_F64) {
+            tally_u128 product = (tally_u128)a * b;
+            tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)product & 0xffffffffffff, is_negative, offset);
+            tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)(product >> 48), is_negative, offset + 48);
+        } else {
+            /* Significands of narrow types end in 29 zeros or more as doubles. */
+            tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (a >> 29) * (b >> 29), is_negative, offset + 58);
+        }
+    } else
+        notes->seen_products |= tally_evidence_of(x * y);
+#endif
+}
+
+TALLY_LONG void TALLY_N(drain)(TALLY_N(shared) *shared) {
+    TALLY_IF_SUM(tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
+    TALLY_IF_PRODUCTS(
+        tally_drain(shared->product_digits, TALLY_PRODUCT_DIGITS, TALLY_PRODUCT_COLUMNS, shared->node.products + TALLY_EVIDENCE);)
+}
+/* After so many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for each term (two parts of
+ * 64-bit products; two lanes in each of 16 columns). */
+#define TALLY_SCATTERS (TALLY_BYTES == 8 ? 32 : TALLY_BYTES == 4 ? 64 : 32)
+
+/* A leaf, or what there is of one, value by value. */
+TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_source from_y, int64_t at, int64_t n, TALLY_N(notes) notes,
+                                                TALLY_N(shared) *shared) {
+    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
+        TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i), TALLY_N(read_one)(&from_y, at + i));
+    shared->scattered = 1;
+    return notes;
+}
+TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, TALLY_N(state) *state,
+                               TALLY_N(shared) *shared) {
+    state->notes = TALLY_N(scatter_leaf)(*from_x, *from_y, at, n, state->notes, shared);
+    if (++state->scatters == TALLY_SCATTERS) {
+        TALLY_N(drain)(shared);
+        state->scatters = 0;
+    }
+}
+
+/* ---- leaves ---- */
+
+TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
+    TALLY_N(share) share;
+    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from, at);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        int64_t row = s * TALLY_DEVICE_COLUMNS;
+        if (row < n)
+            share.part[s] = TALLY_N(read_stripe)(from, at + row, n - row, stage);
+        else
+            __builtin_memset(&share.part[s], 0, sizeof share.part[s]);
+    }
+    return share;
+}
+
+/* Whether a term of the lane is not 0. */
+TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(share) *x, const TALLY_N(share) *y, TALLY_N(extent) of_x) {
+    int32_t is_other = of_x.most != 0;
+    (void)x, (void)y;
+#if TALLY_KERNEL_INPUTS == 2
+    is_other = 0;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            is_other |= TALLY_N(size_bits)(x->part[s].v[v]) != 0 && TALLY_N(size_bits)(y->part[s].v[v]) != 0;
+    }
+#endif
+    return is_other;
+}
+
+TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, TALLY_N(state) *state,
+                                 TALLY_N(shared) *shared) {
+    TALLY_N(share) x = TALLY_N(read_any_leaf)(from_x, at, n, &shared->stage), y = x;
+    TALLY_N(extent) of_x = TALLY_N(measure)(&x), of_y = of_x;
+    int32_t beyond;
+    if (TALLY_KERNEL_INPUTS == 2) {
+        y = TALLY_N(read_any_leaf)(from_y, at, n, &shared->stage);
+        of_y = TALLY_N(measure)(&y);
+    }
+    beyond = of_x.most > state->most_x || of_x.least < state->least_x || of_y.most > state->most_y || of_y.least < state->least_y;
+    if (tally_any(beyond)) {
+        of_x = TALLY_N(measure_warp)(of_x);
+        of_y = TALLY_N(measure_warp)(of_y);
+        TALLY_N(flush)(state, shared);
+        TALLY_N(forget_levels)(state);
+        if (!TALLY_N(choose)(state, of_x, of_y)) {
+            TALLY_N(forget_levels)(state);
+            TALLY_N(scatter)(from_x, from_y, at, n, state, shared);
+            return;
+        }
+    }
+    if (!state->is_other) {
+        state->is_other = tally_any(TALLY_N(has_other)(&x, &y, of_x));
+        if (!state->is_other) { /* nothing but zeros so far: which? */
+            TALLY_N(scatter)(from_x, from_y, at, n, state, shared);
+            return;
+        }
+        state->notes.seen_sum |= 1 << TALLY_OTHER;
+        state->notes.seen_products |= 1 << TALLY_OTHER;
+    }
+#ifdef TALLY_KEYS
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            if (TALLY_N(place)(s, v) < n) TALLY_N(widen_keys)(&state->notes, x.part[s].v[v]);
+    }
+#endif
+    TALLY_N(add_leaf)(state, &x, &y);
+    if (state->leaves == TALLY_FLUSH_LEAVES) TALLY_N(flush)(state, shared);
+}
+
+/* ---- the kernel ---- */
+
+TALLY_FN TALLY_N(state) TALLY_N(begin)(void) {
+    TALLY_N(state) state;
+    __builtin_memset(&state, 0, sizeof state);
+    TALLY_N(forget_levels)(&state);
+#ifdef TALLY_KEYS
+    state.notes.low = INT64_MAX;
+    state.notes.high = INT64_MIN;
+#endif
+    return state;
+}
+
+enum { TALLY_N(node_words) = sizeof(TALLY_N(node)) / 8 };
+
+TALLY_FN void TALLY_N(clear_shared)(TALLY_N(shared) *shared) {
+    int64_t *words = (int64_t *)(void *)&shared->node;
+    for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads()) words[i] = 0;
+    TALLY_IF_SUM(for (int32_t i = tally_thread(); i < TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS; i += tally_threads()) shared->sum_digits[i] = 0;)
+    TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS; i += tally_threads())
+                          shared->product_digits[i] = 0;)
+    if (tally_thread() == 0) shared->seen_sum = shared->seen_products = shared->scattered = 0;
+    tally_barrier();
+}
+
+#ifdef TALLY_KEYS
+/* The range of all threads, in thread 0's shared words. */
+TALLY_FN void TALLY_N(share_range)(TALLY_N(shared) *shared, int64_t low, int64_t high) {
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
+        int64_t other_low = tally_shuffle64(low, mask), other_high = tally_shuffle64(high, mask);
+        low = other_low < low ? other_low : low;
+        high = other_high > high ? other_high : high;
+    }
+    if (tally_lane() == 0) shared->low[tally_warp()] = low, shared->high[tally_warp()] = high;
+    tally_barrier();
+    if (tally_thread() == 0)
+        for (int32_t w = 1; w < TALLY_WARPS; w++) {
+            shared->low[0] = shared->low[w] < shared->low[0] ? shared->low[w] : shared->low[0];
+            shared->high[0] = shared->high[w] > shared->high[0] ? shared->high[w] : shared->high[0];
+        }
+    tally_barrier();
+}
+#endif
+
+/* All warps' registers to the block's words. */
+TALLY_FN void TALLY_N(gather_warps)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
+    TALLY_N(flush)(state, shared);
+    if (state->notes.seen_sum != 0) tally_or32(&shared->seen_sum, state->notes.seen_sum);
+    if (state->notes.seen_products != 0) tally_or32(&shared->seen_products, state->notes.seen_products);
+    if (state->notes.absent != 0) tally_add64(&shared->node.n, -state->notes.absent);
+    tally_barrier();
+    if (shared->scattered && tally_warp() == 0) TALLY_N(drain)(shared);
+#ifdef TALLY_KEYS
+    TALLY_N(share_range)(shared, state->notes.low, state->notes.high);
+#endif
+    if (tally_thread() < TALLY_EVIDENCE) {
+        TALLY_IF_SUM(shared->node.sum[tally_thread()] = shared->seen_sum >> tally_thread() & 1;)
+        TALLY_IF_PRODUCTS(shared->node.products[tally_thread()] = shared->seen_products >> tally_thread() & 1;)
+    }
+    tally_barrier();
+}
+
+/* The block's words are added to those in memory. True: by the last block, which has taken them all, and left 0. */
+TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) *shared) {
+    int64_t *words = (int64_t *)(void *)&shared->node, *all = (int64_t *)(void *)work->nodes;
+#ifdef TALLY_KEYS
+    int64_t *keys = all + TALLY_N(node_words);
+#endif
+    for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads())
+        if (words[i] != 0) tally_add64(all + i, words[i]);
+#ifdef TALLY_KEYS
+    if (tally_thread() == 0) keys[2 * tally_block()] = shared->low[0], keys[2 * tally_block() + 1] = shared->high[0];
+#endif
+    tally_fence();
+    tally_barrier();
+    if (tally_warp() == 0) {
+        int32_t is_last = tally_is_last(work->arrivals, tally_blocks());
+        if (tally_lane() == 0) shared->is_last = is_last;
+    }
+    tally_barrier();
+    if (!shared->is_last) return 0;
+    for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads()) {
+        words[i] = (int64_t)tally_load_fresh((const uint64_t *)(all + i));
+        all[i] = 0;
+    }
+#ifdef TALLY_KEYS
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (int32_t b = tally_thread(); b < tally_blocks(); b += tally_threads()) {
+        int64_t low_there = (int64_t)tally_load_fresh((const uint64_t *)(keys + 2 * b));
+        int64_t high_there = (int64_t)tally_load_fresh((const uint64_t *)(keys + 2 * b + 1));
+        low = low_there < low ? low_there : low;
+        high = high_there > high ? high_there : high;
+    }
+    TALLY_N(share_range)(shared, low, high);
+    if (tally_thread() == 0) shared->node.low = shared->low[0], shared->node.high = shared->high[0];
+#endif
+    tally_barrier();
+    return 1;
+}
+
+TALLY_ENTRY(TALLY_N(reduce_exact)) {
+    TALLY_SHARED(TALLY_N(shared), shared);
+    tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
+    tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
+    int64_t step = (int64_t)tally_blocks() * TALLY_WARPS * TALLY_DEVICE_LEAF;
+    TALLY_N(state) state = TALLY_N(begin)();
+    TALLY_N(clear_shared)(shared);
+    for (int64_t at = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_DEVICE_LEAF; at < work.count; at += step)
+        TALLY_N(take_leaf)(&x, &y, at, work.count - at < TALLY_DEVICE_LEAF ? work.count - at : TALLY_DEVICE_LEAF, &state, shared);
+    TALLY_N(gather_warps)(&state, shared);
+    if (!TALLY_N(gather_blocks)(&work, shared) || tally_thread() != 0) return;
+    shared->node.n += work.count;
+    TALLY_N(settle)(&shared->node);
+    if (work.node != 0) __builtin_memcpy(work.node, &shared->node, sizeof shared->node);
+    if (work.result != 0) {
+        TALLY_N(total) total = TALLY_N(total_of)(&shared->node);
+        TALLY_N(conclude)(&total, &work.final, work.result);
+        if (work.saw != 0 && total.n == 0) tally_or32(work.saw, TALLY_SAW_EMPTY);
+    }
+}
+
+#undef TALLY_MOST_LEVELS_OF_VALUES
+#undef TALLY_MOST_LEVELS_OF_PRODUCTS
+#undef TALLY_PRODUCT_PARTS
+#undef TALLY_LANE_ADDITIONS
+#undef TALLY_SIZE_INFINITY
+#undef TALLY_SIZE_FRACTION
+#undef TALLY_SIZE_LEAST
+#undef TALLY_DIGITS_OF_TYPE
+#undef TALLY_IF_SUM
+#undef TALLY_IF_PRODUCTS
+#undef TALLY_SUM_DIGITS
+#undef TALLY_PRODUCT_DIGITS
+#undef TALLY_SUM_COLUMNS
+#undef TALLY_PRODUCT_COLUMNS
+#undef TALLY_SCATTERS
+#undef TALLY_PART
+#undef TALLY_DEVICE_COLUMNS
+#undef TALLY_DEVICE_LEAF
+#include "lib/exact_end.h"
+#include "lib/types_end.h"
