@@ -40,9 +40,8 @@ struct NotZero {
     cub::DeviceReduce::TransformReduce(temp, *bytes, x, (type *)out, N, ::cuda::std::plus<>{}, how{}, type(0), stream)
 
 ROW(sum, cub::DeviceReduce::Sum(temp, *bytes, x, (T *)out, N, stream))
-ROW(wide_sum, cub::DeviceReduce::Sum(temp, *bytes, x, (Wide *)out, N, stream))
-ROW(reduce, cub::DeviceReduce::Reduce(temp, *bytes, x, (Wide *)out, N, ::cuda::std::plus<>{}, Wide(0), stream))
-ROW(prod, cub::DeviceReduce::Reduce(temp, *bytes, x, (Wide *)out, N, ::cuda::std::multiplies<>{}, Wide(1), stream))
+ROW(reduce, cub::DeviceReduce::Reduce(temp, *bytes, x, (Wide *)out, N, ::cuda::std::plus<Wide>{}, Wide(0), stream))
+ROW(prod, cub::DeviceReduce::Reduce(temp, *bytes, x, (Wide *)out, N, ::cuda::std::multiplies<Wide>{}, Wide(1), stream))
 ROW(min, cub::DeviceReduce::Min(temp, *bytes, x, (T *)out, N, stream))
 ROW(max, cub::DeviceReduce::Max(temp, *bytes, x, (T *)out, N, stream))
 // The index goes first, where the result is read; the extremum behind it.
@@ -62,7 +61,7 @@ constexpr const char *wide_name = std::is_same<Wide, double>::value    ? "f64"
 
 const CubRow rows[] = {
     {"sum", "Sum", narrow ? nullptr : own_name, sum},
-    {"sum", narrow ? "Sum into the wide type" : "Reduce with plus", wide_name, narrow ? wide_sum : reduce},
+    {"sum", narrow ? "Reduce into the wide type" : "Reduce with plus", wide_name, reduce},
     {"prod", "Reduce with multiplies", wide_name, prod},
     {"min", "Min", own_name, min},
     {"max", "Max", own_name, max},
