@@ -7,6 +7,8 @@
 
 #include "bench_gpu.h"
 
+#pragma nv_diag_suppress 186 // unsigned values are compared with zero too
+
 namespace {
 
 using T = BENCH_TYPE;

@@ -139,7 +139,7 @@ def markdown(results, chart):
     first = [r for r in results["records"] if r["contender"].startswith("tally") and r.get("first_call", 0) > 0]
     if first:
         slow = max(first, key=lambda r: r["first_call"])
-        lines += ["", f"The longest first timed call of Tally (after the check's): {report.duration(slow['first_call'])}, {named(slow)}."]
+        lines += ["", f"The longest first call of Tally, compiling included: {report.duration(slow['first_call'])}, {named(slow)}."]
     for title, texts in (("Warnings", results["failures"]), ("Dropped for want of time", about["dropped"])):
         if texts:
             lines += ["", f"## {title}", "", *(f"- {text}" for text in texts)]
