@@ -17,10 +17,11 @@
 
 namespace {
 
-const char USAGE[] = "bench_gpu [--out FILE] [--seconds N] [--rounds N] [--quick] [--list] [--once] [--commit TEXT]\n"
-                     "          [--section S] [--op OP] [--type T] [--data D] [--log2-bytes N] [--contenders plain,cub,tally,fast]\n"
-                     "--seconds drops the least important cases when time is up, and says which; --once makes one call of\n"
-                     "each contender between cudaProfilerStart and Stop, for ncu --profile-from-start off.\n";
+const char USAGE[] =
+    "bench_gpu [--out FILE] [--seconds N] [--rounds N] [--quick] [--list] [--once] [--commit TEXT]\n"
+    "          [--section S] [--op OP] [--type T] [--data D] [--log2-bytes N] [--contenders plain,cub,tally,fast]\n"
+    "--seconds drops the least important cases when time is up, and says which; --once makes one call of\n"
+    "each contender between cudaProfilerStart and Stop, for ncu --profile-from-start off.\n";
 
 struct Arguments {
     std::string out, commit, section, op, type, data, contenders = "plain,cub,tally,fast", command;
@@ -63,11 +64,13 @@ struct Arguments {
         }
     }
     bool wants(const Case &c) const {
-        return (section.empty() || c.section == section) && (op.empty() || c.op == op) && (type.empty() || c.type == type) &&
-               (data.empty() || c.data == data) && (!log2_bytes || c.bytes == int64_t(1) << log2_bytes) &&
-               (!quick || c.priority == 0);
+        return (section.empty() || c.section == section) && (op.empty() || c.op == op) &&
+               (type.empty() || c.type == type) && (data.empty() || c.data == data) &&
+               (!log2_bytes || c.bytes == int64_t(1) << log2_bytes) && (!quick || c.priority == 0);
     }
-    bool wants(const char *contender) const { return ("," + contenders + ",").find("," + std::string(contender) + ",") != std::string::npos; }
+    bool wants(const char *contender) const {
+        return ("," + contenders + ",").find("," + std::string(contender) + ",") != std::string::npos;
+    }
 };
 
 std::string quoted(const std::string &text) {
@@ -115,14 +118,14 @@ double as_double(const std::string &type, const char *bytes) {
         std::memcpy(&x, bytes, sizeof x);
         return static_cast<double>(x);
     }
-#define X(name, real)                                                                                        \
-    if (type == #name) {                                                                                     \
-        real x;                                                                                              \
-        std::memcpy(&x, bytes, sizeof x);                                                                    \
-        value = sizeof(real) == 8 ? (double)x : (double)(float)x; /* f16 and bf16 know only float */         \
-        if (std::is_integral<real>::value) {                                                                 \
-            value = (double)x;                                                                               \
-        }                                                                                                    \
+#define X(name, real)                                                                                \
+    if (type == #name) {                                                                             \
+        real x;                                                                                      \
+        std::memcpy(&x, bytes, sizeof x);                                                            \
+        value = sizeof(real) == 8 ? (double)x : (double)(float)x; /* f16 and bf16 know only float */ \
+        if (std::is_integral<real>::value) {                                                         \
+            value = (double)x;                                                                       \
+        }                                                                                            \
     }
     BENCH_TYPES(X)
 #undef X
@@ -161,7 +164,7 @@ class Bench {
     Checker checker_;
     std::string filled_;
     int64_t filled_bytes_ = 0;
-    double first_check_ = 0; // seconds of the last check's call, compiling included
+    double first_check_ = 0;                         // seconds of the last check's call, compiling included
     std::map<std::pair<int64_t, bool>, int> shapes_; // the fastest plain read by bytes and mode
 
   public:
@@ -204,13 +207,14 @@ class Bench {
         char date[32];
         std::time_t seconds = std::time(nullptr);
         std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
-        line("{\"about\": {\"gpu\": " + quoted(device.name) + ", \"sms\": " + std::to_string(sms_) + ", \"l2_bytes\": " +
-             std::to_string(l2_) + ", \"memory_bytes\": " + std::to_string(device.totalGlobalMem) + ", \"max_clock_khz\": " +
-             std::to_string(clock) + ", \"capability\": \"" + std::to_string(device.major) + "." + std::to_string(device.minor) +
-             "\", \"driver\": " + std::to_string(driver) + ", \"runtime\": " + std::to_string(runtime) + ", \"cub\": " +
-             std::to_string(CUB_VERSION) + ", \"tally\": " + quoted(tally_version()) + ", \"commit\": " +
-             quoted(arguments_.commit) + ", \"cpu_isa\": " + quoted(tally_cpu_isa()) + ", \"cpu_threads\": " +
-             std::to_string(tally_cpu_threads()) + ", \"rounds\": " + std::to_string(arguments_.rounds) +
+        line("{\"about\": {\"gpu\": " + quoted(device.name) + ", \"sms\": " + std::to_string(sms_) +
+             ", \"l2_bytes\": " + std::to_string(l2_) + ", \"memory_bytes\": " + std::to_string(device.totalGlobalMem) +
+             ", \"max_clock_khz\": " + std::to_string(clock) + ", \"capability\": \"" + std::to_string(device.major) +
+             "." + std::to_string(device.minor) + "\", \"driver\": " + std::to_string(driver) +
+             ", \"runtime\": " + std::to_string(runtime) + ", \"cub\": " + std::to_string(CUB_VERSION) +
+             ", \"tally\": " + quoted(tally_version()) + ", \"commit\": " + quoted(arguments_.commit) +
+             ", \"cpu_isa\": " + quoted(tally_cpu_isa()) + ", \"cpu_threads\": " + std::to_string(tally_cpu_threads()) +
+             ", \"rounds\": " + std::to_string(arguments_.rounds) +
              ", \"seconds\": " + format("%g", arguments_.seconds) + ", \"command\": " + quoted(arguments_.command) +
              ", \"date\": \"" + date + "\"}}");
     }
@@ -249,7 +253,10 @@ class Bench {
             race(entrants, windows, 5, stream_);
             int best = 0;
             for (int k = 1; k < READ_SHAPE_COUNT; k++) {
-                best = median(entrants[static_cast<size_t>(k)]->seconds) < median(entrants[static_cast<size_t>(best)]->seconds) ? k : best;
+                best = median(entrants[static_cast<size_t>(k)]->seconds) <
+                               median(entrants[static_cast<size_t>(best)]->seconds)
+                           ? k
+                           : best;
             }
             shapes_[key] = best;
             spent["choosing the plain read"] += now() - start;
@@ -310,7 +317,8 @@ class Bench {
         char got[OUT_BYTES];
         read_out(cub, got);
         std::vector<char> expected;
-        const char *reason = checker_.expected(contexts_->cpu[0], p, windows.data, windows.data, count, TALLY_F64, expected);
+        const char *reason =
+            checker_.expected(contexts_->cpu[0], p, windows.data, windows.data, count, TALLY_F64, expected);
         spent["checking on the CPU"] += now() - start;
         if (reason) {
             return "";
@@ -323,21 +331,21 @@ class Bench {
 
     void record(const Case &c, const Entrant &e, const Windows &windows, const std::string &warning) {
         Problem p(c);
-        std::string text = "{\"section\": " + quoted(c.section) + ", \"op\": " + quoted(c.op) + ", \"type\": " + quoted(c.type) +
-                           ", \"data\": " + quoted(c.data) + ", \"count\": " + std::to_string(p.count(c.bytes)) +
-                           ", \"mode\": \"" + (c.graph ? "graph" : "stream") + "\", \"where\": \"" +
-                           (c.bytes * 4 <= l2_ ? "L2" : "memory") + "\", \"contender\": " + quoted(e.contender->name) +
-                           ", \"via\": " + quoted(e.contender->via) + ", \"bytes\": " + std::to_string(c.bytes) +
-                           ", \"windows\": " + std::to_string(windows.count);
+        std::string text =
+            "{\"section\": " + quoted(c.section) + ", \"op\": " + quoted(c.op) + ", \"type\": " + quoted(c.type) +
+            ", \"data\": " + quoted(c.data) + ", \"count\": " + std::to_string(p.count(c.bytes)) + ", \"mode\": \"" +
+            (c.graph ? "graph" : "stream") + "\", \"where\": \"" + (c.bytes * 4 <= l2_ ? "L2" : "memory") +
+            "\", \"contender\": " + quoted(e.contender->name) + ", \"via\": " + quoted(e.contender->via) +
+            ", \"bytes\": " + std::to_string(c.bytes) + ", \"windows\": " + std::to_string(windows.count);
         if (!e.seconds.empty() && e.error.empty()) {
             std::vector<double> sorted = e.seconds;
             std::sort(sorted.begin(), sorted.end());
             double seconds = median(sorted);
             text += ", \"seconds\": " + format("%.6g", seconds) + ", \"least\": " + format("%.6g", sorted.front()) +
-                    ", \"lower\": " + format("%.6g", sorted[sorted.size() / 4]) + ", \"upper\": " +
-                    format("%.6g", sorted[sorted.size() * 3 / 4]) + ", \"repeats\": " + std::to_string(sorted.size()) +
-                    ", \"calls\": " + std::to_string(e.calls) + ", \"gb_per_s\": " +
-                    format("%.6g", static_cast<double>(c.bytes) / seconds * 1e-9);
+                    ", \"lower\": " + format("%.6g", sorted[sorted.size() / 4]) +
+                    ", \"upper\": " + format("%.6g", sorted[sorted.size() * 3 / 4]) +
+                    ", \"repeats\": " + std::to_string(sorted.size()) + ", \"calls\": " + std::to_string(e.calls) +
+                    ", \"gb_per_s\": " + format("%.6g", static_cast<double>(c.bytes) / seconds * 1e-9);
             if (!e.shares.empty()) {
                 text += ", \"of_plain\": " + format("%.5g", median(e.shares));
             }
@@ -418,7 +426,8 @@ class Bench {
             } else if (c.bytes * 4 <= l2_) {
                 said += format(" %.2f us", median(e.seconds) * 1e6);
             } else {
-                said += k ? format(" %.3f", median(e.shares)) : format(" %.0f GB/s", static_cast<double>(c.bytes) / median(e.seconds) * 1e-9);
+                said += k ? format(" %.3f", median(e.shares))
+                          : format(" %.0f GB/s", static_cast<double>(c.bytes) / median(e.seconds) * 1e-9);
             }
             if (!warnings[k].empty()) {
                 said += "\n    WARNING: " + warnings[k];
@@ -442,12 +451,14 @@ class Bench {
             return "";
         }
         wrong++;
-        return "OTHER BITS in a batch, " + hex(batch, tally.result_bytes()) + ", than alone, " + hex(alone, tally.result_bytes());
+        return "OTHER BITS in a batch, " + hex(batch, tally.result_bytes()) + ", than alone, " +
+               hex(alone, tally.result_bytes());
     }
 
     void once(std::vector<Entrant *> &entrants, const Windows &windows) {
         for (Entrant *e : entrants) {
-            if (e->error.empty() && arguments_.wants(e->contender->name == "tally fast" ? "fast" : e->contender->name.c_str())) {
+            if (e->error.empty() &&
+                arguments_.wants(e->contender->name == "tally fast" ? "fast" : e->contender->name.c_str())) {
                 CHECK(cudaProfilerStart());
                 e->enqueue(windows, 1);
                 CHECK(cudaStreamSynchronize(stream_));
@@ -496,10 +507,10 @@ int main(int argc, char **argv) {
         spent += (spent.empty() ? "" : ", ") + quoted(part.first) + ": " + format("%.3f", part.second);
         std::fprintf(stderr, "%8.2f s %s\n", part.second, part.first.c_str());
     }
-    bench.line("{\"summary\": {\"cases\": " + std::to_string(done) + ", \"dropped\": [" + dropped + "], \"checks\": " +
-               std::to_string(bench.checks) + ", \"wrong\": " + std::to_string(bench.wrong) + ", \"spent\": {" + spent +
-               "}, \"seconds\": " + format("%.2f", now() - start) + "}}");
-    std::fprintf(stderr, "%8.2f s in all; %zu cases, %zu dropped, %d results checked, %d wrong or failed\n", now() - start, done,
-                 cases.size() - done, bench.checks, bench.wrong);
+    bench.line("{\"summary\": {\"cases\": " + std::to_string(done) + ", \"dropped\": [" + dropped +
+               "], \"checks\": " + std::to_string(bench.checks) + ", \"wrong\": " + std::to_string(bench.wrong) +
+               ", \"spent\": {" + spent + "}, \"seconds\": " + format("%.2f", now() - start) + "}}");
+    std::fprintf(stderr, "%8.2f s in all; %zu cases, %zu dropped, %d results checked, %d wrong or failed\n",
+                 now() - start, done, cases.size() - done, bench.checks, bench.wrong);
     return bench.wrong ? 1 : 0;
 }

@@ -11,25 +11,25 @@
 #include <cstdlib>
 #include <string>
 
-#define CHECK(call)                                                                                          \
-    do {                                                                                                     \
-        cudaError_t status_ = (call);                                                                        \
-        if (status_ != cudaSuccess) {                                                                        \
-            std::fprintf(stderr, "bench_gpu: %s:%d: %s: %s\n", __FILE__, __LINE__, #call,                    \
-                         cudaGetErrorString(status_));                                                       \
-            std::exit(2);                                                                                    \
-        }                                                                                                    \
+#define CHECK(call)                                                                       \
+    do {                                                                                  \
+        cudaError_t status_ = (call);                                                     \
+        if (status_ != cudaSuccess) {                                                     \
+            std::fprintf(stderr, "bench_gpu: %s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
+                         cudaGetErrorString(status_));                                    \
+            std::exit(2);                                                                 \
+        }                                                                                 \
     } while (0)
 
 /* The types that are measured: Tally's name, and what it is here. */
-#define BENCH_TYPES(X)     \
-    X(f32, float)          \
-    X(f64, double)         \
-    X(i32, int32_t)        \
-    X(i64, int64_t)        \
-    X(u8, uint8_t)         \
-    X(i16, int16_t)        \
-    X(f16, __half)         \
+#define BENCH_TYPES(X) \
+    X(f32, float)      \
+    X(f64, double)     \
+    X(i32, int32_t)    \
+    X(i64, int64_t)    \
+    X(u8, uint8_t)     \
+    X(i16, int16_t)    \
+    X(f16, __half)     \
     X(bf16, __nv_bfloat16)
 
 enum { OUT_BYTES = 256 };            /* room for the result of any contender */
@@ -37,9 +37,9 @@ constexpr int64_t CHECKED = 1 << 26; /* bytes that the CPU reduces too, at most 
 
 struct Case {
     std::string section, op, type, data;
-    int64_t bytes;    /* read by one call, over all inputs */
+    int64_t bytes; /* read by one call, over all inputs */
     bool graph;
-    int priority;     /* 0: quick runs too; the last are dropped first */
+    int priority; /* 0: quick runs too; the last are dropped first */
 };
 
 /* Something that can reduce. run() enqueues one call over the `bytes` at data; inputs of a pair are the two halves. */
@@ -47,7 +47,8 @@ struct Contender {
     std::string name, via;
     char *out = nullptr; /* OUT_BYTES of its own, on the device */
     virtual ~Contender() {}
-    virtual const char *run(const char *data, int64_t bytes) = 0; /* NULL, or what went wrong; valid until the next call */
+    virtual const char *run(const char *data,
+                            int64_t bytes) = 0; /* NULL, or what went wrong; valid until the next call */
 };
 
 /* One way to call CUB: with temp NULL it only says how many bytes it wants there. */

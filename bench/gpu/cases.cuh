@@ -29,11 +29,12 @@ inline std::vector<Case> all_cases() {
     typedef std::vector<std::string> Names;
     const Names types = {"f32", "f64", "bf16", "f16", "i32", "u8", "i64", "i16"};
     const Names main_ops = {"sum", "min", "argmin", "minmax", "mean", "var", "dot", "norm2"};
-    const Names more_ops = {"stats", "logsumexp", "max", "argmax", "count", "sumsq", "norm1", "norminf", "std", "prod", "any", "all"};
+    const Names more_ops = {"stats", "logsumexp", "max", "argmax", "count", "sumsq",
+                            "norm1", "norminf",   "std", "prod",   "any",   "all"};
     const Names bit_ops = {"and", "or", "xor"};
     std::vector<Case> cases;
-    auto add = [&](const char *section, const std::string &op, const std::string &type, const std::string &data, int log2_bytes,
-                   bool graph, int priority) {
+    auto add = [&](const char *section, const std::string &op, const std::string &type, const std::string &data,
+                   int log2_bytes, bool graph, int priority) {
         cases.push_back({section, op, type, data, int64_t(1) << log2_bytes, graph, priority});
     };
     for (int graph = 0; graph < 2; graph++) {
@@ -48,7 +49,8 @@ inline std::vector<Case> all_cases() {
     }
     for (const std::string &type : types) {
         for (const std::string &op : main_ops) {
-            bool first = type == "f32" || type == "f64" || op == "sum" || ((op == "min" || op == "argmin") && type == "u8");
+            bool first =
+                type == "f32" || type == "f64" || op == "sum" || ((op == "min" || op == "argmin") && type == "u8");
             add("whole", op, type, data_for(op, type), 30, false, first ? 0 : 1);
             add("whole", op, type, data_for(op, type), 28, false, 2);
         }

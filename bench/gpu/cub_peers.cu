@@ -19,10 +19,10 @@ using Wide = std::conditional_t<is_float, std::conditional_t<std::is_same<T, dou
 constexpr bool narrow = !std::is_same<T, Wide>::value;
 
 #define N static_cast<int>(count)
-#define ROW(name, call)                                                                                              \
-    cudaError_t name(void *temp, size_t *bytes, const void *in, void *out, int64_t count, cudaStream_t stream) {     \
-        const T *x = static_cast<const T *>(in);                                                                     \
-        return call;                                                                                                 \
+#define ROW(name, call)                                                                                          \
+    cudaError_t name(void *temp, size_t *bytes, const void *in, void *out, int64_t count, cudaStream_t stream) { \
+        const T *x = static_cast<const T *>(in);                                                                 \
+        return call;                                                                                             \
     }
 
 struct Square {

@@ -14,7 +14,7 @@ static const char *const KIND_NAMES[KINDS] = {
     "lognormal", // 2^(10 normal): some 60 binades between the ends
     "bits",      // any finite bit pattern
     "outliers",  // every second value is huge, of alternating sign; the rest uniform
-    "zeros",    "nonzero", "signs",
+    "zeros",     "nonzero", "signs",
     "small", // integers whose products add up within 64 bits
 };
 
@@ -38,7 +38,8 @@ template <class T> struct Maker<T, true> {
         case ZEROS: return T(0);
         case NONZERO: return static_cast<T>(h | 1);
         case SIGNS: return std::is_signed<T>::value && (h & 1) ? static_cast<T>(-1) : T(1);
-        case SMALL: return std::is_signed<T>::value ? static_cast<T>(static_cast<int16_t>(h)) : static_cast<T>(h & 0xff);
+        case SMALL:
+            return std::is_signed<T>::value ? static_cast<T>(static_cast<int16_t>(h)) : static_cast<T>(h & 0xff);
         default: return sizeof(T) == 8 ? static_cast<T>(static_cast<int64_t>(h) >> 31) : static_cast<T>(h);
         }
     }
@@ -100,8 +101,9 @@ static inline void fill(const std::string &type, const std::string &kind_name, c
     }
 #define X(name, real)                                                                                               \
     if (type == #name) {                                                                                            \
-        fill_kernel<<<static_cast<unsigned>(sms * 8), 256, 0, stream>>>(                                            \
-            reinterpret_cast<real *>(data), bytes / static_cast<int64_t>(sizeof(real)), static_cast<Kind>(kind), 20261121); \
+        fill_kernel<<<static_cast<unsigned>(sms * 8), 256, 0, stream>>>(reinterpret_cast<real *>(data),             \
+                                                                        bytes / static_cast<int64_t>(sizeof(real)), \
+                                                                        static_cast<Kind>(kind), 20261121);         \
     }
     BENCH_TYPES(X)
 #undef X

@@ -20,7 +20,8 @@ __device__ inline void never(uint4 all, uint4 key, uint4 *out) {
 
 // One tile per block: LOADS 16-byte loads per thread, all in flight at once.
 template <int THREADS, int LOADS>
-__global__ __launch_bounds__(THREADS) void read_tiles(const uint4 *__restrict__ data, int64_t words, uint4 key, uint4 *out) {
+__global__ __launch_bounds__(THREADS) void read_tiles(const uint4 *__restrict__ data, int64_t words, uint4 key,
+                                                      uint4 *out) {
     int64_t first = static_cast<int64_t>(blockIdx.x) * (THREADS * LOADS) + threadIdx.x;
     uint4 got[LOADS], all = make_uint4(0, 0, 0, 0);
     if (first - threadIdx.x + THREADS * LOADS <= words) {
@@ -44,7 +45,8 @@ __global__ __launch_bounds__(THREADS) void read_tiles(const uint4 *__restrict__ 
 template <int THREADS, int LOADS>
 __global__ __launch_bounds__(THREADS) void read_strided(const uint4 *__restrict__ data, int64_t words, uint4 key,
                                                         uint4 *out) {
-    int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS, k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS,
+            k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     uint4 got[LOADS], all = make_uint4(0, 0, 0, 0);
     for (; k + (LOADS - 1) * stride < words; k += LOADS * stride) {
 #pragma unroll
@@ -69,8 +71,8 @@ struct ReadShape {
     int threads, loads, blocks_per_sm; /* 0: one tile per block */
 };
 static const ReadShape READ_SHAPES[] = {
-    {"tile 256x4", read_tiles<256, 4>, 256, 4, 0},      {"tile 256x8", read_tiles<256, 8>, 256, 8, 0},
-    {"tile 512x4", read_tiles<512, 4>, 512, 4, 0},      {"tile 1024x4", read_tiles<1024, 4>, 1024, 4, 0},
+    {"tile 256x4", read_tiles<256, 4>, 256, 4, 0},       {"tile 256x8", read_tiles<256, 8>, 256, 8, 0},
+    {"tile 512x4", read_tiles<512, 4>, 512, 4, 0},       {"tile 1024x4", read_tiles<1024, 4>, 1024, 4, 0},
     {"stride 256x4x8", read_strided<256, 4>, 256, 4, 8}, {"stride 256x8x4", read_strided<256, 8>, 256, 8, 4},
     {"stride 512x4x4", read_strided<512, 4>, 512, 4, 4},
 };

@@ -24,8 +24,9 @@ struct Problem { // what a contender needs to know of a case
 inline tally_status reduce(tally_context *context, const Problem &p, const char *left, const char *right, int64_t count,
                            void *out, tally_type out_type) {
     tally_output output = tally_out(out, out_type, 1);
-    return p.inputs == 2 ? tally_reduce_pair(context, p.op, tally_in(left, p.type, count), tally_in(right, p.type, count), output)
-                         : tally_reduce(context, p.op, tally_in(left, p.type, count), output);
+    return p.inputs == 2
+               ? tally_reduce_pair(context, p.op, tally_in(left, p.type, count), tally_in(right, p.type, count), output)
+               : tally_reduce(context, p.op, tally_in(left, p.type, count), output);
 }
 
 inline tally_context *make_context(const tally_options &options) {
@@ -71,8 +72,7 @@ struct Tally : Contender {
         via = "tally_reduce";
     }
     const char *run(const char *data, int64_t bytes) override {
-        tally_status status =
-            reduce(gpu, problem, data, data + bytes / 2, problem.count(bytes), out, TALLY_NATURAL);
+        tally_status status = reduce(gpu, problem, data, data + bytes / 2, problem.count(bytes), out, TALLY_NATURAL);
         return status == TALLY_OK ? nullptr : tally_message();
     }
     size_t result_bytes() const {
