@@ -10,7 +10,8 @@
 #include "simt/fibers.h"
 #include "simt/sanitizers.h"
 
-#if defined(__ELF__) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__)) && !defined(TALLY_FIBER_UCONTEXT)
+#if defined(__ELF__) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__)) && \
+    !defined(TALLY_FIBER_UCONTEXT)
 #define TALLY_FIBER_ASM 1
 #else
 #include <ucontext.h>
