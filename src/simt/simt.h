@@ -7,15 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda/driver.h"
 #include "lib/work.h"
 
-/* ---- kernels (driver.c) ---- */
+/* ---- kernels (platform.c) ---- */
 
 typedef void tally__simt_entry(tally_work);
 /* The function that the image of this entry runs; NULL: there is none. */
 tally__simt_entry *tally__simt_find(const char *entry);
 /* Adds one, or replaces that of the same name, which is kept by reference. False: no memory. */
 bool tally__simt_register(const char *entry, tally__simt_entry *function);
+/* The name of the entry in an image, NULL if it is none. */
+const char *tally__simt_entry_of(const void *image);
 
 /* ---- launches (machine.c) ---- */
 
@@ -70,7 +73,9 @@ typedef struct tally__simt_job {
  * another. */
 int tally__simt_launch(const tally__simt_job *job, char *sentence, size_t capacity);
 
-/* ---- the driver under test (driver.c) ---- */
+/* ---- the driver (driver.c), and what tests want of it ---- */
+
+extern const tally__driver tally__simt_driver;
 
 /* What was made and not yet released. */
 typedef struct tally__simt_live {
