@@ -343,8 +343,8 @@ static void end_thread(thread *self) {
     if (b->waiting != 0)
         fail("divergent barrier: it ended, and %d others wait at %s", b->waiting, short_site(b->barrier));
     if (w->arrived != 0)
-        fail("it ended, and lane %d of its warp waits at the %s of %s", first_of(w->arrived), meeting_names[w->meeting],
-             short_site(w->site));
+        fail("lane %d ended, and lane %d of its warp waits at the %s of %s", self->place.thread % TALLY_WARP,
+             first_of(w->arrived), meeting_names[w->meeting], short_site(w->site));
     w->ended |= UINT32_C(1) << self->place.thread % TALLY_WARP;
     machine.quiet_steps = 0;
     tally__schedule_wait(self->number);
