@@ -1,0 +1,98 @@
+/* The words of lib/device.h for the simulator: the same text compiled as C11, each thread a fiber. What a word means stands there; what
+ * it does in the simulator, in machine.c. Words at which threads meet are macros, to say in messages where in the text they stand. */
+#ifndef TALLY_SIMT_DEVICE_H
+#define TALLY_SIMT_DEVICE_H
+
+#include <stddef.h>
+
+#include "lib/device.h"
+
+#define TALLY_ENTRY(name)  \
+    void name(tally_work); \
+    void name(const tally_work work)
+#define TALLY_SHARED(type, name) \
+    type *const name = tally__simt_shared(sizeof(type), _Alignof(type), TALLY_SIMT_HERE " (" #name ")")
+
+#define TALLY_SIMT_TEXT_(x) #x
+#define TALLY_SIMT_TEXT(x) TALLY_SIMT_TEXT_(x)
+#define TALLY_SIMT_HERE __FILE__ ":" TALLY_SIMT_TEXT(__LINE__)
+
+/* What lanes of a warp meet for. */
+typedef enum tally__simt_meeting {
+    TALLY_SIMT_WARP_BARRIER,
+    TALLY_SIMT_SHUFFLE,
+    TALLY_SIMT_SHUFFLE_XOR,
+    TALLY_SIMT_ANY,
+    TALLY_SIMT_BALLOT,
+    TALLY_SIMT_MAX,
+    TALLY_SIMT_MIN
+} tally__simt_meeting;
+
+/* The running thread. All fibers run in one OS thread at a time, whichever that is. */
+typedef struct tally__simt_place {
+    int32_t thread, threads, block, blocks;
+} tally__simt_place;
+extern const tally__simt_place *tally__simt_here;
+
+void *tally__simt_shared(size_t bytes, size_t alignment, const char *site);
+void tally__simt_barrier(const char *site);
+uint32_t tally__simt_meet(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site);
+void tally__simt_fence(void);
+void tally__simt_before_atomic(const void *p, size_t bytes);
+void tally__simt_before_fresh(const void *p);
+void tally__simt_before_load16(const void *p);
+
+TALLY_FN int32_t tally_thread(void) { return tally__simt_here->thread; }
+TALLY_FN int32_t tally_threads(void) { return tally__simt_here->threads; }
+TALLY_FN int32_t tally_block(void) { return tally__simt_here->block; }
+TALLY_FN int32_t tally_blocks(void) { return tally__simt_here->blocks; }
+TALLY_FN int32_t tally_lane(void) { return tally__simt_here->thread % TALLY_WARP; }
+TALLY_FN int32_t tally_warp(void) { return tally__simt_here->thread / TALLY_WARP; }
+
+#define tally_barrier() tally__simt_barrier(TALLY_SIMT_HERE)
+#define tally_warp_barrier() ((void)tally__simt_meet(TALLY_SIMT_WARP_BARRIER, 0, 0, TALLY_SIMT_HERE))
+#define tally_fence() tally__simt_fence()
+#define tally_shuffle(v, lane) tally__simt_meet(TALLY_SIMT_SHUFFLE, v, lane, TALLY_SIMT_HERE)
+#define tally_shuffle_xor(v, mask) tally__simt_meet(TALLY_SIMT_SHUFFLE_XOR, v, mask, TALLY_SIMT_HERE)
+#define tally_any(p) ((int32_t)tally__simt_meet(TALLY_SIMT_ANY, (p) != 0, 0, TALLY_SIMT_HERE))
+#define tally_ballot(p) tally__simt_meet(TALLY_SIMT_BALLOT, (p) != 0, 0, TALLY_SIMT_HERE)
+#define tally_warp_max(v) tally__simt_meet(TALLY_SIMT_MAX, v, 0, TALLY_SIMT_HERE)
+#define tally_warp_min(v) tally__simt_meet(TALLY_SIMT_MIN, v, 0, TALLY_SIMT_HERE)
+
+/* Atomics order nothing else (relaxed), as on the device. They are written out here, in the kernel's unit, for the thread sanitizer to
+ * see; and since only the words switch, loading and storing is atomic enough. */
+TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) {
+    uint32_t before;
+    tally__simt_before_atomic(counter, sizeof *counter);
+    before = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    __atomic_store_n(counter, before >= most ? 0 : before + 1, __ATOMIC_RELAXED);
+    return before;
+}
+TALLY_FN void tally_add32(int32_t *p, int32_t v) {
+    tally__simt_before_atomic(p, sizeof *p);
+    __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
+TALLY_FN void tally_add64(int64_t *p, int64_t v) {
+    tally__simt_before_atomic(p, sizeof *p);
+    __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
+TALLY_FN void tally_or32(int32_t *p, int32_t v) {
+    tally__simt_before_atomic(p, sizeof *p);
+    __atomic_fetch_or(p, v, __ATOMIC_RELAXED);
+}
+TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) {
+    tally__simt_before_atomic(p, sizeof *p);
+    return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);
+}
+TALLY_FN tally_quad tally_load16(const char *p) {
+    tally_quad q;
+    tally__simt_before_load16(p);
+    __builtin_memcpy(q.w, p, sizeof q.w);
+    return q;
+}
+TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
+    tally__simt_before_fresh(p);
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,546 @@
+/* The driver's table over the simulator: one device named "simt". Streams do their work at once. It is stricter than a real one: whatever
+ * is handed in must be live, and a context must be current where the driver API asks for one. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/driver.h"
+#include "simt/sanitizers.h"
+#include "simt/simt.h"
+
+enum {
+    NOT_INITIALIZED = 3,
+    INVALID_CONTEXT = 201,
+    NO_BINARY = 209,
+    INVALID_HANDLE = 400,
+    UNKNOWN = 999,
+
+    ALIGNMENT = 256, /* of cuMemAlloc */
+    CANARY_BYTES = 64,
+    FRESH = 0xA5,
+    CANARY = 0xC3,
+    FREED = 0xDD,
+    MOST_SHARED = 227 << 10,
+    MOST_CONTEXTS = 8 /* on a thread's stack of them */
+};
+#define DEVICE_BYTES ((size_t)4 << 30)
+
+/* A thing that was made, in a list of its kind. */
+typedef struct thing {
+    struct thing *next;
+} thing;
+
+typedef struct allocation {
+    thing in_list;
+    char *start;
+    size_t bytes;
+} allocation;
+
+struct CUfunc_st {
+    tally__simt_entry *entry;
+    char name[64];
+    int dynamic_shared;
+};
+struct CUmod_st {
+    thing in_list;
+    struct CUfunc_st function;
+};
+struct CUstream_st {
+    thing in_list;
+};
+struct CUctx_st {
+    int unused;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static thing *allocations, *modules, *streams;
+static int64_t calls, failing_call;
+static int64_t retained;
+static bool initialized;
+static struct CUctx_st primary;
+static _Thread_local int pushed;
+static _Thread_local char launch_sentence[512];
+
+/* ---- lists ---- */
+
+static void add(thing **list, thing *made) {
+    made->next = *list;
+    *list = made;
+}
+static bool holds(const thing *list, const void *wanted) {
+    while (list != NULL && list != wanted) list = list->next;
+    return list != NULL;
+}
+static void take_out(thing **list, const thing *old) {
+    while (*list != old) list = &(*list)->next;
+    *list = old->next;
+}
+static int64_t length_of(const thing *list) {
+    int64_t length = 0;
+    for (; list != NULL; list = list->next) length++;
+    return length;
+}
+
+/* The allocation that has this byte, or NULL. */
+static allocation *allocation_of(tally__cu_address address) {
+    for (thing *t = allocations; t != NULL; t = t->next) {
+        allocation *a = (allocation *)t;
+        if (address - (uintptr_t)a->start < a->bytes) return a;
+    }
+    return NULL;
+}
+static bool is_device_memory(tally__cu_address address, size_t bytes) {
+    const allocation *a = allocation_of(address);
+    return a != NULL && bytes <= a->bytes - (address - (uintptr_t)a->start);
+}
+
+/* ---- what every call begins with ---- */
+
+static bool fails(void) { return ++calls == failing_call; }
+static pthread_mutex_t *lock(void) {
+    pthread_mutex_lock(&mutex);
+    return &mutex;
+}
+static void unlock(pthread_mutex_t *const *locked) { pthread_mutex_unlock(*locked); }
+
+#define LOCKED __attribute__((cleanup(unlock), unused)) pthread_mutex_t *const locked = lock()
+#define REQUIRE(condition, error) \
+    if (!(condition)) return error
+/* Counts the call, which fails with `error` if it is to. */
+#define BEGIN(error) \
+    LOCKED;          \
+    REQUIRE(!fails(), error)
+/* As most calls: the driver is initialized and the calling thread has a context. */
+#define BEGIN_IN_CONTEXT(error)            \
+    BEGIN(error);                          \
+    REQUIRE(initialized, NOT_INITIALIZED); \
+    REQUIRE(pushed > 0, INVALID_CONTEXT)
+/* As those that release something, which they do even when they fail: a real driver then reports what failed before. */
+#define BEGIN_RELEASE()                                       \
+    LOCKED;                                                   \
+    const int outcome = fails() ? UNKNOWN : TALLY_CU_SUCCESS; \
+    REQUIRE(initialized, NOT_INITIALIZED)
+
+void tally__simt_fail_call(int64_t n) {
+    LOCKED;
+    failing_call = n > 0 ? calls + n : 0;
+}
+
+int64_t tally__simt_calls(void) {
+    LOCKED;
+    return calls;
+}
+
+tally__simt_live tally__simt_live_now(void) {
+    LOCKED;
+    tally__simt_live live = {
+        .streams = length_of(streams), .modules = length_of(modules), .retained = retained, .pushed = pushed};
+    for (const thing *t = allocations; t != NULL; t = t->next) {
+        live.allocations++;
+        live.bytes += (int64_t)((const allocation *)t)->bytes;
+    }
+    return live;
+}
+
+/* ---- device and context ---- */
+
+static int init(unsigned flags) {
+    BEGIN(TALLY_CU_NO_DEVICE);
+    REQUIRE(flags == 0, TALLY_CU_INVALID_VALUE);
+    initialized = true;
+    return TALLY_CU_SUCCESS;
+}
+
+static int driver_version(int *version) {
+    BEGIN(TALLY_CU_INVALID_VALUE);
+    *version = 13000;
+    return TALLY_CU_SUCCESS;
+}
+
+static int device_count(int *count) {
+    BEGIN(UNKNOWN);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    *count = 1;
+    return TALLY_CU_SUCCESS;
+}
+
+static int device_get(tally__cu_device *device, int ordinal) {
+    BEGIN(TALLY_CU_INVALID_DEVICE);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(ordinal == 0, TALLY_CU_INVALID_DEVICE);
+    *device = 0;
+    return TALLY_CU_SUCCESS;
+}
+
+static int device_name(char *name, int length, tally__cu_device device) {
+    BEGIN(TALLY_CU_INVALID_DEVICE);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
+    REQUIRE(length > 0, TALLY_CU_INVALID_VALUE);
+    snprintf(name, (size_t)length, "simt");
+    return TALLY_CU_SUCCESS;
+}
+
+static int device_memory(size_t *bytes, tally__cu_device device) {
+    BEGIN(TALLY_CU_INVALID_DEVICE);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
+    *bytes = DEVICE_BYTES;
+    return TALLY_CU_SUCCESS;
+}
+
+/* Kernels that wait for other blocks count on multiprocessors * resident blocks of them at once: the machine runs as many. */
+static int device_attribute(int *value, int attribute, tally__cu_device device) {
+    BEGIN(TALLY_CU_INVALID_VALUE);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
+    switch (attribute) {
+    case TALLY_CU_DEVICE_MAX_SHARED_PER_BLOCK: *value = TALLY_SIMT_SHARED_BYTES; break;
+    case TALLY_CU_DEVICE_CLOCK_KHZ: *value = 1000000; break;
+    case TALLY_CU_DEVICE_MULTIPROCESSORS: *value = tally__simt_configured().live_blocks; break;
+    case TALLY_CU_DEVICE_L2_BYTES: *value = 4 << 20; break;
+    case TALLY_CU_DEVICE_MAJOR: *value = 9; break;
+    case TALLY_CU_DEVICE_MINOR: *value = 0; break;
+    case TALLY_CU_DEVICE_SHARED_OPT_IN: *value = MOST_SHARED; break;
+    default: return TALLY_CU_INVALID_VALUE;
+    }
+    return TALLY_CU_SUCCESS;
+}
+
+static int context_retain(tally__cu_context *context, tally__cu_device device) {
+    BEGIN(TALLY_CU_OUT_OF_MEMORY);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
+    retained++;
+    *context = &primary;
+    return TALLY_CU_SUCCESS;
+}
+
+static int context_release(tally__cu_device device) {
+    BEGIN_RELEASE();
+    REQUIRE(device == 0, TALLY_CU_INVALID_DEVICE);
+    REQUIRE(retained > 0, INVALID_CONTEXT);
+    retained--;
+    return outcome;
+}
+
+static int context_push(tally__cu_context context) {
+    BEGIN(INVALID_CONTEXT);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(context == &primary && retained > 0 && pushed < MOST_CONTEXTS, INVALID_CONTEXT);
+    pushed++;
+    return TALLY_CU_SUCCESS;
+}
+
+static int context_pop(tally__cu_context *context) {
+    BEGIN_RELEASE();
+    REQUIRE(pushed > 0, INVALID_CONTEXT);
+    pushed--;
+    if (context != NULL) *context = &primary;
+    return outcome;
+}
+
+/* ---- modules ---- */
+
+static int module_load(tally__cu_module *module, const void *image) {
+    const char *name = tally__simt_entry_of(image);
+    tally__simt_entry *entry;
+    struct CUmod_st *made;
+    BEGIN_IN_CONTEXT(NO_BINARY);
+    REQUIRE(name != NULL && strlen(name) < sizeof made->function.name, TALLY_CU_INVALID_IMAGE);
+    entry = tally__simt_find(name);
+    REQUIRE(entry != NULL, NO_BINARY);
+    made = calloc(1, sizeof *made);
+    REQUIRE(made != NULL, TALLY_CU_OUT_OF_MEMORY);
+    made->function.entry = entry;
+    strcpy(made->function.name, name);
+    add(&modules, &made->in_list);
+    *module = made;
+    return TALLY_CU_SUCCESS;
+}
+
+static int module_unload(tally__cu_module module) {
+    BEGIN_RELEASE();
+    REQUIRE(pushed > 0, INVALID_CONTEXT);
+    REQUIRE(holds(modules, module), INVALID_HANDLE);
+    take_out(&modules, &module->in_list);
+    free(module);
+    return outcome;
+}
+
+static int module_function(tally__cu_function *function, tally__cu_module module, const char *name) {
+    BEGIN_IN_CONTEXT(TALLY_CU_NOT_FOUND);
+    REQUIRE(holds(modules, module), INVALID_HANDLE);
+    REQUIRE(strcmp(name, module->function.name) == 0, TALLY_CU_NOT_FOUND);
+    *function = &module->function;
+    return TALLY_CU_SUCCESS;
+}
+
+static bool is_function(tally__cu_function function) {
+    for (thing *t = modules; t != NULL; t = t->next)
+        if (&((struct CUmod_st *)t)->function == function) return true;
+    return false;
+}
+
+static int function_attribute(int *value, int attribute, tally__cu_function function) {
+    BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
+    REQUIRE(is_function(function), INVALID_HANDLE);
+    switch (attribute) {
+    case TALLY_CU_FUNCTION_SHARED_BYTES: *value = 0; break; /* known once it has run */
+    case TALLY_CU_FUNCTION_LOCAL_BYTES: *value = 0; break;
+    case TALLY_CU_FUNCTION_REGISTERS: *value = 32; break;
+    case TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED: *value = function->dynamic_shared; break;
+    default: return TALLY_CU_INVALID_VALUE;
+    }
+    return TALLY_CU_SUCCESS;
+}
+
+static int function_set(tally__cu_function function, int attribute, int value) {
+    BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
+    REQUIRE(is_function(function), INVALID_HANDLE);
+    REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= MOST_SHARED,
+            TALLY_CU_INVALID_VALUE);
+    function->dynamic_shared = value;
+    return TALLY_CU_SUCCESS;
+}
+
+static bool fits(tally__cu_function function, size_t shared_bytes) {
+    size_t dynamic = (size_t)function->dynamic_shared;
+    return shared_bytes <= (dynamic > TALLY_SIMT_SHARED_BYTES ? dynamic : TALLY_SIMT_SHARED_BYTES);
+}
+
+static int resident_blocks(int *blocks, tally__cu_function function, int threads, size_t shared_bytes) {
+    BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
+    REQUIRE(is_function(function), INVALID_HANDLE);
+    REQUIRE(threads > 0, TALLY_CU_INVALID_VALUE);
+    *blocks = threads <= TALLY_SIMT_MOST_THREADS && fits(function, shared_bytes); /* one on each multiprocessor */
+    return TALLY_CU_SUCCESS;
+}
+
+/* ---- streams ---- */
+
+static bool is_stream(tally__cu_stream stream) {
+    return (uintptr_t)stream <= 2 /* none, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */ || holds(streams, stream);
+}
+
+static int stream_create(tally__cu_stream *stream, unsigned flags) {
+    struct CUstream_st *made;
+    BEGIN_IN_CONTEXT(TALLY_CU_OUT_OF_MEMORY);
+    REQUIRE(flags <= TALLY_CU_STREAM_NON_BLOCKING, TALLY_CU_INVALID_VALUE);
+    made = calloc(1, sizeof *made);
+    REQUIRE(made != NULL, TALLY_CU_OUT_OF_MEMORY);
+    add(&streams, &made->in_list);
+    *stream = made;
+    return TALLY_CU_SUCCESS;
+}
+
+static int stream_destroy(tally__cu_stream stream) {
+    BEGIN_RELEASE();
+    REQUIRE(pushed > 0, INVALID_CONTEXT);
+    REQUIRE(holds(streams, stream), INVALID_HANDLE);
+    take_out(&streams, &stream->in_list);
+    free(stream);
+    return outcome;
+}
+
+static int stream_wait(tally__cu_stream stream) {
+    BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
+    REQUIRE(is_stream(stream), INVALID_HANDLE);
+    return TALLY_CU_SUCCESS;
+}
+
+static int stream_capturing(tally__cu_stream stream, int *status) {
+    BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
+    REQUIRE(is_stream(stream), INVALID_HANDLE);
+    *status = TALLY_CU_CAPTURE_NONE;
+    return TALLY_CU_SUCCESS;
+}
+
+static int capture_mode(int *mode) {
+    static _Thread_local int current;
+    int before = current;
+    BEGIN(TALLY_CU_INVALID_VALUE);
+    REQUIRE(*mode >= 0 && *mode <= TALLY_CU_CAPTURE_MODE_RELAXED, TALLY_CU_INVALID_VALUE);
+    current = *mode;
+    *mode = before;
+    return TALLY_CU_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+/* Exactly as much as asked for where the address sanitizer looks behind it, elsewhere with a canary there. */
+static size_t behind(void) {
+#ifdef TALLY_SIMT_ASAN
+    return 0;
+#else
+    return CANARY_BYTES;
+#endif
+}
+
+static bool canary_lives(const allocation *a) {
+    for (size_t i = 0; i < behind(); i++)
+        if ((unsigned char)a->start[a->bytes + i] != CANARY) return false;
+    return true;
+}
+
+static int allocate(tally__cu_address *address, size_t bytes) {
+    allocation *made;
+    void *start;
+    BEGIN_IN_CONTEXT(TALLY_CU_OUT_OF_MEMORY);
+    REQUIRE(bytes > 0, TALLY_CU_INVALID_VALUE);
+    REQUIRE(bytes <= DEVICE_BYTES, TALLY_CU_OUT_OF_MEMORY);
+    made = calloc(1, sizeof *made);
+    REQUIRE(made != NULL, TALLY_CU_OUT_OF_MEMORY);
+    if (posix_memalign(&start, ALIGNMENT, bytes + behind()) != 0) {
+        free(made);
+        return TALLY_CU_OUT_OF_MEMORY;
+    }
+    memset(start, FRESH, bytes);
+    memset((char *)start + bytes, CANARY, behind());
+    made->start = start;
+    made->bytes = bytes;
+    add(&allocations, &made->in_list);
+    *address = (uintptr_t)start;
+    return TALLY_CU_SUCCESS;
+}
+
+static int release(tally__cu_address address) {
+    allocation *a;
+    bool whole;
+    BEGIN_RELEASE();
+    REQUIRE(pushed > 0, INVALID_CONTEXT);
+    REQUIRE(address != 0, TALLY_CU_SUCCESS);
+    a = allocation_of(address);
+    REQUIRE(a != NULL && (uintptr_t)a->start == address, TALLY_CU_INVALID_VALUE);
+    whole = canary_lives(a);
+    take_out(&allocations, &a->in_list);
+    memset(a->start, FREED, a->bytes);
+    free(a->start);
+    free(a);
+    return whole ? outcome : TALLY_CU_LAUNCH_FAILED;
+}
+
+static void *memory_at(tally__cu_address address) { return (void *)(uintptr_t)address; }
+
+static int copy_in(tally__cu_address to, const void *from, size_t bytes, tally__cu_stream stream) {
+    BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
+    REQUIRE(is_stream(stream), INVALID_HANDLE);
+    REQUIRE(bytes == 0 || is_device_memory(to, bytes), TALLY_CU_INVALID_VALUE);
+    if (bytes > 0) memcpy(memory_at(to), from, bytes);
+    return TALLY_CU_SUCCESS;
+}
+
+static int copy_out(void *to, tally__cu_address from, size_t bytes, tally__cu_stream stream) {
+    BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
+    REQUIRE(is_stream(stream), INVALID_HANDLE);
+    REQUIRE(bytes == 0 || is_device_memory(from, bytes), TALLY_CU_INVALID_VALUE);
+    if (bytes > 0) memcpy(to, memory_at(from), bytes);
+    return TALLY_CU_SUCCESS;
+}
+
+static int fill(tally__cu_address address, unsigned char byte, size_t bytes, tally__cu_stream stream) {
+    BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
+    REQUIRE(is_stream(stream), INVALID_HANDLE);
+    REQUIRE(bytes == 0 || is_device_memory(address, bytes), TALLY_CU_INVALID_VALUE);
+    if (bytes > 0) memset(memory_at(address), byte, bytes);
+    return TALLY_CU_SUCCESS;
+}
+
+/* A pointer that it does not know is no error: each attribute is then 0. */
+static int pointer_attributes(unsigned count, int *attributes, void **values, tally__cu_address pointer) {
+    BEGIN(TALLY_CU_INVALID_VALUE);
+    REQUIRE(initialized, NOT_INITIALIZED);
+    const bool known = allocation_of(pointer) != NULL;
+    for (unsigned i = 0; i < count; i++) switch (attributes[i]) {
+        case TALLY_CU_POINTER_CONTEXT: *(tally__cu_context *)values[i] = known ? &primary : NULL; break;
+        case TALLY_CU_POINTER_MEMORY_TYPE: *(unsigned *)values[i] = known ? TALLY_CU_MEMORY_DEVICE : 0; break;
+        case TALLY_CU_POINTER_IS_MANAGED: *(unsigned *)values[i] = 0; break;
+        case TALLY_CU_POINTER_DEVICE_ORDINAL: *(int *)values[i] = 0; break;
+        default: return TALLY_CU_INVALID_VALUE;
+        }
+    return TALLY_CU_SUCCESS;
+}
+
+/* ---- launches ---- */
+
+static int check_canaries(const char *name) {
+    for (const thing *t = allocations; t != NULL; t = t->next) {
+        const allocation *a = (const allocation *)t;
+        if (canary_lives(a)) continue;
+        memset(a->start + a->bytes, CANARY, behind());
+        snprintf(launch_sentence, sizeof launch_sentence, "%s: it wrote behind the %zu bytes allocated at %p", name,
+                 a->bytes, (void *)a->start);
+        return TALLY_CU_LAUNCH_FAILED;
+    }
+    return TALLY_CU_SUCCESS;
+}
+
+static int launch(tally__cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                  unsigned block_y, unsigned block_z, unsigned shared_bytes, tally__cu_stream stream, void **parameters,
+                  void **extra) {
+    tally__simt_job job;
+    int error;
+    LOCKED;
+    if (fails()) {
+        snprintf(launch_sentence, sizeof launch_sentence, "unspecified launch failure (injected)");
+        return TALLY_CU_LAUNCH_FAILED;
+    }
+    REQUIRE(initialized, NOT_INITIALIZED);
+    REQUIRE(pushed > 0, INVALID_CONTEXT);
+    REQUIRE(is_function(function) && is_stream(stream), INVALID_HANDLE);
+    REQUIRE(grid_x > 0 && grid_x <= INT32_MAX && grid_y == 1 && grid_z == 1, TALLY_CU_INVALID_VALUE);
+    REQUIRE(block_x > 0 && block_x <= TALLY_SIMT_MOST_THREADS && block_y == 1 && block_z == 1, TALLY_CU_INVALID_VALUE);
+    REQUIRE(fits(function, shared_bytes) && parameters != NULL && extra == NULL, TALLY_CU_INVALID_VALUE);
+    job = (tally__simt_job){function->name, function->entry, (int)grid_x, (int)block_x,
+                            *(const tally_work *)parameters[0]};
+    error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
+    return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);
+}
+
+/* ---- errors ---- */
+
+static const struct {
+    int error;
+    const char *name, *sentence;
+} errors[] = {
+    {TALLY_CU_SUCCESS, "CUDA_SUCCESS", "no error"},
+    {TALLY_CU_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {TALLY_CU_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {TALLY_CU_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {TALLY_CU_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {TALLY_CU_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {NO_BINARY, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+    {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {TALLY_CU_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {TALLY_CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+enum { ERRORS = sizeof errors / sizeof errors[0] };
+
+static int error_name(int error, const char **name) {
+    *name = NULL;
+    BEGIN(TALLY_CU_INVALID_VALUE);
+    for (int i = 0; i < ERRORS; i++)
+        if (errors[i].error == error) *name = errors[i].name;
+    return *name != NULL ? TALLY_CU_SUCCESS : TALLY_CU_INVALID_VALUE;
+}
+
+/* Of a launch that failed, what the calling thread's last one did wrong. */
+static int error_sentence(int error, const char **sentence) {
+    *sentence = NULL;
+    BEGIN(TALLY_CU_INVALID_VALUE);
+    for (int i = 0; i < ERRORS; i++)
+        if (errors[i].error == error) *sentence = errors[i].sentence;
+    if (error == TALLY_CU_LAUNCH_FAILED && launch_sentence[0] != '\0') *sentence = launch_sentence;
+    return *sentence != NULL ? TALLY_CU_SUCCESS : TALLY_CU_INVALID_VALUE;
+}
+
+const tally__driver tally__simt_driver = {
+#define TALLY_ROW(member, symbol, parameters) .member = member,
+    TALLY_DRIVER_CALLS(TALLY_ROW)
+#undef TALLY_ROW
+};

@@ -1,0 +1,79 @@
+/* The simulator's platform: kernels by name. There is nothing to compile; an image is the word "simt" and the name of the entry. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/platform.h"
+#include "simt/simt.h"
+
+typedef struct registered {
+    struct registered *next;
+    const char *name;
+    tally__simt_entry *entry;
+} registered;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static registered *entries;
+
+static registered *find_registered(const char *name) {
+    registered *r = entries;
+    while (r != NULL && strcmp(r->name, name) != 0) r = r->next;
+    return r;
+}
+
+tally__simt_entry *tally__simt_find(const char *name) {
+    tally__simt_entry *entry;
+    const registered *r;
+    pthread_mutex_lock(&mutex);
+    r = find_registered(name);
+    entry = r != NULL ? r->entry : NULL;
+    pthread_mutex_unlock(&mutex);
+    return entry;
+}
+
+bool tally__simt_register(const char *name, tally__simt_entry *entry) {
+    registered *r;
+    pthread_mutex_lock(&mutex);
+    r = find_registered(name);
+    if (r == NULL && (r = malloc(sizeof *r)) != NULL) {
+        r->name = name;
+        r->next = entries;
+        entries = r;
+    }
+    if (r != NULL) r->entry = entry;
+    pthread_mutex_unlock(&mutex);
+    return r != NULL;
+}
+
+static const char image_word[] = "simt ";
+
+const char *tally__simt_entry_of(const void *image) {
+    if (image == NULL || strncmp(image, image_word, strlen(image_word)) != 0) return NULL;
+    return (const char *)image + strlen(image_word);
+}
+
+static const tally__driver *driver(const char **why) {
+    (void)why;
+    return &tally__simt_driver;
+}
+
+static tally_status compile(const tally__unit *unit, int sm, tally__image *image) {
+    size_t size = strlen(image_word) + strlen(unit->entry) + 1;
+    (void)sm;
+    TALLY_CHECK(unit->user_text == NULL, UNSUPPORTED, "the simulator has no compiler for an operator given as text");
+    TALLY_CHECK(tally__simt_find(unit->entry) != NULL, UNSUPPORTED, "the simulator has no kernel \"%s\"", unit->entry);
+    image->bytes = malloc(size);
+    TALLY_CHECK(image->bytes != NULL, NO_MEMORY, "no memory for an image of %zu bytes", size);
+    image->size = size;
+    snprintf(image->bytes, size, "%s%s", image_word, unit->entry);
+    return TALLY_OK;
+}
+
+static tally_status compiler_version(char *version, size_t capacity) {
+    TALLY_CHECK(capacity > 0, NO_SPACE, "no space for the compiler's version");
+    version[0] = '\0';
+    return TALLY_OK;
+}
+
+const tally__platform tally__simt_platform = {"simt", driver, compile, compiler_version};

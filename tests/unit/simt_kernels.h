@@ -1,0 +1,248 @@
+/* Kernels for test_simt.c, in the dialect of lib/device.h: first right ones, which use each word, then ones with a fault planted.
+ * `x` is input, `result` output, `arrivals` counters, `user` a number. */
+#include "lib/device.h"
+
+enum { MOST_THREADS = 256 };
+typedef struct words_of_block {
+    uint32_t v[MOST_THREADS];
+} words_of_block;
+
+static uint32_t *words(void *p) { return (uint32_t *)p; }
+static int32_t number(void) { return tally_block() * tally_threads() + tally_thread(); }
+static int32_t lanes_here(void) {
+    int32_t left = tally_threads() - tally_warp() * TALLY_WARP;
+    return left < TALLY_WARP ? left : TALLY_WARP;
+}
+
+/* ---- right ---- */
+
+TALLY_ENTRY(test_place) {
+    uint32_t *out = words(work.result) + 4 * number();
+    out[0] = (uint32_t)(tally_block() * 1000 + tally_blocks());
+    out[1] = (uint32_t)tally_lane();
+    out[2] = (uint32_t)tally_warp();
+    out[3] = (uint32_t)tally_threads();
+}
+
+/* Each word of a warp once. */
+TALLY_ENTRY(test_warp) {
+    uint32_t *out = words(work.result) + 8 * number();
+    uint32_t v = (uint32_t)(tally_thread() * 37 % 101);
+    int32_t partner = (tally_lane() ^ 5) < lanes_here() ? 5 : 0;
+    out[0] = tally_shuffle(v, (tally_lane() + 1) % lanes_here());
+    out[1] = tally_shuffle_xor(v, partner);
+    out[2] = (uint32_t)tally_any(v == 37);
+    out[3] = tally_ballot(v % 3 == 0);
+    out[4] = tally_warp_max(v);
+    out[5] = tally_warp_min(v);
+    tally_warp_barrier();
+    out[6] = tally_shuffle(v, 0);
+    out[7] = tally_shuffle(v, TALLY_WARP); /* the lane modulo 32 */
+}
+
+/* Sums by halves in shared memory; then rounds of writing what the neighbour reads. */
+TALLY_ENTRY(test_barrier) {
+    TALLY_SHARED(words_of_block, sum);
+    TALLY_SHARED(words_of_block, turn);
+    int32_t i = tally_thread(), n = tally_threads();
+    uint32_t v = (uint32_t)i;
+    sum->v[i] = v + 1;
+    tally_barrier();
+    for (int32_t have = n; have > 1; have = (have + 1) / 2) {
+        uint32_t more = i < have / 2 ? sum->v[have - 1 - i] : 0;
+        tally_barrier();
+        sum->v[i] += more;
+        tally_barrier();
+    }
+    for (int round = 0; round < 5; round++) {
+        turn->v[i] = v;
+        tally_barrier();
+        v = turn->v[(i + 1) % n];
+        tally_barrier();
+    }
+    words(work.result)[number()] = sum->v[0] * 1000 + v;
+}
+
+TALLY_ENTRY(test_warp_barrier) {
+    TALLY_SHARED(words_of_block, turn);
+    int32_t i = tally_thread(), first = tally_warp() * TALLY_WARP;
+    uint32_t v = (uint32_t)i;
+    for (int round = 0; round < 3; round++) {
+        turn->v[i] = v;
+        tally_warp_barrier();
+        v = turn->v[first + (tally_lane() + 1) % lanes_here()];
+        tally_warp_barrier();
+    }
+    words(work.result)[number()] = v;
+}
+
+/* What each thread was told must be a permutation: checked by the host. */
+TALLY_ENTRY(test_atomics) {
+    int32_t *out = (int32_t *)work.result;
+    out[number()] = (int32_t)tally_arrive(work.arrivals, (uint32_t)work.user);
+    tally_add32(work.saw, 3);
+    tally_or32(work.saw + 1, 1 << number() % 31);
+    tally_add64((int64_t *)(void *)work.node, (int64_t)1 << 33);
+    out[tally_blocks() * tally_threads() + number()] = tally_swap32(work.saw + 2, number());
+}
+
+TALLY_ENTRY(test_load16) {
+    tally_quad q = tally_load16(work.x + 16 * number());
+    words(work.result)[number()] = q.w[0] + q.w[1] * 3 + q.w[2] * 5 + q.w[3] * 7;
+}
+
+/* Blocks leave sums; the last one adds them. */
+TALLY_ENTRY(test_last_block) {
+    TALLY_SHARED(words_of_block, sum);
+    TALLY_SHARED(int32_t, last);
+    uint64_t *nodes = (uint64_t *)(void *)work.nodes, total = 0;
+    sum->v[tally_thread()] = (uint32_t)number();
+    tally_barrier();
+    if (tally_thread() == 0) {
+        for (int32_t i = 0; i < tally_threads(); i++) total += sum->v[i];
+        nodes[tally_block()] = total;
+        tally_fence();
+        *last = (int32_t)tally_arrive(work.arrivals, (uint32_t)tally_blocks() - 1) == tally_blocks() - 1;
+        tally_fence();
+    }
+    tally_barrier();
+    if (*last && tally_thread() == 0) {
+        total = 0;
+        for (int32_t b = 0; b < tally_blocks(); b++) total += tally_load_fresh(nodes + b);
+        *(uint64_t *)work.result = total;
+    }
+}
+
+/* Each block waits for the one before: a chain, which wants them alive at once. nodes: value and flag for each. */
+TALLY_ENTRY(test_chain) {
+    int64_t *nodes = (int64_t *)(void *)work.nodes;
+    if (tally_thread() == 0) {
+        int64_t sum = tally_block() + 1;
+        if (tally_block() > 0) {
+            int64_t *before = nodes + 2 * (tally_block() - 1);
+            while (tally_load_fresh((const uint64_t *)before + 1) == 0) {
+            }
+            sum += (int64_t)tally_load_fresh((const uint64_t *)before);
+        }
+        nodes[2 * tally_block()] = sum;
+        tally_fence();
+        tally_add64(nodes + 2 * tally_block() + 1, 1);
+        ((int64_t *)work.result)[tally_block()] = sum;
+    }
+}
+
+/* ---- with a fault ---- */
+
+TALLY_ENTRY(test_missing_barrier) {
+    TALLY_SHARED(words_of_block, turn);
+    turn->v[tally_thread()] = (uint32_t)tally_thread();
+    words(work.result)[number()] = turn->v[(tally_thread() + 1) % tally_threads()];
+}
+
+/* As test_barrier's rounds, but for the barrier after reading. */
+TALLY_ENTRY(test_missing_second_barrier) {
+    TALLY_SHARED(words_of_block, turn);
+    int32_t i = tally_thread(), n = tally_threads();
+    uint32_t v = (uint32_t)i;
+    for (int round = 0; round < 5; round++) {
+        turn->v[i] = v;
+        tally_barrier();
+        v = turn->v[(i + 1) % n];
+    }
+    words(work.result)[number()] = v;
+}
+
+/* A shuffle orders no memory. */
+TALLY_ENTRY(test_missing_warp_barrier) {
+    TALLY_SHARED(words_of_block, turn);
+    turn->v[tally_thread()] = (uint32_t)tally_thread();
+    tally_any(1);
+    words(work.result)[number()] = turn->v[(tally_lane() + 1) % lanes_here() + tally_warp() * TALLY_WARP];
+}
+
+/* As test_last_block with one thread to a block. */
+TALLY_ENTRY(test_missing_fence) {
+    uint32_t *nodes = words(work.nodes), total = 0;
+    nodes[tally_block()] = (uint32_t)tally_block();
+    if ((int32_t)tally_arrive(work.arrivals, (uint32_t)tally_blocks() - 1) != tally_blocks() - 1) return;
+    for (int32_t b = 0; b < tally_blocks(); b++) total += nodes[b];
+    words(work.result)[0] = total;
+}
+
+TALLY_ENTRY(test_barrier_in_branch) {
+    (void)work;
+    if (tally_thread() < tally_threads() / 2) tally_barrier();
+}
+
+TALLY_ENTRY(test_two_barriers) {
+    (void)work;
+    if (tally_thread() < tally_threads() / 2)
+        tally_barrier();
+    else
+        tally_barrier();
+}
+
+TALLY_ENTRY(test_ended_lane) {
+    if (tally_lane() == 7) return;
+    words(work.result)[number()] = tally_shuffle(1, 7);
+}
+
+TALLY_ENTRY(test_vote_of_ended_lane) {
+    if (tally_lane() == 7) return;
+    words(work.result)[number()] = (uint32_t)tally_any(1);
+}
+
+TALLY_ENTRY(test_absent_lane) { words(work.result)[number()] = tally_shuffle_xor(1, 16); }
+
+TALLY_ENTRY(test_two_shuffles) {
+    uint32_t v;
+    if (tally_lane() == 0)
+        v = tally_shuffle(1, 0);
+    else
+        v = tally_warp_max(1);
+    words(work.result)[number()] = v;
+}
+
+TALLY_ENTRY(test_deadlock) {
+    (void)work;
+    if (tally_lane() == 0)
+        tally_barrier();
+    else
+        tally_warp_barrier();
+}
+
+TALLY_ENTRY(test_livelock) {
+    while (tally_load_fresh((const uint64_t *)(void *)work.nodes) != 1) {
+    }
+}
+TALLY_ENTRY(test_atomic_livelock) {
+    while (tally_swap32(work.saw, 0) != 1) {
+    }
+}
+
+TALLY_ENTRY(test_misaligned_load) { words(work.result)[number()] = tally_load16(work.x + 4).w[0]; }
+
+/* One thread more than there is room for. */
+TALLY_ENTRY(test_shared_overrun) {
+    TALLY_SHARED(words_of_block, turn);
+    TALLY_SHARED(words_of_block, other);
+    uint32_t *volatile p = turn->v;
+    other->v[tally_thread()] = 1;
+    if (tally_thread() == 0) p[MOST_THREADS] = 1;
+    tally_barrier();
+    words(work.result)[number()] = other->v[0];
+}
+
+TALLY_ENTRY(test_too_much_shared) {
+    typedef struct {
+        char bytes[40000];
+    } half;
+    TALLY_SHARED(half, a);
+    TALLY_SHARED(half, b);
+    a->bytes[0] = b->bytes[0] = 0;
+    words(work.result)[number()] = (uint32_t)a->bytes[0];
+}
+
+/* Reads, or writes, the value behind the last. */
+TALLY_ENTRY(test_read_tail) { words(work.result)[number()] = words((void *)(uintptr_t)work.x)[number() + 1]; }
+TALLY_ENTRY(test_write_tail) { words(work.result)[number() + 1] = 1; }
