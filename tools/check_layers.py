@@ -14,6 +14,7 @@ MAY_INCLUDE = {
     "src": {"src", "kernels", "include"},
     "src/cpu": {"src/cpu", "src", "kernels", "include"},
     "src/ref": {"src/ref", "src", "kernels", "include"},
+    "src/cuda": {"src/cuda", "src", "kernels", "include"},
     "cli": {"cli", "include"},
     "bench": {"bench", "include"},
     "examples": {"examples", "include"},
