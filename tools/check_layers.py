@@ -16,6 +16,7 @@ MAY_INCLUDE = {
     "src/cuda": {"src/cuda", "src", "kernels", "include"},
     "src/simt": {"src/simt", "src/cuda", "src", "kernels", "include"},  # of src/cuda the headers: the platform it stands in for
     "src/ref": {"src/ref", "src", "kernels", "include"},
+    "src/cuda": {"src/cuda", "src", "kernels", "include"},
     "cli": {"cli", "include"},
     "bench": {"bench", "include"},
     "examples": {"examples", "include"},

@@ -2,6 +2,7 @@
 #ifndef TALLY_NVRTC_H
 #define TALLY_NVRTC_H
 
+#ifndef __NVCC__ /* what tally emits can go to nvcc, which has the system's */
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -23,6 +24,7 @@ typedef unsigned long long uint64_t;
 #define INT64_MIN (-9223372036854775807LL - 1)
 #define INT64_MAX 9223372036854775807LL
 #define UINT64_MAX 18446744073709551615ULL
+#endif
 
 #define __builtin_memcpy memcpy
 #define __builtin_memset memset

@@ -1,0 +1,26 @@
+# cmake -DKERNELS=folder -DOUT=file.c -P texts.cmake: the texts of kernels/ as a C file, for NVRTC. As bytes: C promises no string
+# literals of such lengths.
+cmake_minimum_required(VERSION 3.21)
+file(GLOB_RECURSE names RELATIVE ${KERNELS} ${KERNELS}/*.h)
+list(SORT names)
+set(arrays "")
+set(rows "")
+set(number 0)
+foreach(name IN LISTS names)
+    file(READ ${KERNELS}/${name} bytes HEX)
+    string(LENGTH "${bytes}" size)
+    math(EXPR size "${size} / 2")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+    string(REGEX REPLACE "((0x..,)(0x..,)?(0x..,)?(0x..,)?(0x..,)?(0x..,)?(0x..,)?(0x..,)?)" "\\1\n" bytes "${bytes}")
+    string(APPEND arrays "static const unsigned char text_${number}[] = { /* ${name} */\n${bytes}0};\n")
+    string(APPEND rows "    {\"${name}\", (const char *)text_${number}, ${size}},\n")
+    math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE ${OUT} "/* Made by cmake/texts.cmake from kernels/. */
+#include \"cuda/texts.h\"
+
+${arrays}
+const tally__text tally__texts[] = {
+${rows}};
+const int tally__text_count = ${number};
+")

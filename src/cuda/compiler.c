@@ -1,0 +1,135 @@
+/* From a unit to an image, by NVRTC. It gets every text from memory: what lies in a folder is never compiled. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/nvidia.h"
+#include "cuda/texts.h"
+
+enum { MOST_OPTIONS = 8, LOG_SHOWN = 380 };
+
+/* Of one compilation. */
+typedef struct job {
+    const tally__nvrtc *nvrtc;
+    const tally__unit *unit;
+    tally__nvrtc_handle program;
+    bool ptx; /* for a GPU that this NVRTC does not know: the driver makes the image of it */
+} job;
+
+static tally_status nvrtc_failed(const job *j, int error, const char *call) {
+    return tally__fail(TALLY_UNSUPPORTED, "NVRTC %d.%d: %s gave %s", j->nvrtc->major, j->nvrtc->minor, call, j->nvrtc->sentence(error));
+}
+#define NVRTC_TRY(j, call, ...)                                               \
+    do {                                                                      \
+        int nvrtc_error_ = (j)->nvrtc->call(__VA_ARGS__);                     \
+        if (nvrtc_error_ != 0) return nvrtc_failed((j), nvrtc_error_, #call); \
+    } while (0)
+
+static tally_status create(job *j) {
+    const char **texts = malloc(2 * ((size_t)tally__text_count + 2) * sizeof *texts), **names;
+    char *text = malloc(sizeof j->unit->preface + 300);
+    int count = tally__text_count, error = 0;
+    bool no_memory = texts == NULL || text == NULL;
+    if (!no_memory) {
+        names = texts + tally__text_count + 2;
+        for (int i = 0; i < count; i++) {
+            texts[i] = tally__texts[i].text;
+            names[i] = tally__texts[i].name;
+        }
+        names[count] = "stdint.h";
+        texts[count++] = tally__text_named("stdint.h", 8)->text;
+        if (j->unit->user_text != NULL) {
+            names[count] = "user.h";
+            texts[count++] = j->unit->user_text;
+        }
+        snprintf(text, sizeof j->unit->preface + 300, "%s\n#include \"%s\"\n", j->unit->preface, j->unit->text);
+        error = j->nvrtc->create(&j->program, text, j->unit->entry, count, texts, names);
+    }
+    free((void *)texts);
+    free(text);
+    TALLY_CHECK(!no_memory, NO_MEMORY, "no memory to compile a kernel");
+    return error == 0 ? TALLY_OK : nvrtc_failed(j, error, "nvrtcCreateProgram");
+}
+
+/* The log's first lines, as far as a sentence has room for them. */
+static tally_status compile_failed(const job *j, int error) {
+    size_t size = 0;
+    char *log = NULL;
+    tally_status status;
+    if (j->nvrtc->log_size(j->program, &size) == 0 && size > 1) log = malloc(size);
+    if (log == NULL || j->nvrtc->log(j->program, log) != 0) {
+        free(log);
+        return nvrtc_failed(j, error, "nvrtcCompileProgram");
+    }
+    for (log[--size] = '\0'; size > 0 && log[size - 1] == '\n';) log[--size] = '\0';
+    status = tally__fail(j->unit->user_text != NULL ? TALLY_BAD_ARGUMENT : TALLY_UNSUPPORTED, "the kernel %s does not compile: %.*s",
+                         j->unit->entry, LOG_SHOWN, log);
+    free(log);
+    return status;
+}
+
+/* The options beyond the architecture; they are part of what the cache knows an image by. NVRTC 12 lacks the last ones. */
+static const char *const options[] = {
+    "--std=c++17", "--fmad=false", "--device-as-default-execution-space", "--device-int128", "--no-source-include", "--minimal",
+};
+enum { OPTIONS = sizeof options / sizeof *options, OLD_OPTIONS = 4 };
+
+static int option_count(const tally__nvrtc *nvrtc) { return nvrtc->major >= 13 ? OPTIONS : OLD_OPTIONS; }
+
+static tally_status compile(job *j, int sm) {
+    const char *all[OPTIONS + 1];
+    char architecture[64];
+    int best = 0, error;
+    for (int i = 0; i < j->nvrtc->sm_count; i++)
+        if (j->nvrtc->sm[i] <= sm && j->nvrtc->sm[i] > best) best = j->nvrtc->sm[i];
+    TALLY_CHECK(best != 0, UNSUPPORTED,
+                "NVRTC %d.%d compiles for GPUs of sm_%d and newer, and this one is sm_%d: pip install nvidia-cuda-nvrtc-cu12",
+                j->nvrtc->major, j->nvrtc->minor, j->nvrtc->sm[0], sm);
+    j->ptx = best != sm;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", j->ptx ? "compute" : "sm", best);
+    all[0] = architecture;
+    memcpy(all + 1, options, sizeof options);
+    error = j->nvrtc->compile(j->program, 1 + option_count(j->nvrtc), all);
+    return error == 0 ? TALLY_OK : compile_failed(j, error);
+}
+
+static tally_status take(const job *j, tally__image *image) {
+    int error;
+    if (j->ptx)
+        NVRTC_TRY(j, ptx_size, j->program, &image->size);
+    else
+        NVRTC_TRY(j, cubin_size, j->program, &image->size);
+    image->bytes = malloc(image->size);
+    TALLY_CHECK(image->bytes != NULL, NO_MEMORY, "no memory for the image of a kernel, %zu bytes", image->size);
+    error = j->ptx ? j->nvrtc->ptx(j->program, image->bytes) : j->nvrtc->cubin(j->program, image->bytes);
+    if (error == 0) return TALLY_OK;
+    free(image->bytes);
+    image->bytes = NULL;
+    return nvrtc_failed(j, error, "taking the image");
+}
+
+static tally_status compile_unit(const tally__unit *unit, int sm, tally__image *image) {
+    job j = {.unit = unit};
+    tally_status status;
+    *image = (tally__image){NULL, 0};
+    TALLY_TRY(tally__nvrtc_open(&j.nvrtc));
+    TALLY_TRY(create(&j));
+    status = compile(&j, sm);
+    if (status == TALLY_OK) status = take(&j, image);
+    j.nvrtc->destroy(&j.program);
+    return status;
+}
+
+static tally_status version(char *version, size_t capacity) {
+    const tally__nvrtc *nvrtc;
+    int length;
+    TALLY_TRY(tally__nvrtc_open(&nvrtc));
+    length = snprintf(version, capacity, "nvrtc %d.%d", nvrtc->major, nvrtc->minor);
+    for (int i = 0; i < option_count(nvrtc) && length > 0 && (size_t)length < capacity; i++)
+        length += snprintf(version + length, capacity - (size_t)length, " %s", options[i]);
+    TALLY_CHECK(length > 0 && (size_t)length < capacity, NO_SPACE, "the compiler's version takes %d bytes, the buffer has %zu", length,
+                capacity);
+    return TALLY_OK;
+}
+
+const tally__platform tally__nvidia_platform = {"cuda", tally__nvidia_driver, compile_unit, version};

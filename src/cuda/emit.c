@@ -1,0 +1,209 @@
+/* A unit as one text: for people who want to read what the GPU runs, profile it or compile it elsewhere. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/nvidia.h"
+#include "cuda/texts.h"
+
+enum { MOST_TEXTS = 1024, MOST_NESTED = 64 };
+
+const tally__text *tally__text_named(const char *name, size_t length) {
+    if (length == 8 && memcmp(name, "stdint.h", 8) == 0) return tally__text_named("lib/nvrtc.h", 11);
+    for (int i = 0; i < tally__text_count; i++)
+        if (strlen(tally__texts[i].name) == length && memcmp(tally__texts[i].name, name, length) == 0) return &tally__texts[i];
+    return NULL;
+}
+
+/* What is being written. A text with an include guard is left out where it is known to stand above: where it was written outside of all
+ * conditions. In a condition, which may not hold, nothing is known, and it is written again. */
+typedef struct writer {
+    const tally__unit *unit;
+    char *bytes;
+    size_t size, capacity;
+    bool no_memory;
+    int conditions; /* open ones, but for include guards */
+    int nested;
+    bool above[MOST_TEXTS];
+} writer;
+
+static void put(writer *w, const char *bytes, size_t size) {
+    if (w->no_memory) return;
+    if (w->size + size + 1 > w->capacity) {
+        size_t capacity = 2 * (w->size + size) + 4096;
+        char *more = realloc(w->bytes, capacity);
+        w->no_memory = more == NULL;
+        if (more == NULL) return;
+        w->bytes = more;
+        w->capacity = capacity;
+    }
+    memcpy(w->bytes + w->size, bytes, size);
+    w->size += size;
+    w->bytes[w->size] = '\0';
+}
+static void put_string(writer *w, const char *string) { put(w, string, strlen(string)); }
+
+/* The word behind the # of a directive, and the rest of its line without blanks around; false: the line is none. */
+typedef struct directive {
+    const char *word, *rest;
+    size_t word_size, rest_size;
+} directive;
+static bool read_directive(const char *line, const char *end, directive *d) {
+    const char *p = line;
+    while (p < end && (*p == ' ' || *p == '\t')) p++;
+    if (p == end || *p != '#') return false;
+    for (p++; p < end && (*p == ' ' || *p == '\t');) p++;
+    for (d->word = p; p < end && isalpha((unsigned char)*p);) p++;
+    d->word_size = (size_t)(p - d->word);
+    while (p < end && (*p == ' ' || *p == '\t')) p++;
+    while (end > p && isspace((unsigned char)end[-1])) end--;
+    d->rest = p;
+    d->rest_size = (size_t)(end - p);
+    return true;
+}
+static bool word_is(const directive *d, const char *word) {
+    return d->word_size == strlen(word) && memcmp(d->word, word, d->word_size) == 0;
+}
+static const char *end_of_line(const char *p, const char *end) {
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    return newline != NULL ? newline + 1 : end;
+}
+
+/* Whether the first two directives are #ifndef X and #define X. */
+static bool is_guarded(const char *text, size_t size) {
+    const char *end = text + size, *next;
+    directive first = {0}, second;
+    for (const char *p = text; p < end; p = next) {
+        next = end_of_line(p, end);
+        if (!read_directive(p, next, &second)) continue;
+        if (first.word != NULL)
+            return word_is(&second, "define") && second.rest_size == first.rest_size &&
+                   memcmp(second.rest, first.rest, first.rest_size) == 0;
+        if (!word_is(&second, "ifndef")) return false;
+        first = second;
+    }
+    return false;
+}
+
+/* What an include names: between quotes or brackets, or through a macro that was defined above as a quoted name. */
+static bool included_name(const writer *w, const directive *d, const char **name, size_t *size) {
+    char wanted[128];
+    int length;
+    const char *at = d->rest, *found = NULL, *close;
+    if (d->rest_size < 2) return false;
+    if (*at != '"' && *at != '<') {
+        length = snprintf(wanted, sizeof wanted, "#define %.*s \"", (int)d->rest_size, d->rest);
+        if (length < 0 || (size_t)length >= sizeof wanted || w->bytes == NULL) return false;
+        for (const char *p = w->bytes; (p = strstr(p, wanted)) != NULL; p++) found = p;
+        if (found == NULL) return false;
+        at = found + length - 1;
+    }
+    close = strpbrk(at + 1, "\">\n");
+    if (close == NULL || *close == '\n') return false;
+    *name = at + 1;
+    *size = (size_t)(close - at - 1);
+    return true;
+}
+
+static void expand(writer *w, const char *name, const char *text, size_t size);
+
+/* Writes what the line includes in its place; false: it is none of our texts, and the line stays as it is. */
+static bool expand_include(writer *w, const directive *d) {
+    const char *name;
+    size_t length;
+    const tally__text *text;
+    if (!included_name(w, d, &name, &length)) return false;
+    if (length == 6 && memcmp(name, "user.h", 6) == 0 && w->unit->user_text != NULL) {
+        expand(w, "user.h", w->unit->user_text, strlen(w->unit->user_text));
+        return true;
+    }
+    text = tally__text_named(name, length);
+    if (text == NULL || w->nested >= MOST_NESTED) return false;
+    if (is_guarded(text->text, text->size)) {
+        bool *above = &w->above[text - tally__texts];
+        if (*above) return true;
+        *above = w->conditions == 0;
+    }
+    expand(w, text->name, text->text, text->size);
+    return true;
+}
+
+static void expand(writer *w, const char *name, const char *text, size_t size) {
+    const char *end = text + size, *next;
+    int guard = is_guarded(text, size);
+    w->conditions -= guard;
+    w->nested++;
+    if (name != NULL) {
+        put_string(w, "/* ======== ");
+        put_string(w, name);
+        put_string(w, " ======== */\n");
+    }
+    for (const char *p = text; p < end; p = next) {
+        directive d;
+        next = end_of_line(p, end);
+        if (read_directive(p, next, &d)) {
+            if (word_is(&d, "include") && expand_include(w, &d)) continue;
+            w->conditions += word_is(&d, "if") || word_is(&d, "ifdef") || word_is(&d, "ifndef");
+            w->conditions -= word_is(&d, "endif");
+        }
+        put(w, p, (size_t)(next - p));
+    }
+    if (size != 0 && end[-1] != '\n') put_string(w, "\n");
+    w->nested--;
+    w->conditions += guard;
+}
+
+tally_status tally__emit(const tally__unit *unit, char **text) {
+    writer w = {.unit = unit};
+    directive main_text = {"include", NULL, 7, 0};
+    char quoted[300];
+    *text = NULL;
+    TALLY_CHECK(tally__text_count <= MOST_TEXTS, UNSUPPORTED, "emit.c has room for %d texts, and there are %d", MOST_TEXTS,
+                tally__text_count);
+    put_string(&w, "/* ");
+    put_string(&w, unit->entry);
+    put_string(&w, ", as Tally ");
+    put_string(&w, tally_version());
+    put_string(&w, " compiles it. This file stands alone:\n"
+                   " *     nvcc --cubin --gpu-architecture=sm_90 --std=c++17 --fmad=false FILE\n"
+                   " */\n"
+                   "#ifdef __NVCC__ /* NVRTC does not define this one */\n"
+                   "#define __CUDACC_RTC__\n"
+                   "#include <stdint.h>\n"
+                   "#pragma nv_diag_suppress 177\n"
+                   "#endif\n");
+    expand(&w, NULL, unit->preface, strlen(unit->preface));
+    snprintf(quoted, sizeof quoted, "\"%s\"", unit->text);
+    main_text.rest = quoted;
+    main_text.rest_size = strlen(quoted);
+    if (!expand_include(&w, &main_text)) {
+        free(w.bytes);
+        return tally__fail(TALLY_UNSUPPORTED, "this build of Tally has no kernel text named %s", unit->text);
+    }
+    if (w.no_memory) {
+        free(w.bytes);
+        return tally__fail(TALLY_NO_MEMORY, "no memory for the text of a kernel");
+    }
+    *text = w.bytes;
+    return TALLY_OK;
+}
+
+/* Whoever asked for a dump waits for it: not being able to write is an error here. */
+tally_status tally__dump(const tally__unit *unit, int sm) {
+    const char *folder = getenv("TALLY_JIT_DUMP");
+    char path[4096], *text;
+    FILE *file;
+    bool written;
+    if (folder == NULL || folder[0] == '\0') return TALLY_OK;
+    snprintf(path, sizeof path, "%s/%s-sm_%d.cu", folder, unit->entry, sm);
+    TALLY_TRY(tally__emit(unit, &text));
+    file = fopen(path, "w");
+    written = file != NULL && fputs(text, file) >= 0;
+    if (file != NULL && fclose(file) != 0) written = false;
+    free(text);
+    TALLY_CHECK(written, BAD_ARGUMENT, "%.300s cannot be written (%s): let TALLY_JIT_DUMP name a folder that can, or unset it", path,
+                strerror(errno));
+    return TALLY_OK;
+}
