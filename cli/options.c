@@ -147,17 +147,6 @@ static bool read_overflow(command *wanted, const char *text) {
     return fine;
 }
 
-static bool read_device(command *wanted, const char *text) {
-    static const char *const words[] = {"auto", "cpu", "reference", NULL};
-    int place;
-    if (strncmp(text, "cuda", 4) == 0 || strcmp(text, "simt") == 0) {
-        return complain(NULL, "--device %s comes with a later version; this one has cpu and reference", text);
-    }
-    bool fine = read_word("device", text, words, "cpu or reference", &place);
-    wanted->options.backend = fine ? (tally_backend)place : TALLY_BACKEND_AUTO;
-    return fine;
-}
-
 static bool read_type(command *wanted, const char *text) {
     wanted->wish.type = tally_type_from_name(text);
     return wanted->wish.type != TALLY_NATURAL || complain(NULL, "--type takes " COMMAND_TYPES ", not '%s'", text);
@@ -170,6 +159,19 @@ static bool read_count(const char *option, const char *text, int high, int low, 
     }
     *value = (int)number;
     return true;
+}
+
+static bool read_device(command *wanted, const char *text) {
+    static const char *const words[] = {"auto", "cpu", "reference", "cuda", "simt", NULL};
+    int place;
+    bool fine;
+    if (strncmp(text, "cuda:", 5) == 0) {
+        wanted->options.backend = TALLY_BACKEND_CUDA;
+        return read_count("device cuda:", text + 5, 1000, 0, &wanted->options.device);
+    }
+    fine = read_word("device", text, words, "cpu, cuda, cuda:N, simt or reference", &place);
+    wanted->options.backend = fine ? (tally_backend)place : TALLY_BACKEND_AUTO;
+    return fine;
 }
 
 static bool read_axis(command *wanted, const char *text) {

@@ -92,6 +92,15 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
     return tally__conclude(spec, &report, cut ? "a segment" : "the array");
 }
 
+/* Compute goes to the data: an array or output on a GPU is reduced there. */
+static tally_status choose_backend(tally__spec *spec, const tally__input *in, const void *index, const tally__sink *sink) {
+    bool on_gpu = tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(index) || tally__lies_on_gpu(sink->data);
+    if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
+    TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
+                "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
+    return TALLY_OK;
+}
+
 static tally_status reduce(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
                            const tally_output *out) {
     tally__spec spec;
@@ -101,6 +110,7 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, 1, &sink));
+    TALLY_TRY(choose_backend(&spec, &in, NULL, &sink));
     return run(&spec, &in, NULL, &sink);
 }
 
@@ -146,6 +156,7 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
+    TALLY_TRY(choose_backend(&spec, &in, cut->index, &sink));
     return run(&spec, &in, cut, &sink);
 }
 

@@ -54,6 +54,7 @@ void tally_context_destroy(tally_context *context) {
     tally_allocator allocator;
     if (context == NULL) return;
     allocator = context->allocator;
+    tally__gpu_forget(context);
     for (int i = 0; i < context->user_count; i++) tally__release(&allocator, context->users[i]);
     tally__release(&allocator, context->users);
     tally__release(&allocator, context);
@@ -75,8 +76,9 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
     TALLY_CHECK(options->ddof >= 0 && options->ddof <= 1000, BAD_ARGUMENT, "ddof is %d: 0 to 1000", options->ddof);
     TALLY_CHECK((int)options->overflow >= TALLY_OVERFLOW_REFUSED && options->overflow <= TALLY_OVERFLOW_WRAPS, BAD_ARGUMENT,
                 "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS", (int)options->overflow);
-    TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_REFERENCE,
-                BAD_ARGUMENT, "backend %d is unknown", (int)options->backend);
+    TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_SIMT, BAD_ARGUMENT,
+                "backend %d is unknown", (int)options->backend);
+    TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
     context->options = *options;
     return TALLY_OK;
 }

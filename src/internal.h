@@ -153,6 +153,8 @@ typedef struct tally__spec {
     tally_options options;
     tally_allocator allocator;
     const tally__kernel *kernel;
+    int kernel_number; /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
+    const tally_context *context;
     tally_final final;
     int inputs;
     int components;     /* values of result_type in one result: 2 for minmax */
@@ -243,6 +245,13 @@ typedef struct tally__backend {
                              tally__report *);
 } tally__backend;
 extern const tally__backend tally__cpu_backend, tally__reference_backend;
-const tally__backend *tally__backend_of(const tally_options *options);
+extern const tally__backend tally__cuda_backend, tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */
+const tally__backend *tally__backend_of(const tally_options *options);      /* that reduces */
+const tally__backend *tally__host_backend_of(const tally_options *options); /* whose kernels and trees the host uses */
+
+/* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver. */
+bool tally__lies_on_gpu(const void *address);
+/* Gives up what GPUs keep for a context. */
+void tally__gpu_forget(const void *owner);
 
 #endif

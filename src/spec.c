@@ -4,8 +4,13 @@
 #include "internal.h"
 #include "kernel_list.h"
 
-const tally__backend *tally__backend_of(const tally_options *options) {
+const tally__backend *tally__host_backend_of(const tally_options *options) {
     return options->backend == TALLY_BACKEND_REFERENCE ? &tally__reference_backend : &tally__cpu_backend;
+}
+const tally__backend *tally__backend_of(const tally_options *options) {
+    if (options->backend == TALLY_BACKEND_CUDA) return &tally__cuda_backend;
+    if (options->backend == TALLY_BACKEND_SIMT) return &tally__simt_backend;
+    return tally__host_backend_of(options);
 }
 
 static int place(const char *const *names, const char *name) {
@@ -25,16 +30,16 @@ static const char *exact_kernel(tally_op op) {
     return NULL;
 }
 
-static const tally__kernel_set *kernels_of(const tally__spec *spec, const tally__operator_row *row) {
+static const tally__kernel_set *find_kernels(tally__spec *spec, const tally__operator_row *row) {
     static const char *const names[] = {
 #define TALLY_ROW(name) #name,
         TALLY_KERNELS(TALLY_ROW)
     };
     static const char *const exact_names[] = {TALLY_EXACT_KERNELS(TALLY_ROW)};
 #undef TALLY_ROW
-    const tally__backend *backend = tally__backend_of(&spec->options);
-    if (spec->exact) return backend->exact_kernels(place(exact_names, exact_kernel(spec->op)));
-    return backend->kernels(place(names, row->kernel));
+    const tally__backend *backend = tally__host_backend_of(&spec->options);
+    spec->kernel_number = spec->exact ? place(exact_names, exact_kernel(spec->op)) : place(names, row->kernel);
+    return spec->exact ? backend->exact_kernels(spec->kernel_number) : backend->kernels(spec->kernel_number);
 }
 
 static const tally_format *format_of(tally_type type) {
@@ -76,7 +81,7 @@ static tally_status specify_built_in(const tally__operator_row *row, tally__spec
     spec->inputs = row->inputs;
     spec->exact = class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST && exact_kernel(spec->op) != NULL;
     spec->whole_sums = class != TALLY_CLASS_FLOAT && exact_kernel(spec->op) != NULL;
-    spec->kernel = &kernels_of(spec, row)->of[spec->type][spec->options.nan];
+    spec->kernel = &find_kernels(spec, row)->of[spec->type][spec->options.nan];
     spec->final.ddof = spec->options.ddof;
     spec->final.root = spec->op == TALLY_STD || spec->op == TALLY_NORM2;
     spec->final.mean = spec->op == TALLY_MEAN;
@@ -115,6 +120,7 @@ tally_status tally__specify(const tally_context *context, tally_op op, tally_typ
     spec->type = type;
     spec->options = context->options;
     spec->allocator = context->allocator;
+    spec->context = context;
     if (row != NULL) return specify_built_in(row, spec);
     TALLY_CHECK(op >= TALLY_OP_USER && op - TALLY_OP_USER < context->user_count, BAD_ARGUMENT,
                 "operator %d is neither built in nor defined in this context", (int)op);

@@ -105,7 +105,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Whole leaves from value `from` of the input on, in runs of 2^rank leaves: as aligned as the ladder's end, as long as what is
  * there. Returns how many values were taken. */
 static int64_t push_leaves(tally_state *s, const tally__input *in, int64_t from) {
-    const tally__backend *backend = tally__backend_of(&s->spec.options);
+    const tally__backend *backend = tally__host_backend_of(&s->spec.options);
     int64_t leaves = (in->count - from) / leaf_of(s), taken = 0;
     while (leaves > 0) {
         int rank = s->leaf_end == 0 ? 62 : __builtin_ctzll((unsigned long long)s->leaf_end);
@@ -132,7 +132,7 @@ static void push_values(tally_state *s, const tally__input *in) {
     int64_t done = 0;
     if (!s->spec.order_shows) {
         tally__room room;
-        tally__backend_of(&s->spec.options)->tree(&s->spec, in, 0, in->count, s->end, &room.node);
+        tally__host_backend_of(&s->spec.options)->tree(&s->spec, in, 0, in->count, s->end, &room.node);
         absorb(s, &room.node, in->count);
         return;
     }
@@ -155,6 +155,8 @@ static tally_status push(tally_state *s, const tally_array *x, const tally_array
     tally__input in;
     TALLY_CHECK(s != NULL, BAD_ARGUMENT, "the state is NULL");
     TALLY_TRY(tally__check_input(&s->spec, x, y, &in));
+    TALLY_CHECK(!tally__lies_on_gpu(in.x) && !tally__lies_on_gpu(in.y), UNSUPPORTED,
+                "states take values in host memory in this version: copy the array there");
     TALLY_CHECK(in.count <= TALLY_MOST_VALUES - s->end, BAD_ARGUMENT, "a state cannot hold %lld more values",
                 (long long)in.count);
     if (in.count == 0) return TALLY_OK;

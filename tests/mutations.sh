@@ -80,15 +80,15 @@ mutation() {
 each_mutation() {
 file=src/cpu/exact.c
 mutation additions-bound $file 'int32_t bound = high, additions = TALLY_TILE_ADDITIONS;' 'int32_t bound = high, additions = TALLY_TILE_ADDITIONS - 3;'
-mutation binade $file 'enum { BINADE = 51 };' 'enum { BINADE = 53 };'
+mutation binade kernels/lib/plan.h 'TALLY_BINADE = 51,' 'TALLY_BINADE = 53,'
 mutation level-spacing $file 'bound = lowest - 1;' 'bound = lowest - 3;'
 mutation parts-of-products $file 'additions = TALLY_TILE_ADDITIONS + parts - 1;' 'additions = TALLY_TILE_ADDITIONS - 3;'
 mutation table-overflow $file 'if (levels->count == TALLY_MOST_LEVELS) return false;' 'if (levels->count == 7) return true;'
 mutation residual-dropped $file 'if (lowest == unit) return true;' 'if (lowest <= unit + 1) return true;'
 mutation anchor $file 'tally_scale(1.5, levels->unit[k] + 52)' 'tally_scale(1.0, levels->unit[k] + 52)'
 mutation too-few-levels $file 'if (count < levels->count) continue;' 'if (count + 1 < levels->count) continue;'
-mutation range-test $file 'HIGHEST = 960' 'HIGHEST = 1024'
-mutation underflow-test $file 'LOWEST = -1074' 'LOWEST = -1174'
+mutation range-test kernels/lib/plan.h 'HIGHEST = 960' 'HIGHEST = 1024'
+mutation underflow-test kernels/lib/plan.h 'LOWEST = -1074' 'LOWEST = -1174'
 mutation product-unit $file 'unit += tile->y_extent.unit;' ''
 mutation level-not-committed $file 'for (int k = 0; k < levels.count; k++) {
         some |= counts[k] != 0;' 'for (int k = 0; k + (k > 0) < levels.count; k++) {

@@ -182,7 +182,9 @@ typedef enum tally_overflow {
 typedef enum tally_backend {
     TALLY_BACKEND_AUTO = 0,
     TALLY_BACKEND_CPU = 1,       /* threads and vector units */
-    TALLY_BACKEND_REFERENCE = 2  /* slow and obvious, the same bits: for tests and doubts */
+    TALLY_BACKEND_REFERENCE = 2, /* slow and obvious, the same bits: for tests and doubts */
+    TALLY_BACKEND_CUDA = 3,      /* an NVIDIA GPU; arrays in host memory are copied to it */
+    TALLY_BACKEND_SIMT = 4       /* the GPU's kernels on a simulated GPU, slowly, with their mistakes reported */
 } tally_backend;
 
 typedef struct tally_options {
@@ -193,9 +195,11 @@ typedef struct tally_options {
     int ddof;    /* var and std divide by count - ddof (NaN where that is not positive); 0 .. 1000 */
     tally_backend backend;
     tally_overflow overflow;
+    int device;   /* which GPU, where neither array nor output says so */
+    void *stream; /* the CUstream (cudaStream_t) that GPU work is put on; NULL: the default stream */
 } tally_options;
 #define TALLY_OPTIONS_INIT \
-    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED}
+    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL}
 
 /* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both are
  * called by threads that call Tally and by those it starts, at the same time. */

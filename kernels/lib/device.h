@@ -1,7 +1,8 @@
 /* The words device code is written in beyond lib/dialect.h: threads, warps, barriers, shuffles, atomics, shared memory. NVRTC gets them
  * here; for the simulator they are functions of src/simt/device.h.
  *
- *     TALLY_ENTRY(name)           begins a kernel: its one parameter is `const tally_work work`
+ *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for so many blocks of
+ *                                 TALLY_BLOCK threads on a multiprocessor
  *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share; undefined at first
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
@@ -12,6 +13,7 @@
  *     tally_any(p)                whether p holds for a lane of the warp; all lanes take part
  *     tally_ballot(p)             a bit for each lane; all lanes take part
  *     tally_warp_max(v)  tally_warp_min(v)                               of unsigned 32 bits; all lanes take part
+ *     tally_min_less_one(v, least)                                       of v - 1, which wraps around, and least
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
@@ -30,7 +32,7 @@ typedef struct tally_quad {
 
 #ifdef __CUDACC_RTC__
 
-#define TALLY_ENTRY(name) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, 2) name(const tally_work work)
+#define TALLY_ENTRY(name, blocks) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, blocks) name(const tally_work work)
 #define TALLY_SHARED(type, name)   \
     __shared__ type name##_shared; \
     type *const name = &name##_shared
@@ -61,6 +63,7 @@ TALLY_FN uint32_t tally_warp_min(uint32_t v) {
     return v;
 }
 #endif
+TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return __viaddmin_u32(v, 0xffffffffu, least); }
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }
 TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
@@ -77,15 +80,5 @@ TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) { return *(const volatile 
 #else
 #include "simt/device.h"
 #endif
-
-/* Whether this warp is the last to arrive of `members`. */
-TALLY_FN int32_t tally_is_last(uint32_t *counter, int32_t members) {
-    uint32_t before = 0;
-    tally_fence();
-    if (tally_lane() == 0) before = tally_arrive(counter, (uint32_t)members - 1);
-    before = tally_shuffle(before, 0);
-    tally_fence();
-    return before == (uint32_t)members - 1;
-}
 
 #endif

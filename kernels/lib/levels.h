@@ -85,6 +85,12 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
 
 /* ---- digits ---- */
 
+/* What a term is evidence of, a bit for each kind. */
+TALLY_FN int32_t tally_evidence_of(double x) {
+    if (x - x == 0) return 1 << (x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER);
+    return 1 << TALLY_OTHER | (!(x < 0)) << TALLY_PLUS_INFINITY | (!(x > 0)) << TALLY_MINUS_INFINITY;
+}
+
 /* Digit d counts units of 2^(origin + 16 d); each lane adds to a column of its own, so that lanes never wait for one another. Adds
  * m * 2^(origin + offset). */
 TALLY_FN void tally_scatter(int32_t *digits, int32_t columns, uint64_t m, int32_t is_negative, int32_t offset) {

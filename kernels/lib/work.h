@@ -9,7 +9,7 @@ typedef struct tally_work {
     int64_t x_stride, y_stride;  /* bytes from one value to the next */
     int64_t count;               /* values */
     int64_t first;               /* index of the first, for arg operators */
-    int32_t run;                 /* leaves that one warp reads, a power of two */
+    int32_t run;                 /* a warp reads 2^run leaves, at most 32 */
     int32_t user;                /* free for kernels of other kinds */
     char *nodes;                 /* scratch: nodes of tiles, then of groups of tiles */
     uint32_t *arrivals;          /* scratch: counters, 0 before and after each launch */

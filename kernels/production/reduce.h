@@ -8,8 +8,12 @@
 #include TALLY_KERNEL_FILE
 
 #include "lib/conclude.h"
+#include "lib/arrival.h"
 #include "lib/leaf.h"
 
+#ifndef TALLY_RESIDENT
+#define TALLY_RESIDENT 2
+#endif
 #define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
 
 /* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
@@ -217,16 +221,17 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared);
 
-TALLY_ENTRY(TALLY_N(reduce)) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
     tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
     int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
-    int64_t tile_first = (int64_t)tally_block() * TALLY_WARPS * work.run, run_first = tile_first + (int64_t)tally_warp() * work.run;
-    int64_t runs = (leaves - tile_first + work.run - 1) / work.run;
+    int32_t run = 1 << work.run;
+    int64_t tile_first = (int64_t)tally_block() * TALLY_WARPS << work.run, run_first = tile_first + ((int64_t)tally_warp() << work.run);
+    int64_t runs = (leaves - tile_first + run - 1) >> work.run;
     TALLY_N(node) node = TALLY_N(nothing)();
     int32_t here = (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS), read = 0;
-    for (; read < work.run && run_first + read < leaves; read++) {
+    for (; read < run && run_first + read < leaves; read++) {
         TALLY_N(node) leaf = TALLY_N(read_node)(&work, &x, &y, (run_first + read) * TALLY_DEVICE_LEAF, &shared->stage);
         if (TALLY_IS_FREE)
             node = TALLY_N(merge)(node, leaf);

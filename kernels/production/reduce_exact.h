@@ -9,6 +9,7 @@
 
 #include TALLY_KERNEL_FILE
 
+#include "lib/arrival.h"
 #include "lib/leaf.h"
 #include "lib/levels.h"
 
@@ -23,6 +24,15 @@
 #endif
 /* log2 of the terms that meet in one accumulator of a lane */
 #define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
+
+/* One sum of values of 4 bytes does with registers for three blocks; the others would spill. */
+#ifdef TALLY_RESIDENT
+#define TALLY_EXACT_RESIDENT TALLY_RESIDENT
+#elif TALLY_BYTES == 4 && TALLY_KERNEL_INPUTS == 1 && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#define TALLY_EXACT_RESIDENT 3
+#else
+#define TALLY_EXACT_RESIDENT 2
+#endif
 
 /* ---- measuring ---- */
 
@@ -67,7 +77,7 @@ TALLY_FN TALLY_N(extent) TALLY_N(measure)(const TALLY_N(share) *x) {
         for (int32_t v = 0; v < TALLY_PART; v++) {
             uint32_t size = TALLY_N(size_bits)(x->part[s].v[v]);
             e.most = size > e.most ? size : e.most;
-            e.least = size - 1 < e.least ? size - 1 : e.least;
+            e.least = tally_min_less_one(size, e.least);
         }
     }
     return e;
@@ -259,11 +269,6 @@ TALLY_FN void TALLY_N(forget_levels)(TALLY_N(state) *state) {
 
 /* ---- terms one by one ---- */
 
-TALLY_FN int32_t tally_evidence_of(double x) {
-    if (x - x == 0) return 1 << (x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER);
-    return 1 << TALLY_OTHER | (!(x < 0)) << TALLY_PLUS_INFINITY | (!(x > 0)) << TALLY_MINUS_INFINITY;
-}
-
 TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
 #ifdef TALLY_KEYS
     int64_t key = TALLY_IS_F64 ? tally_bits_f64((double)TALLY_N(value)(t)) : tally_bits_f32((float)TALLY_N(value)(t));
@@ -273,6 +278,29 @@ TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
     notes->high = is_nan ? INT64_MAX : key > notes->high ? key : notes->high;
 #else
     (void)notes, (void)t;
+#endif
+}
+
+/* A leaf without NaNs; its values' own keys are narrower. */
+TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share) *x, int64_t n) {
+#ifdef TALLY_KEYS
+    TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            TALLY_K key = TALLY_N(key)(x->part[s].v[v]);
+            if (n < TALLY_DEVICE_LEAF && TALLY_N(place)(s, v) >= n) continue;
+            low = key < low ? key : low;
+            high = key > high ? key : high;
+        }
+    }
+    if (low <= high) { /* something is there */
+        TALLY_N(widen_keys)(notes, TALLY_N(from_key)(low));
+        TALLY_N(widen_keys)(notes, TALLY_N(from_key)(high));
+    }
+#else
+    (void)notes, (void)x, (void)n;
 #endif
 }
 
@@ -326,7 +354,7 @@ TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_sourc
                                                 TALLY_N(shared) *shared) {
     for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
         TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i), TALLY_N(read_one)(&from_y, at + i));
-    shared->scattered = 1;
+    if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
     return notes;
 }
 TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, TALLY_N(state) *state,
@@ -400,14 +428,7 @@ TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source 
         state->notes.seen_sum |= 1 << TALLY_OTHER;
         state->notes.seen_products |= 1 << TALLY_OTHER;
     }
-#ifdef TALLY_KEYS
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++)
-            if (TALLY_N(place)(s, v) < n) TALLY_N(widen_keys)(&state->notes, x.part[s].v[v]);
-    }
-#endif
+    TALLY_N(widen_by_leaf)(&state->notes, &x, n);
     TALLY_N(add_leaf)(state, &x, &y);
     if (state->leaves == TALLY_FLUSH_LEAVES) TALLY_N(flush)(state, shared);
 }
@@ -512,7 +533,7 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     return 1;
 }
 
-TALLY_ENTRY(TALLY_N(reduce_exact)) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_EXACT_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
     tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
@@ -548,6 +569,7 @@ TALLY_ENTRY(TALLY_N(reduce_exact)) {
 #undef TALLY_SUM_COLUMNS
 #undef TALLY_PRODUCT_COLUMNS
 #undef TALLY_SCATTERS
+#undef TALLY_EXACT_RESIDENT
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF

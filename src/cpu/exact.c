@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "lib/plan.h"
 
 /* ---- measuring ---- */
 
@@ -53,24 +54,6 @@ void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room) {
 
 /* ---- levels ---- */
 
-enum { BINADE = 51 }; /* an accumulator anchored at 1.5 * 2^52 units stays in its binade while it moves by at most 2^51 */
-
-/* The levels that terms below 2^high, multiples of 2^unit, need. `parts`: how many parts of a term meet at the levels after the first.
- * False: more than there are. */
-static bool plan_levels(tally__levels *levels, int32_t high, int32_t unit, int parts) {
-    int32_t bound = high, additions = TALLY_TILE_ADDITIONS;
-    levels->count = 0;
-    for (;;) {
-        int32_t lowest = bound + additions - BINADE;
-        if (levels->count == TALLY_MOST_LEVELS) return false;
-        if (lowest < unit) lowest = unit;
-        levels->unit[levels->count++] = lowest;
-        if (lowest == unit) return true;
-        bound = lowest - 1; /* what is left of a term rounded to multiples of 2^lowest */
-        additions = TALLY_TILE_ADDITIONS + parts - 1;
-    }
-}
-
 /* Levels as some vector loop has them: their number made up by empty ones. */
 static tally__tile_sum *choose_sum(tally__levels *levels, const tally__tiles *tiles, bool is_f64, int term) {
     for (int i = 0; i < 4; i++) {
@@ -83,9 +66,6 @@ static tally__tile_sum *choose_sum(tally__levels *levels, const tally__tiles *ti
     return NULL;
 }
 
-/* Bounds within which levels and the rests of products neither overflow nor underflow. */
-enum { HIGHEST = 960, LOWEST = -1074 };
-
 /* The levels of a tile's terms; false: they are out of bounds, or too many. */
 static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term) {
     int32_t high = tile->x_extent.high, unit = tile->x_extent.unit;
@@ -94,8 +74,9 @@ static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term)
         high += tile->y_extent.high;
         unit += tile->y_extent.unit;
     }
-    if (high > HIGHEST || unit < LOWEST || tile->x_extent.high > HIGHEST || tile->y_extent.high > HIGHEST) return false;
-    return plan_levels(levels, high, unit, product && tile->is_f64 ? 2 : 1);
+    if (tile->x_extent.high > TALLY_LEVELS_HIGHEST || tile->y_extent.high > TALLY_LEVELS_HIGHEST) return false;
+    levels->count = tally_plan_levels(levels->unit, TALLY_MOST_LEVELS, high, unit, TALLY_TILE_ADDITIONS, product && tile->is_f64 ? 2 : 1);
+    return levels->count > 0;
 }
 
 int tally__sum_bunch(const tally__tile *tile, int term, int64_t limit, const int64_t *offsets, int count, tally__parts parts) {

@@ -7,7 +7,7 @@
 
 #include "lib/device.h"
 
-#define TALLY_ENTRY(name)  \
+#define TALLY_ENTRY(name, resident) \
     void name(tally_work); \
     void name(const tally_work work)
 #define TALLY_SHARED(type, name) \
@@ -58,6 +58,8 @@ TALLY_FN int32_t tally_warp(void) { return tally__simt_here->thread / TALLY_WARP
 #define tally_ballot(p) tally__simt_meet(TALLY_SIMT_BALLOT, (p) != 0, 0, TALLY_SIMT_HERE)
 #define tally_warp_max(v) tally__simt_meet(TALLY_SIMT_MAX, v, 0, TALLY_SIMT_HERE)
 #define tally_warp_min(v) tally__simt_meet(TALLY_SIMT_MIN, v, 0, TALLY_SIMT_HERE)
+
+TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }
 
 /* Atomics order nothing else (relaxed), as on the device. They are written out here, in the kernel's unit, for the thread sanitizer to
  * see; and since only the words switch, loading and storing is atomic enough. */

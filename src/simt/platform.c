@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cuda/platform.h"
-#include "simt/simt.h"
+#include "simt/production.h"
 
 typedef struct registered {
     struct registered *next;
@@ -27,7 +27,7 @@ tally__simt_entry *tally__simt_find(const char *name) {
     const registered *r;
     pthread_mutex_lock(&mutex);
     r = find_registered(name);
-    entry = r != NULL ? r->entry : NULL;
+    entry = r != NULL ? r->entry : tally__simt_production(name);
     pthread_mutex_unlock(&mutex);
     return entry;
 }

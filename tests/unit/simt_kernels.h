@@ -16,7 +16,7 @@ static int32_t lanes_here(void) {
 
 /* ---- right ---- */
 
-TALLY_ENTRY(test_place) {
+TALLY_ENTRY(test_place, 1) {
     uint32_t *out = words(work.result) + 4 * number();
     out[0] = (uint32_t)(tally_block() * 1000 + tally_blocks());
     out[1] = (uint32_t)tally_lane();
@@ -25,7 +25,7 @@ TALLY_ENTRY(test_place) {
 }
 
 /* Each word of a warp once. */
-TALLY_ENTRY(test_warp) {
+TALLY_ENTRY(test_warp, 1) {
     uint32_t *out = words(work.result) + 8 * number();
     uint32_t v = (uint32_t)(tally_thread() * 37 % 101);
     int32_t partner = (tally_lane() ^ 5) < lanes_here() ? 5 : 0;
@@ -41,7 +41,7 @@ TALLY_ENTRY(test_warp) {
 }
 
 /* Sums by halves in shared memory; then rounds of writing what the neighbour reads. */
-TALLY_ENTRY(test_barrier) {
+TALLY_ENTRY(test_barrier, 1) {
     TALLY_SHARED(words_of_block, sum);
     TALLY_SHARED(words_of_block, turn);
     int32_t i = tally_thread(), n = tally_threads();
@@ -63,7 +63,7 @@ TALLY_ENTRY(test_barrier) {
     words(work.result)[number()] = sum->v[0] * 1000 + v;
 }
 
-TALLY_ENTRY(test_warp_barrier) {
+TALLY_ENTRY(test_warp_barrier, 1) {
     TALLY_SHARED(words_of_block, turn);
     int32_t i = tally_thread(), first = tally_warp() * TALLY_WARP;
     uint32_t v = (uint32_t)i;
@@ -77,7 +77,7 @@ TALLY_ENTRY(test_warp_barrier) {
 }
 
 /* What each thread was told must be a permutation: checked by the host. */
-TALLY_ENTRY(test_atomics) {
+TALLY_ENTRY(test_atomics, 1) {
     int32_t *out = (int32_t *)work.result;
     out[number()] = (int32_t)tally_arrive(work.arrivals, (uint32_t)work.user);
     tally_add32(work.saw, 3);
@@ -86,13 +86,13 @@ TALLY_ENTRY(test_atomics) {
     out[tally_blocks() * tally_threads() + number()] = tally_swap32(work.saw + 2, number());
 }
 
-TALLY_ENTRY(test_load16) {
+TALLY_ENTRY(test_load16, 1) {
     tally_quad q = tally_load16(work.x + 16 * number());
     words(work.result)[number()] = q.w[0] + q.w[1] * 3 + q.w[2] * 5 + q.w[3] * 7;
 }
 
 /* Blocks leave sums; the last one adds them. */
-TALLY_ENTRY(test_last_block) {
+TALLY_ENTRY(test_last_block, 1) {
     TALLY_SHARED(words_of_block, sum);
     TALLY_SHARED(int32_t, last);
     uint64_t *nodes = (uint64_t *)(void *)work.nodes, total = 0;
@@ -114,7 +114,7 @@ TALLY_ENTRY(test_last_block) {
 }
 
 /* Each block waits for the one before: a chain, which wants them alive at once. nodes: value and flag for each. */
-TALLY_ENTRY(test_chain) {
+TALLY_ENTRY(test_chain, 1) {
     int64_t *nodes = (int64_t *)(void *)work.nodes;
     if (tally_thread() == 0) {
         int64_t sum = tally_block() + 1;
@@ -133,14 +133,14 @@ TALLY_ENTRY(test_chain) {
 
 /* ---- with a fault ---- */
 
-TALLY_ENTRY(test_missing_barrier) {
+TALLY_ENTRY(test_missing_barrier, 1) {
     TALLY_SHARED(words_of_block, turn);
     turn->v[tally_thread()] = (uint32_t)tally_thread();
     words(work.result)[number()] = turn->v[(tally_thread() + 1) % tally_threads()];
 }
 
 /* As test_barrier's rounds, but for the barrier after reading. */
-TALLY_ENTRY(test_missing_second_barrier) {
+TALLY_ENTRY(test_missing_second_barrier, 1) {
     TALLY_SHARED(words_of_block, turn);
     int32_t i = tally_thread(), n = tally_threads();
     uint32_t v = (uint32_t)i;
@@ -153,7 +153,7 @@ TALLY_ENTRY(test_missing_second_barrier) {
 }
 
 /* A shuffle orders no memory. */
-TALLY_ENTRY(test_missing_warp_barrier) {
+TALLY_ENTRY(test_missing_warp_barrier, 1) {
     TALLY_SHARED(words_of_block, turn);
     turn->v[tally_thread()] = (uint32_t)tally_thread();
     tally_any(1);
@@ -161,7 +161,7 @@ TALLY_ENTRY(test_missing_warp_barrier) {
 }
 
 /* As test_last_block with one thread to a block. */
-TALLY_ENTRY(test_missing_fence) {
+TALLY_ENTRY(test_missing_fence, 1) {
     uint32_t *nodes = words(work.nodes), total = 0;
     nodes[tally_block()] = (uint32_t)tally_block();
     if ((int32_t)tally_arrive(work.arrivals, (uint32_t)tally_blocks() - 1) != tally_blocks() - 1) return;
@@ -169,12 +169,12 @@ TALLY_ENTRY(test_missing_fence) {
     words(work.result)[0] = total;
 }
 
-TALLY_ENTRY(test_barrier_in_branch) {
+TALLY_ENTRY(test_barrier_in_branch, 1) {
     (void)work;
     if (tally_thread() < tally_threads() / 2) tally_barrier();
 }
 
-TALLY_ENTRY(test_two_barriers) {
+TALLY_ENTRY(test_two_barriers, 1) {
     (void)work;
     if (tally_thread() < tally_threads() / 2)
         tally_barrier();
@@ -182,19 +182,19 @@ TALLY_ENTRY(test_two_barriers) {
         tally_barrier();
 }
 
-TALLY_ENTRY(test_ended_lane) {
+TALLY_ENTRY(test_ended_lane, 1) {
     if (tally_lane() == 7) return;
     words(work.result)[number()] = tally_shuffle(1, 7);
 }
 
-TALLY_ENTRY(test_vote_of_ended_lane) {
+TALLY_ENTRY(test_vote_of_ended_lane, 1) {
     if (tally_lane() == 7) return;
     words(work.result)[number()] = (uint32_t)tally_any(1);
 }
 
-TALLY_ENTRY(test_absent_lane) { words(work.result)[number()] = tally_shuffle_xor(1, 16); }
+TALLY_ENTRY(test_absent_lane, 1) { words(work.result)[number()] = tally_shuffle_xor(1, 16); }
 
-TALLY_ENTRY(test_two_shuffles) {
+TALLY_ENTRY(test_two_shuffles, 1) {
     uint32_t v;
     if (tally_lane() == 0)
         v = tally_shuffle(1, 0);
@@ -203,7 +203,7 @@ TALLY_ENTRY(test_two_shuffles) {
     words(work.result)[number()] = v;
 }
 
-TALLY_ENTRY(test_deadlock) {
+TALLY_ENTRY(test_deadlock, 1) {
     (void)work;
     if (tally_lane() == 0)
         tally_barrier();
@@ -211,19 +211,19 @@ TALLY_ENTRY(test_deadlock) {
         tally_warp_barrier();
 }
 
-TALLY_ENTRY(test_livelock) {
+TALLY_ENTRY(test_livelock, 1) {
     while (tally_load_fresh((const uint64_t *)(void *)work.nodes) != 1) {
     }
 }
-TALLY_ENTRY(test_atomic_livelock) {
+TALLY_ENTRY(test_atomic_livelock, 1) {
     while (tally_swap32(work.saw, 0) != 1) {
     }
 }
 
-TALLY_ENTRY(test_misaligned_load) { words(work.result)[number()] = tally_load16(work.x + 4).w[0]; }
+TALLY_ENTRY(test_misaligned_load, 1) { words(work.result)[number()] = tally_load16(work.x + 4).w[0]; }
 
 /* One thread more than there is room for. */
-TALLY_ENTRY(test_shared_overrun) {
+TALLY_ENTRY(test_shared_overrun, 1) {
     TALLY_SHARED(words_of_block, turn);
     TALLY_SHARED(words_of_block, other);
     uint32_t *volatile p = turn->v;
@@ -233,7 +233,7 @@ TALLY_ENTRY(test_shared_overrun) {
     words(work.result)[number()] = other->v[0];
 }
 
-TALLY_ENTRY(test_too_much_shared) {
+TALLY_ENTRY(test_too_much_shared, 1) {
     typedef struct {
         char bytes[40000];
     } half;
@@ -244,5 +244,5 @@ TALLY_ENTRY(test_too_much_shared) {
 }
 
 /* Reads, or writes, the value behind the last. */
-TALLY_ENTRY(test_read_tail) { words(work.result)[number()] = words((void *)(uintptr_t)work.x)[number() + 1]; }
-TALLY_ENTRY(test_write_tail) { words(work.result)[number() + 1] = 1; }
+TALLY_ENTRY(test_read_tail, 1) { words(work.result)[number()] = words((void *)(uintptr_t)work.x)[number() + 1]; }
+TALLY_ENTRY(test_write_tail, 1) { words(work.result)[number() + 1] = 1; }

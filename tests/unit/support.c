@@ -138,7 +138,7 @@ size_t result_bytes(const subject *s) {
 }
 
 tally_context *context_for(const subject *s, tally_backend backend, int threads) {
-    static tally_context *made[3][3][3][3][9];
+    static tally_context *made[5][3][3][3][9];
     tally_context **place = &made[backend][s->nan][s->accuracy][s->ddof][threads];
     tally_options options = TALLY_OPTIONS_INIT;
     if (*place != NULL) return *place;

@@ -118,7 +118,8 @@ static void test_bad_options(void **state) {
     REFUSED(threads, INT32_MAX, TALLY_BAD_ARGUMENT)
     REFUSED(ddof, -1, TALLY_BAD_ARGUMENT)
     REFUSED(ddof, 1001, TALLY_BAD_ARGUMENT)
-    REFUSED(backend, (tally_backend)3, TALLY_BAD_ARGUMENT)
+    REFUSED(backend, (tally_backend)5, TALLY_BAD_ARGUMENT)
+    REFUSED(device, -1, TALLY_BAD_ARGUMENT)
     REFUSED(backend, (tally_backend)-1, TALLY_BAD_ARGUMENT)
 #undef REFUSED
     EXPECT_STATUS(tally_set_options(context, NULL), TALLY_BAD_ARGUMENT);

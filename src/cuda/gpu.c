@@ -1,0 +1,261 @@
+/* Devices, kernels loaded into them, and scratch memory. */
+#include "cuda/gpu.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/cache.h"
+
+enum { MOST_DEVICES = 32 };
+
+typedef struct kernel_entry {
+    struct kernel_entry *next;
+    tally__unit unit;
+    tally__cu_module module;
+    tally__loaded loaded;
+} kernel_entry;
+
+typedef struct scratch_entry {
+    struct scratch_entry *next;
+    const void *owner;
+    tally__cu_stream stream;
+    bool captured;
+    tally__cu_address memory;
+    size_t node_bytes;
+} scratch_entry;
+
+typedef struct device_entry {
+    tally__gpu gpu;
+    bool is_open;
+    kernel_entry *kernels;
+    scratch_entry *scratch;
+} device_entry;
+
+/* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock; a kernel is compiled outside it. */
+static device_entry devices[2][MOST_DEVICES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static device_entry *devices_of(const tally__platform *platform) { return devices[platform == &tally__simt_platform]; }
+
+tally_status tally__gpu_check(const tally__driver *driver, int error, const char *what) {
+    const char *name = NULL, *sentence = NULL;
+    if (error == TALLY_CU_SUCCESS) return TALLY_OK;
+    driver->error_name(error, &name);
+    driver->error_sentence(error, &sentence);
+    return tally__fail(error == TALLY_CU_OUT_OF_MEMORY ? TALLY_NO_MEMORY : TALLY_DEVICE_FAILED, "the GPU could not %s: %s (%s)", what,
+                       sentence ? sentence : "unknown error", name ? name : "no name");
+}
+
+/* ---- opening ---- */
+
+static tally_status retain(device_entry *entry, const tally__platform *platform, const tally__driver *driver, int ordinal) {
+    tally__gpu *gpu = &entry->gpu;
+    int major = 0, minor = 0, count = 0;
+    TALLY_TRY(tally__gpu_check(driver, driver->device_count(&count), "count its devices"));
+    TALLY_CHECK(count > 0, NO_DEVICE, "the driver finds no GPU: is one visible (CUDA_VISIBLE_DEVICES)?");
+    TALLY_CHECK(ordinal >= 0 && ordinal < count && ordinal < MOST_DEVICES, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
+    *gpu = (tally__gpu){.platform = platform, .driver = driver, .ordinal = ordinal};
+    TALLY_TRY(tally__gpu_check(driver, driver->device_get(&gpu->device, ordinal), "be opened"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&major, TALLY_CU_DEVICE_MAJOR, gpu->device), "tell its architecture"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&minor, TALLY_CU_DEVICE_MINOR, gpu->device), "tell its architecture"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
+                               "tell its multiprocessors"));
+    gpu->sm = 10 * major + minor;
+    TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later", ordinal, major, minor);
+    TALLY_TRY(tally__gpu_check(driver, driver->context_retain(&gpu->context, gpu->device), "make its context"));
+    entry->is_open = true;
+    return TALLY_OK;
+}
+
+tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally__gpu **gpu) {
+    const char *why = "";
+    const tally__driver *driver = platform->driver(&why);
+    device_entry *entry = &devices_of(platform)[ordinal >= 0 && ordinal < MOST_DEVICES ? ordinal : 0];
+    tally_status status = TALLY_OK;
+    TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
+    pthread_mutex_lock(&lock);
+    if (!entry->is_open || entry->gpu.ordinal != ordinal) status = retain(entry, platform, driver, ordinal);
+    pthread_mutex_unlock(&lock);
+    *gpu = &entry->gpu;
+    return status;
+}
+
+tally_status tally__gpu_enter(const tally__gpu *gpu) {
+    return tally__gpu_check(gpu->driver, gpu->driver->context_push(gpu->context), "make its context current");
+}
+void tally__gpu_leave(const tally__gpu *gpu) {
+    tally__cu_context before;
+    gpu->driver->context_pop(&before);
+}
+
+/* ---- kernels ---- */
+
+static bool is_same_unit(const tally__unit *a, const tally__unit *b) {
+    return a->kernel == b->kernel && a->type == b->type && a->nan == b->nan && a->exact == b->exact && a->user_text == b->user_text;
+}
+
+static kernel_entry *find_kernel(const device_entry *device, const tally__unit *unit) {
+    kernel_entry *entry = device->kernels;
+    while (entry != NULL && !is_same_unit(&entry->unit, unit)) entry = entry->next;
+    return entry;
+}
+
+static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
+    const tally__driver *driver = gpu->driver;
+    const tally__image *image;
+    int blocks = 0;
+    TALLY_TRY(tally__image_of(gpu->platform, &entry->unit, gpu->sm, &image));
+    TALLY_TRY(tally__gpu_check(driver, driver->module_load(&entry->module, image->bytes), "load a kernel"));
+    TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.function, entry->module, entry->unit.entry), "find a kernel"));
+    TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, TALLY_THREADS, 0), "tell how many blocks it holds"));
+    entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
+    return TALLY_OK;
+}
+
+static void unload(const tally__gpu *gpu, kernel_entry *entry) {
+    if (entry->module != NULL) gpu->driver->module_unload(entry->module);
+    free(entry);
+}
+
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__unit *unit, tally__loaded *loaded) {
+    device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
+    kernel_entry *entry, *first;
+    tally_status status;
+    pthread_mutex_lock(&lock);
+    entry = find_kernel(device, unit);
+    if (entry != NULL) *loaded = entry->loaded;
+    pthread_mutex_unlock(&lock);
+    if (entry != NULL) return TALLY_OK;
+    entry = calloc(1, sizeof *entry);
+    TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
+    entry->unit = *unit;
+    status = load(gpu, entry);
+    if (status != TALLY_OK) {
+        unload(gpu, entry);
+        return status;
+    }
+    *loaded = entry->loaded;
+    pthread_mutex_lock(&lock);
+    first = find_kernel(device, unit);
+    if (first == NULL) {
+        entry->next = device->kernels;
+        device->kernels = entry;
+    } else
+        *loaded = first->loaded; /* another thread was faster */
+    pthread_mutex_unlock(&lock);
+    if (first != NULL) unload(gpu, entry);
+    return TALLY_OK;
+}
+
+/* ---- scratch ---- */
+
+enum { HEAD_BYTES = 4096, FIXED_BYTES = HEAD_BYTES + TALLY_ARRIVALS * 4 + TALLY_SUMS_BYTES };
+_Static_assert((int)TALLY_NODE_BYTES <= (int)HEAD_BYTES, "a node does not fit");
+
+size_t tally__scratch_bytes(size_t node_bytes) { return FIXED_BYTES + node_bytes; }
+
+static tally__scratch lay_out(tally__cu_address memory) {
+    tally__scratch scratch = {memory, memory + HEAD_BYTES, memory + HEAD_BYTES + TALLY_ARRIVALS * 4, memory + FIXED_BYTES};
+    return scratch;
+}
+
+/* Memory that is 0 where it must be. While a stream is captured nothing may wait for it: a stream of our own clears the memory. */
+static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
+    const tally__driver *driver = gpu->driver;
+    tally__cu_stream stream = NULL;
+    int mode = TALLY_CU_CAPTURE_MODE_RELAXED;
+    tally_status status;
+    TALLY_TRY(tally__gpu_check(driver, driver->capture_mode(&mode), "prepare for a capture"));
+    status = tally__gpu_check(driver, driver->allocate(&entry->memory, tally__scratch_bytes(entry->node_bytes)), "give scratch memory");
+    if (status == TALLY_OK) {
+        status = tally__gpu_check(driver, driver->stream_create(&stream, TALLY_CU_STREAM_NON_BLOCKING), "make a stream");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(entry->memory, 0, FIXED_BYTES, stream), "clear scratch memory");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->stream_wait(stream), "clear scratch memory");
+        if (stream != NULL) driver->stream_destroy(stream);
+        if (status != TALLY_OK) driver->release(entry->memory);
+    }
+    driver->capture_mode(&mode); /* as it was */
+    return status;
+}
+
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, size_t node_bytes, tally__cu_address given,
+                                size_t given_bytes, tally__scratch *scratch) {
+    device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
+    scratch_entry *entry, fresh = {.owner = owner, .stream = stream, .node_bytes = 1 << 20};
+    int capture = TALLY_CU_CAPTURE_NONE;
+    tally_status status = TALLY_OK;
+    if (given != 0) {
+        TALLY_CHECK(given_bytes >= tally__scratch_bytes(node_bytes), NO_SPACE, "the scratch memory has %zu bytes, %zu are needed", given_bytes,
+                    tally__scratch_bytes(node_bytes));
+        *scratch = lay_out(given);
+        return TALLY_OK;
+    }
+    TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture), "tell whether the stream is captured"));
+    fresh.captured = capture != TALLY_CU_CAPTURE_NONE;
+    while (fresh.node_bytes < node_bytes) fresh.node_bytes *= 2;
+    pthread_mutex_lock(&lock);
+    entry = fresh.captured ? NULL : device->scratch;
+    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->captured)) entry = entry->next;
+    if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
+        status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
+        if (status == TALLY_OK) status = make_scratch(gpu, &fresh);
+        if (status == TALLY_OK) {
+            gpu->driver->release(entry->memory);
+            entry->memory = fresh.memory;
+            entry->node_bytes = fresh.node_bytes;
+        }
+    } else if (entry == NULL) {
+        entry = malloc(sizeof *entry);
+        status = entry ? make_scratch(gpu, &fresh) : tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
+        if (status == TALLY_OK) {
+            *entry = fresh;
+            entry->next = device->scratch;
+            device->scratch = entry;
+        } else
+            free(entry);
+    }
+    if (status == TALLY_OK) *scratch = lay_out(entry->memory);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static void forget_on(device_entry *device, const void *owner, bool all) {
+    scratch_entry **place = &device->scratch;
+    if (!device->is_open || tally__gpu_enter(&device->gpu) != TALLY_OK) return;
+    while (*place != NULL) {
+        scratch_entry *entry = *place;
+        if (all || entry->owner == owner) {
+            device->gpu.driver->release(entry->memory); /* waits for what uses it */
+            *place = entry->next;
+            free(entry);
+        } else
+            place = &entry->next;
+    }
+    tally__gpu_leave(&device->gpu);
+}
+
+void tally__gpu_forget(const void *owner) {
+    pthread_mutex_lock(&lock);
+    for (int p = 0; p < 2; p++)
+        for (int d = 0; d < MOST_DEVICES; d++)
+            if (devices[p][d].scratch != NULL) forget_on(&devices[p][d], owner, false);
+    pthread_mutex_unlock(&lock);
+}
+
+void tally__gpu_close_all(const tally__platform *platform) {
+    pthread_mutex_lock(&lock);
+    for (int d = 0; d < MOST_DEVICES; d++) {
+        device_entry *device = &devices_of(platform)[d];
+        if (!device->is_open) continue;
+        forget_on(device, NULL, true);
+        while (device->kernels != NULL) {
+            kernel_entry *next = device->kernels->next;
+            unload(&device->gpu, device->kernels);
+            device->kernels = next;
+        }
+        device->gpu.driver->context_release(device->gpu.device);
+        device->is_open = false;
+    }
+    pthread_mutex_unlock(&lock);
+}

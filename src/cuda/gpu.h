@@ -1,0 +1,61 @@
+/* One device as Tally uses it: its primary context, the kernels loaded into it, and scratch memory for launches. Devices are opened at
+ * first use and stay open; all of this may be called by several threads at once. */
+#ifndef TALLY_CUDA_GPU_H
+#define TALLY_CUDA_GPU_H
+
+#include "cuda/platform.h"
+#include "lib/work.h"
+
+typedef struct tally__gpu {
+    const tally__platform *platform;
+    const tally__driver *driver;
+    int ordinal, sm, multiprocessors;
+    tally__cu_device device;
+    tally__cu_context context;
+} tally__gpu;
+
+/* A kernel, loaded. */
+typedef struct tally__loaded {
+    tally__cu_function function;
+    int resident_blocks; /* of one launch, on the whole device */
+} tally__loaded;
+
+/* Scratch memory of one launch on one stream, in this order; what must be 0 before a launch is 0 after it. */
+typedef struct tally__scratch {
+    tally__cu_address node;     /* TALLY_NODE_BYTES, for a node that the host wants */
+    tally__cu_address arrivals; /* TALLY_ARRIVALS counters, 0 */
+    tally__cu_address sums;     /* TALLY_SUMS_BYTES, of which a node's are 0 */
+    tally__cu_address nodes;    /* the rest */
+} tally__scratch;
+enum {
+    TALLY_THREADS = 256, TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
+    TALLY_ARRIVALS = 1 << 13,
+    TALLY_SUMS_BYTES = 1 << 16,
+    TALLY_MOST_TILES = 1 << 18,  /* their groups fit TALLY_ARRIVALS */
+    TALLY_MOST_BLOCKS = 3800     /* their keys fit TALLY_SUMS_BYTES */
+};
+/* The bytes of such memory with so many for nodes. */
+size_t tally__scratch_bytes(size_t node_bytes);
+
+/* The status of a driver call: TALLY_OK, TALLY_NO_MEMORY, or TALLY_DEVICE_FAILED with the driver's own sentence. `what` ends "could not ..." */
+tally_status tally__gpu_check(const tally__driver *driver, int error, const char *what);
+
+/* TALLY_NO_DEVICE: no driver, or no such device. */
+tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally__gpu **gpu);
+/* Makes the device's context current, and what was current before that again. */
+tally_status tally__gpu_enter(const tally__gpu *gpu);
+void tally__gpu_leave(const tally__gpu *gpu);
+
+/* The kernel of a unit, compiled and loaded at first use. */
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__unit *unit, tally__loaded *loaded);
+
+/* Scratch memory for a launch on a stream, the owner's own until it gives it up: launches on one stream share, those that are captured
+ * into a graph have their own each. `given` of `given_bytes`, 0 at first, is used instead if it is not 0. */
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, size_t node_bytes, tally__cu_address given,
+                                size_t given_bytes, tally__scratch *scratch);
+/* Frees the scratch memory of an owner on all devices, when what was launched with it is done. */
+void tally__gpu_forget(const void *owner);
+/* Closes the devices of a platform: for tests. */
+void tally__gpu_close_all(const tally__platform *platform);
+
+#endif

@@ -1,0 +1,39 @@
+/* The production kernels that the simulator has, by name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel_list.h"
+#include "simt/production.h"
+
+#define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_##kernel;
+TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+#define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_exact_##kernel;
+TALLY_EXACT_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+
+static const struct {
+    const char *name;
+    const tally__simt_set *set;
+} sets[] = {
+#define TALLY_ROW(kernel) {"tally_reduce_" #kernel, &tally__simt_##kernel},
+    TALLY_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+#define TALLY_ROW(kernel) {"tally_exact_" #kernel, &tally__simt_exact_##kernel},
+    TALLY_EXACT_KERNELS(TALLY_ROW)
+#undef TALLY_ROW
+};
+
+tally__simt_entry *tally__simt_production(const char *entry) {
+    char name[64];
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+        if (strncmp(entry, sets[k].name, strlen(sets[k].name)) != 0) continue;
+        for (int type = TALLY_NATURAL + 1; type < TALLY_TYPE_END; type++)
+            for (int nan = TALLY_NAN_PROPAGATE; nan <= TALLY_NAN_TOTAL; nan++) {
+                const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name((tally_type)type);
+                snprintf(name, sizeof name, "%s_%s_%d", sets[k].name, word, nan);
+                if (strcmp(name, entry) == 0) return sets[k].set->of[type][nan];
+            }
+    }
+    return NULL;
+}

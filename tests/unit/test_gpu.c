@@ -1,0 +1,263 @@
+/* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the borders of leaves, tiles and
+ * groups of tiles, host and device memory, layouts, schedules. On the simulator as it is; with --cuda on a GPU, where sizes are larger. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/gpu.h"
+#include "simt/simt.h"
+#include "support.h"
+
+static tally_backend backend = TALLY_BACKEND_SIMT;
+static const tally__platform *platform = &tally__simt_platform;
+static const tally__driver *driver;
+static tally__gpu *gpu;
+
+static const char *const schedules[] = {"round", "lockstep", "reverse", "random:1", "greedy", "random:2"};
+enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+
+static void choose_schedule(int turn) {
+    tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    EXPECT(tally__simt_parse(schedules[turn % SCHEDULES], &settings), "no schedule %s", schedules[turn % SCHEDULES]);
+    tally__simt_configure(&settings);
+    now.layout = schedules[turn % SCHEDULES];
+}
+
+static void set_scene(const subject *s, data_class class, int64_t size) {
+    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
+    now = fresh;
+}
+
+/* ---- device memory ---- */
+
+static tally__cu_address device_copy(const void *from, size_t bytes, size_t offset) {
+    tally__cu_address memory;
+    EXPECT(driver->allocate(&memory, bytes + offset + 1) == 0, "no device memory for %zu bytes", bytes);
+    EXPECT(bytes == 0 || driver->copy_in(memory + offset, from, bytes, NULL) == 0, "no copy to the device");
+    EXPECT(driver->stream_wait(NULL) == 0, "the copy failed");
+    return memory;
+}
+static void device_read(void *to, tally__cu_address from, size_t bytes) {
+    EXPECT(driver->copy_out(to, from, bytes, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy from the device");
+}
+
+/* ---- whole arrays ---- */
+
+static void compare(const subject *s, data_class class, int64_t size, int turn) {
+    const char *x = data_of(s->type, class, size), *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), size);
+    tally_array left = {x, s->type, size, 0}, right = {y, s->type, size, 0};
+    char wanted[64], got[64];
+    size_t bytes = result_bytes(s);
+    memset(got, 0x5a, sizeof got);
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, NULL, (tally_output){wanted, TALLY_NATURAL, 1, 0});
+    set_scene(s, class, size);
+    choose_schedule(turn);
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, NULL, (tally_output){got, TALLY_NATURAL, 1, 0}), due);
+    EXPECT_BITS(got, wanted, bytes, "the result");
+}
+
+/* Leaves, parts of one, and a tile of 8 leaves. */
+static int list_sizes(tally_type type, int64_t *sizes) {
+    int64_t leaf = tally_leaf_length(type);
+    int count = 0;
+    for (int64_t n = 0; n <= 9; n++) sizes[count++] = n;
+    for (int64_t n = 16; n <= 128; n *= 2)
+        for (int64_t d = -1; d <= 1; d++) sizes[count++] = n + d;
+    for (int64_t k = 1; k <= 8; k++) sizes[count++] = leaf * k / 8 + (k % 3 - 1);
+    for (int64_t k = 2; k <= 8; k *= 2)
+        for (int64_t d = -1; d <= 1; d++) sizes[count++] = leaf * k + d;
+    sizes[count++] = leaf * 17 + 65;
+    return count;
+}
+
+static void test_sizes(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        int64_t sizes[64];
+        int count = list_sizes(s.type, sizes);
+        for (int i = 0; i < count; i++) {
+            int64_t leaf = tally_leaf_length(s.type);
+            if (backend == TALLY_BACKEND_SIMT && (turn + i) % (quick ? 24 : sizes[i] > leaf ? 8 : 3) != 0) continue;
+            compare(&s, (data_class)((turn + i) % DATA_CLASSES), sizes[i], turn + i);
+        }
+    }
+}
+
+/* Every kind of data, in arrays of several leaves. */
+static void test_data(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++)
+        for (int c = 0; c < DATA_CLASSES; c++) {
+            if (backend == TALLY_BACKEND_SIMT && !is_exact_sum(&s) && (turn + c) % 5 != 0) continue;
+            if (quick && (turn + c) % 11 != 0) continue;
+            compare(&s, (data_class)c, tally_leaf_length(s.type) * (2 + c % 2) + 77 * (c % 3), turn + c);
+        }
+}
+
+/* More tiles than one group has, and more groups than one. */
+static void test_groups(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+                                   {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        int64_t tile = 8 * tally_leaf_length(some[i].type), most = backend == TALLY_BACKEND_SIMT ? 66 : 70000;
+        if (quick && i % 3 != 0) continue;
+        for (int64_t tiles = 63; tiles <= most; tiles = tiles < 66 ? tiles + 1 : tiles * 3 + 1)
+            compare(&some[i], SMALL_INTEGERS, tiles * tile - 3, (int)i);
+        compare(&some[i], CANCELLATION, 65 * tile + 1, (int)i + 1);
+    }
+}
+
+/* ---- device memory ---- */
+
+/* Arrays at any address and stride, the result in device memory. */
+static void test_device_memory(void **state) {
+    subject s = {.op = -1};
+    tally__cu_address out;
+    (void)state;
+    EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
+    for (int turn = 0; next_subject(&s); turn++) {
+        int64_t count = tally_leaf_length(s.type) * (turn % 3) + 131 * (turn % 4), bytes = (int64_t)tally_type_size(s.type);
+        const layout *l = &layouts[turn % LAYOUTS];
+        data_class class = (data_class)(turn % DATA_CLASSES);
+        char wanted[64], got[64];
+        if (backend == TALLY_BACKEND_SIMT && turn % (quick ? 17 : 2) != 0) continue;
+        const char *x = data_of(s.type, class, count);
+        size_t room = layout_bytes(l, (size_t)bytes, count);
+        tally_array host = lay_out(l, x, s.type, count, scratch(0, room + 64)), array = host;
+        const char *memory = scratch(0, 1);
+        set_scene(&s, class, count);
+        choose_schedule(turn);
+        tally__cu_address copy = device_copy(memory, room, 0);
+        array.data = (const char *)(uintptr_t)copy + ((const char *)host.data - memory);
+        tally_status due = perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL, (tally_output){wanted, TALLY_NATURAL, 1, 0});
+        tally_status got_status = perform(context_for(&s, backend, 1), s.op, array, array, NULL,
+                                          (tally_output){(void *)(uintptr_t)out, TALLY_NATURAL, 1, 0});
+        EXPECT(got_status == TALLY_OK || got_status == due, "status %s", tally_status_name(got_status));
+        device_read(got, out, sizeof got);
+        EXPECT_BITS(got, wanted, result_bytes(&s), "the result in device memory");
+        driver->release(copy);
+    }
+    driver->release(out);
+}
+
+/* ---- failures ---- */
+
+/* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
+static void test_failing_driver(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}};
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const float *x = data_of(some[i].type, SMALL_INTEGERS, 3000);
+        bool done = false;
+        set_scene(&some[i], SMALL_INTEGERS, 3000);
+        for (int n = 1; !done && n < 500; n++) {
+            tally_context *context;
+            tally_options options = TALLY_OPTIONS_INIT;
+            char got[64];
+            tally__gpu_close_all(platform);
+            options.backend = backend;
+            options.accuracy = some[i].accuracy;
+            EXPECT_OK(tally_context_create(NULL, &context));
+            EXPECT_OK(tally_set_options(context, &options));
+            int64_t before = tally__simt_calls();
+            tally__simt_fail_call(n);
+            tally_status status = tally_reduce(context, some[i].op, (tally_array){x, some[i].type, 3000, 0}, (tally_output){got, TALLY_NATURAL, 1, 0});
+            done = tally__simt_calls() - before < n; /* there was no n-th call */
+            tally__simt_fail_call(0);
+            EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
+                   tally_status_name(status));
+            EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
+            EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
+            EXPECT_OK(tally_reduce(context, some[i].op, (tally_array){x, some[i].type, 3000, 0}, (tally_output){got, TALLY_NATURAL, 1, 0}));
+            tally_context_destroy(context);
+            tally__gpu_close_all(platform);
+            tally__simt_live live = tally__simt_live_now();
+            EXPECT(live.allocations == 0 && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
+                   "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n, (long long)live.allocations,
+                   (long long)live.streams, (long long)live.modules, (long long)live.retained);
+        }
+        EXPECT(done, "the calls never ended");
+    }
+    EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
+    EXPECT_OK(tally__gpu_enter(gpu));
+}
+
+static void test_refusals(void **state) {
+    subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST};
+    float x[4] = {1, 2, 3, 4}, out[4];
+    int64_t offsets[2] = {0, 4};
+    tally_segments cut = {.cut = TALLY_OFFSETS, .index = offsets, .index_type = TALLY_I64, .count = 1};
+    tally_options options = TALLY_OPTIONS_INIT;
+    tally_context *context;
+    (void)state;
+    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, (tally_array){x, TALLY_F32, 4, 0}, cut,
+                                        (tally_output){out, TALLY_NATURAL, 1, 0}), TALLY_UNSUPPORTED);
+    options.backend = backend;
+    options.device = 77;
+    EXPECT_OK(tally_context_create(NULL, &context));
+    EXPECT_OK(tally_set_options(context, &options));
+    EXPECT_STATUS(tally_reduce(context, TALLY_SUM, (tally_array){x, TALLY_F32, 4, 0}, (tally_output){out, TALLY_NATURAL, 1, 0}), TALLY_NO_DEVICE);
+    tally_context_destroy(context);
+}
+
+/* ---- threads ---- */
+
+static void *reduce_often(void *argument) {
+    subject s = {TALLY_SUM, TALLY_F32, 0, 0, *(const tally_accuracy *)argument};
+    const float *x = data_of(TALLY_F32, SMALL_INTEGERS, 20000);
+    tally_context *context;
+    tally_options options = TALLY_OPTIONS_INIT;
+    float first = 0;
+    options.backend = backend;
+    options.accuracy = s.accuracy;
+    if (tally_context_create(NULL, &context) != TALLY_OK || tally_set_options(context, &options) != TALLY_OK) return "no context";
+    for (int i = 0; i < 6; i++) {
+        float got;
+        if (tally_reduce(context, TALLY_SUM, (tally_array){x, TALLY_F32, 20000, 0}, (tally_output){&got, TALLY_NATURAL, 1, 0}) != TALLY_OK) return "failed";
+        if (i > 0 && got != first) return "another result";
+        first = got;
+    }
+    tally_context_destroy(context);
+    return NULL;
+}
+static void test_threads(void **state) {
+    static const tally_accuracy accuracies[] = {TALLY_BEST, TALLY_FAST};
+    pthread_t threads[4];
+    (void)state;
+    data_of(TALLY_F32, SMALL_INTEGERS, 20000); /* made before threads share it */
+    for (int t = 0; t < 4; t++) EXPECT(pthread_create(&threads[t], NULL, reduce_often, (void *)(uintptr_t)&accuracies[t % 2]) == 0, "no thread");
+    for (int t = 0; t < 4; t++) {
+        void *why;
+        pthread_join(threads[t], &why);
+        EXPECT(why == NULL, "a thread: %s", (const char *)why);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads), cmocka_unit_test(test_failing_driver),
+    };
+    const char *why = "";
+    if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
+        backend = TALLY_BACKEND_CUDA;
+        platform = &tally__nvidia_platform;
+        argv[1] = argv[0];
+        argc--, argv++;
+    }
+    int skipped = begin_program(argc, argv);
+    if (skipped) return skipped;
+    driver = platform->driver(&why);
+    if (driver == NULL || tally__gpu_open(platform, 0, &gpu) != TALLY_OK || tally__gpu_enter(gpu) != TALLY_OK) {
+        printf("SKIPPED: %s\n", driver ? tally_message() : why);
+        return SKIPPED;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
