@@ -36,15 +36,16 @@ enum {
 
 #define RIGHT_KERNELS(X) \
     X(test_place)        \
-    X(test_warp) X(test_barrier) X(test_warp_barrier) X(test_atomics) X(test_load16) X(test_last_block) X(test_chain)
-#define WRONG_KERNELS(X)                                                                                               \
-    X(test_missing_barrier)                                                                                            \
-    X(test_missing_second_barrier)                                                                                     \
-    X(test_missing_warp_barrier)                                                                                       \
-    X(test_missing_fence) X(test_barrier_in_branch) X(test_two_barriers) X(test_ended_lane) X(test_vote_of_ended_lane) \
-        X(test_absent_lane) X(test_two_shuffles) X(test_deadlock) X(test_livelock) X(test_atomic_livelock)             \
-            X(test_misaligned_load) X(test_shared_overrun) X(test_too_much_shared) X(test_read_tail)                   \
-                X(test_write_tail)
+    X(test_warp)         \
+    X(test_barrier) X(test_warp_barrier) X(test_atomics) X(test_load16) X(test_last_block) X(test_chain) X(test_swaps)
+#define WRONG_KERNELS(X)                                                                                             \
+    X(test_missing_barrier)                                                                                          \
+    X(test_missing_second_barrier)                                                                                   \
+    X(test_missing_warp_barrier)                                                                                     \
+    X(test_missing_fence)                                                                                            \
+    X(test_barrier_in_branch) X(test_two_barriers) X(test_ended_lane) X(test_vote_of_ended_lane) X(test_absent_lane) \
+        X(test_two_shuffles) X(test_deadlock) X(test_livelock) X(test_atomic_livelock) X(test_misaligned_load)       \
+            X(test_shared_overrun) X(test_too_much_shared) X(test_read_tail) X(test_write_tail)
 
 static const tally__driver *driver;
 static tally__cu_context context;
@@ -288,13 +289,16 @@ static void test_blocks(void **state) {
     for_all_shapes("test_last_block", 8, check_last_block);
     for (int k = 0; k < SCHEDULES;
          k++) { /* waiting for a block that has not begun is a livelock: no more of them than run at once */
-        shot s = {.blocks = 4, .threads = 33, .schedule = schedules[k]};
-        schedule_as(schedules[k], 4);
+        shot s = {.blocks = 4, .threads = 33, .schedule = schedules[k / 2], .work.user = k % 2};
+        schedule_as(s.schedule, 4);
         s.work.nodes = device_zeros(4 * 16);
+        s.work.saw = device_zeros(4);
         s.work.result = device(4 * 8);
         expect_success(launch("test_chain", 4, 33, s.work), "test_chain", 4, 33, s.schedule);
         check_chain(&s);
+        expect_success(launch("test_swaps", 4, 33, s.work), "test_swaps", 4, 33, s.schedule);
         discard(s.work.nodes);
+        discard(s.work.saw);
         discard(s.work.result);
     }
 }
@@ -385,7 +389,7 @@ static void test_divergence(void **state) {
     expect_fault("test_vote_of_ended_lane", 1, 64, "any");
     expect_fault("test_absent_lane", 1, 20, "which a block of 20 threads does not have");
     expect_fault("test_two_shuffles", 1, 64, "divergent warp");
-    expect_fault("test_deadlock", 2, 64, "deadlock");
+    expect_fault("test_deadlock", 2, 64, "of its warp at the");
     expect_fault("test_misaligned_load", 1, 64, "not a multiple of 16");
     expect_fault("test_too_much_shared", 1, 64, "40000 more");
 }
@@ -398,7 +402,7 @@ static void test_livelocks(void **state) {
 
 /* What the sentence tells: who, where, and how to see it again. */
 static void test_sentence(void **state) {
-    tally_work work = {.result = device(32 * 4)};
+    tally_work work = {.result = device(32 * 4), .saw = device_zeros(4)};
     int error;
     (void)state;
     schedule_as("random:5:17", 4);
@@ -406,7 +410,10 @@ static void test_sentence(void **state) {
     expect_sentence(error, "test_ended_lane: block 0, thread ");
     expect_sentence(error, "unit/simt_kernels.h:");
     expect_sentence(error, "(schedule random:5:17)");
+    schedule_as("round", 4); /* lane 7 has ended before others come to the shuffle */
+    expect_sentence(launch("test_ended_lane", 1, 32, work), "reads lane 7, which has ended");
     discard(work.result);
+    discard(work.saw);
 }
 
 /* How many of the schedules a kernel's results are wrong under. */
