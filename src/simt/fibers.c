@@ -147,7 +147,11 @@ static void reset(tally__fiber *fiber) {
 #endif
     fiber->fake = NULL;
 #ifdef TALLY_SIMT_TSAN
-    if (fiber->thread != NULL) __tsan_destroy_fiber(fiber->thread);
+    if (fiber->thread != NULL) { /* all it did was before what comes now */
+        __tsan_switch_to_fiber(fiber->thread, 0);
+        __tsan_switch_to_fiber(host.thread, 0);
+        __tsan_destroy_fiber(fiber->thread);
+    }
     fiber->thread = __tsan_create_fiber(0);
 #endif
 }

@@ -106,6 +106,7 @@ static void fail(const char *format, ...) {
     vsnprintf(machine.sentence + length, sizeof machine.sentence - (size_t)length, format, arguments);
     va_end(arguments);
     machine.failed = true;
+    TALLY_RELEASE(&machine.ended); /* of the sentence */
     tally__fiber_switch(machine.now->fiber, machine.host);
     abort();
 }

@@ -4,14 +4,14 @@
 
 #include "simt/schedule.h"
 
-enum { WORD = 64, WORDS_OF_BLOCK = TALLY_SIMT_MOST_THREADS / WORD, WARP = 32, ATOMICS_AT_A_TIME = 64 };
+enum { WORD = 64, WORDS_OF_BLOCK = TALLY_SIMT_MOST_THREADS / WORD, WARP = 32, ATOMICS_AT_A_TIME = 1000 };
 
 static struct {
     tally__simt_order order;
     int slots, threads, words; /* words in use of each block's */
     uint64_t random, blocks;
     int ready_count;
-    int atomics; /* that the greedy one has done in a row */
+    int atomics; /* in a row */
     uint64_t ready[TALLY_SIMT_MOST_BLOCKS][WORDS_OF_BLOCK];
 } schedule;
 
@@ -102,9 +102,8 @@ static int any(void) {
 }
 
 static int greedy(int now, tally__step step) {
-    if (step == TALLY_STEP_ATOMIC && ++schedule.atomics < ATOMICS_AT_A_TIME) return now;
-    schedule.atomics = 0;
-    return step == TALLY_STEP_WAIT || step == TALLY_STEP_MET ? from(0) : after(now);
+    if (step == TALLY_STEP_ATOMIC) return now;
+    return step == TALLY_STEP_SPIN ? after(now) : from(0);
 }
 
 static int lockstep(int now, tally__step step) {
@@ -113,8 +112,17 @@ static int lockstep(int now, tally__step step) {
     return later != 0 ? now - now % WARP + __builtin_ctz(later) : after(now);
 }
 
+/* Whether nothing but atomics was done for so long that they may be waiting for somebody who never comes to run. */
+static bool is_stuck(tally__step step) {
+    schedule.atomics = step == TALLY_STEP_ATOMIC ? schedule.atomics + 1 : 0;
+    if (schedule.atomics < ATOMICS_AT_A_TIME) return false;
+    schedule.atomics = 0;
+    return true;
+}
+
 int tally__schedule_next(int now, tally__step step) {
     if (schedule.ready_count == 0) return -1;
+    if (is_stuck(step)) return after(schedule.order == TALLY_SIMT_LOCKSTEP ? now | (WARP - 1) : now);
     switch (schedule.order) {
     case TALLY_SIMT_REVERSE: return before(now);
     case TALLY_SIMT_RANDOM: return step == TALLY_STEP_ATOMIC && below(2) ? now : any();

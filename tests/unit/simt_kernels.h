@@ -113,22 +113,31 @@ TALLY_ENTRY(test_last_block, 1) {
     }
 }
 
-/* Each block waits for the one before: a chain, which wants them alive at once. nodes: value and flag for each. */
+/* Each waits for the one before, in the order of blocks or against it: a chain, which wants them alive at once. nodes: value and flag. */
 TALLY_ENTRY(test_chain, 1) {
     int64_t *nodes = (int64_t *)(void *)work.nodes;
-    if (tally_thread() == 0) {
-        int64_t sum = tally_block() + 1;
-        if (tally_block() > 0) {
-            int64_t *before = nodes + 2 * (tally_block() - 1);
-            while (tally_load_fresh((const uint64_t *)before + 1) == 0) {
-            }
-            sum += (int64_t)tally_load_fresh((const uint64_t *)before);
+    int32_t place = work.user ? tally_blocks() - 1 - tally_block() : tally_block();
+    int64_t sum = place + 1;
+    if (tally_thread() != 0) return;
+    if (place > 0) {
+        int64_t *before = nodes + 2 * (place - 1);
+        while (tally_load_fresh((const uint64_t *)before + 1) == 0) {
         }
-        nodes[2 * tally_block()] = sum;
-        tally_fence();
-        tally_add64(nodes + 2 * tally_block() + 1, 1);
-        ((int64_t *)work.result)[tally_block()] = sum;
+        sum += (int64_t)tally_load_fresh((const uint64_t *)before);
     }
+    nodes[2 * place] = sum;
+    tally_fence();
+    tally_add64(nodes + 2 * place + 1, 1);
+    ((int64_t *)work.result)[place] = sum;
+}
+
+/* The first warp waits, with atomics alone, for the last thread: each lane takes what that gave, and passes it on. */
+TALLY_ENTRY(test_swaps, 1) {
+    if (number() == tally_blocks() * tally_threads() - 1) tally_add32(work.saw, 1);
+    if (number() >= TALLY_WARP) return;
+    while (tally_swap32(work.saw, 0) == 0) {
+    }
+    tally_add32(work.saw, 1);
 }
 
 /* ---- with a fault ---- */
@@ -184,6 +193,7 @@ TALLY_ENTRY(test_two_barriers, 1) {
 
 TALLY_ENTRY(test_ended_lane, 1) {
     if (tally_lane() == 7) return;
+    tally_add32(work.saw, 1);
     words(work.result)[number()] = tally_shuffle(1, 7);
 }
 
