@@ -1,0 +1,139 @@
+/* Keys, and the images of this process. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "cuda/cache.h"
+#include "cuda/nvidia.h"
+#include "cuda/texts.h"
+
+/* ---- keys ---- */
+
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+static XXH128_hash_t texts_hash;
+
+/* Each part with its length before it, so that no two lists of parts look alike. */
+static void add(XXH3_state_t *state, const void *bytes, size_t size) {
+    uint64_t length = size;
+    XXH3_128bits_update(state, &length, sizeof length);
+    XXH3_128bits_update(state, bytes, size);
+}
+static void add_string(XXH3_state_t *state, const char *string) { add(state, string, strlen(string)); }
+
+static void hash_texts(void) {
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    for (int i = 0; i < tally__text_count; i++) {
+        add_string(&state, tally__texts[i].name);
+        add(&state, tally__texts[i].text, tally__texts[i].size);
+    }
+    texts_hash = XXH3_128bits_digest(&state);
+}
+
+static tally__key key_of(const tally__platform *platform, const char *compiler, const tally__unit *unit, int sm) {
+    const int32_t numbers[] = {sm, unit->kernel, (int32_t)unit->type, (int32_t)unit->nan, unit->exact, unit->user_text != NULL};
+    XXH128_canonical_t canonical;
+    XXH3_state_t state;
+    tally__key key;
+    pthread_once(&texts_once, hash_texts);
+    XXH3_128bits_reset(&state);
+    add_string(&state, tally_version());
+    add_string(&state, platform->name);
+    add_string(&state, compiler);
+    add(&state, &texts_hash, sizeof texts_hash);
+    add(&state, numbers, sizeof numbers);
+    add_string(&state, unit->preface);
+    add_string(&state, unit->text);
+    add_string(&state, unit->entry);
+    add_string(&state, unit->user_text != NULL ? unit->user_text : "");
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+    memcpy(key.bytes, canonical.digest, sizeof key.bytes);
+    return key;
+}
+
+/* ---- images of this process ---- */
+
+typedef enum progress { MAKING, MADE, FAILED } progress;
+
+typedef struct entry {
+    struct entry *next;
+    tally__key key;
+    progress progress;
+    tally__image image;
+    tally_status status; /* of the failure, and its sentence */
+    char sentence[512];
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static entry *entries; /* some hundred at most; never removed */
+
+static entry *find(const tally__key *key) {
+    for (entry *e = entries; e != NULL; e = e->next)
+        if (memcmp(e->key.bytes, key->bytes, sizeof key->bytes) == 0) return e;
+    return NULL;
+}
+
+/* Finds the entry, or makes one; *mine: the caller has to make its image. NULL: no memory. Holds the lock. */
+static entry *claim(const tally__key *key, bool *mine) {
+    entry *e = find(key);
+    *mine = e == NULL;
+    if (e == NULL) {
+        e = calloc(1, sizeof *e);
+        if (e == NULL) return NULL;
+        e->key = *key;
+        e->next = entries;
+        entries = e;
+    } else if (e->progress == FAILED) { /* before this caller came: it tries again */
+        e->progress = MAKING;
+        *mine = true;
+    }
+    while (!*mine && e->progress == MAKING) pthread_cond_wait(&changed, &lock);
+    return e;
+}
+
+static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, bool on_disk, const tally__key *key,
+                         tally__image *image) {
+    if (on_disk) TALLY_TRY(tally__dump(unit, sm));
+    if (on_disk && tally__disk_read(key, image)) return TALLY_OK;
+    TALLY_TRY(platform->compile(unit, sm, image));
+    if (on_disk) tally__disk_write(key, image);
+    return TALLY_OK;
+}
+
+tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm, const tally__image **image) {
+    char compiler[512];
+    tally_status status;
+    tally__key key;
+    entry *e;
+    bool mine;
+    *image = NULL;
+    TALLY_TRY(platform->compiler_version(compiler, sizeof compiler));
+    key = key_of(platform, compiler, unit, sm);
+    pthread_mutex_lock(&lock);
+    e = claim(&key, &mine);
+    if (e != NULL && mine) {
+        tally__image made = {NULL, 0};
+        pthread_mutex_unlock(&lock);
+        status = make(platform, unit, sm, compiler[0] != '\0', &key, &made);
+        pthread_mutex_lock(&lock);
+        e->image = made;
+        e->status = status;
+        e->progress = status == TALLY_OK ? MADE : FAILED;
+        if (status != TALLY_OK) snprintf(e->sentence, sizeof e->sentence, "%s", tally_message());
+        pthread_cond_broadcast(&changed);
+    }
+    if (e == NULL)
+        status = tally__fail(TALLY_NO_MEMORY, "no memory to remember a kernel");
+    else if (e->progress == MADE) {
+        status = TALLY_OK;
+        *image = &e->image;
+    } else
+        status = tally__fail(e->status, "%s", e->sentence);
+    pthread_mutex_unlock(&lock);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* Images by what they are made of: in memory while the process lives, and on disk for the next one. */
+#ifndef TALLY_CUDA_CACHE_H
+#define TALLY_CUDA_CACHE_H
+
+#include "cuda/platform.h"
+
+/* The image of a unit for sm_<sm>, which stays until the process ends. Threads that ask for the same one at once wait for a single
+ * compilation, and share its failure; who asks after a failure tries again. */
+tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm, const tally__image **image);
+
+/* What an image is made of, hashed: texts, preface, options, compiler, architecture, Tally. */
+typedef struct tally__key {
+    unsigned char bytes[16];
+} tally__key;
+
+/* ---- on disk (disk.c) ---- */
+
+/* The folder is TALLY_CACHE_DIR ("off": none), $XDG_CACHE_HOME/tally or ~/.cache/tally. It is used only if it belongs to the user and nobody
+ * else can write to it. Both are silent: without the disk, an image is compiled again, and that is all. */
+bool tally__disk_read(const tally__key *key, tally__image *image);
+void tally__disk_write(const tally__key *key, const tally__image *image);
+
+#endif
