@@ -4,6 +4,8 @@
 
 #include "lib/dialect.h"
 
+enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
+
 typedef struct tally_work {
     const char *x, *y;           /* the inputs; y equals x where there is one */
     int64_t x_stride, y_stride;  /* bytes from one value to the next */

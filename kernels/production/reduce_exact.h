@@ -164,9 +164,7 @@ TALLY_FN void TALLY_N(flush)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
 
 TALLY_FN double TALLY_N(term)(TALLY_T t) {
     double x = (double)TALLY_N(value)(t);
-#if defined(TALLY_SUM_TERM) && TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE
-    x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);
-#endif
+    TALLY_IF_SUM(if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);)
     return x;
 }
 
@@ -499,7 +497,7 @@ TALLY_FN void TALLY_N(gather_warps)(TALLY_N(state) *state, TALLY_N(shared) *shar
 TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node, *all = (int64_t *)(void *)work->nodes;
 #ifdef TALLY_KEYS
-    int64_t *keys = all + TALLY_N(node_words);
+    int64_t *keys = all + TALLY_KEYS_AT / 8;
 #endif
     for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads())
         if (words[i] != 0) tally_add64(all + i, words[i]);

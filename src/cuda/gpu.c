@@ -52,6 +52,7 @@ tally_status tally__gpu_check(const tally__driver *driver, int error, const char
 static tally_status retain(device_entry *entry, const tally__platform *platform, const tally__driver *driver, int ordinal) {
     tally__gpu *gpu = &entry->gpu;
     int major = 0, minor = 0, count = 0;
+    TALLY_TRY(tally__gpu_check(driver, driver->init(0), "start"));
     TALLY_TRY(tally__gpu_check(driver, driver->device_count(&count), "count its devices"));
     TALLY_CHECK(count > 0, NO_DEVICE, "the driver finds no GPU: is one visible (CUDA_VISIBLE_DEVICES)?");
     TALLY_CHECK(ordinal >= 0 && ordinal < count && ordinal < MOST_DEVICES, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
@@ -220,9 +221,9 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
     return status;
 }
 
+/* The device's context is current. */
 static void forget_on(device_entry *device, const void *owner, bool all) {
     scratch_entry **place = &device->scratch;
-    if (!device->is_open || tally__gpu_enter(&device->gpu) != TALLY_OK) return;
     while (*place != NULL) {
         scratch_entry *entry = *place;
         if (all || entry->owner == owner) {
@@ -232,14 +233,17 @@ static void forget_on(device_entry *device, const void *owner, bool all) {
         } else
             place = &entry->next;
     }
-    tally__gpu_leave(&device->gpu);
 }
 
 void tally__gpu_forget(const void *owner) {
     pthread_mutex_lock(&lock);
     for (int p = 0; p < 2; p++)
-        for (int d = 0; d < MOST_DEVICES; d++)
-            if (devices[p][d].scratch != NULL) forget_on(&devices[p][d], owner, false);
+        for (int d = 0; d < MOST_DEVICES; d++) {
+            device_entry *device = &devices[p][d];
+            if (device->scratch == NULL || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
+            forget_on(device, owner, false);
+            tally__gpu_leave(&device->gpu);
+        }
     pthread_mutex_unlock(&lock);
 }
 
@@ -247,13 +251,14 @@ void tally__gpu_close_all(const tally__platform *platform) {
     pthread_mutex_lock(&lock);
     for (int d = 0; d < MOST_DEVICES; d++) {
         device_entry *device = &devices_of(platform)[d];
-        if (!device->is_open) continue;
+        if (!device->is_open || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
         forget_on(device, NULL, true);
         while (device->kernels != NULL) {
             kernel_entry *next = device->kernels->next;
             unload(&device->gpu, device->kernels);
             device->kernels = next;
         }
+        tally__gpu_leave(&device->gpu);
         device->gpu.driver->context_release(device->gpu.device);
         device->is_open = false;
     }

@@ -32,7 +32,7 @@ enum {
     TALLY_ARRIVALS = 1 << 13,
     TALLY_SUMS_BYTES = 1 << 16,
     TALLY_MOST_TILES = 1 << 18,  /* their groups fit TALLY_ARRIVALS */
-    TALLY_MOST_BLOCKS = 3800     /* their keys fit TALLY_SUMS_BYTES */
+    TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* their keys fit */
 };
 /* The bytes of such memory with so many for nodes. */
 size_t tally__scratch_bytes(size_t node_bytes);
