@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # tools/setup.sh build|demo|check|bench|lanes: installs the Debian packages that are needed for it and missing.
+# tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
 set -euo pipefail
 
@@ -8,9 +9,10 @@ case ${1-} in
 build | demo) packages=$build ;;
 check) packages="$build g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
+gpu) packages="python3 python3-pip" ;;
 lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 *)
-    sed -n '2,3s/^# //p' "$0" >&2
+    sed -n '2,4s/^# //p' "$0" >&2
     exit 2
     ;;
 esac
@@ -18,6 +20,24 @@ esac
 present() { # a program counts however it came here
     command -v "$1" >/dev/null || [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
+
+# NVIDIA's wheel of NVRTC, downloaded by pip and unpacked: a wheel is a zip, so that nothing outside the folder changes. Some 50 MB.
+fetch_nvrtc() {
+    local folder=$1
+    if ! compgen -G "$folder/nvidia/cu*/lib/libnvrtc.so.*" >/dev/null; then
+        echo "setup: downloading NVIDIA's wheel nvidia-cuda-nvrtc (proprietary; its licence comes with it) into $folder" >&2
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" nvidia-cuda-nvrtc >&2
+        python3 -m zipfile -e "$folder"/*.whl "$folder"
+        rm "$folder"/*.whl
+    fi
+    realpath "$folder"/nvidia/cu*/lib/libnvrtc.so.* | head -n 1
+}
+if [ "$1" = gpu ] && python3 -m pip --version >/dev/null 2>&1; then # from Debian or elsewhere
+    fetch_nvrtc "${2:-build}/nvrtc"
+    exit
+fi
 
 if ! command -v dpkg-query >/dev/null; then
     echo "setup: not a Debian system, so nothing is checked or installed. Needed, by Debian's names: $packages" >&2
@@ -39,7 +59,7 @@ else
         "$1" "sudo apt-get update && sudo $install" >&2
     exit 1
 fi
-echo "setup: installing what $1 needs:$missing"
+echo "setup: installing what $1 needs:$missing" >&2
 log=$(mktemp)
 export DEBIAN_FRONTEND=noninteractive
 if ! { ${as_root}apt-get update && $as_root$install; } >"$log" 2>&1; then
@@ -48,3 +68,4 @@ if ! { ${as_root}apt-get update && $as_root$install; } >"$log" 2>&1; then
     exit 1
 fi
 rm -f "$log"
+if [ "$1" = gpu ]; then fetch_nvrtc "${2:-build}/nvrtc"; fi

@@ -54,8 +54,11 @@ typedef struct TALLY_N(share) {
 TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
     const char *p = from->values + i * from->stride;
     TALLY_T value;
+    TALLY_B bits = 0;
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
-    __builtin_memcpy(&value, p, sizeof value);
+    /* Byte by byte, and out of the compiler's sight: it takes a memcpy to a value for an aligned load. */
+    for (int32_t b = TALLY_BYTES - 1; b >= 0; b--) bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
+    __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 

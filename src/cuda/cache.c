@@ -35,7 +35,8 @@ static void hash_texts(void) {
 }
 
 static tally__key key_of(const tally__platform *platform, const char *compiler, const tally__unit *unit, int sm) {
-    const int32_t numbers[] = {sm, unit->kernel, (int32_t)unit->type, (int32_t)unit->nan, unit->exact, unit->user_text != NULL};
+    const int32_t numbers[] = {sm,          unit->kernel,           (int32_t)unit->type, (int32_t)unit->nan,
+                               unit->exact, unit->user_text != NULL};
     XXH128_canonical_t canonical;
     XXH3_state_t state;
     tally__key key;
@@ -96,8 +97,8 @@ static entry *claim(const tally__key *key, bool *mine) {
     return e;
 }
 
-static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, bool on_disk, const tally__key *key,
-                         tally__image *image) {
+static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, bool on_disk,
+                         const tally__key *key, tally__image *image) {
     if (on_disk) TALLY_TRY(tally__dump(unit, sm));
     if (on_disk && tally__disk_read(key, image)) return TALLY_OK;
     TALLY_TRY(platform->compile(unit, sm, image));
@@ -105,7 +106,8 @@ static tally_status make(const tally__platform *platform, const tally__unit *uni
     return TALLY_OK;
 }
 
-tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm, const tally__image **image) {
+tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm,
+                             const tally__image **image) {
     char compiler[512];
     tally_status status;
     tally__key key;

@@ -6,7 +6,8 @@
 
 /* The image of a unit for sm_<sm>, which stays until the process ends. Threads that ask for the same one at once wait for a single
  * compilation, and share its failure; who asks after a failure tries again. */
-tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm, const tally__image **image);
+tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm,
+                             const tally__image **image);
 
 /* What an image is made of, hashed: texts, preface, options, compiler, architecture, Tally. */
 typedef struct tally__key {

@@ -17,7 +17,8 @@ typedef struct job {
 } job;
 
 static tally_status nvrtc_failed(const job *j, int error, const char *call) {
-    return tally__fail(TALLY_UNSUPPORTED, "NVRTC %d.%d: %s gave %s", j->nvrtc->major, j->nvrtc->minor, call, j->nvrtc->sentence(error));
+    return tally__fail(TALLY_UNSUPPORTED, "NVRTC %d.%d: %s gave %s", j->nvrtc->major, j->nvrtc->minor, call,
+                       j->nvrtc->sentence(error));
 }
 #define NVRTC_TRY(j, call, ...)                                               \
     do {                                                                      \
@@ -62,15 +63,16 @@ static tally_status compile_failed(const job *j, int error) {
         return nvrtc_failed(j, error, "nvrtcCompileProgram");
     }
     for (log[--size] = '\0'; size > 0 && log[size - 1] == '\n';) log[--size] = '\0';
-    status = tally__fail(j->unit->user_text != NULL ? TALLY_BAD_ARGUMENT : TALLY_UNSUPPORTED, "the kernel %s does not compile: %.*s",
-                         j->unit->entry, LOG_SHOWN, log);
+    status = tally__fail(j->unit->user_text != NULL ? TALLY_BAD_ARGUMENT : TALLY_UNSUPPORTED,
+                         "the kernel %s does not compile: %.*s", j->unit->entry, LOG_SHOWN, log);
     free(log);
     return status;
 }
 
 /* The options beyond the architecture; they are part of what the cache knows an image by. NVRTC 12 lacks the last ones. */
 static const char *const options[] = {
-    "--std=c++17", "--fmad=false", "--device-as-default-execution-space", "--device-int128", "--no-source-include", "--minimal",
+    "--std=c++17",     "--fmad=false",        "--device-as-default-execution-space",
+    "--device-int128", "--no-source-include", "--minimal",
 };
 enum { OPTIONS = sizeof options / sizeof *options, OLD_OPTIONS = 4 };
 
@@ -82,9 +84,10 @@ static tally_status compile(job *j, int sm) {
     int best = 0, error;
     for (int i = 0; i < j->nvrtc->sm_count; i++)
         if (j->nvrtc->sm[i] <= sm && j->nvrtc->sm[i] > best) best = j->nvrtc->sm[i];
-    TALLY_CHECK(best != 0, UNSUPPORTED,
-                "NVRTC %d.%d compiles for GPUs of sm_%d and newer, and this one is sm_%d: pip install nvidia-cuda-nvrtc-cu12",
-                j->nvrtc->major, j->nvrtc->minor, j->nvrtc->sm[0], sm);
+    TALLY_CHECK(
+        best != 0, UNSUPPORTED,
+        "NVRTC %d.%d compiles for GPUs of sm_%d and newer, and this one is sm_%d: pip install nvidia-cuda-nvrtc-cu12",
+        j->nvrtc->major, j->nvrtc->minor, j->nvrtc->sm[0], sm);
     j->ptx = best != sm;
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", j->ptx ? "compute" : "sm", best);
     all[0] = architecture;
@@ -127,8 +130,8 @@ static tally_status version(char *version, size_t capacity) {
     length = snprintf(version, capacity, "nvrtc %d.%d", nvrtc->major, nvrtc->minor);
     for (int i = 0; i < option_count(nvrtc) && length > 0 && (size_t)length < capacity; i++)
         length += snprintf(version + length, capacity - (size_t)length, " %s", options[i]);
-    TALLY_CHECK(length > 0 && (size_t)length < capacity, NO_SPACE, "the compiler's version takes %d bytes, the buffer has %zu", length,
-                capacity);
+    TALLY_CHECK(length > 0 && (size_t)length < capacity, NO_SPACE,
+                "the compiler's version takes %d bytes, the buffer has %zu", length, capacity);
     return TALLY_OK;
 }
 

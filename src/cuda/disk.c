@@ -31,7 +31,8 @@ _Static_assert(sizeof(header) == 48, "the header of a record has gaps");
 /* ---- the folder ---- */
 
 static bool folder_path(char *path) {
-    const char *named = secure_getenv("TALLY_CACHE_DIR"), *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+    const char *named = secure_getenv("TALLY_CACHE_DIR"), *xdg = secure_getenv("XDG_CACHE_HOME"),
+               *home = secure_getenv("HOME");
     int length;
     if (named != NULL && named[0] != '\0') {
         if (strcmp(named, "off") == 0) return false;
@@ -60,7 +61,8 @@ static int open_folder(void) {
     mkdir(path, 0700);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return -1;
-    if (fstat(folder, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return folder;
+    if (fstat(folder, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+        return folder;
     close(folder);
     return -1;
 }

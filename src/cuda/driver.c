@@ -34,15 +34,16 @@ static void *open_library(void) {
     if (named != NULL && named[0] != '\0') {
         library = dlopen(named, RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)
-            snprintf(reason, sizeof reason, "TALLY_CUDA_DRIVER names no GPU driver that can be loaded (%s): correct or unset it",
-                     dlerror());
+            snprintf(reason, sizeof reason,
+                     "TALLY_CUDA_DRIVER names no GPU driver that can be loaded (%s): correct or unset it", dlerror());
         return library;
     }
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         snprintf(reason, sizeof reason,
-                 "there is no NVIDIA driver here (libcuda.so.1 was not found): install NVIDIA's driver, in a container start it "
+                 "there is no NVIDIA driver here (libcuda.so.1 was not found): install NVIDIA's driver, in a container "
+                 "start it "
                  "with the GPUs (docker run --gpus all), or let TALLY_CUDA_DRIVER name the file");
     return library;
 }
@@ -51,15 +52,19 @@ static void *open_library(void) {
 static void explain(int error, const char *call) {
     const char *name = NULL, *sentence = NULL;
     if (error == TALLY_CU_NO_DEVICE || error == STUB) {
-        snprintf(reason, sizeof reason, "%s",
-                 error == STUB ? "the libcuda found is the CUDA toolkit's stub, which is for linking only: keep its folder out of "
-                                 "LD_LIBRARY_PATH"
-                               : "the NVIDIA driver sees no GPU: look at nvidia-smi, and at CUDA_VISIBLE_DEVICES, which can hide them");
+        snprintf(
+            reason, sizeof reason, "%s",
+            error == STUB
+                ? "the libcuda found is the CUDA toolkit's stub, which is for linking only: keep its folder out of "
+                  "LD_LIBRARY_PATH"
+                : "the NVIDIA driver sees no GPU: look at nvidia-smi, and at CUDA_VISIBLE_DEVICES, which can hide "
+                  "them");
         return;
     }
     if (table.error_name(error, &name) != TALLY_CU_SUCCESS) name = NULL;
     if (table.error_sentence(error, &sentence) != TALLY_CU_SUCCESS) sentence = NULL;
-    snprintf(reason, sizeof reason, "the NVIDIA driver does not start: %s gave %s (error %d: %s); does nvidia-smi work here?", call,
+    snprintf(reason, sizeof reason,
+             "the NVIDIA driver does not start: %s gave %s (error %d: %s); does nvidia-smi work here?", call,
              name != NULL ? name : "an error", error, sentence != NULL ? sentence : "no explanation");
 }
 
@@ -76,11 +81,13 @@ static void open_driver(void) {
     /* An old driver lacks functions: its age is the better sentence. It tells its version before it is started. */
     if (table.driver_version != NULL && table.driver_version(&version) != TALLY_CU_SUCCESS) version = NO_VERSION_YET;
     if (version != NO_VERSION_YET && version < LEAST_VERSION)
-        snprintf(reason, sizeof reason,
-                 "the NVIDIA driver is too old: it knows CUDA %d.%d, and Tally needs 12.0 (driver 525) or newer: update it",
-                 version / 1000, version % 1000 / 10);
+        snprintf(
+            reason, sizeof reason,
+            "the NVIDIA driver is too old: it knows CUDA %d.%d, and Tally needs 12.0 (driver 525) or newer: update it",
+            version / 1000, version % 1000 / 10);
     else if (missing != NULL)
-        snprintf(reason, sizeof reason, "the NVIDIA driver has no function %s: it is too old or damaged; update it", missing);
+        snprintf(reason, sizeof reason, "the NVIDIA driver has no function %s: it is too old or damaged; update it",
+                 missing);
     else if ((error = table.init(0)) != TALLY_CU_SUCCESS)
         explain(error, "cuInit");
     else if (version == NO_VERSION_YET)

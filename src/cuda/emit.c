@@ -13,7 +13,8 @@ enum { MOST_TEXTS = 1024, MOST_NESTED = 64 };
 const tally__text *tally__text_named(const char *name, size_t length) {
     if (length == 8 && memcmp(name, "stdint.h", 8) == 0) return tally__text_named("lib/nvrtc.h", 11);
     for (int i = 0; i < tally__text_count; i++)
-        if (strlen(tally__texts[i].name) == length && memcmp(tally__texts[i].name, name, length) == 0) return &tally__texts[i];
+        if (strlen(tally__texts[i].name) == length && memcmp(tally__texts[i].name, name, length) == 0)
+            return &tally__texts[i];
     return NULL;
 }
 
@@ -160,8 +161,8 @@ tally_status tally__emit(const tally__unit *unit, char **text) {
     directive main_text = {"include", NULL, 7, 0};
     char quoted[300];
     *text = NULL;
-    TALLY_CHECK(tally__text_count <= MOST_TEXTS, UNSUPPORTED, "emit.c has room for %d texts, and there are %d", MOST_TEXTS,
-                tally__text_count);
+    TALLY_CHECK(tally__text_count <= MOST_TEXTS, UNSUPPORTED, "emit.c has room for %d texts, and there are %d",
+                MOST_TEXTS, tally__text_count);
     put_string(&w, "/* ");
     put_string(&w, unit->entry);
     put_string(&w, ", as Tally ");
@@ -203,7 +204,8 @@ tally_status tally__dump(const tally__unit *unit, int sm) {
     written = file != NULL && fputs(text, file) >= 0;
     if (file != NULL && fclose(file) != 0) written = false;
     free(text);
-    TALLY_CHECK(written, BAD_ARGUMENT, "%.300s cannot be written (%s): let TALLY_JIT_DUMP name a folder that can, or unset it", path,
+    TALLY_CHECK(written, BAD_ARGUMENT,
+                "%.300s cannot be written (%s): let TALLY_JIT_DUMP name a folder that can, or unset it", path,
                 strerror(errno));
     return TALLY_OK;
 }

@@ -23,10 +23,10 @@ static const struct {
 #undef TALLY_ROW
 };
 
-#define REJECT(...)                                                         \
-    do {                                                                    \
+#define REJECT(...)                                                          \
+    do {                                                                     \
         if (reason[0] == '\0') snprintf(reason, sizeof reason, __VA_ARGS__); \
-        return false;                                                       \
+        return false;                                                        \
     } while (0)
 
 /* The driver refuses what compilers of a later major version make. Without a driver nothing is loaded anyway. */
@@ -36,6 +36,18 @@ static int driver_major(void) {
     const tally__driver *driver = tally__nvidia_driver(&why);
     if (driver == NULL || driver->driver_version(&version) != TALLY_CU_SUCCESS) return 0;
     return version / 1000;
+}
+
+/* NVRTC opens a second library when it compiles, and finds it by way of its own run path. Sanitizers, whose dlopen stands between, break
+ * that; an open library is found in any case. */
+static void open_builtins(void *symbol) {
+    Dl_info place;
+    const char *slash;
+    char path[4096];
+    if (dladdr(symbol, &place) == 0 || (slash = strrchr(place.dli_fname, '/')) == NULL) return;
+    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - place.dli_fname), place.dli_fname,
+             table.major, table.minor);
+    dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
 /* Fills the table from an open library. `named`: the caller chose this one and knows better than the rule above. */
@@ -49,11 +61,13 @@ static bool fill_table(void *library, const char *path, bool named) {
     if (table.version(&table.major, &table.minor) != 0 || table.major < 12)
         REJECT("%.200s is NVRTC %d.%d, and Tally needs 12.0 or newer", path, table.major, table.minor);
     if (known != 0 && table.major > known && !named)
-        REJECT("%.200s is NVRTC %d.%d, which is too new for the driver: update the driver, or pip install nvidia-cuda-nvrtc-cu%d", path,
-               table.major, table.minor, known);
+        REJECT("%.200s is NVRTC %d.%d, which is too new for the driver: update the driver, or pip install "
+               "nvidia-cuda-nvrtc-cu%d",
+               path, table.major, table.minor, known);
     if (table.arch_count(&table.sm_count) != 0 || table.sm_count < 1 ||
         table.sm_count > (int)(sizeof table.sm / sizeof *table.sm) || table.archs(table.sm) != 0)
         REJECT("%.200s does not tell what it compiles for", path);
+    open_builtins(dlsym(library, calls[0].symbol));
     return true;
 }
 
@@ -120,7 +134,8 @@ static bool try_places(void) {
     }
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const char *begin = places[i].variable == NULL ? "" : secure_getenv(places[i].variable);
-        if (begin != NULL && (places[i].variable == NULL || begin[0] == '/') && try_pattern(begin, places[i].rest)) return true;
+        if (begin != NULL && (places[i].variable == NULL || begin[0] == '/') && try_pattern(begin, places[i].rest))
+            return true;
     }
     return false;
 }
@@ -141,6 +156,7 @@ tally_status tally__nvrtc_open(const tally__nvrtc **nvrtc) {
     *nvrtc = &table;
     if (opened) return TALLY_OK;
     if (reason[0] != '\0') return tally__fail(TALLY_UNSUPPORTED, "%s", reason);
-    return tally__fail(TALLY_UNSUPPORTED, "GPU kernels need NVIDIA's compiler library, and libnvrtc.so was not found: pip install "
-                                          "nvidia-cuda-nvrtc, or let TALLY_NVRTC name the file");
+    return tally__fail(TALLY_UNSUPPORTED,
+                       "GPU kernels need NVIDIA's compiler library, and libnvrtc.so was not found: pip install "
+                       "nvidia-cuda-nvrtc, or let TALLY_NVRTC name the file");
 }

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "cuda/cache.h"
+#include "cuda/cuda.h"
 #include "cuda/gpu.h"
 #include "simt/simt.h"
 #include "support.h"
@@ -243,6 +247,27 @@ static void test_threads(void **state) {
     }
 }
 
+/* ---- kernels ahead of the tests ---- */
+
+/* Compiles every kernel into the cache on disk, by several processes: NVRTC lets only one thread of each compile. */
+static void compile_all(int processes) {
+    for (int p = 0; p < processes; p++) {
+        subject s = {.op = -1};
+        if (fork() != 0) continue;
+        for (int turn = 0; next_subject(&s); turn++) {
+            tally__spec spec;
+            tally__unit unit;
+            const tally__image *image;
+            if (turn % processes != p) continue;
+            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(&spec, &unit) != TALLY_OK ||
+                tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
+                printf("%s\n", tally_message());
+        }
+        _exit(0);
+    }
+    while (wait(NULL) > 0) continue;
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory),
@@ -255,6 +280,11 @@ int main(int argc, char **argv) {
         argv[1] = argv[0];
         argc--, argv++;
     }
+    if (argc > 2 && strcmp(argv[1], "--only") == 0) {
+        cmocka_set_test_filter(argv[2]);
+        argv[2] = argv[0];
+        argc -= 2, argv += 2;
+    }
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
     driver = platform->driver(&why);
@@ -262,5 +292,6 @@ int main(int argc, char **argv) {
         printf("SKIPPED: %s\n", driver ? tally_message() : why);
         return SKIPPED;
     }
+    if (backend == TALLY_BACKEND_CUDA) compile_all(16);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

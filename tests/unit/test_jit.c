@@ -1,0 +1,275 @@
+/* What the cuda backend stands on, without a GPU: opening the driver, emitting, compiling. What is opened once in a process is tested in
+ * children of this one. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "children.h"
+
+#include "cuda/nvidia.h"
+#include "cuda/texts.h"
+
+/* ---- the driver ---- */
+
+/* The sentence of a driver that cannot be used must contain FAKE_WANTED; without that variable it must be usable. */
+static int open_driver(void) {
+    const char *why = NULL, *wanted = getenv("FAKE_WANTED");
+    const tally__driver *driver = tally__nvidia_driver(&why);
+    if (wanted == NULL) {
+        CHILD_CHECK(driver != NULL && driver->device_count != NULL && tally__driver_is_loaded());
+        CHILD_CHECK(tally__nvidia_driver(&why) == driver);
+        return 0;
+    }
+    if (driver != NULL || why == NULL || strstr(why, wanted) == NULL)
+        fprintf(stderr, "wanted \"%s\": %s\n", wanted, why);
+    CHILD_CHECK(driver == NULL && why != NULL && strstr(why, wanted) != NULL);
+    CHILD_CHECK(tally__nvidia_driver(&why) == NULL && strstr(why, wanted) != NULL);
+    return 0;
+}
+
+static void test_driver(void **state) {
+    static const struct {
+        const char *file, *version, *error, *wanted;
+    } cases[] = {
+        {"/nonexistent/libcuda.so.1", NULL, NULL, "TALLY_CUDA_DRIVER"},
+        {"libm.so.6", NULL, NULL, "cuInit"},
+        {FAKE_DRIVER, NULL, NULL, NULL},
+        {FAKE_DRIVER, "13010", NULL, NULL},
+        {FAKE_DRIVER, "11080", NULL, "CUDA 11.8"},
+        {FAKE_DRIVER, NULL, "100", "no GPU"},
+        {FAKE_DRIVER, NULL, "34", "stub"},
+        {FAKE_DRIVER, NULL, "802", "CUDA_ERROR_FAKED"},
+        {FAKE_DRIVER, NULL, "999", "error 999"},
+        {FAKE_DRIVER_PART, NULL, NULL, "cuDeviceGetCount"},
+        {FAKE_DRIVER_PART, "11080", NULL, "CUDA 11.8"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set("TALLY_CUDA_DRIVER", cases[i].file);
+        set("FAKE_CUDA_VERSION", cases[i].version);
+        set("FAKE_CUDA_ERROR", cases[i].error);
+        set("FAKE_WANTED", cases[i].wanted);
+        EXPECT(in_child(open_driver) == 0, "case %zu", i);
+    }
+    set("TALLY_CUDA_DRIVER", NULL);
+}
+
+/* Loaded by somebody else, under the driver's name. */
+static int load_driver(void) {
+    if (tally__driver_is_loaded()) return 0; /* nothing left to see */
+    CHILD_CHECK(!tally__driver_is_loaded());
+    CHILD_CHECK(dlopen("libm.so.6", RTLD_NOW) != NULL && !tally__driver_is_loaded());
+    CHILD_CHECK(dlopen(FAKE_DRIVER, RTLD_NOW) != NULL);
+    CHILD_CHECK(tally__driver_is_loaded() && tally__driver_is_loaded());
+    return 0;
+}
+static void test_driver_is_loaded(void **state) {
+    (void)state;
+    EXPECT(in_child(load_driver) == 0, "see above");
+}
+
+/* ---- units ---- */
+
+static tally__unit unit_of(const char *op, const char *type) {
+    tally__unit unit = {.text = "lib/types_end.h", .type = TALLY_F32};
+    snprintf(unit.entry, sizeof unit.entry, "test_%s_%s", op, type);
+    snprintf(unit.preface, sizeof unit.preface,
+             "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_BLOCK 256\n#define TALLY_KERNEL_FILE "
+             "\"operators/%s.h\"\n"
+             "#include \"lib/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"lib/device.h\"\n"
+             "TALLY_ENTRY(%s) {\n    const TALLY_N(node) *a = (const TALLY_N(node) *)work.nodes;\n"
+             "    *(TALLY_N(result) *)work.result = TALLY_N(finish)(TALLY_N(merge)(a[0], a[tally_thread()]), "
+             "&work.final);\n}\n",
+             type, op, unit.entry);
+    return unit;
+}
+
+/* ---- texts ---- */
+
+static int occurrences(const char *text, const char *what) {
+    int count = 0;
+    for (const char *p = text; (p = strstr(p, what)) != NULL; p++) count++;
+    return count;
+}
+
+static void test_emit(void **state) {
+    tally__unit unit = unit_of("sum", "f32");
+    char *text;
+    const char *include;
+    (void)state;
+    EXPECT(tally__text_named("stdint.h", 8) == tally__text_named("lib/nvrtc.h", 11), "stdint.h is not nvrtc.h");
+    EXPECT(tally__text_named("lib/types", 9) == NULL && tally__text_named("lib/types.h", 11) != NULL,
+           "names are matched in part");
+    for (int i = 0; i < tally__text_count; i++)
+        EXPECT(strlen(tally__texts[i].text) == tally__texts[i].size, "%s has another length", tally__texts[i].name);
+    unit.user_text = "int of_the_user;";
+    strcat(unit.preface, "#include \"user.h\"\n");
+    EXPECT_OK(tally__emit(&unit, &text));
+    EXPECT(strstr(text, "of_the_user") != NULL && strstr(text, "tally_join") == NULL, "the user's text is missing");
+    for (include = text; (include = strstr(include, "#include")) != NULL;
+         include++) /* nvcc's, and one that device code does not see */
+        EXPECT(strncmp(include, "#include <stdint.h>\n#pragma", 27) == 0 ||
+                   strncmp(include, "#include \"simt/", 15) == 0,
+               "left to be included: %.40s", include);
+    free(text);
+    /* A guarded text is there once, also when a guarded one had it before, and twice after a condition. */
+    strcpy(unit.preface, "#include \"lib/elementary.h\"\n#include \"lib/dialect.h\"\n");
+    EXPECT_OK(tally__emit(&unit, &text));
+    EXPECT(occurrences(text, "typedef signed char int8_t") == 1, "not once");
+    free(text);
+    strcpy(unit.preface,
+           "#if 0\n#include \"lib/dialect.h\"\n#endif\n#include \"lib/dialect.h\"\n#include <stdint.h>\n");
+    EXPECT_OK(tally__emit(&unit, &text));
+    EXPECT(occurrences(text, "typedef signed char int8_t") == 2, "not twice");
+    free(text);
+    unit.text = "no/such.h";
+    EXPECT_STATUS(tally__emit(&unit, &text), TALLY_UNSUPPORTED);
+    EXPECT(text == NULL && strstr(tally_message(), "no/such.h") != NULL, "another sentence");
+}
+
+static void test_dump(void **state) {
+    char path[MOST_PATH];
+    tally__unit unit = unit_of("max", "i16");
+    (void)state;
+    set("TALLY_JIT_DUMP", folder);
+    EXPECT_OK(tally__dump(&unit, 90));
+    EXPECT(count_names(folder, path) == 1 && strstr(path, "/test_max_i16-sm_90.cu") != NULL,
+           "no dump, or of another name");
+    set("TALLY_JIT_DUMP", "/nonexistent");
+    EXPECT_STATUS(tally__dump(&unit, 80), TALLY_BAD_ARGUMENT);
+    EXPECT(strstr(tally_message(), "TALLY_JIT_DUMP") != NULL, "another sentence");
+    set("TALLY_JIT_DUMP", NULL);
+}
+
+/* ---- NVRTC ---- */
+
+static int open_wrong_nvrtc(void) {
+    const tally__nvrtc *nvrtc;
+    CHILD_CHECK(tally__nvrtc_open(&nvrtc) == TALLY_UNSUPPORTED && tally_message()[0] != '\0');
+    CHILD_CHECK(strstr(tally_message(), getenv("FAKE_WANTED")) != NULL);
+    return 0;
+}
+static void test_no_nvrtc(void **state) {
+    char *old = getenv("TALLY_NVRTC"), *kept = old != NULL ? strdup(old) : NULL;
+    (void)state;
+    set("TALLY_NVRTC", "/nonexistent/libnvrtc.so");
+    set("FAKE_WANTED", "TALLY_NVRTC");
+    EXPECT(in_child(open_wrong_nvrtc) == 0, "see above");
+    set("TALLY_NVRTC", "libm.so.6");
+    set("FAKE_WANTED", "nvrtcVersion");
+    EXPECT(in_child(open_wrong_nvrtc) == 0, "see above");
+    set("TALLY_NVRTC", kept);
+    set("FAKE_WANTED", NULL);
+    free(kept);
+}
+
+static const tally__nvrtc *nvrtc_or_skip(void) {
+    const tally__nvrtc *nvrtc;
+    if (tally__nvrtc_open(&nvrtc) == TALLY_OK) return nvrtc;
+    print_message("SKIPPED: %s\n", tally_message());
+    skip();
+    return NULL;
+}
+
+static bool begins_with(const tally__image *image, const char *what) {
+    return image->size > strlen(what) && memcmp(image->bytes, what, strlen(what)) == 0;
+}
+
+static void test_compile(void **state) {
+    static const int sms[] = {75, 80, 90, 100, 120, 999};
+    const tally__nvrtc *nvrtc = nvrtc_or_skip();
+    char version[512];
+    (void)state;
+    EXPECT_OK(tally__nvidia_platform.compiler_version(version, sizeof version));
+    EXPECT(strncmp(version, "nvrtc ", 6) == 0, "the version is %s", version);
+    for (size_t i = 0; i < sizeof sms / sizeof *sms; i++) {
+        tally__unit unit = unit_of(i % 2 ? "stats" : "sum", i % 3 ? "f64" : "i32");
+        tally__image image;
+        bool known = false;
+        for (int k = 0; k < nvrtc->sm_count; k++) known |= nvrtc->sm[k] == sms[i];
+        EXPECT_OK(tally__nvidia_platform.compile(&unit, sms[i], &image));
+        EXPECT(begins_with(&image, known ? "\177ELF" : "//"), "no image for sm_%d", sms[i]);
+        free(image.bytes);
+    }
+}
+
+static void test_compile_errors(void **state) {
+    tally__unit unit = unit_of("sum", "f32");
+    tally__image image = {&unit, 1};
+    (void)nvrtc_or_skip();
+    (void)state;
+    EXPECT_STATUS(tally__nvidia_platform.compile(&unit, 20, &image), TALLY_UNSUPPORTED);
+    EXPECT(image.bytes == NULL && strstr(tally_message(), "sm_20") != NULL, "another sentence");
+    unit.user_text = "int x = not_declared;\n";
+    strcat(unit.preface, "#include \"user.h\"\n");
+    EXPECT_STATUS(tally__nvidia_platform.compile(&unit, 90, &image), TALLY_BAD_ARGUMENT);
+    EXPECT(image.bytes == NULL && strstr(tally_message(), "user.h(1)") != NULL &&
+               strstr(tally_message(), "not_declared") != NULL,
+           "another sentence");
+}
+
+/* What lies in the folder where a program runs is not compiled. */
+static int compile_in_folder(void) {
+    tally__unit unit = {.text = "lib/types.h", .entry = "plain"};
+    tally__image image;
+    CHILD_CHECK(chdir(folder) == 0);
+    strcpy(unit.preface, "#define TALLY_TYPE f32\n#define TALLY_NAN 0\n#include \"lib/half.h\"\n");
+    CHILD_CHECK(tally__nvidia_platform.compile(&unit, 90, &image) == TALLY_OK);
+    strcat(unit.preface, "#include \"evil.h\"\n");
+    CHILD_CHECK(tally__nvidia_platform.compile(&unit, 90, &image) != TALLY_OK);
+    return 0;
+}
+static void test_folder_is_not_read(void **state) {
+    char path[MOST_PATH];
+    const tally__nvrtc *nvrtc = nvrtc_or_skip();
+    (void)state;
+    if (nvrtc->major < 13) return; /* it has no option for that; our own names win there too */
+    snprintf(path, sizeof path, "%s/lib", folder);
+    mkdir(path, 0700);
+    strcat(path, "/half.h");
+    write_file(path, "#error from the folder\n", 23);
+    snprintf(path, sizeof path, "%s/evil.h", folder);
+    write_file(path, "int evil;\n", 10);
+    EXPECT(in_child(compile_in_folder) == 0, "see above");
+}
+
+/* An emitted text compiles without any header. */
+static void test_emitted_compiles(void **state) {
+    static const char *const ops[] = {"sum", "stats", "logsumexp", "argmin", "dot"};
+    const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17", "--fmad=false"};
+    const tally__nvrtc *nvrtc = nvrtc_or_skip();
+    (void)state;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        tally__unit unit = unit_of(ops[i], "f64");
+        tally__nvrtc_handle program;
+        char *text, log[2000] = "";
+        size_t size = 0;
+        int error;
+        EXPECT_OK(tally__emit(&unit, &text));
+        EXPECT(nvrtc->create(&program, text, "alone.cu", 0, NULL, NULL) == 0, "no program");
+        error = nvrtc->compile(program, 3, options);
+        if (nvrtc->log_size(program, &size) == 0 && size < sizeof log) nvrtc->log(program, log);
+        EXPECT(error == 0, "%s does not compile alone: %.300s", ops[i], log);
+        nvrtc->destroy(&program);
+        free(text);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_driver),
+        cmocka_unit_test(test_driver_is_loaded),
+        cmocka_unit_test(test_emit),
+        IN_FOLDER(test_dump),
+        cmocka_unit_test(test_no_nvrtc),
+        IN_FOLDER(test_folder_is_not_read),
+        cmocka_unit_test(test_compile),
+        cmocka_unit_test(test_compile_errors),
+        cmocka_unit_test(test_emitted_compiles),
+    };
+    int skipped = begin_program(argc, argv);
+    unsetenv("TALLY_JIT_DUMP");
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+}
