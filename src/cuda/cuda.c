@@ -101,12 +101,11 @@ static tally_status copy_input(call *c, int which, const char **data, int64_t *s
 
 static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
-    int64_t room = (int64_t)c->gpu->multiprocessors * TALLY_TILE_WARPS * 4;
+    int64_t resident = (int64_t)c->gpu->multiprocessors * TALLY_TILE_WARPS * 4; /* warps, about */
     work->run = 0;
-    /* Long runs save arrivals; short ones share the work evenly. */
-    while (work->run < 5 && (leaves >> work->run >= 8 * room || leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) &&
-           (work->run < 3 || leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS))
-        work->run++;
+    /* Long runs save arrivals; short ones share the work evenly: some 8 tiles for each place that a block has. */
+    while (work->run < 3 && leaves >> work->run > 8 * resident) work->run++;
+    while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
