@@ -23,7 +23,7 @@ static int open_driver(void) {
         return 0;
     }
     if (driver != NULL || why == NULL || strstr(why, wanted) == NULL)
-        fprintf(stderr, "wanted \"%s\": %s\n", wanted, why);
+        fprintf(stderr, "wanted \"%s\": %s\n", wanted, why ? why : "no sentence");
     CHILD_CHECK(driver == NULL && why != NULL && strstr(why, wanted) != NULL);
     CHILD_CHECK(tally__nvidia_driver(&why) == NULL && strstr(why, wanted) != NULL);
     return 0;
