@@ -179,7 +179,9 @@ static tally_status reduce_here(call *c, const tally__input *in, const memory *o
     } else
         y = x;
     TALLY_TRY(launch(c, x, x_stride, y, y_stride, in->count, 0, result, &scratch));
-    return sink_on_device ? TALLY_OK : fetch(c, &scratch, sink, report);
+    if (!sink_on_device) return fetch(c, &scratch, sink, report);
+    report->saw = in->count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+    return TALLY_OK;
 }
 
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
