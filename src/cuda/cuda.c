@@ -216,8 +216,8 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
 
 static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
                                 tally__report *report) {
-    (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "this version reduces segments on the CPU only: copy the arrays of %s to host memory", spec->name);
+    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
+    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
