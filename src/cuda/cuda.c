@@ -178,7 +178,9 @@ static tally_status reduce_here(call *c, const tally__input *in, const memory *o
     } else
         y = x;
     TALLY_TRY(launch(c, x, x_stride, y, y_stride, in->count, 0, result, &scratch));
-    return sink_on_device ? TALLY_OK : fetch(c, &scratch, sink, report);
+    if (!sink_on_device) return fetch(c, &scratch, sink, report);
+    report->saw = in->count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+    return TALLY_OK;
 }
 
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
@@ -213,8 +215,8 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
 
 static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
                                 tally__report *report) {
-    (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "this version reduces segments on the CPU only: copy the arrays of %s to host memory", spec->name);
+    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
+    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
