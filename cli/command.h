@@ -15,7 +15,7 @@ typedef struct command {
     const char *by, *offsets, *lengths, *output;
     bool axis_given;
     int64_t axis;
-    bool json, help, version;
+    bool json, help, version, accuracy_given, nan_given;
     input_wish wish;
     tally_options options;
 } command;
@@ -41,7 +41,9 @@ typedef struct command {
     X(OVERFLOW, "overflow", 0, "WHICH",                                                                        \
       "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                    \
       "(it is given modulo 2^64)")                                                                             \
-    X(DEVICE, "device", 0, "D", "cpu, or reference (slow and obvious, the same bits)")                         \
+    X(DEVICE, "device", 0, "D",                                                                                \
+      "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
+      "GPU, slowly; reference, slow and obvious. The bits are the same")                                       \
     X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
     X(HELP, "help", 'h', "", "say what the command does")                                                      \
     X(VERSION, "version", 'V', "", "say which version this is")
@@ -54,10 +56,14 @@ int read_command(int argc, char **argv, command *wanted);
 /* The operator or other command nearest to a word, or NULL if none is near. */
 const char *nearest_command(const char *word);
 
+const char *nearest_operator(const char *word);
+
 /* The words that are commands but no operators. */
 #define COMMAND_WORDS(X)                                       \
     X("list", "the operators, their types and what they give") \
     X("info", "the version and what this machine offers")      \
+    X("emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file") \
+    X("warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
     X("help", "this page; with an operator or a topic, the page of that one")
 
 #endif

@@ -57,6 +57,31 @@ static void print_caches(FILE *stream) {
     fputs(any ? "\n" : "unknown\n", stream);
 }
 
+/* What a GPU needs, and why it is not there. */
+static void print_gpus(FILE *stream) {
+    int count;
+    if (tally_gpu_count(&count) != TALLY_OK) {
+        fprintf(stream, "GPUs          none: %s\n", tally_message());
+    } else {
+        tally_gpu_info info;
+        for (int k = 0; k < count; k++) {
+            if (tally_gpu_describe(k, &info) != TALLY_OK) {
+                fprintf(stream, "GPU %-9d %s\n", k, tally_message());
+                continue;
+            }
+            fprintf(stream, "GPU %-9d %s, sm_%d, %d multiprocessors, %.1f GiB\n", k, info.name, info.sm,
+                    info.multiprocessors, (double)info.memory / (1 << 30));
+            if (k + 1 == count) {
+                fprintf(stream, "GPU driver    CUDA %d.%d\n", info.driver / 1000, info.driver % 1000 / 10);
+            }
+        }
+    }
+    const char *found = tally_gpu_compiler();
+    fprintf(stream, "GPU compiler  %s%s\n", found != NULL ? "" : "none: ", found != NULL ? found : tally_message());
+    found = tally_cache_folder();
+    fprintf(stream, "GPU cache     %s%s\n", found != NULL ? "" : "none: ", found != NULL ? found : tally_message());
+}
+
 void print_info(FILE *stream) {
     fprintf(stream, "version       %s\n", tally_version());
     print_processor(stream);
@@ -66,5 +91,5 @@ void print_info(FILE *stream) {
     if (machine_memory() < INT64_MAX) {
         fprintf(stream, "memory        %.1f GiB\n", (double)machine_memory() / (1 << 30));
     }
-    fputs("GPUs          not used by this version; a later one will\n", stream);
+    print_gpus(stream);
 }

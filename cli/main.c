@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "complain.h"
+#include "gpu.h"
 #include "pages.h"
 #include "reduce.h"
 #include "results.h"
@@ -229,6 +230,12 @@ static int run_command(const command *wanted) {
     }
     if (strcmp(wanted->word, "info") == 0) {
         return run_page(wanted, print_info);
+    }
+    if (strcmp(wanted->word, "emit") == 0) {
+        return run_emit(wanted);
+    }
+    if (strcmp(wanted->word, "warm") == 0) {
+        return run_warm(wanted);
     }
     tally_op op = tally_op_from_name(wanted->word);
     return op == TALLY_OP_END ? refuse_word(wanted->word) : run_operator(wanted, op);

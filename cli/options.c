@@ -25,10 +25,12 @@ static const char *const command_words[] = {
 #define WORD(name, what) name,
     COMMAND_WORDS(WORD)
 #undef WORD
+        NULL};
+static const char *const operator_words[] = {
 #define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) #name,
-        TALLY_OPERATORS(TALLY_ROW)
+    TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
-};
+        NULL};
 
 /* ---- words that are nearly right ---- */
 
@@ -72,12 +74,24 @@ static void keep_nearest(const char *word, const char *candidate, int *best, con
     }
 }
 
+static void search(const char *word, const char *const *words, int *best, const char **nearest) {
+    for (; *words != NULL; words++) {
+        keep_nearest(word, *words, best, nearest);
+    }
+}
+
 const char *nearest_command(const char *word) {
     int best = 4;
     const char *nearest = NULL;
-    for (size_t k = 0; k < sizeof command_words / sizeof command_words[0]; k++) {
-        keep_nearest(word, command_words[k], &best, &nearest);
-    }
+    search(word, command_words, &best, &nearest);
+    search(word, operator_words, &best, &nearest);
+    return nearest;
+}
+
+const char *nearest_operator(const char *word) {
+    int best = 4;
+    const char *nearest = NULL;
+    search(word, operator_words, &best, &nearest);
     return nearest;
 }
 
@@ -128,6 +142,7 @@ static bool read_nan(command *wanted, const char *text) {
     int place;
     bool fine = read_word("nan", text, words, "propagate, skip or total", &place);
     wanted->options.nan = fine ? (tally_nan)place : TALLY_NAN_PROPAGATE;
+    wanted->nan_given = true;
     return fine;
 }
 
@@ -136,6 +151,7 @@ static bool read_accuracy(command *wanted, const char *text) {
     int place;
     bool fine = read_word("accuracy", text, words, "exact or fast", &place);
     wanted->options.accuracy = fine ? (tally_accuracy)place : TALLY_BEST;
+    wanted->accuracy_given = true;
     return fine;
 }
 

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 void start_progress(int64_t total_bytes); /* negative: unknown */
-void advance_progress(int64_t bytes);
+void start_counting(int64_t total, const char *things);
+void advance_progress(int64_t done); /* bytes, or things */
 void clear_progress(void); /* takes the bar off the screen; it comes back with the next advance */
 void end_progress(void);
 

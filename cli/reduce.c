@@ -127,20 +127,28 @@ static tally_status open_fed_state(tally_context *context, tally_op op, tally_ty
     return status;
 }
 
-static bool finish_state(tally_context *context, const tally_state *state, results *made) {
-    if (!make_results(made, context, tally_state_op(state), tally_state_type(state), 1)) {
+/* Room for the one result of `count` values. */
+static bool make_whole(tally_context *context, tally_op op, tally_type type, int64_t count, results *made) {
+    if (!make_results(made, context, op, type, 1)) {
         return false;
     }
-    made->values = tally_state_count(state);
+    made->values = count;
     made->whole = true;
-    tally_output out = tally_out(made->data, TALLY_NATURAL, 1);
-    tally_status status = tally_state_finish(state, out);
+    return true;
+}
+
+static bool conclude(const tally_context *context, tally_status status, const results *made, const char *name) {
     if (status == TALLY_EMPTY) {
         bool skip = tally_get_options(context).nan == TALLY_NAN_SKIP && made->values > 0;
-        return complain(made->names[0], "there is no value%s, and %s of nothing is not defined", skip ? " but NaN" : "",
+        return complain(name, "there is no value%s, and %s of nothing is not defined", skip ? " but NaN" : "",
                         tally_op_name(made->op));
     }
-    return status == TALLY_OK || refused_result(status, made->op, made->names[0]);
+    return status == TALLY_OK || refused_result(status, made->op, name);
+}
+
+static bool finish_state(tally_context *context, const tally_state *state, results *made) {
+    return make_whole(context, tally_state_op(state), tally_state_type(state), tally_state_count(state), made) &&
+           conclude(context, tally_state_finish(state, tally_out(made->data, TALLY_NATURAL, 1)), made, made->names[0]);
 }
 
 static bool push_values(tally_state *state, input *in) {
@@ -199,16 +207,28 @@ static bool reduce_values(tally_context *context, tally_op op, input *left, inpu
     return done;
 }
 
+/* ---- in memory ---- */
+
 static bool reduce_loaded_pair(tally_context *context, tally_op op, input *left, input *right, results *made) {
     tally_array arrays[2];
-    if (!load_pair(context, op, left, right, arrays) || !make_results(made, context, op, arrays[0].type, 1)) {
-        return false;
-    }
-    made->values = arrays[0].count;
-    made->whole = true;
-    tally_output out = tally_out(made->data, TALLY_NATURAL, 1);
-    tally_status status = tally_reduce_pair(context, op, arrays[0], arrays[1], out);
-    return status == TALLY_OK || refused_result(status, op, left->name);
+    return load_pair(context, op, left, right, arrays) &&
+           make_whole(context, op, arrays[0].type, arrays[0].count, made) &&
+           conclude(context,
+                    tally_reduce_pair(context, op, arrays[0], arrays[1], tally_out(made->data, TALLY_NATURAL, 1)), made,
+                    left->name);
+}
+
+static bool reduce_loaded(tally_context *context, tally_op op, input *in, results *made) {
+    tally_array array;
+    in->in_memory_order = in->form != FORM_TEXT && !order_shows(context, op, in->layout.type);
+    return load_input(context, op, in, &array) && make_whole(context, op, array.type, array.count, made) &&
+           conclude(context, tally_reduce(context, op, array, tally_out(made->data, TALLY_NATURAL, 1)), made, in->name);
+}
+
+/* States are the CPU's: what is asked of a GPU is brought into memory whole. */
+static bool is_for_gpu(const tally_context *context) {
+    tally_backend backend = tally_get_options(context).backend;
+    return backend == TALLY_BACKEND_CUDA || backend == TALLY_BACKEND_SIMT;
 }
 
 /* ---- text ---- */
@@ -324,8 +344,10 @@ static bool reduce_text(tally_context *context, tally_op op, input *in, results 
 bool reduce_whole(tally_context *context, tally_op op, input *left, input *right, results *made) {
     start_progress(left->file_bytes);
     bool done;
-    if (right != NULL && (left->form == FORM_TEXT || right->form == FORM_TEXT)) {
+    if (right != NULL && (is_for_gpu(context) || left->form == FORM_TEXT || right->form == FORM_TEXT)) {
         done = reduce_loaded_pair(context, op, left, right, made);
+    } else if (is_for_gpu(context)) {
+        done = reduce_loaded(context, op, left, made);
     } else if (left->form == FORM_TEXT) {
         done = reduce_text(context, op, left, made);
     } else {

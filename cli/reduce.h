@@ -7,7 +7,8 @@
 #include "results.h"
 #include "tally/tally.h"
 
-/* One result of the whole input (right NULL), or of a pair, through a state: inputs may be larger than the memory. */
+/* One result of the whole input (right NULL), or of a pair, through a state: inputs may be larger than the memory. For a GPU they are
+ * brought into memory whole. */
 bool reduce_whole(tally_context *context, tally_op op, input *left, input *right, results *made);
 
 /* One result for each segment of the cut that the command describes. */

@@ -16,8 +16,8 @@ const topic topics[] = {
      "integers gets them as f64. --type reads them as another type, correctly rounded; integer types take no "
      "fractions, "
      "and nothing out of range.\n\n"
-     "A file larger than memory streams through, as standard input does. Only cuts, axes and pairs of text need "
-     "all values in memory.\n\n"
+     "A file larger than memory streams through, as standard input does. Only cuts, axes, pairs of text and GPUs "
+     "need all values in memory.\n\n"
      "Several files are reduced one by one, one line each, with the file's name last. A file that is "
      "refused does not keep the others from being reduced. dot takes two files at a time."},
     {"segments", "Segments",
@@ -55,6 +55,20 @@ const topic topics[] = {
      "The bits of a result depend on the values, their order (where it shows), their type, the operator, --nan, --ddof, "
      "--accuracy and --overflow: not on threads, the machine, or whether the file was mapped, read or piped.\n\n"
      "When the work lasts over a second and standard error is a terminal, a bar there shows how far it is."},
+    {"gpu", "GPUs",
+     "--device cuda reduces on the first NVIDIA GPU, --device cuda:N on the N-th, counted from 0. The file's values are "
+     "copied to it, which takes longer than the CPU needs for them: use it to check, and the library for data that is "
+     "on the GPU already. Whole files and pairs of files have results there, of every operator and type, with the bits "
+     "of the CPU. Segments and axes do not in this version: they are refused, and the exit status is 1. Standard input "
+     "is read into memory to its end, and a file has to fit there.\n\n"
+     "It needs NVIDIA's driver, and NVIDIA's compiler library, NVRTC (pip install nvidia-cuda-nvrtc); tally info says "
+     "what is there, and why not.\n\n"
+     "--device simt runs the same kernels on a simulated GPU, thousands of times slower, anywhere. It reports what a "
+     "GPU would not: lanes that diverge at a barrier, deadlocks, memory out of bounds.\n\n"
+     "tally warm compiles kernels into the cache, as some hundred milliseconds are spent at the first use of each "
+     "otherwise; without arguments all of them, some minutes. --accuracy and --nan narrow it, as OPERATOR and TYPE do. "
+     "tally emit OPERATOR TYPE prints what is compiled, one file that nvcc takes too; --accuracy and --nan choose the "
+     "kernel."},
     {"status", "Exit status",
      "0: done. 1: the data was refused, in whole or in part: a file that cannot be read or is damaged, segments that "
      "do not fit, no "
@@ -63,7 +77,13 @@ const topic topics[] = {
     {"environment", "Environment",
      "OMP_NUM_THREADS: how many threads to use when --threads does not say. TALLY_ISA: the highest instruction set to "
      "use "
-     "(baseline, avx2, avx512); tally info shows the one in use. Neither changes a bit of any result."},
+     "(baseline, avx2, avx512); tally info shows the one in use.\n\n"
+     "TALLY_CUDA_DRIVER and TALLY_NVRTC: the files of NVIDIA's driver (libcuda.so.1) and compiler (libnvrtc.so), where "
+     "they are not found by themselves. TALLY_CACHE_DIR: the folder for compiled kernels, in place of tally in "
+     "XDG_CACHE_HOME or ~/.cache; off keeps none. TALLY_JIT_DUMP: a folder for the source of each kernel that is used. "
+     "TALLY_SIMT_SCHEDULE: the order in which --device simt runs threads: round, reverse, greedy, lockstep, random or "
+     "random:SEED.\n\n"
+     "None changes a bit of any result."},
 };
 
 const int topic_count = (int)(sizeof topics / sizeof topics[0]);
@@ -79,4 +99,6 @@ const char *const examples = "tally stats readings.npy\n"
                              "tally sum --raw --type f32 --nan skip sensor.dat\n"
                              "# raw 32-bit floats; NaNs are left out\n"
                              "tally dot a.npy b.npy --json\n"
-                             "# the sum of products, as JSON\n";
+                             "# the sum of products, as JSON\n"
+                             "tally sum prices.npy --device cuda\n"
+                             "# on a GPU: the same bits\n";

@@ -262,6 +262,7 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     spec = state->spec;
     tally__aim(&spec, out.type);
     TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
+    TALLY_CHECK(!tally__lies_on_gpu(sink.data), UNSUPPORTED, "states give results to host memory in this version");
     tally__fpenv left = tally__fpenv_enter();
     total(state, &room.node);
     report.saw = spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);

@@ -4,12 +4,14 @@
  *     tally_reduce(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 1000), tally_out(&total, TALLY_F64, 1));
  *
  * An operator is reduced over an array, or over each segment of an array that a cut divides. The bits of a result
- * depend on the values, their order, their type, the operator and the options, never on threads, instruction sets,
- * alignment or neighbouring segments: tally_reduce_segments gives for segment s what tally_reduce gives for that slice.
+ * depend on the values, their order, their type, the operator and the options, never on the processor or GPU, threads, instruction
+ * sets, alignment or neighbouring segments: tally_reduce_segments gives for segment s what tally_reduce gives for that slice.
  *
  * Every function returns a status (0 is TALLY_OK); tally_message() then has a sentence that says what was wrong and
- * what to do. Nothing is printed, nothing aborts. Functions are synchronous: when one returns, the work is done.
- * Arrays belong to the caller and are only borrowed for the call. Values may lie at any address: no alignment is needed.
+ * what to do. Nothing is printed, nothing aborts. Functions are synchronous: when one returns, the work is done; only a whole array
+ * reduced to an output in GPU memory is put on a stream and done later (see tally_reduce).
+ * Arrays belong to the caller and are only borrowed for the call, or until that stream is done. Values may lie at any address: no
+ * alignment is needed.
  * Any thread may call any function; one context may serve several threads at once as long as none of them changes its
  * options; one state belongs to one thread at a time.
  *
@@ -71,7 +73,8 @@ enum {
 
 /* An input: `count` values of `type`, the first at `data`, each `stride` bytes after the one before. A stride of 0 means
  * side by side; it may be larger than the value (a field of a struct), smaller, or negative (then `data` is the first
- * value in reading order, the highest in memory). data may be NULL only when count is 0. */
+ * value in reading order, the highest in memory). data may be NULL only when count is 0. It may be memory of a GPU (or managed) where
+ * a function says so; compute goes there. */
 typedef struct tally_array {
     const void *data;
     tally_type type;
@@ -83,7 +86,8 @@ typedef struct tally_array {
  * tally_result_type names; another numeric type converts each result to it: integers that do not fit, and floats
  * that are no integer in range, are TALLY_OVERFLOW (the nearest representable value is written); floats round to nearest even.
  * A sum of integers may not fit its natural type either: see tally_overflow.
- * minmax writes two values per result, stats one tally_stats (its type stays natural). May overlap no input. */
+ * minmax writes two values per result, stats one tally_stats (its type stays natural). May overlap no input. data may be memory of a
+ * GPU where a function says so. */
 typedef struct tally_output {
     void *data;
     tally_type type;
@@ -180,7 +184,7 @@ typedef enum tally_overflow {
 } tally_overflow;
 
 typedef enum tally_backend {
-    TALLY_BACKEND_AUTO = 0,
+    TALLY_BACKEND_AUTO = 0,      /* where the data is: CUDA if an array or the output is GPU or managed memory, else CPU */
     TALLY_BACKEND_CPU = 1,       /* threads and vector units */
     TALLY_BACKEND_REFERENCE = 2, /* slow and obvious, the same bits: for tests and doubts */
     TALLY_BACKEND_CUDA = 3,      /* an NVIDIA GPU; arrays in host memory are copied to it */
@@ -226,22 +230,36 @@ TALLY_API const char *tally_message(void);
 /* ---- reducing ----------------------------------------------------------------------------------------------- */
 
 /* Reduces the array to one result in out[0]. Method: docs/order.md; threads take runs of leaves, each leaf column by
- * column (Hillis and Steele's data-parallel reduction, with the tree fixed in advance).
+ * column (Hillis and Steele's data-parallel reduction, with the tree fixed in advance). On a GPU, warps take runs of leaves and the last
+ * block to arrive at a node combines it: one launch, docs/design/005-gpu-whole-arrays.md.
+ * GPU: the array and out may be host, pinned, managed or GPU memory, those of a GPU all of the same one. Host arrays are copied to it.
+ * The kernel is put on options.stream, ordered there like any other. The first call for an operator, type and set of options also
+ * compiles or loads its kernel and takes scratch memory, and may wait for the GPU (tally_warm does the first ahead).
+ *  - out in GPU memory: the call returns with the result still to come, in stream order. Its type is the natural one (sums go to F64
+ *    as well), its stride is not looked at, the array is not host memory. The values are not known by then: of TALLY_EMPTY and
+ *    TALLY_OVERFLOW only an array without values is reported; the filler or the nearest value is written all the same. Errors of
+ *    the kernel show at the stream. Capturing streams are fine: each captured call has scratch memory of its own, which lives as
+ *    long as the context; that of other calls is shared by those on one context and stream.
+ *  - out in other memory: the call waits for the stream, and knows all errors. A capturing stream is TALLY_BAD_ARGUMENT.
  * TALLY_EMPTY: no values (or NaNs only, skipped) and no identity; the filler of docs/operators.md is written.
  * TALLY_BAD_ARGUMENT: NULL data, negative count, unknown operator, out too small, a range of addresses that wraps, or
  * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
- * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread). */
+ * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread, 1 MiB or more on a GPU).
+ * Of a GPU: TALLY_BAD_ARGUMENT: memory of different GPUs, of a GPU with a backend that is not for it, or a host array with out in GPU memory.
+ * TALLY_UNSUPPORTED: an operator of the caller's own, a type of out other than above, no compiler (NVRTC).
+ * TALLY_NO_DEVICE: no driver, or no such GPU. TALLY_DEVICE_FAILED: the driver or the kernel failed; the sentence quotes the driver. */
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
 
 /* Reduces each segment; out[s] is what tally_reduce gives for segment s alone, arg operators counting from the segment's
- * start. The whole cut is checked before or while it is used, never is anything read outside the array.
+ * start. The whole cut is checked before or while it is used, never is anything read outside the array. In this version segments
+ * are reduced on the CPU: host memory only, else TALLY_UNSUPPORTED.
  * TALLY_EMPTY: as tally_reduce for at least one segment; all results are written, fillers included.
  * TALLY_BAD_CUT: negative or decreasing offsets, negative lengths, unsorted owners, owners outside 0 .. count-1, segments
  * beyond the array, rows that do not multiply to in.count; out then holds nothing of use. Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
                                                  tally_segments segments, tally_output out);
 
-/* The same for operators of two inputs (dot): both arrays have the same type and count. */
+/* The same for operators of two inputs (dot): both arrays have the same type and count, and lie in host or GPU memory each. */
 TALLY_CHECKED tally_status tally_reduce_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
                                              tally_output out);
 TALLY_CHECKED tally_status tally_reduce_segments_pair(tally_context *context, tally_op op, tally_array left,
@@ -258,7 +276,8 @@ TALLY_API int64_t tally_leaf_length(tally_type type);
 /* ---- the caller's own operators ------------------------------------------------------------------------------- */
 
 /* An operator is a lift, an associative combine, its identity and a finish, in C callbacks over runs of values so that the
- * caller's compiler can vectorise their loops; `text` is the same operator as source for backends that compile it.
+ * caller's compiler can vectorise their loops; `text` is the same operator as source for backends that compile it, of which this version
+ * has none for operators of the caller's own: they run on the CPU.
  * Accumulators and results handed to callbacks lie side by side, aligned for any struct of their size; values lie as the caller's
  * array does. Callbacks run on several threads at once. */
 typedef struct tally_operator {
@@ -284,15 +303,15 @@ typedef struct tally_operator {
 /* Adds an operator to a context and gives its number; the description and its identity are copied, `user` and the
  * callbacks must outlive the context. Do not define while other threads reduce on the context. A leaf of a struct type has
  * 4096 / input_size values, rounded down to a power of two.
- * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: no callbacks (this
- * version runs on the CPU only). TALLY_NO_MEMORY. */
+ * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: no callbacks. TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_operator *definition, tally_op *op);
 
 /* ---- states --------------------------------------------------------------------------------------------------- */
 
 /* A state is the reduction of a run of values that begins at value `first` of a whole: it is pushed to, merged with the
  * state of the run that follows, saved, loaded, and, when it begins at 0, finished to the bits of tally_reduce over the whole.
- * A state copies the options it is opened with (a loaded one has `overflow` from its context); its context must outlive it. One state takes some 30 KB. */
+ * A state copies the options it is opened with (a loaded one has `overflow` from its context); its context must outlive it. One state takes some 30 KB.
+ * States are the CPU's, whatever the backend: arrays and outputs are host memory, that of a GPU is TALLY_UNSUPPORTED. */
 typedef struct tally_state tally_state;
 
 /* TALLY_BAD_ARGUMENT: NULL state, negative first, unknown operator. TALLY_BAD_TYPE. TALLY_NO_MEMORY. */
@@ -331,6 +350,38 @@ TALLY_CHECKED tally_status tally_state_load(tally_context *context, const void *
 /* What a state reduces. NULL gives TALLY_OP_END and TALLY_NATURAL. */
 TALLY_API tally_op tally_state_op(const tally_state *state);
 TALLY_API tally_type tally_state_type(const tally_state *state);
+
+/* ---- GPUs ------------------------------------------------------------------------------------------------------- */
+
+/* NVIDIA's driver and compiler are found when they are first needed; nothing here is needed to reduce on a GPU. docs/gpu.md has the
+ * environment variables. */
+typedef struct tally_gpu_info {
+    char name[256];
+    int sm;              /* compute capability, 90 for 9.0; Tally needs 75 */
+    int multiprocessors;
+    uint64_t memory;     /* bytes */
+    int driver;          /* the newest CUDA its driver knows: 13000 for 13.0 */
+} tally_gpu_info;
+
+/* How many GPUs the driver shows this process: at least 1. TALLY_NO_DEVICE: none, and why; *count is 0. TALLY_DEVICE_FAILED. */
+TALLY_CHECKED tally_status tally_gpu_count(int *count);
+/* Describes GPU `ordinal`, counted from 0 as options.device is; starts nothing on it. Errors as above; no such GPU is TALLY_NO_DEVICE. */
+TALLY_CHECKED tally_status tally_gpu_describe(int ordinal, tally_gpu_info *info);
+
+/* The compiler of GPU kernels ("NVRTC 13.0"), and the folder that keeps what it makes. NULL: there is none, and tally_message() says why.
+ * The first is static, the second lasts until the thread asks again, and is made when something is kept. */
+TALLY_API const char *tally_gpu_compiler(void);
+TALLY_API const char *tally_cache_folder(void);
+
+/* Writes the CUDA source of the kernel that reduces a whole array with the context's options, as one file that nvcc compiles alone: to
+ * `capacity` bytes at buffer, a 0 at its end, and the bytes of both in *size (needed, when buffer is NULL or too small: TALLY_NO_SPACE,
+ * unless buffer is NULL). Needs no GPU. TALLY_BAD_ARGUMENT, TALLY_BAD_TYPE as tally_result_type. TALLY_UNSUPPORTED: an operator of the
+ * caller's own. TALLY_NO_MEMORY. */
+TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer,
+                                      size_t capacity, size_t *size);
+/* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take a
+ * second; nothing when it is ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and tally_emit. */
+TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
 
 /* ---- names and facts -------------------------------------------------------------------------------------------- */
 

@@ -85,28 +85,24 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
 
 /* ---- digits ---- */
 
-/* What a term is evidence of, a bit for each kind. */
-TALLY_FN int32_t tally_evidence_of(double x) {
-    if (x - x == 0) return 1 << (x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER);
+/* What an infinite or NaN term is evidence of, a bit for each kind; and a finite one. */
+TALLY_FN int32_t tally_special_evidence(double x) {
     return 1 << TALLY_OTHER | (!(x < 0)) << TALLY_PLUS_INFINITY | (!(x > 0)) << TALLY_MINUS_INFINITY;
+}
+TALLY_FN int32_t tally_finite_evidence(int32_t is_zero, int32_t is_negative) {
+    return 1 << (is_zero && is_negative ? TALLY_MINUS_ZERO : TALLY_OTHER);
 }
 
 /* Digit d counts units of 2^(origin + 16 d); each lane adds to a column of its own, so that lanes never wait for one another. Adds
- * m * 2^(origin + offset). */
-TALLY_FN void tally_scatter(int32_t *digits, int32_t columns, uint64_t m, int32_t is_negative, int32_t offset) {
-    int32_t *at, column = tally_lane() % columns;
-    uint64_t high;
-    if (offset < 0) { /* values of narrow types end in zeros */
-        m >>= -offset;
-        offset = 0;
-    }
-    at = digits + (offset >> 4) * columns + column;
-    high = m >> 32 >> (32 - (offset & 15));
+ * m * 2^(origin + offset), which has at most `parts` digits, up to 5. */
+TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset, const int32_t parts) {
+    int32_t *at = digits + (offset >> 4) * columns + tally_lane() % columns, sign = -is_negative;
+    uint64_t high = m >> 32 >> (32 - (offset & 15));
     m <<= offset & 15;
     TALLY_UNROLL
-    for (int32_t k = 0; k < 5; k++) {
+    for (int32_t k = 0; k < parts; k++) {
         int32_t digit = (int32_t)(k < 4 ? m >> 16 * k & 0xffff : high);
-        if (digit != 0) tally_add32(at + k * columns, is_negative ? -digit : digit);
+        tally_add32(at + k * columns, (digit ^ sign) - sign);
     }
 }
 /* Moves digits to limbs, by one warp; others may go on adding. */

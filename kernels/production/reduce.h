@@ -11,9 +11,6 @@
 #include "lib/arrival.h"
 #include "lib/leaf.h"
 
-#ifndef TALLY_RESIDENT
-#define TALLY_RESIDENT 2
-#endif
 #define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
 
 /* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
@@ -84,12 +81,10 @@ TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) { return (void)pres
 #endif
 
 /* A whole leaf, from registers. */
-TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t first) {
+TALLY_FN TALLY_N(node) TALLY_N(plain_node)(TALLY_N(share) x, TALLY_N(share) y, int64_t at, int64_t first) {
     const int64_t n = TALLY_DEVICE_LEAF;
-    TALLY_N(share) x = TALLY_N(read_leaf)(from_x, at), y = x;
     TALLY_N(column) columns[TALLY_HELD], column;
     uint32_t present = 0;
-    if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_leaf)(from_y, at);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         TALLY_N(stack)(columns, &x.part[s], &y.part[s], s, n);
@@ -153,10 +148,9 @@ TALLY_RARE TALLY_N(node) TALLY_N(small_node)(const tally_source *x, const tally_
 #endif
 }
 
-/* The leaf that begins at value `at`; the same node in every lane. */
-TALLY_FN TALLY_N(node) TALLY_N(read_node)(const tally_work *work, const tally_source *x, const tally_source *y, int64_t at, tally_stage *stage) {
+/* The leaf that begins at value `at`, which cannot be read at once; the same node in every lane. */
+TALLY_FN TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, const tally_source *x, const tally_source *y, int64_t at, tally_stage *stage) {
     int64_t n = work->count - at;
-    if (x->is_packed && y->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(plain_node)(x, y, at, work->first);
     if (n <= TALLY_DEVICE_SMALL) return TALLY_N(small_node)(x, y, at, n, work->first + at);
     return TALLY_N(staged_node)(x, y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, work->first, stage);
 }
@@ -221,7 +215,7 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared);
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), 2) {
     TALLY_SHARED(TALLY_N(shared), shared);
     tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
     tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
@@ -231,8 +225,16 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     int64_t runs = (leaves - tile_first + run - 1) >> work.run;
     TALLY_N(node) node = TALLY_N(nothing)();
     int32_t here = (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS), read = 0;
+    int64_t whole = x.is_packed && y.is_packed ? work.count - TALLY_DEVICE_LEAF : -1; /* the last place of a leaf that can be read at once */
     for (; read < run && run_first + read < leaves; read++) {
-        TALLY_N(node) leaf = TALLY_N(read_node)(&work, &x, &y, (run_first + read) * TALLY_DEVICE_LEAF, &shared->stage);
+        int64_t at = (run_first + read) * TALLY_DEVICE_LEAF;
+        TALLY_N(node) leaf;
+        if (at <= whole) {
+            TALLY_N(share) of_x = TALLY_N(read_leaf)(&x, at), of_y = of_x;
+            if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(read_leaf)(&y, at);
+            leaf = TALLY_N(plain_node)(of_x, of_y, at, work.first);
+        } else
+            leaf = TALLY_N(slow_node)(&work, &x, &y, at, &shared->stage);
         if (TALLY_IS_FREE)
             node = TALLY_N(merge)(node, leaf);
         else if (read == tally_lane()) /* lane i keeps leaf i of the run */

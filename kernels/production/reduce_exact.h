@@ -25,13 +25,11 @@
 /* log2 of the terms that meet in one accumulator of a lane */
 #define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
 
-/* One sum of values of 4 bytes does with registers for three blocks; the others would spill. */
-#ifdef TALLY_RESIDENT
-#define TALLY_EXACT_RESIDENT TALLY_RESIDENT
-#elif TALLY_BYTES == 4 && TALLY_KERNEL_INPUTS == 1 && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
-#define TALLY_EXACT_RESIDENT 3
+/* Whether the next leaf is read ahead, into registers: where there are enough of them. */
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 8)
 #else
-#define TALLY_EXACT_RESIDENT 2
+#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4)
 #endif
 
 /* ---- measuring ---- */
@@ -302,39 +300,57 @@ TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share)
 #endif
 }
 
-/* One pair of values; is it there? The digits take 2^15 terms of each lane of 8 warps. */
+/* A finite value is significand * 2^offset, in units of 2^TALLY_ORIGIN. */
+typedef struct TALLY_N(taken) {
+    uint64_t significand;
+    int32_t offset, is_negative, is_special;
+} TALLY_N(taken);
+TALLY_FN TALLY_N(taken) TALLY_N(take)(TALLY_T t) {
+    const int32_t fraction = TALLY_DIGITS_OF_TYPE - 1;
+    TALLY_B bits = (TALLY_B)TALLY_N(bits)(t), rest = (TALLY_B)(bits & (((uint64_t)1 << fraction) - 1));
+    int32_t e = (int32_t)((bits & (TALLY_B)TALLY_K_HIGH) >> fraction);
+    TALLY_N(taken) a;
+    a.significand = e != 0 ? rest | (uint64_t)1 << fraction : rest;
+    a.offset = (e != 0 ? e : 1) + TALLY_SIZE_LEAST - 1 - TALLY_ORIGIN;
+    a.is_negative = (int32_t)(bits >> (8 * TALLY_BYTES - 1));
+    a.is_special = (bits & (TALLY_B)TALLY_K_HIGH) >= TALLY_INFINITY_BITS;
+    return a;
+}
+
+/* One pair of values, if it is there. */
 TALLY_FN void TALLY_N(scatter_one)(TALLY_N(notes) *notes, TALLY_N(shared) *shared, TALLY_T tx, TALLY_T ty) {
-    double x = (double)TALLY_N(value)(tx), y = (double)TALLY_N(value)(ty);
+    TALLY_N(taken) x = TALLY_N(take)(tx), y = TALLY_N(take)(ty);
     (void)y, (void)shared;
-    if (TALLY_NAN == 1 && (x != x || y != y)) {
+#if TALLY_NAN == 1
+    if (TALLY_N(is_nan)(tx) || TALLY_N(is_nan)(ty)) {
         notes->absent++;
         return;
     }
+#endif
     TALLY_N(widen_keys)(notes, tx);
 #ifdef TALLY_SUM_TERM
-    x = TALLY_N(term)(tx);
-    notes->seen_sum |= tally_evidence_of(x);
-    if (x - x == 0)
-        tally_scatter(shared->sum_digits, TALLY_SUM_COLUMNS, (uint64_t)(tally_significand(x) < 0 ? -tally_significand(x) : tally_significand(x)),
-                      tally_bits_f64(x) < 0, tally_exponent(x) - TALLY_ORIGIN);
-    x = (double)TALLY_N(value)(tx);
+    int32_t is_negative = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? 0 : x.is_negative;
+    if (x.is_special)
+        notes->seen_sum |= tally_special_evidence(TALLY_N(term)(tx));
+    else {
+        notes->seen_sum |= tally_finite_evidence(x.significand == 0, is_negative);
+        tally_scatter(shared->sum_digits, TALLY_SUM_COLUMNS, x.significand, is_negative, x.offset, TALLY_IS_F64 ? 5 : 3);
+    }
 #endif
 #ifdef TALLY_PRODUCTS
-    if (x - x == 0 && y - y == 0) {
-        uint64_t a = (uint64_t)(tally_significand(x) < 0 ? -tally_significand(x) : tally_significand(x));
-        uint64_t b = (uint64_t)(tally_significand(y) < 0 ? -tally_significand(y) : tally_significand(y));
-        int32_t is_negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0, offset = tally_exponent(x) + tally_exponent(y) - 2 * TALLY_ORIGIN;
-        notes->seen_products |= 1 << ((a == 0 || b == 0) && is_negative ? TALLY_MINUS_ZERO : TALLY_OTHER);
-        if (TALLY_IS_F64) {
-            tally_u128 product = (tally_u128)a * b;
-            tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)product & 0xffffffffffff, is_negative, offset);
-            tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)(product >> 48), is_negative, offset + 48);
-        } else {
-            /* Significands of narrow types end in 29 zeros or more as doubles. */
-            tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (a >> 29) * (b >> 29), is_negative, offset + 58);
-        }
-    } else
-        notes->seen_products |= tally_evidence_of(x * y);
+    if (x.is_special || y.is_special)
+        notes->seen_products |= tally_special_evidence((double)TALLY_N(value)(tx) * (double)TALLY_N(value)(ty));
+    else {
+        int32_t sign = x.is_negative ^ y.is_negative, offset = x.offset + y.offset;
+        notes->seen_products |= tally_finite_evidence(x.significand == 0 || y.significand == 0, sign);
+#if TALLY_IS_F64
+        tally_u128 product = (tally_u128)x.significand * y.significand;
+        tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)product & 0xffffffffffff, sign, offset, 4);
+        tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)(product >> 48), sign, offset + 48, 5);
+#else
+        tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, x.significand * y.significand, sign, offset, 4);
+#endif
+    }
 #endif
 }
 
@@ -350,8 +366,25 @@ TALLY_LONG void TALLY_N(drain)(TALLY_N(shared) *shared) {
 /* A leaf, or what there is of one, value by value. */
 TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_source from_y, int64_t at, int64_t n, TALLY_N(notes) notes,
                                                 TALLY_N(shared) *shared) {
-    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
-        TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i), TALLY_N(read_one)(&from_y, at + i));
+    if (from_x.is_packed && from_y.is_packed && n == TALLY_DEVICE_LEAF) {
+        const int64_t begin = at * TALLY_BYTES + 16 * tally_lane();
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s += 2) { /* two stripes on their way at once */
+            tally_quad qx[2], qy[2];
+            TALLY_N(part) x[2], y[2];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < 2; k++) {
+                qx[k] = qy[k] = tally_load16(from_x.values + begin + (s + k) * TALLY_STRIPE_BYTES);
+                if (TALLY_KERNEL_INPUTS == 2) qy[k] = tally_load16(from_y.values + begin + (s + k) * TALLY_STRIPE_BYTES);
+            }
+            __builtin_memcpy(x, qx, sizeof x);
+            __builtin_memcpy(y, qy, sizeof y);
+            TALLY_UNROLL
+            for (int32_t v = 0; v < 2 * TALLY_PART; v++)
+                TALLY_N(scatter_one)(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART], y[v / TALLY_PART].v[v % TALLY_PART]);
+        }
+    } else
+        for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
+            TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i), TALLY_N(read_one)(&from_y, at + i));
     if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
     return notes;
 }
@@ -396,15 +429,11 @@ TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(share) *x, const TALLY_N(share
     return is_other;
 }
 
-TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, TALLY_N(state) *state,
-                                 TALLY_N(shared) *shared) {
-    TALLY_N(share) x = TALLY_N(read_any_leaf)(from_x, at, n, &shared->stage), y = x;
+TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source *from_y, TALLY_N(share) x, TALLY_N(share) y, int64_t at,
+                                 int64_t n, TALLY_N(state) *state, TALLY_N(shared) *shared) {
     TALLY_N(extent) of_x = TALLY_N(measure)(&x), of_y = of_x;
     int32_t beyond;
-    if (TALLY_KERNEL_INPUTS == 2) {
-        y = TALLY_N(read_any_leaf)(from_y, at, n, &shared->stage);
-        of_y = TALLY_N(measure)(&y);
-    }
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure)(&y);
     beyond = of_x.most > state->most_x || of_x.least < state->least_x || of_y.most > state->most_y || of_y.least < state->least_y;
     if (tally_any(beyond)) {
         of_x = TALLY_N(measure_warp)(of_x);
@@ -429,6 +458,28 @@ TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source 
     TALLY_N(widen_by_leaf)(&state->notes, &x, n);
     TALLY_N(add_leaf)(state, &x, &y);
     if (state->leaves == TALLY_FLUSH_LEAVES) TALLY_N(flush)(state, shared);
+}
+
+/* Every so many leaves are a warp's own. Of one input the next leaf is on its way while one is added. */
+TALLY_FN void TALLY_N(take_leaves)(const tally_work *work, TALLY_N(state) *state, TALLY_N(shared) *shared) {
+    tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    int64_t step = (int64_t)tally_blocks() * TALLY_WARPS * TALLY_DEVICE_LEAF;
+    int64_t at = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_DEVICE_LEAF;
+    TALLY_N(share) next;
+    __builtin_memset(&next, 0, sizeof next);
+    if (TALLY_AHEAD && at < work->count) next = TALLY_N(read_any_leaf)(&x, at, work->count - at, &shared->stage);
+    for (; at < work->count; at += step) {
+        int64_t left = work->count - at;
+        TALLY_N(share) of_x, of_y;
+        if (TALLY_AHEAD)
+            of_x = next;
+        else
+            of_x = TALLY_N(read_any_leaf)(&x, at, left, &shared->stage);
+        of_y = of_x;
+        if (TALLY_AHEAD && left > step) next = TALLY_N(read_any_leaf)(&x, at + step, left - step, &shared->stage);
+        if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(read_any_leaf)(&y, at, left, &shared->stage);
+        TALLY_N(take_leaf)(&x, &y, of_x, of_y, at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, state, shared);
+    }
 }
 
 /* ---- the kernel ---- */
@@ -531,15 +582,11 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     return 1;
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_EXACT_RESIDENT) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), 2) {
     TALLY_SHARED(TALLY_N(shared), shared);
-    tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
-    tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
-    int64_t step = (int64_t)tally_blocks() * TALLY_WARPS * TALLY_DEVICE_LEAF;
     TALLY_N(state) state = TALLY_N(begin)();
     TALLY_N(clear_shared)(shared);
-    for (int64_t at = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_DEVICE_LEAF; at < work.count; at += step)
-        TALLY_N(take_leaf)(&x, &y, at, work.count - at < TALLY_DEVICE_LEAF ? work.count - at : TALLY_DEVICE_LEAF, &state, shared);
+    TALLY_N(take_leaves)(&work, &state, shared);
     TALLY_N(gather_warps)(&state, shared);
     if (!TALLY_N(gather_blocks)(&work, shared) || tally_thread() != 0) return;
     shared->node.n += work.count;
@@ -567,7 +614,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_EXACT_RESIDENT) {
 #undef TALLY_SUM_COLUMNS
 #undef TALLY_PRODUCT_COLUMNS
 #undef TALLY_SCATTERS
-#undef TALLY_EXACT_RESIDENT
+#undef TALLY_AHEAD
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF

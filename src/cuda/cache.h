@@ -16,8 +16,13 @@ typedef struct tally__key {
 
 /* ---- on disk (disk.c) ---- */
 
+enum { TALLY_MOST_PATH = 4096 };
+
 /* The folder is TALLY_CACHE_DIR ("off": none), $XDG_CACHE_HOME/tally or ~/.cache/tally. It is used only if it belongs to the user and nobody
  * else can write to it. Both are silent: without the disk, an image is compiled again, and that is all. */
+/* Its path, in TALLY_MOST_PATH bytes, whether it exists yet or not. TALLY_UNSUPPORTED: there is none to use, and why. */
+tally_status tally__disk_folder(char *path);
+
 bool tally__disk_read(const tally__key *key, tally__image *image);
 void tally__disk_write(const tally__key *key, const tally__image *image);
 

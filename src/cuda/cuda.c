@@ -101,12 +101,11 @@ static tally_status copy_input(call *c, int which, const char **data, int64_t *s
 
 static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
-    int64_t room = (int64_t)c->gpu->multiprocessors * TALLY_TILE_WARPS * 4;
+    int64_t resident = (int64_t)c->gpu->multiprocessors * TALLY_TILE_WARPS * 4; /* warps, about */
     work->run = 0;
-    /* Long runs save arrivals; short ones share the work evenly. */
-    while (work->run < 5 && (leaves >> work->run >= 8 * room || leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) &&
-           (work->run < 3 || leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS))
-        work->run++;
+    /* Long runs save arrivals; short ones share the work evenly: some 8 tiles for each place that a block has. */
+    while (work->run < 3 && leaves >> work->run > 8 * resident) work->run++;
+    while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
@@ -179,7 +178,9 @@ static tally_status reduce_here(call *c, const tally__input *in, const memory *o
     } else
         y = x;
     TALLY_TRY(launch(c, x, x_stride, y, y_stride, in->count, 0, result, &scratch));
-    return sink_on_device ? TALLY_OK : fetch(c, &scratch, sink, report);
+    if (!sink_on_device) return fetch(c, &scratch, sink, report);
+    report->saw = in->count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+    return TALLY_OK;
 }
 
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
@@ -214,8 +215,8 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
 
 static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
                                 tally__report *report) {
-    (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "this version reduces segments on the CPU only: copy the arrays of %s to host memory", spec->name);
+    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
+    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */

@@ -16,7 +16,7 @@
 
 #include "cuda/cache.h"
 
-enum { VERSION = 1, MOST_PATH = 4096, MOST_NAME = 96, MOST_RECORDS = 4096 };
+enum { VERSION = 1, MOST_NAME = 96, MOST_RECORDS = 4096 };
 static const size_t most_bytes = (size_t)64 << 20; /* of an image: more is no image of ours */
 
 static const char magic[8] = "TALLYIM";
@@ -30,28 +30,43 @@ _Static_assert(sizeof(header) == 48, "the header of a record has gaps");
 
 /* ---- the folder ---- */
 
-static bool folder_path(char *path) {
+/* NULL, or why there is no path. */
+static const char *folder_path(char *path) {
     const char *named = secure_getenv("TALLY_CACHE_DIR"), *xdg = secure_getenv("XDG_CACHE_HOME"),
                *home = secure_getenv("HOME");
     int length;
     if (named != NULL && named[0] != '\0') {
-        if (strcmp(named, "off") == 0) return false;
-        length = snprintf(path, MOST_PATH, "%s", named);
+        if (strcmp(named, "off") == 0) return "TALLY_CACHE_DIR is off";
+        length = snprintf(path, TALLY_MOST_PATH, "%s", named);
     } else if (xdg != NULL && xdg[0] == '/') /* the XDG specification has others ignored */
-        length = snprintf(path, MOST_PATH, "%s/tally", xdg);
+        length = snprintf(path, TALLY_MOST_PATH, "%s/tally", xdg);
     else if (home != NULL && home[0] == '/')
-        length = snprintf(path, MOST_PATH, "%s/.cache/tally", home);
+        length = snprintf(path, TALLY_MOST_PATH, "%s/.cache/tally", home);
     else
-        return false;
-    return length > 0 && length < MOST_PATH;
+        return "neither TALLY_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder";
+    return length > 0 && length < TALLY_MOST_PATH ? NULL : "the name of its folder is too long";
+}
+
+static bool is_trusted(const struct stat *info) {
+    return info->st_uid == geteuid() && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+tally_status tally__disk_folder(char *path) {
+    struct stat info;
+    const char *why = folder_path(path);
+    TALLY_CHECK(why == NULL, UNSUPPORTED, "no kernels are kept on disk: %s", why);
+    if (stat(path, &info) != 0) return TALLY_OK;
+    TALLY_CHECK(S_ISDIR(info.st_mode), UNSUPPORTED, "no kernels are kept on disk: %.300s is no folder", path);
+    TALLY_CHECK(is_trusted(&info), UNSUPPORTED, "no kernels are kept on disk: %.300s belongs to somebody else, or others can write to it", path);
+    return TALLY_OK;
 }
 
 /* The folder, made if need be; -1: there is none to trust. Whoever can write to it can have the GPU run anything in the user's name. */
 static int open_folder(void) {
-    char path[MOST_PATH];
+    char path[TALLY_MOST_PATH];
     struct stat info;
     int folder;
-    if (!folder_path(path)) return -1;
+    if (folder_path(path) != NULL) return -1;
     for (char *p = path + 1; *p != '\0'; p++) {
         if (*p != '/') continue;
         *p = '\0';
@@ -61,8 +76,7 @@ static int open_folder(void) {
     mkdir(path, 0700);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return -1;
-    if (fstat(folder, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
-        return folder;
+    if (fstat(folder, &info) == 0 && is_trusted(&info)) return folder;
     close(folder);
     return -1;
 }

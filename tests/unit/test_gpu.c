@@ -109,7 +109,7 @@ static void test_groups(void **state) {
                                    {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        int64_t tile = 8 * tally_leaf_length(some[i].type), most = backend == TALLY_BACKEND_SIMT ? 66 : 70000;
+        int64_t tile = 8 * tally_leaf_length(some[i].type), most = backend == TALLY_BACKEND_SIMT ? 66 : 9000;
         if (quick && i % 3 != 0) continue;
         for (int64_t tiles = 63; tiles <= most; tiles = tiles < 66 ? tiles + 1 : tiles * 3 + 1)
             compare(&some[i], SMALL_INTEGERS, tiles * tile - 3, (int)i);

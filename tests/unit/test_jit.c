@@ -23,7 +23,7 @@ static int open_driver(void) {
         return 0;
     }
     if (driver != NULL || why == NULL || strstr(why, wanted) == NULL)
-        fprintf(stderr, "wanted \"%s\": %s\n", wanted, why);
+        fprintf(stderr, "wanted \"%s\": %s\n", wanted, why ? why : "no sentence");
     CHILD_CHECK(driver == NULL && why != NULL && strstr(why, wanted) != NULL);
     CHILD_CHECK(tally__nvidia_driver(&why) == NULL && strstr(why, wanted) != NULL);
     return 0;
@@ -79,7 +79,7 @@ static tally__unit unit_of(const char *op, const char *type) {
              "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_BLOCK 256\n#define TALLY_KERNEL_FILE "
              "\"operators/%s.h\"\n"
              "#include \"lib/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"lib/device.h\"\n"
-             "TALLY_ENTRY(%s) {\n    const TALLY_N(node) *a = (const TALLY_N(node) *)work.nodes;\n"
+             "TALLY_ENTRY(%s, 1) {\n    const TALLY_N(node) *a = (const TALLY_N(node) *)work.nodes;\n"
              "    *(TALLY_N(result) *)work.result = TALLY_N(finish)(TALLY_N(merge)(a[0], a[tally_thread()]), "
              "&work.final);\n}\n",
              type, op, unit.entry);

@@ -1,0 +1,112 @@
+/* The entry points that are about GPUs themselves: which there are, and the kernels for them as text and ahead of use. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/cache.h"
+#include "cuda/cuda.h"
+#include "cuda/gpu.h"
+#include "cuda/nvidia.h"
+
+/* ---- what there is ---- */
+
+static tally_status count_gpus(const tally__driver **driver, int *count) {
+    const char *why = "";
+    *count = 0;
+    *driver = tally__nvidia_platform.driver(&why);
+    TALLY_CHECK(*driver != NULL, NO_DEVICE, "%s", why);
+    TALLY_TRY(tally__gpu_check(*driver, (*driver)->device_count(count), "count its devices"));
+    TALLY_CHECK(*count > 0, NO_DEVICE, "the driver finds no GPU: is one visible (CUDA_VISIBLE_DEVICES)?");
+    return TALLY_OK;
+}
+
+tally_status tally_gpu_count(int *count) {
+    const tally__driver *driver;
+    TALLY_CHECK(count != NULL, BAD_ARGUMENT, "tally_gpu_count needs a place for the number");
+    return count_gpus(&driver, count);
+}
+
+/* No context is made: asking costs a GPU nothing. */
+tally_status tally_gpu_describe(int ordinal, tally_gpu_info *info) {
+    const tally__driver *driver;
+    tally__cu_device device = 0;
+    int count, major = 0, minor = 0;
+    size_t bytes = 0;
+    TALLY_CHECK(info != NULL, BAD_ARGUMENT, "tally_gpu_describe needs a place for the description");
+    memset(info, 0, sizeof *info);
+    TALLY_TRY(count_gpus(&driver, &count));
+    TALLY_CHECK(ordinal >= 0 && ordinal < count, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
+#define TELL(call, what) TALLY_TRY(tally__gpu_check(driver, driver->call, "tell its " what))
+    TELL(device_get(&device, ordinal), "number");
+    TELL(device_name(info->name, (int)sizeof info->name, device), "name");
+    TELL(device_attribute(&major, TALLY_CU_DEVICE_MAJOR, device), "architecture");
+    TELL(device_attribute(&minor, TALLY_CU_DEVICE_MINOR, device), "architecture");
+    TELL(device_attribute(&info->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, device), "multiprocessors");
+    TELL(device_memory(&bytes, device), "memory");
+    TELL(driver_version(&info->driver), "driver's version");
+#undef TELL
+    info->name[sizeof info->name - 1] = '\0';
+    info->sm = 10 * major + minor;
+    info->memory = bytes;
+    return TALLY_OK;
+}
+
+static pthread_once_t compiler_once = PTHREAD_ONCE_INIT;
+static char compiler[32]; /* "": there is none */
+
+static void name_compiler(void) {
+    const tally__nvrtc *nvrtc;
+    if (tally__nvrtc_open(&nvrtc) == TALLY_OK)
+        snprintf(compiler, sizeof compiler, "NVRTC %d.%d", nvrtc->major, nvrtc->minor);
+}
+
+const char *tally_gpu_compiler(void) {
+    const tally__nvrtc *nvrtc;
+    pthread_once(&compiler_once, name_compiler);
+    if (compiler[0] != '\0') return compiler;
+    return tally__nvrtc_open(&nvrtc) == TALLY_OK ? compiler : NULL; /* for this thread's sentence */
+}
+
+const char *tally_cache_folder(void) {
+    static _Thread_local char path[TALLY_MOST_PATH];
+    return tally__disk_folder(path) == TALLY_OK ? path : NULL;
+}
+
+/* ---- kernels ---- */
+
+tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer, size_t capacity, size_t *size) {
+    tally__spec spec;
+    tally__unit unit;
+    char *text;
+    TALLY_CHECK(size != NULL, BAD_ARGUMENT, "tally_emit needs a place for the size");
+    *size = 0;
+    TALLY_TRY(tally__specify(context, op, type, &spec));
+    TALLY_TRY(tally__unit_of(&spec, &unit));
+    TALLY_TRY(tally__emit(&unit, &text));
+    *size = strlen(text) + 1;
+    if (buffer != NULL && capacity >= *size) memcpy(buffer, text, *size);
+    free(text);
+    TALLY_CHECK(buffer == NULL || capacity >= *size, NO_SPACE, "the source takes %zu bytes, the buffer has %zu", *size, capacity);
+    return TALLY_OK;
+}
+
+/* Loading is part of it: that is what a stream that captures must not do. */
+tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
+    const tally__platform *platform;
+    tally__spec spec;
+    tally__unit unit;
+    tally__gpu *gpu;
+    tally__loaded loaded;
+    tally_status status;
+    TALLY_TRY(tally__specify(context, op, type, &spec));
+    TALLY_CHECK(spec.options.backend != TALLY_BACKEND_CPU && spec.options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
+                "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
+    platform = spec.options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
+    TALLY_TRY(tally__unit_of(&spec, &unit));
+    TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
+    TALLY_TRY(tally__gpu_enter(gpu));
+    status = tally__gpu_kernel(gpu, &unit, &loaded);
+    tally__gpu_leave(gpu);
+    return status;
+}
