@@ -2,7 +2,7 @@
 # tools/lanes.sh LANE: builds in build/LANE and runs the C tests there.
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
-#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each, in asan's build
+#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each, side by side, in asan's build
 #   gpu          NVRTC and no GPU: compiles GPU kernels, in the build of make check (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. Instruction sets are shared out among the lanes, which take minutes to
 # build: gcc, as in make check, has all, the others the baseline.
@@ -19,6 +19,17 @@ sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
     export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=print_suppressions=0:suppressions=$PWD/tools/leaks.supp
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline
+}
+fuzz_one() { # fuzz_one NAME
+    local seeds=$PWD/tests/fuzz/corpus/${1#fuzz_} log=$dir/$1.log
+    mkdir -p "$dir/corpus/$1" # what it finds goes here, and a crash's input into $dir
+    if ! (cd "$dir" && "./$1" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -print_final_stats=1 \
+        "corpus/$1" "$seeds") >"$log" 2>&1; then
+        tail -n 60 "$log"
+        echo "$1 failed; the input is in $dir"
+        return 1
+    fi
+    printf '%s: %s\n' "$1" "$(grep number_of_executed_units "$log")"
 }
 unit_tests() { ctest --test-dir "$dir" -L unit --output-on-failure --no-tests=error -j "$(nproc)"; }
 
@@ -69,19 +80,9 @@ gpu)
     ;;
 fuzz)
     sanitized_build
-    for source in tests/fuzz/fuzz_*.c; do
-        name=$(basename "$source" .c)
-        seeds=$PWD/tests/fuzz/corpus/${name#fuzz_}
-        log=$dir/$name.log
-        mkdir -p "$dir/corpus/$name" # what it finds goes here, and a crash's input into $dir
-        if ! (cd "$dir" && "./$name" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -print_final_stats=1 \
-            "corpus/$name" "$seeds") >"$log" 2>&1; then
-            tail -n 60 "$log"
-            echo "$name failed; the input is in $dir"
-            exit 1
-        fi
-        printf '%s: %s\n' "$name" "$(grep number_of_executed_units "$log")"
-    done
+    export -f fuzz_one
+    export dir
+    basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
     sed -n '2,9s/^# \?//p' "$0" >&2
