@@ -24,7 +24,7 @@ for part in $wanted; do
     tests) part tests build/dev/test_gpu --cuda ;;
     sanitizer)
         for tool in memcheck racecheck initcheck synccheck; do
-            part "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
+            part "$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
