@@ -145,7 +145,7 @@ static void test_device_memory(void **state) {
                                           (tally_output){(void *)(uintptr_t)out, TALLY_NATURAL, 1, 0});
         /* Of the values nothing is known when the call returns. */
         EXPECT(got_status == (count == 0 ? due : TALLY_OK), "status %s", tally_status_name(got_status));
-        device_read(got, out, sizeof got);
+        device_read(got, out, result_bytes(&s));
         EXPECT_BITS(got, wanted, result_bytes(&s), "the result in device memory");
         driver->release(copy);
     }
