@@ -3,6 +3,7 @@
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each, in asan's build
+#   gpu          NVRTC and no GPU: compiles GPU kernels, in the build of make check (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. Instruction sets are shared out among the lanes, which take minutes to
 # build: gcc, as in make check, has all, the others the baseline.
 set -euo pipefail
@@ -56,6 +57,16 @@ aarch64)
     build -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DARM64_PACKAGES="$packages"
     unit_tests
     ;;
+gpu)
+    dir=$PWD/build
+    TALLY_NVRTC=$(tools/setup.sh gpu)
+    export TALLY_NVRTC
+    echo "gpu: compiling with $TALLY_NVRTC"
+    [ -f "$dir/CMakeCache.txt" ] || cmake -S . -B "$dir" -DTALLY_WERROR=ON >"$dir.configure.log"
+    cmake --build "$dir" -j "$(nproc)" --target test_compile test_jit | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
+    ctest --test-dir "$dir" -R '^jit$' --output-on-failure --no-tests=error
+    ctest --test-dir "$dir" -L jit --verbose --no-tests=error
+    ;;
 fuzz)
     sanitized_build
     for source in tests/fuzz/fuzz_*.c; do
@@ -73,7 +84,7 @@ fuzz)
     done
     ;;
 *)
-    sed -n '2,8s/^# \?//p' "$0" >&2
+    sed -n '2,9s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

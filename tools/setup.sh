@@ -4,6 +4,7 @@
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
 set -euo pipefail
 
+nvrtc=13.5.37 # a later one may have registers spill, which fails tests/unit/test_compile.c, where this one does not
 build="gcc libc6-dev make cmake libxxhash-dev"
 case ${1-} in
 build | demo) packages=$build ;;
@@ -25,10 +26,10 @@ present() { # a program counts however it came here
 fetch_nvrtc() {
     local folder=$1
     if ! compgen -G "$folder/nvidia/cu*/lib/libnvrtc.so.*" >/dev/null; then
-        echo "setup: downloading NVIDIA's wheel nvidia-cuda-nvrtc (proprietary; its licence comes with it) into $folder" >&2
+        echo "setup: downloading NVIDIA's wheel nvidia-cuda-nvrtc $nvrtc (proprietary; its licence comes with it) into $folder" >&2
         rm -rf "$folder"
         mkdir -p "$folder"
-        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" nvidia-cuda-nvrtc >&2
+        python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" "nvidia-cuda-nvrtc==$nvrtc" >&2
         python3 -m zipfile -e "$folder"/*.whl "$folder"
         rm "$folder"/*.whl
     fi

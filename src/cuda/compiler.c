@@ -14,6 +14,7 @@ typedef struct job {
     const tally__unit *unit;
     tally__nvrtc_handle program;
     bool ptx; /* for a GPU that this NVRTC does not know: the driver makes the image of it */
+    bool verbose;
 } job;
 
 static tally_status nvrtc_failed(const job *j, int error, const char *call) {
@@ -52,17 +53,24 @@ static tally_status create(job *j) {
     return error == 0 ? TALLY_OK : nvrtc_failed(j, error, "nvrtcCreateProgram");
 }
 
-/* The log's first lines, as far as a sentence has room for them. */
-static tally_status compile_failed(const job *j, int error) {
+/* In memory of malloc, without newlines at its end; NULL: there is none. */
+static char *log_of(const job *j) {
     size_t size = 0;
     char *log = NULL;
-    tally_status status;
     if (j->nvrtc->log_size(j->program, &size) == 0 && size > 1) log = malloc(size);
     if (log == NULL || j->nvrtc->log(j->program, log) != 0) {
         free(log);
-        return nvrtc_failed(j, error, "nvrtcCompileProgram");
+        return NULL;
     }
     for (log[--size] = '\0'; size > 0 && log[size - 1] == '\n';) log[--size] = '\0';
+    return log;
+}
+
+/* The log's first lines, as far as a sentence has room for them. */
+static tally_status compile_failed(const job *j, int error) {
+    char *log = log_of(j);
+    tally_status status;
+    if (log == NULL) return nvrtc_failed(j, error, "nvrtcCompileProgram");
     status = tally__fail(j->unit->user_text != NULL ? TALLY_BAD_ARGUMENT : TALLY_UNSUPPORTED,
                          "the kernel %s does not compile: %.*s", j->unit->entry, LOG_SHOWN, log);
     free(log);
@@ -79,9 +87,9 @@ enum { OPTIONS = sizeof options / sizeof *options, OLD_OPTIONS = 4 };
 static int option_count(const tally__nvrtc *nvrtc) { return nvrtc->major >= 13 ? OPTIONS : OLD_OPTIONS; }
 
 static tally_status compile(job *j, int sm) {
-    const char *all[OPTIONS + 1];
+    const char *all[OPTIONS + 2];
     char architecture[64];
-    int best = 0, error;
+    int best = 0, count = option_count(j->nvrtc), error;
     for (int i = 0; i < j->nvrtc->sm_count; i++)
         if (j->nvrtc->sm[i] <= sm && j->nvrtc->sm[i] > best) best = j->nvrtc->sm[i];
     TALLY_CHECK(
@@ -92,7 +100,8 @@ static tally_status compile(job *j, int sm) {
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", j->ptx ? "compute" : "sm", best);
     all[0] = architecture;
     memcpy(all + 1, options, sizeof options);
-    error = j->nvrtc->compile(j->program, 1 + option_count(j->nvrtc), all);
+    if (j->verbose) all[++count] = "--ptxas-options=-v";
+    error = j->nvrtc->compile(j->program, 1 + count, all);
     return error == 0 ? TALLY_OK : compile_failed(j, error);
 }
 
@@ -111,16 +120,22 @@ static tally_status take(const job *j, tally__image *image) {
     return nvrtc_failed(j, error, "taking the image");
 }
 
-static tally_status compile_unit(const tally__unit *unit, int sm, tally__image *image) {
-    job j = {.unit = unit};
+tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log) {
+    job j = {.unit = unit, .verbose = log != NULL};
     tally_status status;
+    if (log != NULL) *log = NULL;
     *image = (tally__image){NULL, 0};
     TALLY_TRY(tally__nvrtc_open(&j.nvrtc));
     TALLY_TRY(create(&j));
     status = compile(&j, sm);
+    if (status == TALLY_OK && log != NULL) *log = log_of(&j);
     if (status == TALLY_OK) status = take(&j, image);
     j.nvrtc->destroy(&j.program);
     return status;
+}
+
+static tally_status compile_unit(const tally__unit *unit, int sm, tally__image *image) {
+    return tally__compile(unit, sm, image, NULL);
 }
 
 static tally_status version(char *version, size_t capacity) {

@@ -39,6 +39,10 @@ typedef struct tally__nvrtc {
 } tally__nvrtc;
 tally_status tally__nvrtc_open(const tally__nvrtc **nvrtc);
 
+/* Compiles a unit by NVRTC. With `log`, which may be NULL, the log in memory of malloc, NULL if there is none: warnings, and what the
+ * assembler tells of registers and memory. The options that make it do so change nothing in the image. */
+tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log);
+
 /* The unit as one text, in memory of malloc: every header written out where it is included, so that NVRTC or nvcc compiles it alone. */
 tally_status tally__emit(const tally__unit *unit, char **text);
 /* Writes that text to <folder>/<entry>-sm_<sm>.cu if TALLY_JIT_DUMP names a folder. */
