@@ -32,6 +32,14 @@
 #define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4)
 #endif
 
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill. */
+#if (TALLY_KERNEL_INPUTS == 2 && TALLY_NUMBER != TALLY_NUMBER_f32) || defined(TALLY_KEYS) || \
+    (TALLY_BYTES != 4 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#define TALLY_RESIDENT 1
+#else
+#define TALLY_RESIDENT 2
+#endif
+
 /* ---- measuring ---- */
 
 /* The magnitude of a value as bits, of an f64 the upper half; not 0 unless the value is. */
@@ -606,7 +614,7 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     return 1;
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), 2) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_N(state) state = TALLY_N(begin)();
     TALLY_N(clear_shared)(shared);
@@ -639,6 +647,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), 2) {
 #undef TALLY_PRODUCT_COLUMNS
 #undef TALLY_SCATTERS
 #undef TALLY_AHEAD
+#undef TALLY_RESIDENT
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF
