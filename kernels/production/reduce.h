@@ -80,6 +80,11 @@ TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) {
 TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) { return (void)present, n; }
 #endif
 
+#if TALLY_BYTES == 1
+#define TALLY_UNROLL_WIDE TALLY_ROLL
+#else
+#define TALLY_UNROLL_WIDE TALLY_UNROLL
+#endif
 /* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from spilling. An operator
  * that may spare the second pass does so when the leaf cannot be better than `best`, the node so far; the leaf is then counted in it. */
 TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t first,
@@ -104,9 +109,12 @@ TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tal
     }
 #endif
     TALLY_SEAL(column, TALLY_N(count)(present, n), first + at, {
-        if (TALLY_BYTES <= 2) x = TALLY_N(read_leaf)(from_x, at);
-        TALLY_UNROLL
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) TALLY_N(stack2)(columns2, &x.part[s], aim, s, n);
+        if (TALLY_BYTES == 2) x = TALLY_N(read_leaf)(from_x, at);
+        TALLY_UNROLL_WIDE
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            if (TALLY_BYTES == 1) x.part[0] = TALLY_N(read_part)(from_x, at, s);
+            TALLY_N(stack2)(columns2, &x.part[TALLY_BYTES == 1 ? 0 : s], aim, s, n);
+        }
     });
 }
 
@@ -270,6 +278,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_PASSES == 2 && TA
 }
 
 #undef TALLY_FAN
+#undef TALLY_UNROLL_WIDE
 #undef TALLY_SEAL
 #undef TALLY_COUNT
 #undef TALLY_IS_FREE
