@@ -117,7 +117,7 @@ static bool warm_one(tally_context *context, tally_op op, tally_type type, bool 
 /* Accuracy and NaNs are for floats: others are taken once. */
 static bool warm_types(tally_context *context, const range *r, bool is_first, bool only_counts, int64_t *count) {
     for (tally_op op = r->first_op; op < r->end_op; op++) {
-        for (int type = r->first_type; type < (int)r->end_type; type++) {
+        for (int type = (int)r->first_type; type < (int)r->end_type; type++) {
             if ((is_first || type_class((tally_type)type) == TALLY_CLASS_FLOAT) &&
                 !warm_one(context, op, (tally_type)type, only_counts, count)) {
                 return false;
@@ -130,8 +130,8 @@ static bool warm_types(tally_context *context, const range *r, bool is_first, bo
 static bool warm_range(tally_context *context, const command *wanted, const range *r, bool only_counts,
                        int64_t *count) {
     tally_options options = wanted->options;
-    for (int accuracy = r->first_accuracy; accuracy <= (int)r->last_accuracy; accuracy++) {
-        for (int nan = r->first_nan; nan <= (int)r->last_nan; nan++) {
+    for (int accuracy = (int)r->first_accuracy; accuracy <= (int)r->last_accuracy; accuracy++) {
+        for (int nan = (int)r->first_nan; nan <= (int)r->last_nan; nan++) {
             options.accuracy = (tally_accuracy)accuracy;
             options.nan = (tally_nan)nan;
             if (tally_set_options(context, &options) != TALLY_OK) {

@@ -16,7 +16,7 @@ typedef uint64_t address; /* CUdeviceptr */
     X(context_retain,    "cuDevicePrimaryCtxRetain",     (void **context, int device))               \
     X(context_use,       "cuCtxSetCurrent",              (void *context))                            \
     X(allocate,          "cuMemAlloc_v2",                (address * memory, size_t bytes))           \
-    X(copy_in,           "cuMemcpyHtoD_v2",              (address to, const void *from, size_t bytes)) \
+    X(copy_in,           "cuMemcpyHtoDAsync_v2",         (address to, const void *from, size_t bytes, void *stream)) \
     X(copy_out,          "cuMemcpyDtoH_v2",              (void *to, address from, size_t bytes))     \
     X(release,           "cuMemFree_v2",                 (address memory))                           \
     X(stream_create,     "cuStreamCreate",               (void **stream, unsigned flags))            \
@@ -95,8 +95,8 @@ int main(void) {
     check(cu.stream_create(&stream, 1 /* does not wait for the default stream */), "making a stream");
     check(cu.allocate(&memory, sizeof values), "allocating");
     check(cu.allocate(&sum, sizeof(float)), "allocating");
-    fill(1);
-    check(cu.copy_in(memory, values, sizeof values), "copying the values");
+    fill(1); /* copied on the stream: work on others is not waited for */
+    check(cu.copy_in(memory, values, sizeof values, stream), "copying the values");
 
     must(tally_context_create(NULL, &context));
     options.stream = stream;
@@ -116,7 +116,7 @@ int main(void) {
     check(cu.graph_instantiate(&ready, graph, 0), "making the graph");
     for (int round = 2; round <= 3; round++) {
         fill((float)round);
-        check(cu.copy_in(memory, values, sizeof values), "copying the values");
+        check(cu.copy_in(memory, values, sizeof values, stream), "copying the values");
         check(cu.graph_launch(ready, stream), "launching the graph");
         check(cu.stream_wait(stream), "the stream");
         compare("graph", sum);

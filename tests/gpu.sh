@@ -25,7 +25,7 @@ for part in $wanted; do
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer)
         for tool in memcheck racecheck initcheck synccheck; do
-            part "$tool" compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
+            part "$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;

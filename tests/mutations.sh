@@ -79,12 +79,12 @@ mutation() {
 
 each_mutation() {
 file=src/cpu/exact.c
-mutation additions-bound $file 'int32_t bound = high, additions = TALLY_TILE_ADDITIONS;' 'int32_t bound = high, additions = TALLY_TILE_ADDITIONS - 3;'
+mutation additions-bound kernels/lib/plan.h 'bound + additions + (k' 'bound + additions - 3 + (k'
 mutation binade kernels/lib/plan.h 'TALLY_BINADE = 51,' 'TALLY_BINADE = 53,'
-mutation level-spacing $file 'bound = lowest - 1;' 'bound = lowest - 3;'
-mutation parts-of-products $file 'additions = TALLY_TILE_ADDITIONS + parts - 1;' 'additions = TALLY_TILE_ADDITIONS - 3;'
-mutation table-overflow $file 'if (levels->count == TALLY_MOST_LEVELS) return false;' 'if (levels->count == 7) return true;'
-mutation residual-dropped $file 'if (lowest == unit) return true;' 'if (lowest <= unit + 1) return true;'
+mutation level-spacing kernels/lib/plan.h 'bound = lowest - 1;' 'bound = lowest - 3;'
+mutation parts-of-products kernels/lib/plan.h '(k > 0 ? parts - 1 : 0)' '(k > 0 ? -3 : 0)'
+mutation table-overflow kernels/lib/plan.h '    return count;' '    return count != 0 ? count : most;'
+mutation residual-dropped kernels/lib/plan.h 'if (lowest <= unit) {' 'if (lowest <= unit + 1) {'
 mutation anchor $file 'tally_scale(1.5, levels->unit[k] + 52)' 'tally_scale(1.0, levels->unit[k] + 52)'
 mutation too-few-levels $file 'if (count < levels->count) continue;' 'if (count + 1 < levels->count) continue;'
 mutation range-test kernels/lib/plan.h 'HIGHEST = 960' 'HIGHEST = 1024'

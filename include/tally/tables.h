@@ -102,7 +102,7 @@
     X(NO_MEMORY, 8, "the allocator returned no memory")                               \
     X(NO_SPACE, 9, "the buffer is too small")                                         \
     X(UNSUPPORTED, 10, "this version of Tally cannot do that")                        \
-    X(NO_DEVICE, 11, "there is no such GPU, no driver or no compiler for it")         \
-    X(DEVICE_FAILED, 12, "the GPU's driver or compiler failed")
+    X(NO_DEVICE, 11, "there is no such GPU, or no driver for it")         \
+    X(DEVICE_FAILED, 12, "the GPU or its driver failed")
 
 #endif

@@ -13,7 +13,7 @@ TALLY_FN double TALLY_N(from_wide_key)(int64_t key) {
 #endif
 }
 /* The words of tally_stats (include/tally/tally.h) for floats, in its order. */
-static inline void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+TALLY_ONCE void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
     const tally_format sum_format = TALLY_NATURAL_FORMAT, wide = TALLY_FORMAT_f64;
     int is_nan = a->low == INT64_MIN || a->n == 0;
     double floats[5];

@@ -14,6 +14,7 @@
  *     tally_ballot(p)             a bit for each lane; all lanes take part
  *     tally_warp_max(v)  tally_warp_min(v)                               of unsigned 32 bits; all lanes take part
  *     tally_min_less_one(v, least)                                       of v - 1, which wraps around, and least
+ *     tally_max_halves(v, most)  tally_min_halves_less_one(v, least)      the same for both 16-bit halves
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
@@ -64,6 +65,8 @@ TALLY_FN uint32_t tally_warp_min(uint32_t v) {
 }
 #endif
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return __viaddmin_u32(v, 0xffffffffu, least); }
+TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) { return __vmaxu2(v, most); }
+TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) { return __viaddmin_u16x2(v, 0xffffffffu, least); }
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }
 TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }

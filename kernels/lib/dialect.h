@@ -13,11 +13,13 @@
 #define TALLY_FN static __device__ __forceinline__
 #define TALLY_RARE static __device__ __noinline__
 #define TALLY_LONG static __device__ __noinline__
+#define TALLY_ONCE static __device__ inline
 #define TALLY_EXTENSION
 #else
 #define TALLY_FN static inline __attribute__((always_inline, unused))
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
 #define TALLY_LONG static inline /* too long to stand in every place that uses it */
+#define TALLY_ONCE static inline /* done once or so for each result */
 #define TALLY_EXTENSION __extension__
 #endif
 

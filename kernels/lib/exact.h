@@ -54,14 +54,14 @@ TALLY_FN TALLY_N(total) TALLY_N(total_of)(const TALLY_N(node) *a) {
     return total;
 }
 
-static inline void TALLY_N(clear)(TALLY_N(node) *a) {
+TALLY_ONCE void TALLY_N(clear)(TALLY_N(node) *a) {
     __builtin_memset(a, 0, sizeof *a);
 #ifdef TALLY_KEYS
     a->low = INT64_MAX;
     a->high = INT64_MIN;
 #endif
 }
-static inline void TALLY_N(settle)(TALLY_N(node) *a) {
+TALLY_ONCE void TALLY_N(settle)(TALLY_N(node) *a) {
     (void)a;
 #ifdef TALLY_SUM_TERM
     tally_settle(a->sum, TALLY_LIMBS);
@@ -71,7 +71,7 @@ static inline void TALLY_N(settle)(TALLY_N(node) *a) {
 #endif
 }
 /* Both settled; the result is too. */
-static inline void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
+TALLY_ONCE void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
     a->n += b->n;
 #ifdef TALLY_KEYS
     a->low = b->low < a->low ? b->low : a->low;

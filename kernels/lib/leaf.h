@@ -11,8 +11,10 @@ enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
 #define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has 8 columns */
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL _Pragma("unroll")
+#define TALLY_ROLL _Pragma("unroll 1")
 #else
 #define TALLY_UNROLL
+#define TALLY_ROLL
 #endif
 
 /* What cannot be read 16 bytes at a time passes through here, one stripe of each warp at a time. */
@@ -60,6 +62,14 @@ TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
     for (int32_t b = TALLY_BYTES - 1; b >= 0; b--) bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* The lane's part of stripe s of such a leaf. */
+TALLY_FN TALLY_N(part) TALLY_N(read_part)(const tally_source *from, int64_t at, int32_t s) {
+    tally_quad quad = tally_load16(from->values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
+    TALLY_N(part) part;
+    __builtin_memcpy(&part, &quad, sizeof part);
+    return part;
 }
 
 /* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */

@@ -80,20 +80,41 @@ TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) {
 TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) { return (void)present, n; }
 #endif
 
-/* A whole leaf, from registers. */
-TALLY_FN TALLY_N(node) TALLY_N(plain_node)(TALLY_N(share) x, TALLY_N(share) y, int64_t at, int64_t first) {
+#if TALLY_BYTES == 1
+#define TALLY_UNROLL_WIDE TALLY_ROLL
+#else
+#define TALLY_UNROLL_WIDE TALLY_UNROLL
+#endif
+/* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from spilling. An operator
+ * that may spare the second pass does so when the leaf cannot be better than `best`, the node so far; the leaf is then counted in it. */
+TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t first,
+                                           TALLY_N(node) *best, int32_t *is_spared) {
     const int64_t n = TALLY_DEVICE_LEAF;
+    TALLY_N(share) x = TALLY_N(read_leaf)(from_x, at), y = x;
     TALLY_N(column) columns[TALLY_HELD], column;
     uint32_t present = 0;
+    if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_leaf)(from_y, at);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         TALLY_N(stack)(columns, &x.part[s], &y.part[s], s, n);
         TALLY_COUNT(present, &x.part[s], &y.part[s], s, n);
     }
     column = TALLY_N(fold)(columns);
+    (void)best, (void)is_spared;
+#ifdef TALLY_CAN_SPARE
+    if (TALLY_N(spare)(*best, column)) {
+        best->n += TALLY_N(count)(present, n);
+        *is_spared = 1;
+        return *best;
+    }
+#endif
     TALLY_SEAL(column, TALLY_N(count)(present, n), first + at, {
-        TALLY_UNROLL
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) TALLY_N(stack2)(columns2, &x.part[s], aim, s, n);
+        if (TALLY_BYTES == 2) x = TALLY_N(read_leaf)(from_x, at);
+        TALLY_UNROLL_WIDE
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            if (TALLY_BYTES == 1) x.part[0] = TALLY_N(read_part)(from_x, at, s);
+            TALLY_N(stack2)(columns2, &x.part[TALLY_BYTES == 1 ? 0 : s], aim, s, n);
+        }
     });
 }
 
@@ -215,7 +236,7 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared);
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), 2) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_PASSES == 2 && TALLY_BYTES <= 2 ? 1 : 2) {
     TALLY_SHARED(TALLY_N(shared), shared);
     tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
     tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
@@ -229,12 +250,12 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), 2) {
     for (; read < run && run_first + read < leaves; read++) {
         int64_t at = (run_first + read) * TALLY_DEVICE_LEAF;
         TALLY_N(node) leaf;
-        if (at <= whole) {
-            TALLY_N(share) of_x = TALLY_N(read_leaf)(&x, at), of_y = of_x;
-            if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(read_leaf)(&y, at);
-            leaf = TALLY_N(plain_node)(of_x, of_y, at, work.first);
-        } else
+        int32_t is_spared = 0;
+        if (at <= whole)
+            leaf = TALLY_N(plain_node)(&x, &y, at, work.first, &node, &is_spared);
+        else
             leaf = TALLY_N(slow_node)(&work, &x, &y, at, &shared->stage);
+        if (is_spared) continue;
         if (TALLY_IS_FREE)
             node = TALLY_N(merge)(node, leaf);
         else if (read == tally_lane()) /* lane i keeps leaf i of the run */
@@ -257,6 +278,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), 2) {
 }
 
 #undef TALLY_FAN
+#undef TALLY_UNROLL_WIDE
 #undef TALLY_SEAL
 #undef TALLY_COUNT
 #undef TALLY_IS_FREE

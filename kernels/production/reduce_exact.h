@@ -32,6 +32,14 @@
 #define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4)
 #endif
 
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill. */
+#if (TALLY_KERNEL_INPUTS == 2 && TALLY_NUMBER != TALLY_NUMBER_f32) || defined(TALLY_KEYS) || \
+    (TALLY_BYTES != 4 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#define TALLY_RESIDENT 1
+#else
+#define TALLY_RESIDENT 2
+#endif
+
 /* ---- measuring ---- */
 
 /* The magnitude of a value as bits, of an f64 the upper half; not 0 unless the value is. */
@@ -67,6 +75,29 @@ typedef struct TALLY_N(extent) {
     uint32_t most, least; /* the largest size; the smallest that is not 0, minus 1 */
 } TALLY_N(extent);
 
+#if TALLY_BYTES == 2
+/* Two sizes at a time. All f16 have levels in common, so that only the largest matters. */
+TALLY_FN TALLY_N(extent) TALLY_N(measure)(const TALLY_N(share) *x) {
+    TALLY_N(extent) e = {0, 0};
+    uint32_t most = 0, least = UINT32_MAX;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        tally_quad quad;
+        __builtin_memcpy(&quad, &x->part[s], sizeof quad);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 4; k++) {
+            most = tally_max_halves(quad.w[k] & 0x7fff7fff, most);
+            if (TALLY_NUMBER != TALLY_NUMBER_f16) least = tally_min_halves_less_one(quad.w[k] & 0x7fff7fff, least);
+        }
+    }
+    e.most = (most & 0xffff) > most >> 16 ? most & 0xffff : most >> 16;
+    if (TALLY_NUMBER != TALLY_NUMBER_f16) {
+        e.least = (least & 0xffff) < least >> 16 ? least & 0xffff : least >> 16;
+        if (e.least == 0xffff) e.least = UINT32_MAX;
+    }
+    return e;
+}
+#else
 TALLY_FN TALLY_N(extent) TALLY_N(measure)(const TALLY_N(share) *x) {
     TALLY_N(extent) e = {0, UINT32_MAX};
     TALLY_UNROLL
@@ -80,6 +111,7 @@ TALLY_FN TALLY_N(extent) TALLY_N(measure)(const TALLY_N(share) *x) {
     }
     return e;
 }
+#endif
 TALLY_FN TALLY_N(extent) TALLY_N(measure_warp)(TALLY_N(extent) e) {
     e.most = tally_warp_max(e.most);
     e.least = tally_warp_min(e.least);
@@ -582,7 +614,7 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     return 1;
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), 2) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_N(state) state = TALLY_N(begin)();
     TALLY_N(clear_shared)(shared);
@@ -615,6 +647,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), 2) {
 #undef TALLY_PRODUCT_COLUMNS
 #undef TALLY_SCATTERS
 #undef TALLY_AHEAD
+#undef TALLY_RESIDENT
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF

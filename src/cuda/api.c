@@ -95,7 +95,6 @@ tally_status tally_emit(const tally_context *context, tally_op op, tally_type ty
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
     const tally__platform *platform;
     tally__spec spec;
-    tally__unit unit;
     tally__gpu *gpu;
     tally__loaded loaded;
     tally_status status;
@@ -103,10 +102,9 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     TALLY_CHECK(spec.options.backend != TALLY_BACKEND_CPU && spec.options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
                 "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
     platform = spec.options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
-    TALLY_TRY(tally__unit_of(&spec, &unit));
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
-    status = tally__gpu_kernel(gpu, &unit, &loaded);
+    status = tally__gpu_kernel(gpu, &spec, &loaded);
     tally__gpu_leave(gpu);
     return status;
 }

@@ -20,9 +20,12 @@ static const char *const exact_names[] = {TALLY_EXACT_KERNELS(TALLY_ROW)};
 
 static const char *type_word(tally_type type) { return type == TALLY_BOOL ? "boolean" : tally_type_name(type); }
 
-/* Integers have no NaN: every policy is the same kernel. */
+tally_nan tally__nan_of(const tally__spec *spec) {
+    return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
+}
+
 tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
-    tally_nan nan = tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
+    tally_nan nan = tally__nan_of(spec);
     const tally__operator_row *row = tally__operator(spec->op);
     const char *word = type_word(spec->type), *name;
     TALLY_CHECK(row != NULL, UNSUPPORTED, "operators of the caller's own run on the CPU only in this version");
@@ -101,10 +104,9 @@ static tally_status copy_input(call *c, int which, const char **data, int64_t *s
 
 static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
-    int64_t resident = (int64_t)c->gpu->multiprocessors * TALLY_TILE_WARPS * 4; /* warps, about */
     work->run = 0;
-    /* Long runs save arrivals; short ones share the work evenly: some 8 tiles for each place that a block has. */
-    while (work->run < 3 && leaves >> work->run > 8 * resident) work->run++;
+    /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
+    while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
     while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
@@ -125,12 +127,10 @@ static tally_status launch(call *c, const char *x, int64_t x_stride, const char 
     const tally__driver *driver = c->gpu->driver;
     tally_work work = {.x = x, .y = y, .x_stride = x_stride, .y_stride = y_stride, .count = n, .first = first, .final = c->spec->final};
     void *parameters[] = {&work};
-    tally__unit unit;
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__unit_of(c->spec, &unit));
-    TALLY_TRY(tally__gpu_kernel(c->gpu, &unit, &loaded));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, &loaded));
     if (c->spec->exact)
         shape_exact(c, &loaded, n, &blocks);
     else

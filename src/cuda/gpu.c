@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/cache.h"
+#include "cuda/cuda.h"
 
 enum { MOST_DEVICES = 32 };
 
@@ -92,13 +93,14 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* ---- kernels ---- */
 
-static bool is_same_unit(const tally__unit *a, const tally__unit *b) {
-    return a->kernel == b->kernel && a->type == b->type && a->nan == b->nan && a->exact == b->exact && a->user_text == b->user_text;
+/* Whether the unit of a kernel is that of the spec. */
+static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
+    return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
-static kernel_entry *find_kernel(const device_entry *device, const tally__unit *unit) {
+static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec) {
     kernel_entry *entry = device->kernels;
-    while (entry != NULL && !is_same_unit(&entry->unit, unit)) entry = entry->next;
+    while (entry != NULL && !is_of_spec(&entry->unit, spec)) entry = entry->next;
     return entry;
 }
 
@@ -119,26 +121,26 @@ static void unload(const tally__gpu *gpu, kernel_entry *entry) {
     free(entry);
 }
 
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__unit *unit, tally__loaded *loaded) {
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     kernel_entry *entry, *first;
     tally_status status;
     pthread_mutex_lock(&lock);
-    entry = find_kernel(device, unit);
+    entry = find_kernel(device, spec);
     if (entry != NULL) *loaded = entry->loaded;
     pthread_mutex_unlock(&lock);
     if (entry != NULL) return TALLY_OK;
     entry = calloc(1, sizeof *entry);
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
-    entry->unit = *unit;
-    status = load(gpu, entry);
+    status = tally__unit_of(spec, &entry->unit);
+    if (status == TALLY_OK) status = load(gpu, entry);
     if (status != TALLY_OK) {
         unload(gpu, entry);
         return status;
     }
     *loaded = entry->loaded;
     pthread_mutex_lock(&lock);
-    first = find_kernel(device, unit);
+    first = find_kernel(device, spec);
     if (first == NULL) {
         entry->next = device->kernels;
         device->kernels = entry;

@@ -61,6 +61,17 @@ TALLY_FN int32_t tally_warp(void) { return tally__simt_here->thread / TALLY_WARP
 
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }
 
+TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) {
+    uint32_t low = v & 0xffff, high = v >> 16;
+    low = low > (most & 0xffff) ? low : most & 0xffff;
+    return (high > most >> 16 ? high : most >> 16) << 16 | low;
+}
+TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
+    uint32_t low = (v - 1) & 0xffff, high = ((v >> 16) - 1) & 0xffff;
+    low = low < (least & 0xffff) ? low : least & 0xffff;
+    return (high < least >> 16 ? high : least >> 16) << 16 | low;
+}
+
 /* Atomics order nothing else (relaxed), as on the device. They are written out here, in the kernel's unit, for the thread sanitizer to
  * see; and since only the words switch, loading and storing is atomic enough. */
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) {

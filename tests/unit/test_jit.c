@@ -235,30 +235,139 @@ static void test_folder_is_not_read(void **state) {
     EXPECT(in_child(compile_in_folder) == 0, "see above");
 }
 
-/* An emitted text compiles without any header. */
+/* An emitted text compiles without any header, with the options that it names; nvcc has the last one by itself. */
 static void test_emitted_compiles(void **state) {
-    static const char *const ops[] = {"sum", "stats", "logsumexp", "argmin", "dot"};
-    const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17", "--fmad=false"};
+    static const char *const ops[] = {"sum", "stats", "logsumexp", "argmin", "dot", "var", "norm1", "sumsq"};
+    const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17", "--fmad=false", "--device-int128"};
     const tally__nvrtc *nvrtc = nvrtc_or_skip();
+    tally_options fast = TALLY_OPTIONS_INIT;
+    tally_context *context;
     (void)state;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        tally__unit unit = unit_of(ops[i], "f64");
+    fast.accuracy = TALLY_FAST;
+    EXPECT_OK(tally_context_create(NULL, &context));
+    EXPECT_OK(tally_set_options(context, &fast));
+    for (size_t i = 0; i < 2 * sizeof ops / sizeof *ops; i++) {
+        tally_op op = tally_op_from_name(ops[i / 2]);
         tally__nvrtc_handle program;
         char *text, log[2000] = "";
         size_t size = 0;
         int error;
-        EXPECT_OK(tally__emit(&unit, &text));
+        EXPECT_OK(tally_emit(i % 2 ? context : NULL, op, TALLY_F64, NULL, 0, &size));
+        text = malloc(size);
+        EXPECT(text != NULL, "no memory");
+        EXPECT_OK(tally_emit(i % 2 ? context : NULL, op, TALLY_F64, text, size, &size));
+        size = 0;
         EXPECT(nvrtc->create(&program, text, "alone.cu", 0, NULL, NULL) == 0, "no program");
-        error = nvrtc->compile(program, 3, options);
+        error = nvrtc->compile(program, 4, options);
         if (nvrtc->log_size(program, &size) == 0 && size < sizeof log) nvrtc->log(program, log);
-        EXPECT(error == 0, "%s does not compile alone: %.300s", ops[i], log);
+        EXPECT(error == 0, "%s does not compile alone: %.300s", ops[i / 2], log);
         nvrtc->destroy(&program);
         free(text);
     }
+    tally_context_destroy(context);
+}
+
+/* ---- the entry points about GPUs ---- */
+
+static void test_tally_emit(void **state) {
+    char small[10] = "unchanged", *text;
+    size_t size = 0, again = 0;
+    (void)state;
+    EXPECT_STATUS(tally_emit(NULL, TALLY_SUM, TALLY_F32, NULL, 0, NULL), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_emit(NULL, TALLY_OP_END, TALLY_F32, NULL, 0, &size), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_emit(NULL, TALLY_AND, TALLY_F32, NULL, 0, &size), TALLY_BAD_TYPE);
+    EXPECT_OK(tally_emit(NULL, TALLY_SUM, TALLY_F32, NULL, 0, &size));
+    EXPECT_STATUS(tally_emit(NULL, TALLY_SUM, TALLY_F32, small, sizeof small, &again), TALLY_NO_SPACE);
+    EXPECT(again == size && strcmp(small, "unchanged") == 0, "%zu bytes, then %zu", size, again);
+    text = malloc(size + 1);
+    EXPECT(text != NULL, "no memory");
+    text[size] = 'x';
+    EXPECT_STATUS(tally_emit(NULL, TALLY_SUM, TALLY_F32, text, size - 1, &again), TALLY_NO_SPACE);
+    EXPECT_OK(tally_emit(NULL, TALLY_SUM, TALLY_F32, text, size, &again));
+    EXPECT(strlen(text) + 1 == size && text[size] == 'x', "the text has %zu bytes of %zu", strlen(text), size);
+    EXPECT(strstr(text, "tally_exact_sum_f32_0") != NULL, "another kernel");
+    free(text);
+}
+
+static void test_warm(void **state) {
+    tally_options options = TALLY_OPTIONS_INIT;
+    tally_context *context;
+    (void)state;
+    EXPECT_OK(tally_context_create(NULL, &context));
+    options.backend = TALLY_BACKEND_CPU;
+    EXPECT_OK(tally_set_options(context, &options));
+    EXPECT_STATUS(tally_warm(context, TALLY_SUM, TALLY_F32), TALLY_BAD_ARGUMENT);
+    options.backend = TALLY_BACKEND_SIMT;
+    EXPECT_OK(tally_set_options(context, &options));
+    EXPECT_OK(tally_warm(context, TALLY_SUM, TALLY_F32));
+    EXPECT_STATUS(tally_warm(context, TALLY_LOGSUMEXP, TALLY_I8), TALLY_BAD_TYPE);
+    options.device = 5;
+    EXPECT_OK(tally_set_options(context, &options));
+    EXPECT_STATUS(tally_warm(context, TALLY_SUM, TALLY_F32), TALLY_NO_DEVICE);
+    tally_context_destroy(context);
+}
+
+/* FAKE_WANTED: what the sentence has to say; without it a driver that knows of no GPU. */
+static int ask_without_gpu(void) {
+    int count = 7;
+    tally_gpu_info info;
+    CHILD_CHECK(tally_gpu_count(NULL) == TALLY_BAD_ARGUMENT && tally_gpu_describe(0, NULL) == TALLY_BAD_ARGUMENT);
+    CHILD_CHECK(tally_gpu_count(&count) == TALLY_NO_DEVICE && count == 0);
+    CHILD_CHECK(strstr(tally_message(), getenv("FAKE_WANTED")) != NULL);
+    memset(&info, 1, sizeof info);
+    CHILD_CHECK(tally_gpu_describe(0, &info) == TALLY_NO_DEVICE && info.sm == 0 && info.name[0] == '\0');
+    CHILD_CHECK(tally_warm(NULL, TALLY_SUM, TALLY_F32) == TALLY_NO_DEVICE);
+    CHILD_CHECK(tally_gpu_compiler() == NULL && strstr(tally_message(), "TALLY_NVRTC") != NULL);
+    CHILD_CHECK(tally_gpu_compiler() == NULL && strstr(tally_message(), "TALLY_NVRTC") != NULL);
+    return 0;
+}
+static void test_no_gpu(void **state) {
+    const char *nvrtc = getenv("TALLY_NVRTC");
+    char kept[MOST_PATH];
+    (void)state;
+    snprintf(kept, sizeof kept, "%s", nvrtc != NULL ? nvrtc : "");
+    set("TALLY_NVRTC", "/nonexistent");
+    set("TALLY_CUDA_DRIVER", "/nonexistent");
+    set("FAKE_WANTED", "TALLY_CUDA_DRIVER");
+    EXPECT(in_child(ask_without_gpu) == 0, "without a driver");
+    set("TALLY_CUDA_DRIVER", FAKE_DRIVER);
+    set("FAKE_WANTED", "no GPU");
+    EXPECT(in_child(ask_without_gpu) == 0, "without a GPU");
+    set("TALLY_CUDA_DRIVER", NULL);
+    set("TALLY_NVRTC", nvrtc != NULL ? kept : NULL);
+}
+
+static int ask_for_folder(void) {
+    char path[MOST_PATH], unsafe[MOST_PATH];
+    const char *found;
+    set("TALLY_CACHE_DIR", "off");
+    CHILD_CHECK(tally_cache_folder() == NULL && strstr(tally_message(), "off") != NULL);
+    snprintf(path, sizeof path, "%s/new", folder);
+    set("TALLY_CACHE_DIR", path);
+    found = tally_cache_folder();
+    CHILD_CHECK(found != NULL && strcmp(found, path) == 0 && access(path, F_OK) != 0);
+    snprintf(unsafe, sizeof unsafe, "%s/unsafe", folder);
+    CHILD_CHECK(mkdir(unsafe, 0700) == 0 && chmod(unsafe, 0777) == 0);
+    set("TALLY_CACHE_DIR", unsafe);
+    CHILD_CHECK(tally_cache_folder() == NULL && strstr(tally_message(), "others") != NULL);
+    set("TALLY_CACHE_DIR", NULL);
+    set("XDG_CACHE_HOME", folder);
+    found = tally_cache_folder();
+    CHILD_CHECK(found != NULL && strncmp(found, folder, strlen(folder)) == 0 &&
+                strcmp(found + strlen(folder), "/tally") == 0);
+    set("XDG_CACHE_HOME", NULL);
+    set("HOME", NULL);
+    CHILD_CHECK(tally_cache_folder() == NULL && strstr(tally_message(), "HOME") != NULL);
+    return 0;
+}
+static void test_cache_folder(void **state) {
+    (void)state;
+    EXPECT(in_child(ask_for_folder) == 0, "the folder");
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_gpu), /* before anything is opened in this process */
         cmocka_unit_test(test_driver),
         cmocka_unit_test(test_driver_is_loaded),
         cmocka_unit_test(test_emit),
@@ -268,6 +377,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_compile),
         cmocka_unit_test(test_compile_errors),
         cmocka_unit_test(test_emitted_compiles),
+        cmocka_unit_test(test_tally_emit),
+        cmocka_unit_test(test_warm),
+        IN_FOLDER(test_cache_folder),
     };
     int skipped = begin_program(argc, argv);
     unsetenv("TALLY_JIT_DUMP");
