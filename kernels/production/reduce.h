@@ -11,6 +11,12 @@
 #include "lib/arrival.h"
 #include "lib/leaf.h"
 
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
+#if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE))
+#define TALLY_RESIDENT 1
+#else
+#define TALLY_RESIDENT 2
+#endif
 #define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
 
 /* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
@@ -236,7 +242,7 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared);
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_PASSES == 2 && TALLY_BYTES <= 2 ? 1 : 2) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
     tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
@@ -278,6 +284,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_PASSES == 2 && TA
 }
 
 #undef TALLY_FAN
+#undef TALLY_RESIDENT
 #undef TALLY_UNROLL_WIDE
 #undef TALLY_SEAL
 #undef TALLY_COUNT

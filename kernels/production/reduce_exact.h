@@ -27,14 +27,14 @@
 
 /* Whether the next leaf is read ahead, into registers: where there are enough of them. */
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 8)
+#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 8 && TALLY_NAN == 0)
 #else
-#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4)
+#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 #endif
 
-/* Blocks that a multiprocessor holds: two, or one where two would have registers spill. */
-#if (TALLY_KERNEL_INPUTS == 2 && TALLY_NUMBER != TALLY_NUMBER_f32) || defined(TALLY_KEYS) || \
-    (TALLY_BYTES != 4 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
+#if TALLY_BYTES == 2 || defined(TALLY_KEYS) || (TALLY_KERNEL_INPUTS == 2 && !(TALLY_BYTES == 4 && TALLY_NAN == 0)) || \
+    (TALLY_BYTES == 8 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
