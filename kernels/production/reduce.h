@@ -203,7 +203,13 @@ TALLY_FN TALLY_N(node) TALLY_N(pair_lanes)(TALLY_N(node) mine, int32_t count) {
     return mine;
 }
 
-/* A node that another block wrote. */
+/* Nodes that blocks hand over are written and read in whole words, whatever gaps they have. */
+TALLY_FN void TALLY_N(leave_node)(char *nodes, int64_t i, TALLY_N(node) node) {
+    uint64_t *to = (uint64_t *)(void *)(nodes + i * (int64_t)sizeof node), w[sizeof(TALLY_N(node)) / 8];
+    __builtin_memcpy(w, &node, sizeof node);
+    TALLY_UNROLL
+    for (uint32_t k = 0; k < sizeof w / 8; k++) to[k] = w[k];
+}
 TALLY_FN TALLY_N(node) TALLY_N(fetch_node)(const char *nodes, int64_t i) {
     const uint64_t *from = (const uint64_t *)(const void *)(nodes + i * (int64_t)sizeof(TALLY_N(node)));
     uint64_t w[sizeof(TALLY_N(node)) / 8];
@@ -221,7 +227,7 @@ TALLY_FN int32_t TALLY_N(climb)(const tally_work *work, TALLY_N(node) *node, int
     while (count > 1) {
         int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
         int32_t members = (int32_t)(count - at < TALLY_FAN ? count - at : TALLY_FAN), mine = 2 * tally_lane();
-        if (tally_lane() == 0) *(TALLY_N(node) *)(void *)(nodes + index * (int64_t)sizeof *node) = *node;
+        if (tally_lane() == 0) TALLY_N(leave_node)(nodes, index, *node);
         if (!tally_is_last(arrivals + group, members)) return 0;
         *node = TALLY_N(nothing)();
         if (mine < members) *node = TALLY_N(fetch_node)(nodes, at + mine);
