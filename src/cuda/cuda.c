@@ -111,7 +111,7 @@ static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
-    *node_bytes = (size_t)nodes * c->spec->kernel->node_size;
+    *node_bytes = (size_t)nodes * c->spec->kernel->node_size * 2; /* a mailbox has 64 bits for 32 (kernels/lib/mailbox.h) */
 }
 static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
