@@ -55,7 +55,10 @@ void tally_context_destroy(tally_context *context) {
     if (context == NULL) return;
     allocator = context->allocator;
     tally__gpu_forget(context);
-    for (int i = 0; i < context->user_count; i++) tally__release(&allocator, context->users[i]);
+    for (int i = 0; i < context->user_count; i++) {
+        tally__release(&allocator, (void *)(uintptr_t)context->users[i]->definition.text);
+        tally__release(&allocator, context->users[i]);
+    }
     tally__release(&allocator, context->users);
     tally__release(&allocator, context);
 }

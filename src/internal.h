@@ -135,6 +135,7 @@ tally_type tally__natural_type(int gives, tally_type input);
 typedef struct tally__user_operator {
     tally_operator definition;
     char name[32];
+    char key[33]; /* of its text and what else its kernel is made of, in hexadecimal */
     _Alignas(64) unsigned char identity[64];
     tally__kernel kernel;
 } tally__user_operator;
@@ -153,6 +154,7 @@ typedef struct tally__spec {
     tally_options options;
     tally_allocator allocator;
     const tally__kernel *kernel;
+    const tally__user_operator *user; /* the caller's operator, or NULL */
     int kernel_number; /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
     const tally_context *context;
     tally_final final;
@@ -170,6 +172,8 @@ typedef struct tally__spec {
 /* The context to use for what the caller passed: NULL is the process's own. */
 const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
+/* An operator of the caller's own that has only text cannot be computed on the host. */
+tally_status tally__check_callbacks(const tally__spec *spec, bool on_host);
 /* An exact sum goes to the type asked for without a rounding or a limit before: makes that the spec's result type where kernels can. */
 void tally__aim(tally__spec *spec, tally_type wanted);
 

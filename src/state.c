@@ -42,6 +42,7 @@ tally_status tally_state_open(tally_context *context, tally_op op, tally_type ty
     TALLY_CHECK(state != NULL, BAD_ARGUMENT, "tally_state_open needs a place for the state");
     *state = NULL;
     TALLY_TRY(tally__specify(context, op, type, &spec));
+    TALLY_TRY(tally__check_callbacks(&spec, true));
     return tally__state_make(&spec, first, state);
 }
 

@@ -246,7 +246,8 @@ TALLY_API const char *tally_message(void);
  * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
  * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread, 1 MiB or more on a GPU).
  * Of a GPU: TALLY_BAD_ARGUMENT: memory of different GPUs, of a GPU with a backend that is not for it, or a host array with out in GPU memory.
- * TALLY_UNSUPPORTED: an operator of the caller's own, a type of out other than above, no compiler (NVRTC).
+ * TALLY_UNSUPPORTED: an operator of the caller's own without text, no compiler (NVRTC).
+ * TALLY_BAD_ARGUMENT also: the text of an operator does not compile; the sentence quotes the compiler.
  * TALLY_NO_DEVICE: no driver, or no such GPU. TALLY_DEVICE_FAILED: the driver or the kernel failed; the sentence quotes the driver. */
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
 
@@ -276,8 +277,8 @@ TALLY_API int64_t tally_leaf_length(tally_type type);
 /* ---- the caller's own operators ------------------------------------------------------------------------------- */
 
 /* An operator is a lift, an associative combine, its identity and a finish, in C callbacks over runs of values so that the
- * caller's compiler can vectorise their loops; `text` is the same operator as source for backends that compile it, of which this version
- * has none for operators of the caller's own: they run on the CPU.
+ * caller's compiler can vectorise their loops; `text` is the same operator as source, compiled when it is first used on a GPU: for arrays
+ * in host memory the callbacks are needed, for those on a GPU the text (else TALLY_UNSUPPORTED). The two must give the same bits.
  * Accumulators and results handed to callbacks lie side by side, aligned for any struct of their size; values lie as the caller's
  * array does. Callbacks run on several threads at once. */
 typedef struct tally_operator {
@@ -297,13 +298,14 @@ typedef struct tally_operator {
     /* results[k] = finish(accs[k]); NULL: the accumulator's bytes are the result (acc_size must equal the result's). */
     void (*finish)(void *results, const void *accs, int64_t count, void *user);
     void *user;       /* handed to every callback */
-    const char *text; /* the operator as text for backends that compile it (docs/operators.md), or NULL */
+    const char *text; /* the operator as source (docs/operators.md), or NULL; lift, combine and finish may then all be NULL */
 } tally_operator;
 
-/* Adds an operator to a context and gives its number; the description and its identity are copied, `user` and the
+/* Adds an operator to a context and gives its number; the description, its identity and its text are copied, `user` and the
  * callbacks must outlive the context. Do not define while other threads reduce on the context. A leaf of a struct type has
  * 4096 / input_size values, rounded down to a power of two.
- * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: no callbacks. TALLY_NO_MEMORY. */
+ * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: neither callbacks nor text.
+ * TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_operator *definition, tally_op *op);
 
 /* ---- states --------------------------------------------------------------------------------------------------- */
@@ -311,7 +313,8 @@ TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_oper
 /* A state is the reduction of a run of values that begins at value `first` of a whole: it is pushed to, merged with the
  * state of the run that follows, saved, loaded, and, when it begins at 0, finished to the bits of tally_reduce over the whole.
  * A state copies the options it is opened with (a loaded one has `overflow` from its context); its context must outlive it. One state takes some 30 KB.
- * States are the CPU's, whatever the backend: arrays and outputs are host memory, that of a GPU is TALLY_UNSUPPORTED. */
+ * States are the CPU's, whatever the backend: arrays and outputs are host memory, that of a GPU is TALLY_UNSUPPORTED. So is an operator that
+ * has only text. */
 typedef struct tally_state tally_state;
 
 /* TALLY_BAD_ARGUMENT: NULL state, negative first, unknown operator. TALLY_BAD_TYPE. TALLY_NO_MEMORY. */
@@ -376,7 +379,7 @@ TALLY_API const char *tally_cache_folder(void);
 /* Writes the CUDA source of the kernel that reduces a whole array with the context's options, as one file that nvcc compiles alone: to
  * `capacity` bytes at buffer, a 0 at its end, and the bytes of both in *size (needed, when buffer is NULL or too small: TALLY_NO_SPACE,
  * unless buffer is NULL). Needs no GPU. TALLY_BAD_ARGUMENT, TALLY_BAD_TYPE as tally_result_type. TALLY_UNSUPPORTED: an operator of the
- * caller's own. TALLY_NO_MEMORY. */
+ * caller's own without text. TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer,
                                       size_t capacity, size_t *size);
 /* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take a

@@ -14,6 +14,8 @@
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
 #if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE))
 #define TALLY_RESIDENT 1
+#elif defined(TALLY_USER_TEXT) /* who knows what its lift needs? */
+#define TALLY_RESIDENT (TALLY_USER_ACC > 16 ? 1 : 2)
 #else
 #define TALLY_RESIDENT 2
 #endif
@@ -35,6 +37,15 @@
 #endif
 
 /* ---- one leaf ---- */
+
+#ifdef TALLY_USER_TEXT
+#include "lib/user_leaf.h"
+#else
+#define TALLY_IN_REGISTERS 1
+#define TALLY_STAGE tally_stage
+#endif
+
+#if TALLY_IN_REGISTERS
 
 /* Puts stripe s behind its columns; values beyond n are left out. */
 TALLY_FN void TALLY_N(stack)(TALLY_N(column) *columns, const TALLY_N(part) *x, const TALLY_N(part) *y, int32_t s, int64_t n) {
@@ -124,6 +135,9 @@ TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tal
     });
 }
 
+#endif
+
+#ifndef TALLY_USER_TEXT
 /* A leaf that is short, or whose values lie apart: stripe by stripe. */
 TALLY_RARE TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first,
                                               tally_stage *stage) {
@@ -181,6 +195,7 @@ TALLY_FN TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, const tally_so
     if (n <= TALLY_DEVICE_SMALL) return TALLY_N(small_node)(x, y, at, n, work->first + at);
     return TALLY_N(staged_node)(x, y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, work->first, stage);
 }
+#endif
 
 /* ---- trees of nodes ---- */
 
@@ -238,7 +253,7 @@ TALLY_FN int32_t TALLY_N(climb)(const tally_work *work, TALLY_N(node) *node, int
 /* ---- the kernel ---- */
 
 typedef struct TALLY_N(shared) {
-    tally_stage stage;
+    TALLY_STAGE stage;
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared);
 
@@ -252,14 +267,18 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     int64_t runs = (leaves - tile_first + run - 1) >> work.run;
     TALLY_N(node) node = TALLY_N(nothing)();
     int32_t here = (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS), read = 0;
+#if TALLY_IN_REGISTERS
     int64_t whole = x.is_packed && y.is_packed ? work.count - TALLY_DEVICE_LEAF : -1; /* the last place of a leaf that can be read at once */
+#endif
     for (; read < run && run_first + read < leaves; read++) {
         int64_t at = (run_first + read) * TALLY_DEVICE_LEAF;
         TALLY_N(node) leaf;
         int32_t is_spared = 0;
+#if TALLY_IN_REGISTERS
         if (at <= whole)
             leaf = TALLY_N(plain_node)(&x, &y, at, work.first, &node, &is_spared);
         else
+#endif
             leaf = TALLY_N(slow_node)(&work, &x, &y, at, &shared->stage);
         if (is_spared) continue;
         if (TALLY_IS_FREE)
@@ -286,11 +305,15 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
 #undef TALLY_FAN
 #undef TALLY_RESIDENT
 #undef TALLY_UNROLL_WIDE
+#undef TALLY_IN_REGISTERS
+#undef TALLY_STAGE
+#undef TALLY_LEAF_QUADS
 #undef TALLY_SEAL
 #undef TALLY_COUNT
 #undef TALLY_IS_FREE
 #undef TALLY_HELD
 #undef TALLY_PART
+#undef TALLY_SLOT
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF
 #include "lib/operator_end.h"

@@ -24,12 +24,39 @@ tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
 
+/* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
+static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
+    const tally__user_operator *user = spec->user;
+    const tally_operator *d = &user->definition;
+    const char *word = d->input == TALLY_STRUCT ? "structure" : type_word(d->input);
+    TALLY_CHECK(d->text != NULL, UNSUPPORTED,
+                "%s is defined by callbacks only: a GPU needs it as text as well (tally_operator.text), or the array and output in host memory",
+                user->name);
+    unit->kernel = TALLY_USERS;
+    unit->type = spec->type;
+    unit->text = "production/reduce.h";
+    unit->user_text = d->text;
+    memcpy(unit->user_key, user->key, sizeof unit->user_key);
+    snprintf(unit->entry, sizeof unit->entry, "tally_reduce_%s_%s_0", user->key, word);
+    snprintf(unit->preface, sizeof unit->preface,
+             "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
+             "#define TALLY_KERNEL_FILE \"lib/user.h\"\n#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS 1\n"
+             "#define TALLY_USER_TEXT \"user.h\"\n#define TALLY_USER_ACC %d\n#define TALLY_USER_RESULT %d\n#define TALLY_USER_KEEPS_ORDER %d\n"
+             "#define TALLY_STRUCT_BYTES %d\n",
+             user->name, word, user->key, TALLY_ORDER_FIXED, (int)d->acc_size, (int)d->result_size, d->commutative == 0,
+             (int)d->input_size);
+    return TALLY_OK;
+}
+
 tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
-    tally_nan nan = tally__nan_of(spec);
-    const tally__operator_row *row = tally__operator(spec->op);
-    const char *word = type_word(spec->type), *name;
-    TALLY_CHECK(row != NULL, UNSUPPORTED, "operators of the caller's own run on the CPU only in this version");
+    tally_nan nan;
+    const tally__operator_row *row;
+    const char *word, *name;
     memset(unit, 0, sizeof *unit);
+    if (spec->user != NULL) return unit_of_user(spec, unit);
+    nan = tally__nan_of(spec);
+    row = tally__operator(spec->op);
+    word = type_word(spec->type);
     name = spec->exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
     unit->kernel = spec->kernel_number;
     unit->type = spec->type;
@@ -87,15 +114,17 @@ typedef struct call {
     tally__cu_stream stream;
     const void *owner;
     const tally__spec *spec;
+    tally__input in;             /* as the GPU reaches it */
     tally__cu_address copies[2]; /* of inputs that lie in host memory */
+    tally__scratch scratch;
 } call;
 
-static tally_status copy_input(call *c, int which, const char **data, int64_t *stride, int64_t count, memory_kind kind) {
+static tally_status copy_input(call *c, int which, const char **data, int64_t stride, memory_kind kind) {
     const tally__driver *driver = c->gpu->driver;
-    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = *stride < 0 ? -*stride : *stride;
-    size_t all = (size_t)((count - 1) * span + bytes);
-    const char *low = *stride < 0 ? *data + (count - 1) * *stride : *data;
-    if (kind != IN_HOST || count == 0) return TALLY_OK;
+    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = stride < 0 ? -stride : stride;
+    size_t all = (size_t)((c->in.count - 1) * span + bytes);
+    const char *low = stride < 0 ? *data + (c->in.count - 1) * stride : *data;
+    if (kind != IN_HOST || c->in.count == 0) return TALLY_OK;
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&c->copies[which], all), "give memory for a copy of the array"));
     TALLY_TRY(tally__gpu_check(driver, driver->copy_in(c->copies[which], low, all, c->stream), "copy the array"));
     *data = (const char *)(uintptr_t)c->copies[which] + (*data - low);
@@ -121,11 +150,16 @@ static void shape_exact(const call *c, const tally__loaded *loaded, int64_t coun
     if (*blocks == 0) *blocks = 1;
 }
 
-/* Launches the reduction of n values. `result` is device memory for the natural result, or 0; then scratch->node gets the node. */
-static tally_status launch(call *c, const char *x, int64_t x_stride, const char *y, int64_t y_stride, int64_t n, int64_t first,
-                           tally__cu_address result, tally__scratch *scratch) {
+/* What a launch gives: the node, or the natural result. */
+typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
+
+/* Launches the reduction of n values from `begin` on, the first of which has index `first`. `to` is device memory for what it gives; 0: the
+ * scratch memory for a node. */
+static tally_status launch(call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
     const tally__driver *driver = c->gpu->driver;
-    tally_work work = {.x = x, .y = y, .x_stride = x_stride, .y_stride = y_stride, .count = n, .first = first, .final = c->spec->final};
+    const tally__input *in = &c->in;
+    tally_work work = {.x = in->x + begin * in->x_stride, .y = in->y + begin * in->y_stride, .x_stride = in->x_stride, .y_stride = in->y_stride,
+                       .count = n, .first = first, .final = c->spec->final};
     void *parameters[] = {&work};
     tally__loaded loaded;
     int64_t blocks;
@@ -135,51 +169,51 @@ static tally_status launch(call *c, const char *x, int64_t x_stride, const char 
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, node_bytes, 0, 0, scratch));
-    work.nodes = (char *)(uintptr_t)(c->spec->exact ? scratch->sums : scratch->nodes);
-    work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
-    if (result != 0)
-        work.result = (void *)(uintptr_t)result;
-    else
-        work.node = (void *)(uintptr_t)scratch->node;
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, node_bytes, 0, 0, &c->scratch));
+    work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
+    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
+    *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
     return tally__gpu_check(driver,
                             driver->launch(loaded.function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, c->stream, parameters, NULL),
                             "start a kernel");
 }
 
-/* Waits, and gives the result to the host. */
-static tally_status fetch(const call *c, const tally__scratch *scratch, const tally__sink *sink, tally__report *report) {
+/* Waits, and gives the host what is in the scratch memory for a node. */
+static tally_status fetch(const call *c, void *to, size_t bytes) {
     const tally__driver *driver = c->gpu->driver;
-    const tally__kernel *kernel = c->spec->kernel;
-    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-    tally__room room;
     int capture = TALLY_CU_CAPTURE_NONE;
     TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(c->stream, &capture), "tell whether the stream is captured"));
     TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
                 "a captured reduction cannot wait for its result: give an output in device memory");
-    TALLY_TRY(tally__gpu_check(driver, driver->copy_out(&room, scratch->node, kernel->node_size, c->stream), "copy the result"));
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_wait(c->stream), "finish the reduction"));
-    report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
+    TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to, c->scratch.node, bytes, c->stream), "copy the result"));
+    return tally__gpu_check(driver, driver->stream_wait(c->stream), "finish the reduction");
+}
+
+/* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes its own. */
+static tally_status reduce_to_host(call *c, const tally__sink *sink, tally__report *report) {
+    const tally__kernel *kernel = c->spec->kernel;
+    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+    tally__room room;
+    bool finished = c->spec->user != NULL;
+    TALLY_TRY(launch(c, 0, c->in.count, 0, finished ? GIVES_RESULT : GIVES_NODE, 0));
+    TALLY_TRY(finished ? fetch(c, result, kernel->result_bytes) : fetch(c, &room, kernel->node_size));
+    if (!finished) report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
     report->saw |= tally__store(c->spec, sink, 0, 1, result);
     return TALLY_OK;
 }
 
-static tally_status reduce_here(call *c, const tally__input *in, const memory *of_x, const memory *of_y, const tally__sink *sink,
-                                bool sink_on_device, tally__report *report) {
-    const char *x = in->x, *y = in->y;
-    int64_t x_stride = in->x_stride, y_stride = in->y_stride;
-    tally__scratch scratch;
-    tally__cu_address result = sink_on_device ? (tally__cu_address)(uintptr_t)sink->data : 0;
+static tally_status reduce_here(call *c, const memory *of_x, const memory *of_y, const tally__sink *sink, bool sink_on_device,
+                                tally__report *report) {
     TALLY_CHECK(!sink_on_device || sink->type == c->spec->result_type, UNSUPPORTED,
                 "a result in device memory has its natural type in this version: ask for TALLY_NATURAL");
-    TALLY_TRY(copy_input(c, 0, &x, &x_stride, in->count, of_x->kind));
-    if (c->spec->inputs == 2) {
-        TALLY_TRY(copy_input(c, 1, &y, &y_stride, in->count, of_y->kind));
-    } else
-        y = x;
-    TALLY_TRY(launch(c, x, x_stride, y, y_stride, in->count, 0, result, &scratch));
-    if (!sink_on_device) return fetch(c, &scratch, sink, report);
-    report->saw = in->count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+    TALLY_TRY(copy_input(c, 0, &c->in.x, c->in.x_stride, of_x->kind));
+    if (c->spec->inputs == 2)
+        TALLY_TRY(copy_input(c, 1, &c->in.y, c->in.y_stride, of_y->kind));
+    else
+        c->in.y = c->in.x, c->in.y_stride = c->in.x_stride;
+    if (!sink_on_device) return reduce_to_host(c, sink, report);
+    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, (tally__cu_address)(uintptr_t)sink->data));
+    report->saw = c->in.count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
     return TALLY_OK;
 }
 
@@ -187,7 +221,7 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
                               tally__report *report) {
     const char *why;
     const tally__driver *driver = platform->driver(&why);
-    call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec};
+    call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
     tally_status status;
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
     memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x, of_out = kind_of(driver, sink->data);
@@ -199,7 +233,7 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
                 "the array lies in host memory and the output on a GPU: both must be in reach of it");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
     TALLY_TRY(tally__gpu_enter(c.gpu));
-    status = reduce_here(&c, in, &of_x, &of_y, sink, sink_on_device, report);
+    status = reduce_here(&c, &of_x, &of_y, sink, sink_on_device, report);
     for (int i = 0; i < 2; i++)
         if (c.copies[i] != 0) driver->release(c.copies[i]);
     tally__gpu_leave(c.gpu);

@@ -95,6 +95,7 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* Whether the unit of a kernel is that of the spec. */
 static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
+    if (spec->user != NULL) return strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
@@ -134,6 +135,7 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
     status = tally__unit_of(spec, &entry->unit);
     if (status == TALLY_OK) status = load(gpu, entry);
+    entry->unit.user_text = NULL; /* the context's, which may go */
     if (status != TALLY_OK) {
         unload(gpu, entry);
         return status;
