@@ -255,6 +255,8 @@ const tally__backend *tally__host_backend_of(const tally_options *options); /* w
 
 /* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver. */
 bool tally__lies_on_gpu(const void *address);
+/* A context's options are about to change: the scratch memory they gave is the caller's again. */
+void tally__gpu_forget_given(const void *owner);
 /* Gives up what GPUs keep for a context. */
 void tally__gpu_forget(const void *owner);
 

@@ -201,9 +201,11 @@ typedef struct tally_options {
     tally_overflow overflow;
     int device;   /* which GPU, where neither array nor output says so */
     void *stream; /* the CUstream (cudaStream_t) that GPU work is put on; NULL: the default stream */
+    void *scratch;        /* GPU memory of the caller's for GPU work, at a multiple of 16; NULL: the context takes its own. It is the */
+    size_t scratch_bytes; /* context's until the next tally_set_options, and cleared when first used; see tally_scratch_bytes */
 } tally_options;
 #define TALLY_OPTIONS_INIT \
-    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL}
+    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL, NULL, 0}
 
 /* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both are
  * called by threads that call Tally and by those it starts, at the same time. */
@@ -246,8 +248,8 @@ TALLY_API const char *tally_message(void);
  * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
  * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread, 1 MiB or more on a GPU).
  * Of a GPU: TALLY_BAD_ARGUMENT: memory of different GPUs, of a GPU with a backend that is not for it, or a host array with out in GPU memory.
- * TALLY_UNSUPPORTED: an operator of the caller's own without text, no compiler (NVRTC).
- * TALLY_BAD_ARGUMENT also: the text of an operator does not compile; the sentence quotes the compiler.
+ * TALLY_UNSUPPORTED: an operator of the caller's own without text, no compiler (NVRTC). TALLY_NO_SPACE: options.scratch_bytes are too few.
+ * TALLY_BAD_ARGUMENT also: options.scratch is no memory of that GPU, or the text of an operator does not compile; the sentence quotes the compiler.
  * TALLY_NO_DEVICE: no driver, or no such GPU. TALLY_DEVICE_FAILED: the driver or the kernel failed; the sentence quotes the driver. */
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
 
@@ -382,6 +384,10 @@ TALLY_API const char *tally_cache_folder(void);
  * caller's own without text. TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer,
                                       size_t capacity, size_t *size);
+/* The bytes of GPU memory that options.scratch needs for reductions of at most `count` values by op, whatever the GPU; some 100 KB, and more
+ * for large arrays whose order shows. A reduction with such memory allocates nothing. Reductions that share it must follow one another: on one
+ * stream, or one graph's chain. Needs no GPU. TALLY_BAD_ARGUMENT: NULL bytes, a negative count; others as tally_result_type. */
+TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes);
 /* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take a
  * second; nothing when it is ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);

@@ -142,6 +142,14 @@ static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
     *node_bytes = (size_t)nodes * c->spec->kernel->node_size;
 }
+/* Shorter runs make more tiles than these only of fewer values. */
+size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
+    int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
+    if (spec->exact) return 0;
+    if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
+    for (int64_t level = tiles; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
+    return (size_t)nodes * spec->kernel->node_size;
+}
 static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
     *blocks = (leaves + TALLY_TILE_WARPS - 1) / TALLY_TILE_WARPS;
@@ -169,7 +177,8 @@ static tally_status launch(call *c, int64_t begin, int64_t n, int64_t first, giv
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, node_bytes, 0, 0, &c->scratch));
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
+                                 c->spec->options.scratch_bytes, &c->scratch));
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
@@ -217,6 +226,14 @@ static tally_status reduce_here(call *c, const memory *of_x, const memory *of_y,
     return TALLY_OK;
 }
 
+/* Scratch memory of the caller's is that GPU's. */
+static tally_status check_given(const call *c) {
+    const void *given = c->spec->options.scratch;
+    memory of_given = given != NULL ? kind_of(c->gpu->driver, given) : (memory){IN_DEVICE, c->gpu->ordinal};
+    TALLY_CHECK(of_given.kind == IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT, "options.scratch is no memory of GPU %d", c->gpu->ordinal);
+    return TALLY_OK;
+}
+
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
                               tally__report *report) {
     const char *why;
@@ -233,7 +250,8 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
                 "the array lies in host memory and the output on a GPU: both must be in reach of it");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
     TALLY_TRY(tally__gpu_enter(c.gpu));
-    status = reduce_here(&c, &of_x, &of_y, sink, sink_on_device, report);
+    status = check_given(&c);
+    if (status == TALLY_OK) status = reduce_here(&c, &of_x, &of_y, sink, sink_on_device, report);
     for (int i = 0; i < 2; i++)
         if (c.copies[i] != 0) driver->release(c.copies[i]);
     tally__gpu_leave(c.gpu);

@@ -1,0 +1,111 @@
+/* What a call on a GPU may ask for beside the reduction: scratch memory of the caller's; on the simulator, or with --cuda on a GPU. */
+#include <string.h>
+
+#include "gpu_host.h"
+
+static void set_scene(const subject *s, data_class class, int64_t size, const char *what) {
+    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size, .cut = what};
+    now = fresh;
+}
+
+static void *address(tally__cu_address a) { return (void *)(uintptr_t)a; }
+
+static tally_options options_of(const subject *s) {
+    tally_options options = TALLY_OPTIONS_INIT;
+    options.backend = backend;
+    options.accuracy = s->accuracy;
+    options.nan = s->nan;
+    options.ddof = s->ddof;
+    return options;
+}
+
+/* ---- scratch memory of the caller's ---- */
+
+static void reduce_with(tally_context *context, const subject *s, const tally_array *in, const void *x, tally__cu_address out, const char *what) {
+    char wanted[64], got[64];
+    set_scene(s, SMALL_INTEGERS, in->count, what);
+    EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, (tally_array){x, s->type, in->count, 0}, tally_out(wanted, TALLY_NATURAL, 1)));
+    EXPECT_OK(tally_reduce(context, s->op, *in, tally_out(address(out), TALLY_NATURAL, 1)));
+    device_read(got, out, result_bytes(s));
+    EXPECT_BITS(got, wanted, result_bytes(s), "the result");
+}
+
+/* Memory full of anything is taken; nothing else is, from the second call of a kernel on, nor anything kept. */
+static void test_scratch(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_STATS, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMAX, TALLY_I64, 0, 0, TALLY_BEST}};
+    static char dirt[1 << 20];
+    tally_context *context = context_of(backend);
+    tally__cu_address out;
+    (void)state;
+    memset(dirt, 0xa7, sizeof dirt);
+    EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const subject *s = &some[i];
+        int64_t most = tally_leaf_length(s->type) * 8 * 65 + 5;
+        const char *x = data_of(s->type, SMALL_INTEGERS, most);
+        tally__cu_address copy = device_copy(x, (size_t)most * tally_type_size(s->type), 0), memory;
+        tally_options options = options_of(s);
+        tally_array in = {address(copy), s->type, most, 0}, small = {address(copy), s->type, 100, 0};
+        size_t bytes = 0, least = 0;
+        choose_schedule((int)i);
+        EXPECT_OK(tally_set_options(context, &options));
+        EXPECT_OK(tally_scratch_bytes(context, s->op, s->type, most, &bytes));
+        EXPECT_OK(tally_scratch_bytes(context, s->op, s->type, 0, &least));
+        EXPECT(least > 0 && bytes >= least && bytes < sizeof dirt, "%zu and %zu bytes", least, bytes);
+        memory = device_copy(dirt, bytes, 0);
+        options.scratch = address(memory);
+        options.scratch_bytes = bytes;
+        EXPECT_OK(tally_set_options(context, &options));
+        EXPECT_OK(tally_warm(context, s->op, s->type));
+        tally__simt_live before = tally__simt_live_now();
+        reduce_with(context, s, &small, x, out, "dirty memory");
+        for (int64_t n = most; n > most - 3; n--) {
+            in.count = n;
+            reduce_with(context, s, &in, x, out, "given memory");
+        }
+        tally__simt_live after = tally__simt_live_now();
+        EXPECT(after.allocations == before.allocations && after.streams == before.streams, "the calls took memory");
+        /* The caller uses it for something else, says so by setting the options, and gives it back. */
+        EXPECT_OK(tally_set_options(context, &options));
+        EXPECT(driver->copy_in(memory, dirt, bytes, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy");
+        reduce_with(context, s, &in, x, out, "memory given again");
+        in.count = most;
+        options.scratch_bytes = least - 1;
+        EXPECT_OK(tally_set_options(context, &options));
+        EXPECT_STATUS(tally_reduce(context, s->op, small, tally_out(address(out), TALLY_NATURAL, 1)), TALLY_NO_SPACE);
+        options.scratch_bytes = least;
+        EXPECT_OK(tally_set_options(context, &options));
+        reduce_with(context, s, &small, x, out, "as little as can be");
+        tally_status status = tally_reduce(context, s->op, in, tally_out(address(out), TALLY_NATURAL, 1));
+        EXPECT(status == (bytes == least ? TALLY_OK : TALLY_NO_SPACE), "too little for many tiles gives %s", tally_status_name(status));
+        options.scratch = dirt; /* the host's */
+        options.scratch_bytes = sizeof dirt;
+        if (((uintptr_t)dirt & 15) == 0) {
+            EXPECT_OK(tally_set_options(context, &options));
+            EXPECT_STATUS(tally_reduce(context, s->op, small, tally_out(address(out), TALLY_NATURAL, 1)), TALLY_BAD_ARGUMENT);
+        }
+        options.scratch = address(memory + 8);
+        EXPECT_STATUS(tally_set_options(context, &options), TALLY_BAD_ARGUMENT);
+        options.scratch = NULL;
+        EXPECT_STATUS(tally_set_options(context, &options), TALLY_BAD_ARGUMENT);
+        options.scratch_bytes = 0;
+        EXPECT_OK(tally_set_options(context, &options));
+        driver->release(memory);
+        reduce_with(context, s, &small, x, out, "the context's own again");
+        driver->release(copy);
+    }
+    EXPECT_STATUS(tally_scratch_bytes(context, TALLY_SUM, TALLY_F32, -1, &(size_t){0}), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_scratch_bytes(context, TALLY_SUM, TALLY_F32, 1, NULL), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_scratch_bytes(context, TALLY_XOR, TALLY_F32, 1, &(size_t){0}), TALLY_BAD_TYPE);
+    driver->release(out);
+    tally_context_destroy(context);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scratch),
+    };
+    int skipped = begin_gpu_program(argc, argv);
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+}
