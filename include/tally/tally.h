@@ -237,10 +237,10 @@ TALLY_API const char *tally_message(void);
  * GPU: the array and out may be host, pinned, managed or GPU memory, those of a GPU all of the same one. Host arrays are copied to it.
  * The kernel is put on options.stream, ordered there like any other. The first call for an operator, type and set of options also
  * compiles or loads its kernel and takes scratch memory, and may wait for the GPU (tally_warm does the first ahead).
- *  - out in GPU memory: the call returns with the result still to come, in stream order. Its type is the natural one (sums go to F64
- *    as well), its stride is not looked at, the array is not host memory. The values are not known by then: of TALLY_EMPTY and
- *    TALLY_OVERFLOW only an array without values is reported; the filler or the nearest value is written all the same. Errors of
- *    the kernel show at the stream. Capturing streams are fine: each captured call has scratch memory of its own, which lives as
+ *  - out in GPU memory: the call returns with the result still to come, in stream order; the array is not host memory. The values are
+ *    not known by then: of TALLY_EMPTY and TALLY_OVERFLOW only an array without values is reported; the filler or the nearest value is
+ *    written all the same. A type that the kernel does not give itself (see docs/gpu.md) takes a second, tiny kernel. Errors of
+ *    kernels show at the stream. Capturing streams are fine: each captured call has scratch memory of its own, which lives as
  *    long as the context; that of other calls is shared by those on one context and stream.
  *  - out in other memory: the call waits for the stream, and knows all errors. A capturing stream is TALLY_BAD_ARGUMENT.
  * TALLY_EMPTY: no values (or NaNs only, skipped) and no identity; the filler of docs/operators.md is written.

@@ -53,6 +53,10 @@ tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
     const tally__operator_row *row;
     const char *word, *name;
     memset(unit, 0, sizeof *unit);
+    if (spec == NULL) {
+        *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
+        return TALLY_OK;
+    }
     if (spec->user != NULL) return unit_of_user(spec, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
@@ -211,18 +215,43 @@ static tally_status reduce_to_host(call *c, const tally__sink *sink, tally__repo
     return TALLY_OK;
 }
 
+/* The result in the scratch memory for a node goes to its type and place, behind the kernel that gives it. */
+static tally_status convert(const call *c, const tally__sink *sink) {
+    tally_work work = {.x = (const char *)(uintptr_t)c->scratch.node, .result = sink->data,
+                       .user = (int32_t)c->spec->result_type | (int32_t)sink->type << 8 | c->spec->components << 16};
+    void *parameters[] = {&work};
+    tally__loaded loaded;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, &loaded));
+    return tally__gpu_check(c->gpu->driver, c->gpu->driver->launch(loaded.function, 1, 1, 1, 32, 1, 1, 0, c->stream, parameters, NULL),
+                            "start the conversion of the result");
+}
+
+/* What is to be told of the result of no values; a result of the caller's own operator is fine. */
+static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
+    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+    char written[TALLY_RESULT_BYTES];
+    tally__sink here = {written, sink->type, TALLY_RESULT_BYTES, false};
+    tally__room room;
+    int saw;
+    if (spec->user != NULL) return 0;
+    spec->kernel->nothing(spec->kernel, &room.node);
+    saw = spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
+    return saw | tally__store(spec, &here, 0, 1, result);
+}
+
 static tally_status reduce_here(call *c, const memory *of_x, const memory *of_y, const tally__sink *sink, bool sink_on_device,
                                 tally__report *report) {
-    TALLY_CHECK(!sink_on_device || sink->type == c->spec->result_type, UNSUPPORTED,
-                "a result in device memory has its natural type in this version: ask for TALLY_NATURAL");
+    bool converts;
     TALLY_TRY(copy_input(c, 0, &c->in.x, c->in.x_stride, of_x->kind));
     if (c->spec->inputs == 2)
         TALLY_TRY(copy_input(c, 1, &c->in.y, c->in.y_stride, of_y->kind));
     else
         c->in.y = c->in.x, c->in.y_stride = c->in.x_stride;
     if (!sink_on_device) return reduce_to_host(c, sink, report);
-    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, (tally__cu_address)(uintptr_t)sink->data));
-    report->saw = c->in.count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+    converts = sink->type != c->spec->result_type;
+    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, converts ? 0 : (tally__cu_address)(uintptr_t)sink->data));
+    if (converts) TALLY_TRY(convert(c, sink));
+    if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, sink); /* all that is known by now */
     return TALLY_OK;
 }
 

@@ -48,7 +48,7 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernel of a spec, compiled and loaded at first use. */
+/* The kernel of a spec, or with NULL that which converts results, compiled and loaded at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded);
 
 /* Scratch memory for a launch on a stream, the owner's own until it gives it up: launches on one stream share, those that are captured

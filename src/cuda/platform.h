@@ -20,7 +20,7 @@ typedef struct tally__unit {
     char user_key[33];     /* of that operator, else "" */
 } tally__unit;
 
-enum { TALLY_USERS = -1 };
+enum { TALLY_USERS = -1, TALLY_CONVERTER = -2 };
 
 /* An image for module_load, in memory of malloc. */
 typedef struct tally__image {

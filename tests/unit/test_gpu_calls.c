@@ -1,4 +1,4 @@
-/* What a call on a GPU may ask for beside the reduction: scratch memory of the caller's; on the simulator, or with --cuda on a GPU. */
+/* What a call on a GPU may ask for beside the reduction: a result in device memory of any type, and scratch memory of the caller's; on the simulator, or with --cuda on a GPU. */
 #include <string.h>
 
 #include "gpu_host.h"
@@ -17,6 +17,48 @@ static tally_options options_of(const subject *s) {
     options.nan = s->nan;
     options.ddof = s->ddof;
     return options;
+}
+
+/* ---- results of other types ---- */
+
+/* The bits that the CPU writes for each type, whether they fit or not; what cannot be is refused alike. */
+static void compare_type(const subject *s, data_class class, int64_t count, tally_type wanted_type, tally__cu_address out) {
+    const char *x = data_of(s->type, class, count);
+    size_t bytes = 2 * tally_type_size(wanted_type);
+    char wanted[16], got[16];
+    tally_array host = {x, s->type, count, 0}, in = host;
+    tally__cu_address copy = device_copy(x, (size_t)count * tally_type_size(s->type), 0);
+    set_scene(s, class, count, tally_type_name(wanted_type));
+    memset(wanted, 0x5a, sizeof wanted);
+    memset(got, 0x5a, sizeof got);
+    EXPECT(driver->copy_in(out + 1, got, sizeof got, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy");
+    in.data = address(copy);
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, NULL, (tally_output){wanted, wanted_type, 1, 0});
+    tally_status status = perform(context_for(s, backend, 1), s->op, in, in, NULL, (tally_output){address(out + 1), wanted_type, 1, 0});
+    if (due == TALLY_BAD_TYPE || count == 0)
+        EXPECT(status == due, "status %s where the CPU gives %s", tally_status_name(status), tally_status_name(due));
+    else {
+        EXPECT_OK(status);
+        EXPECT(due == TALLY_OK || due == TALLY_OVERFLOW || due == TALLY_EMPTY, "the CPU gives %s", tally_status_name(due));
+    }
+    device_read(got, out + 1, bytes);
+    EXPECT_BITS(got, wanted, bytes, "the result, and what lies behind it");
+    driver->release(copy);
+}
+
+static void test_types(void **state) {
+    subject s = {.op = -1};
+    tally__cu_address out;
+    (void)state;
+    EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
+    for (int turn = 0; next_subject(&s); turn++)
+        for (tally_type type = TALLY_NATURAL + 1; type < TALLY_STRUCT; type++) {
+            int at = turn + (int)type;
+            if (at % (quick ? 23 : backend == TALLY_BACKEND_SIMT ? 3 : 1) != 0) continue;
+            choose_schedule(at);
+            compare_type(&s, (data_class)(at / 3 % DATA_CLASSES), at % 13 == 0 ? 0 : 1 + at % 150, type, out);
+        }
+    driver->release(out);
 }
 
 /* ---- scratch memory of the caller's ---- */
@@ -104,7 +146,7 @@ static void test_scratch(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_types), cmocka_unit_test(test_scratch),
     };
     int skipped = begin_gpu_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
