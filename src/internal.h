@@ -247,6 +247,9 @@ typedef struct tally__backend {
     tally_status (*reduce)(const tally__spec *, const tally__input *, const tally__sink *, tally__report *);
     tally_status (*segments)(const tally__spec *, const tally__input *, const tally_segments *, const tally__sink *,
                              tally__report *);
+    /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
+    tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
+    tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
 } tally__backend;
 extern const tally__backend tally__cpu_backend, tally__reference_backend;
 extern const tally__backend tally__cuda_backend, tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */
@@ -255,6 +258,8 @@ const tally__backend *tally__host_backend_of(const tally_options *options); /* w
 
 /* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver. */
 bool tally__lies_on_gpu(const void *address);
+/* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */
+const tally__backend *tally__far_backend_of(const tally_options *options, const void *address);
 /* A context's options are about to change: the scratch memory they gave is the caller's again. */
 void tally__gpu_forget_given(const void *owner);
 /* Gives up what GPUs keep for a context. */

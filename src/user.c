@@ -11,7 +11,7 @@
 
 #include "internal.h"
 
-enum { ACC_MOST = 64, NODE_HEAD = 16 };
+enum { ACC_MOST = 64, NODE_HEAD = 8, PACKED_HEAD = 16 }; /* a node is as device code has it; states keep a gap behind the count */
 _Static_assert(NODE_HEAD + ACC_MOST <= TALLY_ORDERED_NODE_BYTES, "a user's accumulator does not fit a node");
 
 static size_t node_size(size_t acc_size) { return (NODE_HEAD + acc_size + 15) / 16 * 16; }
@@ -111,12 +111,15 @@ static void user_shift(const tally__kernel *kernel, tally__node *node, int64_t b
 }
 
 static void user_pack(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
-    memcpy(bytes, (const void *)node, kernel->node_bytes);
+    memset(bytes, 0, kernel->node_bytes);
+    memcpy(bytes, &node->n, sizeof node->n);
+    memcpy(bytes + PACKED_HEAD, acc_in(node), kernel->user->acc_size);
 }
 
 static void user_unpack(const tally__kernel *kernel, const unsigned char *bytes, tally__node *node) {
     memset((void *)node, 0, kernel->node_size);
-    memcpy((void *)node, bytes, kernel->node_bytes);
+    memcpy(&node->n, bytes, sizeof node->n);
+    memcpy(acc_of(node), bytes + PACKED_HEAD, kernel->user->acc_size);
 }
 
 static int user_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
@@ -199,7 +202,7 @@ void tally__user_kernel(tally__user_operator *user) {
     kernel->columns = leaf / TALLY_STRIPES;
     kernel->value_bytes = user->definition.input_size;
     kernel->node_size = node_size(user->definition.acc_size);
-    kernel->node_bytes = NODE_HEAD + user->definition.acc_size;
+    kernel->node_bytes = PACKED_HEAD + user->definition.acc_size;
     kernel->result_bytes = user->definition.result_size;
     kernel->user = &user->definition;
     kernel->nothing = user_nothing;

@@ -294,6 +294,66 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
     return reduce_on(&tally__simt_platform, spec, in, sink, report);
 }
 
+/* ---- for states ---- */
+
+static const tally__platform *platform_of(const tally__spec *spec) {
+    return spec->options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
+}
+
+const tally__backend *tally__far_backend_of(const tally_options *options, const void *address) {
+    const char *why;
+    if (options->backend == TALLY_BACKEND_SIMT)
+        return kind_of(tally__simt_platform.driver(&why), address).kind == IN_DEVICE ? &tally__simt_backend : NULL;
+    if (options->backend != TALLY_BACKEND_AUTO && options->backend != TALLY_BACKEND_CUDA) return NULL;
+    return tally__lies_on_gpu(address) ? &tally__cuda_backend : NULL;
+}
+
+/* Enters the GPU that the arrays lie on; to be left with tally__gpu_leave. */
+static tally_status begin_far(const tally__spec *spec, const tally__input *in, call *c) {
+    const char *why;
+    const tally__driver *driver = platform_of(spec)->driver(&why);
+    *c = (call){.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
+    TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
+    memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x;
+    TALLY_CHECK(of_x.kind != IN_HOST && of_y.kind != IN_HOST && of_x.ordinal == of_y.ordinal, BAD_ARGUMENT,
+                "the two arrays lie in different memory: both must be in that of one GPU, or both in the host's");
+    TALLY_TRY(tally__gpu_open(platform_of(spec), of_x.ordinal, &c->gpu));
+    TALLY_TRY(check_given(c));
+    return tally__gpu_enter(c->gpu);
+}
+
+static tally_status far_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first, tally__node *node) {
+    call c;
+    tally_status status;
+    TALLY_TRY(begin_far(spec, in, &c));
+    status = launch(&c, begin, n, first, GIVES_NODE, 0);
+    if (status == TALLY_OK) status = fetch(&c, node, spec->kernel->node_size);
+    tally__gpu_leave(c.gpu);
+    return status;
+}
+
+/* n values that lie `stride` bytes apart, less than a leaf of them: one by one, unless they lie side by side. */
+static tally_status copy_far(const call *c, const char *from, int64_t stride, int64_t n, char *to) {
+    const tally__driver *driver = c->gpu->driver;
+    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, pieces = stride == bytes ? 1 : n;
+    for (int64_t i = 0; i < pieces; i++)
+        TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to + i * bytes, (tally__cu_address)(uintptr_t)(from + i * stride),
+                                                            (size_t)(n / pieces * bytes), c->stream), "copy values"));
+    return TALLY_OK;
+}
+
+static tally_status far_values(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y) {
+    call c;
+    tally_status status;
+    if (n == 0) return TALLY_OK;
+    TALLY_TRY(begin_far(spec, in, &c));
+    status = copy_far(&c, in->x + begin * in->x_stride, in->x_stride, n, x);
+    if (status == TALLY_OK && spec->inputs == 2) status = copy_far(&c, in->y + begin * in->y_stride, in->y_stride, n, y);
+    if (status == TALLY_OK) status = tally__gpu_check(c.gpu->driver, c.gpu->driver->stream_wait(c.stream), "copy values");
+    tally__gpu_leave(c.gpu);
+    return status;
+}
+
 static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
                                 tally__report *report) {
     (void)spec, (void)in, (void)cut, (void)sink, (void)report;
@@ -301,5 +361,5 @@ static tally_status no_segments(const tally__spec *spec, const tally__input *in,
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, no_segments};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, no_segments};
+const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, no_segments, far_tree, far_values};
+const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, no_segments, far_tree, far_values};

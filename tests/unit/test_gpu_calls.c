@@ -1,4 +1,5 @@
-/* What a call on a GPU may ask for beside the reduction: a result in device memory of any type, and scratch memory of the caller's; on the simulator, or with --cuda on a GPU. */
+/* What a call on a GPU may ask for beside the reduction: a result in device memory of any type, scratch memory of the caller's, and states of
+ * arrays in device memory; on the simulator, or with --cuda on a GPU. */
 #include <string.h>
 
 #include "gpu_host.h"
@@ -144,9 +145,139 @@ static void test_scratch(void **state) {
     tally_context_destroy(context);
 }
 
+/* ---- states ---- */
+
+/* Values in device memory, and the same on the host; two for dot. */
+typedef struct arrays {
+    tally_array host, x, y;
+} arrays;
+
+static tally_status push(tally_state *state, const subject *s, const arrays *a, int64_t from, int64_t count, bool on_host) {
+    int64_t bytes = (int64_t)tally_type_size(s->type);
+    tally_array x = on_host ? a->host : a->x, y = on_host ? a->host : a->y;
+    x.data = (const char *)x.data + from * (x.stride ? x.stride : bytes);
+    y.data = (const char *)y.data + from * (y.stride ? y.stride : bytes);
+    x.count = y.count = count;
+    return tally_op_inputs(s->op) == 2 ? tally_state_push_pair(state, x, y) : tally_state_push(state, x);
+}
+
+static void expect_whole(const subject *s, const tally_state *state, const char *wanted, tally_status due) {
+    char got[64];
+    EXPECT_STATUS(tally_state_finish(state, tally_out(got, TALLY_NATURAL, 1)), due);
+    EXPECT_BITS(got, wanted, result_bytes(s), "the state's result");
+}
+
+/* Pushed in pieces with borders anywhere, some of them from the host, and merged of two: the bits of the whole. */
+static void compare_states(const subject *s, data_class class, int64_t count, int turn, tally_context *context) {
+    int64_t bytes = (int64_t)tally_type_size(s->type), stride = turn % 4 == 3 ? 2 * bytes : bytes;
+    const char *x = data_of(s->type, class, count);
+    char wanted[64], *apart = scratch(2, (size_t)(count * stride) + 1);
+    uint64_t random = seed + (uint64_t)turn;
+    tally_state *first, *second;
+    tally_options options = options_of(s);
+    for (int64_t i = 0; i < count; i++) memcpy(apart + i * stride, x + i * bytes, (size_t)bytes);
+    tally__cu_address copy = device_copy(apart, (size_t)(count * stride), 0);
+    arrays a = {{x, s->type, count, 0}, {address(copy), s->type, count, stride}, {address(copy), s->type, count, stride}};
+    int64_t middle = random_below(&random, count + 1);
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, a.host, NULL, tally_out(wanted, TALLY_NATURAL, 1));
+    EXPECT_OK(tally_set_options(context, &options));
+    EXPECT_OK(tally_state_open(context, s->op, s->type, 0, &first));
+    EXPECT_OK(tally_state_open(context, s->op, s->type, middle, &second));
+    for (int64_t at = 0, n; at < count; at += n) {
+        int64_t border = at < middle ? middle : count;
+        n = 1 + random_below(&random, border - at);
+        EXPECT_OK(push(at < middle ? first : second, s, &a, at, n, random_below(&random, 3) == 0));
+    }
+    EXPECT_OK(tally_state_merge(first, second));
+    expect_whole(s, first, wanted, due);
+    tally_state_close(first);
+    tally_state_close(second);
+    driver->release(copy);
+}
+
+static void test_states(void **state) {
+    subject s = {.op = -1};
+    tally_context *context = context_of(backend);
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        int64_t count = tally_leaf_length(s.type) * (turn % 5) + 1 + turn % 301;
+        data_class class = (data_class)(turn % DATA_CLASSES);
+        if (turn % (quick ? 19 : 2) != 0) continue;
+        choose_schedule(turn);
+        set_scene(&s, class, count, "states");
+        compare_states(&s, class, count, turn, context);
+    }
+    tally_context_destroy(context);
+}
+
+/* A push that fails midway leaves the state as it was. */
+static void test_failing_pushes(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}};
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const subject *s = &some[i];
+        int64_t count = tally_leaf_length(s->type) * 5 + 77;
+        const char *x = data_of(s->type, SMALL_INTEGERS, count);
+        tally__cu_address copy = device_copy(x, (size_t)count * tally_type_size(s->type), 0);
+        arrays a = {{x, s->type, count, 0}, {address(copy), s->type, count, 0}, {address(copy), s->type, count, 0}};
+        tally_context *context = context_of(backend);
+        tally_options options = options_of(s);
+        char begun[64], wanted[64];
+        bool done = false;
+        int failed = 0;
+        set_scene(s, SMALL_INTEGERS, count, "failing pushes");
+        EXPECT_OK(tally_set_options(context, &options));
+        a.host.count = 100;
+        EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(begun, TALLY_NATURAL, 1)));
+        a.host.count = count;
+        EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(wanted, TALLY_NATURAL, 1)));
+        for (int n = 1; !done && n < 500; n++) {
+            tally_state *pushed;
+            EXPECT_OK(tally_state_open(context, s->op, s->type, 0, &pushed));
+            EXPECT_OK(push(pushed, s, &a, 0, 100, true));
+            int64_t before = tally__simt_calls();
+            tally__simt_fail_call(n);
+            tally_status status = push(pushed, s, &a, 100, count - 100, false);
+            done = tally__simt_calls() - before < n;
+            tally__simt_fail_call(0);
+            failed += status != TALLY_OK;
+            EXPECT(status == TALLY_OK || (tally_message()[0] != '\0' && tally_state_count(pushed) == 100), "call %d gave %s and %lld values", n,
+                   tally_status_name(status), (long long)tally_state_count(pushed));
+            if (status != TALLY_OK) {
+                expect_whole(s, pushed, begun, TALLY_OK);
+                EXPECT_OK(push(pushed, s, &a, 100, count - 100, false));
+            }
+            expect_whole(s, pushed, wanted, TALLY_OK);
+            tally_state_close(pushed);
+        }
+        EXPECT(done && failed > 3, "%d calls failed", failed);
+        tally_context_destroy(context);
+        driver->release(copy);
+    }
+}
+
+static void test_refusals(void **state) {
+    subject s = {TALLY_DOT, TALLY_F32, 0, 0, TALLY_FAST};
+    tally_context *context = context_of(backend);
+    float x[4] = {1, 2, 3, 4};
+    tally__cu_address copy = device_copy(x, sizeof x, 0);
+    tally_state *opened;
+    (void)state;
+    set_scene(&s, SMALL_INTEGERS, 4, "refusals");
+    EXPECT_OK(tally_state_open(context, TALLY_DOT, TALLY_F32, 0, &opened));
+    EXPECT_STATUS(tally_state_push_pair(opened, tally_in(address(copy), TALLY_F32, 4), tally_in(x, TALLY_F32, 4)), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_state_push_pair(opened, tally_in(x, TALLY_F32, 4), tally_in(address(copy), TALLY_F32, 4)), TALLY_BAD_ARGUMENT);
+    EXPECT(tally_state_count(opened) == 0, "something was pushed");
+    tally_state_close(opened);
+    driver->release(copy);
+    tally_context_destroy(context);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types), cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_types),          cmocka_unit_test(test_scratch),  cmocka_unit_test(test_states),
+        cmocka_unit_test(test_failing_pushes), cmocka_unit_test(test_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
