@@ -114,6 +114,7 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     status = tally__gpu_kernel(gpu, &spec, &loaded);
+    if (status == TALLY_OK && spec.result_type != TALLY_STRUCT) status = tally__gpu_kernel(gpu, NULL, &loaded); /* to give it in any type */
     tally__gpu_leave(gpu);
     return status;
 }
