@@ -2,6 +2,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda/cache.h"
+#include "cuda/cuda.h"
 
 tally_backend backend = TALLY_BACKEND_SIMT;
 const tally__platform *platform = &tally__simt_platform;
@@ -28,6 +33,26 @@ int begin_gpu_program(int argc, char **argv) {
     if (driver != NULL && tally__gpu_open(platform, 0, &gpu) == TALLY_OK && tally__gpu_enter(gpu) == TALLY_OK) return 0;
     printf("SKIPPED: %s\n", driver ? tally_message() : why);
     return SKIPPED;
+}
+
+void compile_kernels(void) {
+    enum { PROCESSES = 16 };
+    if (backend != TALLY_BACKEND_CUDA) return;
+    for (int p = 0; p < PROCESSES; p++) {
+        subject s = {.op = -1};
+        if (fork() != 0) continue;
+        for (int turn = 0; next_subject(&s); turn++) {
+            tally__spec spec;
+            tally__unit unit;
+            const tally__image *image;
+            if (turn % PROCESSES != p) continue;
+            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(&spec, &unit) != TALLY_OK ||
+                tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
+                printf("%s\n", tally_message());
+        }
+        _exit(0);
+    }
+    while (wait(NULL) > 0) continue;
 }
 
 void choose_schedule(int turn) {

@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "cuda/cache.h"
-#include "cuda/cuda.h"
 #include "gpu_host.h"
 
 static void set_scene(const subject *s, data_class class, int64_t size) {
@@ -218,27 +214,6 @@ static void test_threads(void **state) {
     }
 }
 
-/* ---- kernels ahead of the tests ---- */
-
-/* Compiles every kernel into the cache on disk, by several processes: NVRTC lets only one thread of each compile. */
-static void compile_all(int processes) {
-    for (int p = 0; p < processes; p++) {
-        subject s = {.op = -1};
-        if (fork() != 0) continue;
-        for (int turn = 0; next_subject(&s); turn++) {
-            tally__spec spec;
-            tally__unit unit;
-            const tally__image *image;
-            if (turn % processes != p) continue;
-            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(&spec, &unit) != TALLY_OK ||
-                tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
-                printf("%s\n", tally_message());
-        }
-        _exit(0);
-    }
-    while (wait(NULL) > 0) continue;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory),
@@ -246,6 +221,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    if (backend == TALLY_BACKEND_CUDA) compile_all(16);
+    compile_kernels();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

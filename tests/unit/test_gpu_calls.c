@@ -280,5 +280,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_failing_pushes), cmocka_unit_test(test_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
-    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+    if (skipped) return skipped;
+    compile_kernels();
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
