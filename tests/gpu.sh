@@ -14,8 +14,10 @@ if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     cp -L "${2:-build}/libtally.so.0" "$(ldconfig -p | awk '/libcmocka.so.0/ {print $NF; exit}')" "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" build/dev/
     cp /usr/include/xxhash.h build/dev/
     strip build/dev/test_gpu* build/dev/test_compile build/dev/libtally.so.0
+    tar -C build -c dev | gzip >build/dev.tar.gz # what is carried to a machine elsewhere
     exit
 fi
+[ ! -f build/dev.tar.gz ] || tar -C build -xzf build/dev.tar.gz
 
 export LD_LIBRARY_PATH=$PWD/build/dev:${LD_LIBRARY_PATH-} TALLY_CACHE_DIR=$PWD/build/cache
 wanted="${*:-tests compile sanitizer bench}"

@@ -18,7 +18,7 @@
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
- *     tally_load_fresh(p)         64 bits that another block wrote before a fence and an arrival
+ *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
  */
 #ifndef TALLY_DEVICE_H
 #define TALLY_DEVICE_H
@@ -33,7 +33,7 @@ typedef struct tally_quad {
 
 #ifdef __CUDACC_RTC__
 
-#define TALLY_ENTRY(name, blocks) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, blocks) name(const tally_work work)
+#define TALLY_ENTRY(name, blocks) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, blocks) name(const __grid_constant__ tally_work work)
 #define TALLY_SHARED(type, name)   \
     __shared__ type name##_shared; \
     type *const name = &name##_shared
@@ -78,7 +78,12 @@ TALLY_FN tally_quad tally_load16(const char *p) {
                  : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(p));
     return q;
 }
-TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) { return *(const volatile uint64_t *)p; }
+TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
+    uint64_t v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 
 #else
 #include "simt/device.h"

@@ -83,16 +83,16 @@ TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 
 /* The lane's part of stripe s of such a leaf. */
-TALLY_FN TALLY_N(part) TALLY_N(read_part)(const tally_source *from, int64_t at, int32_t s) {
-    tally_quad quad = tally_load16(from->values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
+TALLY_FN TALLY_N(part) TALLY_N(read_part)(const char *values, int64_t at, int32_t s) {
+    tally_quad quad = tally_load16(values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
     TALLY_N(part) part;
     __builtin_memcpy(&part, &quad, sizeof part);
     return part;
 }
 
 /* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */
-TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const tally_source *from, int64_t at) {
-    const char *p = from->values + at * TALLY_BYTES + 16 * tally_lane();
+TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const char *values, int64_t at) {
+    const char *p = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES];
     TALLY_N(share) share;
     TALLY_UNROLL

@@ -1,6 +1,7 @@
 /* One leaf of an operator of the caller's own (docs/order.md), where kernels/production/reduce.h has no registers for it: the operator keeps the
  * order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied to shared memory, 16 bytes at a time, and
- * read from there value by value. No include guard; gives TALLY_IN_REGISTERS, TALLY_STAGE and TALLY_N(slow_node). */
+ * read from there value by value. No include guard; gives TALLY_IN_REGISTERS, TALLY_STAGE, TALLY_N(slow_node)
+ * and TALLY_N(staged_node). */
 
 /* Whether whole leaves of packed values stay in registers; 256 bytes of columns are 64 registers. */
 #define TALLY_IN_REGISTERS (!TALLY_USER_KEEPS_ORDER && TALLY_SLOT == TALLY_BYTES && TALLY_BYTES <= 16 && TALLY_PART * TALLY_USER_ACC <= 256)
@@ -70,35 +71,29 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_values)(const tally_source *from, int32_t 
 }
 #endif
 
-/* Values where they lie: a leaf that is short, or whose values are apart or misaligned. */
-TALLY_RARE TALLY_N(column) TALLY_N(fold_far)(tally_source from, int32_t n) { return TALLY_N(fold_values)(&from, n); }
+/* The leaf that begins at value `at`, value by value where they lie: short, or apart or misaligned; the same node in every lane. */
+TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, int64_t at, TALLY_STAGE *stage) {
+    int32_t n = (int32_t)(work->count - at < TALLY_DEVICE_LEAF ? work->count - at : TALLY_DEVICE_LEAF);
+    tally_source from = tally_source_of(work->x + at * work->x_stride, work->x_stride, TALLY_BYTES);
+    (void)stage;
+    return TALLY_N(seal)(TALLY_N(fold_values)(&from, n), n);
+}
 
 #if !TALLY_IN_REGISTERS
 /* A whole leaf of packed values: by way of shared memory, all loads on their way at once. */
-TALLY_FN TALLY_N(column) TALLY_N(fold_staged)(const char *values, TALLY_STAGE *stage) {
+TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const char *values, int64_t at, TALLY_STAGE *stage) {
+    const char *begin = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES], *mine = stage->quads[tally_warp()];
     tally_source from = tally_source_of((const char *)mine, TALLY_BYTES, TALLY_BYTES);
     from.is_aligned = 1;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
-        if (s * TALLY_WARP + tally_lane() < TALLY_LEAF_QUADS) quads[s] = tally_load16(values + 16 * (s * TALLY_WARP + tally_lane()));
+        if (s * TALLY_WARP + tally_lane() < TALLY_LEAF_QUADS) quads[s] = tally_load16(begin + s * TALLY_STRIPE_BYTES);
     tally_warp_barrier();
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
         if (s * TALLY_WARP + tally_lane() < TALLY_LEAF_QUADS) mine[s * TALLY_WARP + tally_lane()] = quads[s];
     tally_warp_barrier();
-    return TALLY_N(fold_values)(&from, TALLY_DEVICE_LEAF);
+    return TALLY_N(seal)(TALLY_N(fold_values)(&from, TALLY_DEVICE_LEAF), TALLY_DEVICE_LEAF);
 }
 #endif
-
-/* The leaf that begins at value `at`; the same node in every lane. */
-TALLY_FN TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, const tally_source *x, const tally_source *y, int64_t at, TALLY_STAGE *stage) {
-    int32_t n = (int32_t)(work->count - at < TALLY_DEVICE_LEAF ? work->count - at : TALLY_DEVICE_LEAF);
-    tally_source from = *x;
-    from.values += at * x->stride;
-    (void)y, (void)stage;
-#if !TALLY_IN_REGISTERS
-    if (x->is_packed && n == TALLY_DEVICE_LEAF) return TALLY_N(seal)(TALLY_N(fold_staged)(from.values, stage), n);
-#endif
-    return TALLY_N(seal)(TALLY_N(fold_far)(from, n), n);
-}

@@ -13,10 +13,10 @@ typedef struct tally_work {
     int64_t first;               /* index of the first, for arg operators */
     int32_t run;                 /* a warp reads 2^run leaves, at most 32 */
     int32_t user;                /* free for kernels of other kinds */
-    char *nodes;                 /* scratch: nodes of tiles, then of groups of tiles */
+    char *nodes;                 /* scratch, 0 before and after each launch: mailboxes of tiles, then of groups of tiles; or exact sums */
     uint32_t *arrivals;          /* scratch: counters, 0 before and after each launch */
     void *node;                  /* the node of the whole goes here; NULL: nobody wants it */
-    void *result;                /* its result goes here, and what is to be told of it is or'ed to *saw; NULL likewise */
+    void *result;                /* or its result goes here, and what is to be told of it is or'ed to *saw */
     int32_t *saw;
     tally_final final;
 } tally_work;

@@ -12,6 +12,7 @@
 #include "lib/arrival.h"
 #include "lib/leaf.h"
 #include "lib/levels.h"
+#include "lib/trim.h"
 
 #if TALLY_IS_F64
 #define TALLY_MOST_LEVELS_OF_VALUES 3
@@ -33,8 +34,11 @@
 #endif
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
-#if TALLY_BYTES == 2 || defined(TALLY_KEYS) || (TALLY_KERNEL_INPUTS == 2 && !(TALLY_BYTES == 4 && TALLY_NAN == 0)) || \
-    (TALLY_BYTES == 8 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+#if TALLY_BYTES == 8 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+#define TALLY_SPILLS
+#endif
+#if TALLY_BYTES == 2 || (TALLY_BYTES == 8 && defined(TALLY_KEYS)) || (TALLY_KERNEL_INPUTS == 2 && !(TALLY_BYTES == 4 && TALLY_NAN == 0)) || \
+    defined(TALLY_SPILLS) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -339,7 +343,7 @@ TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *f
 
 TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
     TALLY_N(share) share;
-    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from, at);
+    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from->values, at);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         int64_t row = s * TALLY_DEVICE_COLUMNS;
@@ -520,21 +524,38 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     return 1;
 }
 
+/* The node, or its result: by warp 0 of the last block. */
+TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) {
+    TALLY_N(node) *node = &shared->node;
+    int32_t first = TALLY_LIMBS - 2;
+    TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
+                 if (sum.end > 0 && sum.first < first) first = sum.first;)
+    TALLY_IF_PRODUCTS(tally_used_limbs products = tally_find_limbs(node->products + TALLY_EVIDENCE, TALLY_PRODUCT_LIMBS);
+                      if (products.end > 0 && products.first / 2 < first) first = products.first / 2;)
+    if (tally_lane() != 0) return;
+    node->n += work->count;
+    if (work->node != 0) {
+        TALLY_N(settle)(node);
+        __builtin_memcpy(work->node, node, sizeof *node);
+    } else if (work->result != 0) {
+        TALLY_N(total) total = TALLY_N(total_of)(node);
+        /* The origin of products stays twice that of values. */
+        TALLY_IF_SUM(tally_trim(&total.sum, node->sum, first, sum.end); tally_settle(node->sum + first, total.sum.count);)
+        TALLY_IF_PRODUCTS(tally_trim(&total.products, node->products, 2 * first, products.end);
+                          tally_settle(node->products + 2 * first, total.products.count);)
+        TALLY_N(conclude)(&total, &work->final, work->result);
+        if (work->saw != 0 && total.n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
+    }
+}
+
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_N(state) state = TALLY_N(begin)();
     TALLY_N(clear_shared)(shared);
     TALLY_N(take_leaves)(&work, &state, shared);
     TALLY_N(gather_warps)(&state, shared);
-    if (!TALLY_N(gather_blocks)(&work, shared) || tally_thread() != 0) return;
-    shared->node.n += work.count;
-    TALLY_N(settle)(&shared->node);
-    if (work.node != 0) __builtin_memcpy(work.node, &shared->node, sizeof shared->node);
-    if (work.result != 0) {
-        TALLY_N(total) total = TALLY_N(total_of)(&shared->node);
-        TALLY_N(conclude)(&total, &work.final, work.result);
-        if (work.saw != 0 && total.n == 0) tally_or32(work.saw, TALLY_SAW_EMPTY);
-    }
+    if (!TALLY_N(gather_blocks)(&work, shared) || tally_warp() != 0) return;
+    TALLY_N(deliver)(&work, shared);
 }
 
 #undef TALLY_MOST_LEVELS_OF_VALUES
@@ -554,6 +575,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
 #undef TALLY_SCATTERS
 #undef TALLY_AHEAD
 #undef TALLY_RESIDENT
+#undef TALLY_SPILLS
 #undef TALLY_PART
 #undef TALLY_SLOT
 #undef TALLY_DEVICE_COLUMNS

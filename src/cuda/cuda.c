@@ -7,7 +7,10 @@
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 
-enum { FAN = 64 }; /* as kernels/production/reduce.h combines nodes */
+enum {
+    FAN = 64,   /* as kernels/production/reduce.h combines nodes */
+    MAILBOX = 2 /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
+};
 
 /* ---- what is compiled ---- */
 
@@ -144,7 +147,7 @@ static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
-    *node_bytes = (size_t)nodes * c->spec->kernel->node_size;
+    *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
 }
 /* Shorter runs make more tiles than these only of fewer values. */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
@@ -152,7 +155,7 @@ size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
     if (spec->exact) return 0;
     if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
     for (int64_t level = tiles; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
-    return (size_t)nodes * spec->kernel->node_size;
+    return (size_t)nodes * MAILBOX * spec->kernel->node_size;
 }
 static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;

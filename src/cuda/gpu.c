@@ -166,17 +166,18 @@ static tally__scratch lay_out(tally__cu_address memory) {
     return scratch;
 }
 
-/* Memory that is 0 where it must be. While a stream is captured nothing may wait for it: a stream of our own clears the memory. */
+/* Memory that is 0. While a stream is captured nothing may wait for it: a stream of our own clears the memory. */
 static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     const tally__driver *driver = gpu->driver;
     tally__cu_stream stream = NULL;
     int mode = TALLY_CU_CAPTURE_MODE_RELAXED;
+    size_t bytes = tally__scratch_bytes(entry->node_bytes);
     tally_status status;
     TALLY_TRY(tally__gpu_check(driver, driver->capture_mode(&mode), "prepare for a capture"));
-    status = tally__gpu_check(driver, driver->allocate(&entry->memory, tally__scratch_bytes(entry->node_bytes)), "give scratch memory");
+    status = tally__gpu_check(driver, driver->allocate(&entry->memory, bytes), "give scratch memory");
     if (status == TALLY_OK) {
         status = tally__gpu_check(driver, driver->stream_create(&stream, TALLY_CU_STREAM_NON_BLOCKING), "make a stream");
-        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(entry->memory, 0, FIXED_BYTES, stream), "clear scratch memory");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(entry->memory, 0, bytes, stream), "clear scratch memory");
         if (status == TALLY_OK) status = tally__gpu_check(driver, driver->stream_wait(stream), "clear scratch memory");
         if (stream != NULL) driver->stream_destroy(stream);
         if (status != TALLY_OK) driver->release(entry->memory);
@@ -199,7 +200,7 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     if (entry == NULL) {
         entry = fresh->captured ? NULL : malloc(sizeof *entry);
         if (entry == NULL && !fresh->captured) status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
-        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(fresh->memory, 0, FIXED_BYTES, fresh->stream), "clear scratch memory");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(fresh->memory, 0, fresh->captured ? needed : given_bytes, fresh->stream), "clear scratch memory");
         if (status == TALLY_OK && entry != NULL) {
             *entry = *fresh;
             entry->next = device->scratch;
