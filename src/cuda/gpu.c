@@ -96,7 +96,7 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 /* Whether the unit of a kernel is that of the spec. */
 static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
     if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
-    if (spec->user != NULL) return strcmp(unit->user_key, spec->user->key) == 0;
+    if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
