@@ -1,6 +1,9 @@
-# cmake -DKERNELS=folder -DOUT=file.c -P texts.cmake: the texts of kernels/ as a C file, for NVRTC. As bytes: C promises no string
+# cmake -DKERNELS=folder -DOUT=file.c [-DSYMBOL=name] -P texts.cmake: the texts of a folder as a C file, for NVRTC. As bytes: C promises no string
 # literals of such lengths.
 cmake_minimum_required(VERSION 3.21)
+if(NOT SYMBOL)
+    set(SYMBOL tally__text)
+endif()
 file(GLOB_RECURSE names RELATIVE ${KERNELS} ${KERNELS}/*.h)
 list(SORT names)
 set(arrays "")
@@ -20,7 +23,9 @@ file(WRITE ${OUT} "/* Made by cmake/texts.cmake from kernels/. */
 #include \"cuda/texts.h\"
 
 ${arrays}
-const tally__text tally__texts[] = {
+extern const tally__text ${SYMBOL}s[];
+extern const int ${SYMBOL}_count;
+const tally__text ${SYMBOL}s[] = {
 ${rows}};
-const int tally__text_count = ${number};
+const int ${SYMBOL}_count = ${number};
 ")

@@ -35,9 +35,22 @@
 #else
 #define TALLY_HELD_BYTES (TALLY_HELD * sizeof(TALLY_N(column)))
 #endif
+#if defined(TALLY_USER_TEXT) && TALLY_USER_ACC > 16 /* who knows what its lift needs? */
+#define TALLY_RESIDENT 1
+#else
 #define TALLY_RESIDENT (TALLY_KERNEL_INPUTS == 2 || TALLY_HELD_BYTES >= 80 ? 2 : 3)
+#endif
 
 /* ---- one leaf ---- */
+
+#ifdef TALLY_USER_TEXT
+#include "lib/user_leaf.h"
+#else
+#define TALLY_IN_REGISTERS 1
+#define TALLY_STAGE tally_stage
+#endif
+
+#if TALLY_IN_REGISTERS
 
 /* Puts stripe s behind its columns; values beyond n are left out. */
 TALLY_FN void TALLY_N(stack)(TALLY_N(column) *columns, const TALLY_N(part) *x, const TALLY_N(part) *y, int32_t s, int64_t n) {
@@ -127,6 +140,9 @@ TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const char *from_x, const char *from_
     });
 }
 
+#endif
+
+#ifndef TALLY_USER_TEXT
 /* A leaf that is short, or whose values lie apart: stripe by stripe. */
 TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first,
                                             tally_stage *stage) {
@@ -185,6 +201,7 @@ TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, int64_t at, 
     if (n <= TALLY_DEVICE_SMALL) return TALLY_N(small_node)(&x, &y, at, n, work->first + at);
     return TALLY_N(staged_node)(&x, &y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, work->first, stage);
 }
+#endif
 
 /* ---- trees of nodes ---- */
 
@@ -279,12 +296,12 @@ TALLY_RARE void TALLY_N(climb)(const tally_work *work, TALLY_N(rank) rank) {
 /* ---- the kernel ---- */
 
 typedef struct TALLY_N(shared) {
-    tally_stage stage;
+    TALLY_STAGE stage;
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared);
 
 /* The warp's run of leaves, of which there are `leaves` from leaf `begin` on; lane 0's is the node. */
-TALLY_FN TALLY_N(node) TALLY_N(run_node)(const tally_work *work, int64_t begin, int64_t leaves, tally_stage *stage) {
+TALLY_FN TALLY_N(node) TALLY_N(run_node)(const tally_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
     tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     int64_t whole = x.is_packed && y.is_packed ? work->count - TALLY_DEVICE_LEAF : -1; /* the last place of a leaf that can be read at once */
     TALLY_N(node) node = TALLY_N(nothing)();
@@ -292,10 +309,14 @@ TALLY_FN TALLY_N(node) TALLY_N(run_node)(const tally_work *work, int64_t begin, 
         int64_t at = (begin + read) * TALLY_DEVICE_LEAF;
         TALLY_N(node) leaf;
         int32_t is_spared = 0;
-        if (at <= whole)
-            leaf = TALLY_N(plain_node)(work->x, work->y, at, work->first, &node, &is_spared);
-        else
+        if (at > whole)
             leaf = TALLY_N(slow_node)(work, at, stage);
+        else
+#if TALLY_IN_REGISTERS
+            leaf = TALLY_N(plain_node)(work->x, work->y, at, work->first, &node, &is_spared);
+#else
+            leaf = TALLY_N(staged_node)(work->x, at, stage);
+#endif
         if (is_spared) continue;
         if (TALLY_IS_FREE)
             node = TALLY_N(merge)(node, leaf);
@@ -329,11 +350,15 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
 #undef TALLY_RESIDENT
 #undef TALLY_HELD_BYTES
 #undef TALLY_UNROLL_WIDE
+#undef TALLY_IN_REGISTERS
+#undef TALLY_STAGE
+#undef TALLY_LEAF_QUADS
 #undef TALLY_SEAL
 #undef TALLY_COUNT
 #undef TALLY_IS_FREE
 #undef TALLY_HELD
 #undef TALLY_PART
+#undef TALLY_SLOT
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF
 #include "lib/operator_end.h"

@@ -91,6 +91,15 @@ tally_status tally_emit(const tally_context *context, tally_op op, tally_type ty
     return TALLY_OK;
 }
 
+tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes) {
+    tally__spec spec;
+    TALLY_CHECK(bytes != NULL && count >= 0, BAD_ARGUMENT, "tally_scratch_bytes needs a place for the size, and a count that is not negative");
+    *bytes = 0;
+    TALLY_TRY(tally__specify(context, op, type, &spec));
+    *bytes = tally__scratch_bytes(tally__node_bytes_at_most(&spec, count));
+    return TALLY_OK;
+}
+
 /* Loading is part of it: that is what a stream that captures must not do. */
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
     const tally__platform *platform;
@@ -105,6 +114,7 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     status = tally__gpu_kernel(gpu, &spec, &loaded);
+    if (status == TALLY_OK && spec.result_type != TALLY_STRUCT) status = tally__gpu_kernel(gpu, NULL, &loaded); /* to give it in any type */
     tally__gpu_leave(gpu);
     return status;
 }

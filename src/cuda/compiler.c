@@ -66,13 +66,28 @@ static char *log_of(const job *j) {
     return log;
 }
 
-/* The log's first lines, as far as a sentence has room for them. */
+/* The line of the log that tells the first error: warnings may stand before it. */
+static const char *first_error(const char *log, int *length) {
+    const char *error = strstr(log, "error");
+    while (error != NULL && error > log && error[-1] != '\n') error--;
+    if (error == NULL) error = log;
+    *length = (int)strcspn(error, "\n");
+    if (*length > LOG_SHOWN) *length = LOG_SHOWN;
+    return error;
+}
+
+/* An operator's text is the caller's to mend, and user.h is its name. */
 static tally_status compile_failed(const job *j, int error) {
     char *log = log_of(j);
+    int length;
+    const char *line;
     tally_status status;
     if (log == NULL) return nvrtc_failed(j, error, "nvrtcCompileProgram");
-    status = tally__fail(j->unit->user_text != NULL ? TALLY_BAD_ARGUMENT : TALLY_UNSUPPORTED,
-                         "the kernel %s does not compile: %.*s", j->unit->entry, LOG_SHOWN, log);
+    line = first_error(log, &length);
+    if (j->unit->user_text != NULL)
+        status = tally__fail(TALLY_BAD_ARGUMENT, "the operator's text does not compile: %.*s", length, line);
+    else
+        status = tally__fail(TALLY_UNSUPPORTED, "the kernel %s does not compile: %.*s", j->unit->entry, length, line);
     free(log);
     return status;
 }

@@ -27,6 +27,8 @@ typedef struct tally__scratch {
     tally__cu_address sums;     /* TALLY_SUMS_BYTES, of which a node's are 0 */
     tally__cu_address nodes;    /* mailboxes of nodes, 0: the rest */
 } tally__scratch;
+/* Of a spec's reductions of up to `count` values, at most. (cuda.c) */
+size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);
 enum {
     TALLY_THREADS = 256, TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
     TALLY_ARRIVALS = 1 << 13,
@@ -46,11 +48,11 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernel of a spec, compiled and loaded at first use. */
+/* The kernel of a spec, or with NULL that which converts results, compiled and loaded at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded);
 
 /* Scratch memory for a launch on a stream, the owner's own until it gives it up: launches on one stream share, those that are captured
- * into a graph have their own each. `given` of `given_bytes`, 0 at first, is used instead if it is not 0. */
+ * into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if it is not 0. TALLY_NO_SPACE: it is too small. */
 tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, size_t node_bytes, tally__cu_address given,
                                 size_t given_bytes, tally__scratch *scratch);
 /* Frees the scratch memory of an owner on all devices, when what was launched with it is done. */

@@ -12,12 +12,15 @@ typedef struct tally__unit {
     char preface[1024];
     const char *text;   /* "production/reduce.h" */
     char entry[64];     /* the name of the kernel it defines */
-    int kernel;         /* which one that is, for a platform without a compiler: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
+    int kernel;         /* which one that is: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or one of those below */
     tally_type type;
     tally_nan nan;
     bool exact;
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
+    char user_key[33];     /* of that operator, else "" */
 } tally__unit;
+
+enum { TALLY_USERS = -1, TALLY_CONVERTER = -2 };
 
 /* An image for module_load, in memory of malloc. */
 typedef struct tally__image {

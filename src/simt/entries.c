@@ -24,8 +24,11 @@ static const struct {
 #undef TALLY_ROW
 };
 
+void tally_convert(tally_work work); /* convert.c */
+
 tally__simt_entry *tally__simt_production(const char *entry) {
     char name[64];
+    if (strcmp(entry, "tally_convert") == 0) return tally_convert;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         if (strncmp(entry, sets[k].name, strlen(sets[k].name)) != 0) continue;
         for (int type = TALLY_NATURAL + 1; type < TALLY_TYPE_END; type++)
