@@ -2,7 +2,8 @@
  * here; for the simulator they are functions of src/simt/device.h.
  *
  *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for so many blocks of
- *                                 TALLY_BLOCK threads on a multiprocessor
+ *                                 TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer as
+ *                                 long as registers spill
  *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share; undefined at first
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
@@ -33,7 +34,11 @@ typedef struct tally_quad {
 
 #ifdef __CUDACC_RTC__
 
-#define TALLY_ENTRY(name, blocks) extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, blocks) name(const __grid_constant__ tally_work work)
+#ifndef TALLY_FEWER
+#define TALLY_FEWER 0
+#endif
+#define TALLY_ENTRY(name, blocks) \
+    extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, (blocks) > TALLY_FEWER ? (blocks) - TALLY_FEWER : 1) name(const __grid_constant__ tally_work work)
 #define TALLY_SHARED(type, name)   \
     __shared__ type name##_shared; \
     type *const name = &name##_shared

@@ -29,17 +29,13 @@
 #include "lib/halves.h"
 #endif
 
-/* Blocks that a multiprocessor holds: three, or two where three would have registers spill (tests/unit/test_compile.c). */
+/* Blocks that a multiprocessor holds: three, or two where three would have registers spill on every architecture. */
 #if TALLY_PASSES == 2
 #define TALLY_HELD_BYTES (TALLY_HELD * (sizeof(TALLY_N(column)) + sizeof(TALLY_N(second))))
 #else
 #define TALLY_HELD_BYTES (TALLY_HELD * sizeof(TALLY_N(column)))
 #endif
-#if defined(TALLY_USER_TEXT) && TALLY_USER_ACC > 16 /* who knows what its lift needs? */
-#define TALLY_RESIDENT 1
-#else
 #define TALLY_RESIDENT (TALLY_KERNEL_INPUTS == 2 || TALLY_HELD_BYTES >= 80 ? 2 : 3)
-#endif
 
 /* ---- one leaf ---- */
 

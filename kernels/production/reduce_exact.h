@@ -33,12 +33,8 @@
 #define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 #endif
 
-/* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
-#if TALLY_BYTES == 8 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
-#define TALLY_SPILLS
-#endif
-#if TALLY_BYTES == 2 || (TALLY_BYTES == 8 && defined(TALLY_KEYS)) || (TALLY_KERNEL_INPUTS == 2 && !(TALLY_BYTES == 4 && TALLY_NAN == 0)) || \
-    defined(TALLY_SPILLS) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
+#if TALLY_BYTES == 2 || (TALLY_BYTES == 8 && defined(TALLY_KEYS)) || (TALLY_BYTES == 8 && TALLY_KERNEL_INPUTS == 2)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -527,7 +523,7 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
 /* The node, or its result: by warp 0 of the last block. */
 TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) {
     TALLY_N(node) *node = &shared->node;
-    int32_t first = TALLY_LIMBS - 2;
+    int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
     TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
                  if (sum.end > 0 && sum.first < first) first = sum.first;)
     TALLY_IF_PRODUCTS(tally_used_limbs products = tally_find_limbs(node->products + TALLY_EVIDENCE, TALLY_PRODUCT_LIMBS);
@@ -575,7 +571,6 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
 #undef TALLY_SCATTERS
 #undef TALLY_AHEAD
 #undef TALLY_RESIDENT
-#undef TALLY_SPILLS
 #undef TALLY_PART
 #undef TALLY_SLOT
 #undef TALLY_DEVICE_COLUMNS
