@@ -1,7 +1,12 @@
-# cmake -DKERNELS=folder -DOUT=file.c -P texts.cmake: the texts of kernels/ as a C file, for NVRTC. As bytes: C promises no string
-# literals of such lengths.
+# cmake -DKERNELS=folder -DOUT=file.c -DFOLDERS=a,b -DPREFIX=tally__ -P texts.cmake: the texts of some folders of kernels/ as a C file, for
+# NVRTC. As bytes: C promises no string literals of such lengths.
 cmake_minimum_required(VERSION 3.21)
-file(GLOB_RECURSE names RELATIVE ${KERNELS} ${KERNELS}/*.h)
+string(REPLACE "," ";" FOLDERS "${FOLDERS}")
+set(names "")
+foreach(folder IN LISTS FOLDERS)
+    file(GLOB some RELATIVE ${KERNELS} ${KERNELS}/${folder}/*.h)
+    list(APPEND names ${some})
+endforeach()
 list(SORT names)
 set(arrays "")
 set(rows "")
@@ -20,7 +25,9 @@ file(WRITE ${OUT} "/* Made by cmake/texts.cmake from kernels/. */
 #include \"cuda/texts.h\"
 
 ${arrays}
-const tally__text tally__texts[] = {
+extern const tally__text ${PREFIX}texts[];
+extern const int ${PREFIX}text_count;
+const tally__text ${PREFIX}texts[] = {
 ${rows}};
-const int tally__text_count = ${number};
+const int ${PREFIX}text_count = ${number};
 ")

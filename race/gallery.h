@@ -1,0 +1,80 @@
+/* Running the gallery (kernels/gallery): one operator on one type on one device, an array there, and any of the kernels over it. For the command
+ * and the tests; no part of libtally. Functions fail with a status and leave a sentence in tally_message(). */
+#ifndef RACE_GALLERY_H
+#define RACE_GALLERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tally/tally.h"
+
+/* A row of kernels/gallery/table.h; plan and needs are words of that table. */
+typedef struct tally__gallery_row {
+    int number;
+    const char *name;
+    int plan, needs, threads, least, each, room;
+    bool owners;
+    const char *source, *what;
+} tally__gallery_row;
+extern const tally__gallery_row tally__gallery[];
+extern const int tally__gallery_count;
+
+/* By name or number; NULL: there is none. */
+const tally__gallery_row *tally__gallery_find(const char *word);
+
+/* ---- a track ---- */
+
+typedef struct tally__track tally__track;
+
+/* `backend` is TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT. `op` is the name of an operator, or "compose", the gallery's own, which does not commute.
+ * The simulator has some operators and types (TALLY_UNSUPPORTED says which). */
+tally_status tally__track_open(tally_backend backend, int device, const char *op, tally_type type, tally__track **track);
+void tally__track_close(tally__track *track); /* NULL is fine */
+
+/* Puts `count` values on the track, 0 to 2^31 - 1; y is the second input of dot and otherwise NULL. `copies` of them, so that a GPU that reads
+ * one after the other does not find them in its cache. What was there before is gone, segments too. */
+tally_status tally__track_load(tally__track *track, const void *x, const void *y, int64_t count, int copies);
+/* Cuts them: owners[i], ascending, 0 to segments - 1, is the segment of value i. */
+tally_status tally__track_cut(tally__track *track, const int32_t *owners, int64_t segments);
+/* How many lists the values are for merge_lists; 32 at first. */
+void tally__track_lists(tally__track *track, int lists);
+/* For pictures: blocks as small as will do, and one multiprocessor. */
+void tally__track_shrink(tally__track *track);
+
+/* Whether a kernel can run on what is on the track; else TALLY_UNSUPPORTED and why not. */
+tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row);
+
+enum { TALLY_MOST_LAUNCHES = 32 };
+
+/* What a run did. */
+typedef struct tally__lap {
+    int launches, threads; /* of a block */
+    int blocks[TALLY_MOST_LAUNCHES];
+    int registers, shared_bytes; /* of a thread; of a block */
+    int resident;                /* blocks that a multiprocessor holds */
+    double seconds;              /* of one run, when it was timed */
+} tally__lap;
+
+/* One run, and its results: one, or one for each segment, tally__track_result_bytes() each, side by side in `results`; of merge_lists `count`
+ * values. Indices of arg operators count from the array's start. */
+tally_status tally__track_run(tally__track *track, const tally__gallery_row *row, void *results, tally__lap *lap);
+/* The time of a run: the median of 5 batches, each of as many runs, one behind the other, as take some milliseconds; over the copies in
+ * turn. Outputs of segments are not cleared between runs. */
+tally_status tally__track_time(tally__track *track, const tally__gallery_row *row, tally__lap *lap);
+/* The same of Tally's own way: tally_reduce, or tally_reduce_segments, with everything on the device. */
+tally_status tally__track_time_production(tally__track *track, tally__lap *lap);
+
+/* What the results must be: by the CPU's reference of Tally, or for compose by folding from left to right. And whether results are that: exactly,
+ * or for sums and products of floats within what rounding in any order can do to ordinary data. */
+tally_status tally__track_expect(const tally__track *track, const tally__gallery_row *row, void *results);
+bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results, const void *expected, int64_t *first_wrong);
+
+size_t tally__track_result_bytes(const tally__track *track);
+tally_type tally__track_result_type(const tally__track *track);
+int64_t tally__track_result_count(const tally__track *track, const tally__gallery_row *row);
+size_t tally__track_element_bytes(const tally__track *track);
+const char *tally__track_device(const tally__track *track); /* its name */
+int tally__track_multiprocessors(const tally__track *track);
+
+#endif
