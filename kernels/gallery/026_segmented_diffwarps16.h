@@ -7,7 +7,7 @@
  * Work. As segmented_diffwarps, with a barrier and a tree for 512 values in place of 1024.
  * Next. Owners cost as much to read as the values. Tally's production kernels take offsets, cut the work evenly among blocks whatever the
  *   segments, and write each result once (docs/design). merge_lists is another use of a reduction. */
-#include "gallery/025_segmented_diffwarps.h"
+#include "gallery/producing.h"
 
 TALLY_KERNEL_OF(segmented_diffwarps16) {
     TALLY_ROOM(TALLY_E, 2 * TALLY_WARP * 17, data);
