@@ -70,6 +70,27 @@ tally_status tally__track_time_production(tally__track *track, tally__lap *lap);
 tally_status tally__track_expect(const tally__track *track, const tally__gallery_row *row, void *results);
 bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results, const void *expected, int64_t *first_wrong);
 
+/* ---- what the simulator counts ---- */
+
+typedef struct tally__counts {
+    int64_t branches, divergent;             /* of warps; those where some lanes go one way and some the other */
+    int64_t shared_requests, bank_conflicts; /* of warps; turns they take beyond those that so many words need */
+    int64_t accesses, transactions;          /* global memory: of lanes; the different 128 bytes that each warp's request touches */
+} tally__counts;
+/* One run, counted; TALLY_UNSUPPORTED on a GPU. */
+tally_status tally__track_count(tally__track *track, const tally__gallery_row *row, tally__counts *counts);
+
+enum { TALLY_MOST_LEVELS = 64 };
+
+/* What the first warp of the first block reads of the output, level by level of a tree or column by column of a matrix: the paper's Table IV. */
+typedef struct tally__irregular {
+    int levels;
+    struct {
+        int64_t accesses, transfers;
+    } of[TALLY_MOST_LEVELS];
+} tally__irregular;
+tally_status tally__track_irregular(tally__track *track, const tally__gallery_row *row, tally__irregular *table);
+
 size_t tally__track_result_bytes(const tally__track *track);
 tally_type tally__track_result_type(const tally__track *track);
 int64_t tally__track_result_count(const tally__track *track, const tally__gallery_row *row);

@@ -248,6 +248,62 @@ static void test_merge(void **state) {
         }
 }
 
+/* ---- what the simulator counts ---- */
+
+/* Table IV of the paper, number by number: by running the kernels on segments of 3. The paper truncates its ratios, which follow. */
+static void expect_irregular(const char *kernel, const int *accesses, const int *transfers, int levels) {
+    static int32_t owners[4096];
+    static float values[4096];
+    const problem p = {"min", TALLY_F32, TIES};
+    tally__track *track = open_track(&p);
+    tally__irregular table;
+    for (int i = 0; i < 4096; i++) owners[i] = i / 3;
+    EXPECT_OK(tally__track_load(track, values, NULL, 4096, 1));
+    EXPECT_OK(tally__track_cut(track, owners, 4095 / 3 + 1));
+    EXPECT_OK(tally__track_irregular(track, tally__gallery_find(kernel), &table));
+    EXPECT(table.levels >= levels, "%s: %d levels", kernel, table.levels);
+    for (int l = 0; l < levels; l++)
+        EXPECT(table.of[l].accesses == accesses[l] && table.of[l].transfers == transfers[l], "%s, level %d: %lld accesses, %lld transfers", kernel, l,
+               (long long)table.of[l].accesses, (long long)table.of[l].transfers);
+    tally__track_close(track);
+}
+static void test_table_4(void **state) {
+    static const int tb2[2][9] = {{11, 21, 32, 32, 16, 8, 4, 2, 1}, {1, 2, 3, 6, 6, 6, 4, 2, 1}};
+    static const int tb4[2][10] = {{5, 5, 4, 2, 1, 16, 8, 4, 2, 1}, {1, 1, 1, 1, 1, 11, 8, 4, 2, 1}};
+    static const int matrix[2][7] = {{11, 10, 11, 11, 10, 11, 11}, {11, 10, 11, 11, 10, 11, 11}};
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    configure("round");
+    expect_irregular("segmented_tb2", tb2[0], tb2[1], 9);
+    expect_irregular("segmented_tb4_warp", tb4[0], tb4[1], 10);
+    expect_irregular("segmented_matrix", matrix[0], matrix[1], 7);
+}
+
+/* Counts that can be told without running: of one block of 1024 values. */
+static void expect_counts(const char *kernel, int64_t branches, int64_t divergent, int64_t conflicts, int64_t transactions) {
+    static float values[1024];
+    const problem p = {"min", TALLY_F32, TIES};
+    tally__track *track = open_track(&p);
+    tally__counts counts;
+    EXPECT_OK(tally__track_load(track, values, NULL, 1024, 1));
+    EXPECT_OK(tally__track_count(track, tally__gallery_find(kernel), &counts));
+    EXPECT(counts.branches == branches && counts.divergent == divergent && counts.bank_conflicts == conflicts && counts.transactions == transactions,
+           "%s: %lld branches, %lld divergent, %lld conflicts, %lld transactions", kernel, (long long)counts.branches, (long long)counts.divergent,
+           (long long)counts.bank_conflicts, (long long)counts.transactions);
+    tally__track_close(track);
+}
+static void test_counts(void **state) {
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    configure("round");
+    /* 32 warps take 10 steps and one test of the end of the input. Neighbours diverge in all warps for 5 steps, and then in those that have the
+     * threads that are left: 16, 8, 4, 2, 1 of them. Halves diverge in one warp for the last 5. Of 4 bytes, no lanes collide in either. */
+    expect_counts("interleaved", 32 * 11, 32 * 5 + 16 + 8 + 4 + 2 + 1, 0, 33);
+    expect_counts("halves", 32 * 11, 5, 0, 33);
+    /* Lane 0 takes the result of 32 from lane 16 and so on: no condition but the end of the input, and that of the second launch. */
+    expect_counts("warp_shuffles", 32 + 1, 0, 0, 32 + 32 + 1 + 1);
+}
+
 /* ---- refusals ---- */
 
 static void expect_refusal(tally__track *track, const char *kernel, const char *why) {
@@ -294,6 +350,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),    cmocka_unit_test(test_many_launches),     cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators), cmocka_unit_test(test_compose),
         cmocka_unit_test(test_segments), cmocka_unit_test(test_segment_schedules), cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),  cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
