@@ -42,6 +42,9 @@ void tally__track_lists(tally__track *track, int lists);
 /* For pictures: blocks as small as will do, and one multiprocessor. */
 void tally__track_shrink(tally__track *track);
 
+/* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
+void tally__track_stop_after(tally__track *track, int launches);
+
 /* Whether a kernel can run on what is on the track; else TALLY_UNSUPPORTED and why not. */
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row);
 
@@ -62,10 +65,11 @@ tally_status tally__track_run(tally__track *track, const tally__gallery_row *row
 /* The time of a run: the median of 5 batches, each of as many runs, one behind the other, as take some milliseconds; over the copies in
  * turn. Outputs of segments are not cleared between runs. */
 tally_status tally__track_time(tally__track *track, const tally__gallery_row *row, tally__lap *lap);
-/* The same of Tally's own way: tally_reduce, or tally_reduce_segments, with everything on the device. */
+/* The same two of Tally's own way: tally_reduce, or tally_reduce_segments, with everything on the device. */
+tally_status tally__track_run_production(tally__track *track, void *results);
 tally_status tally__track_time_production(tally__track *track, tally__lap *lap);
 
-/* What the results must be: by the CPU's reference of Tally, or for compose by folding from left to right. And whether results are that: exactly,
+/* What the results of a kernel (NULL: of Tally's own way) must be: by the CPU's reference of Tally, or for compose by folding from left to right. And whether results are that: exactly,
  * or for sums and products of floats within what rounding in any order can do to ordinary data. */
 tally_status tally__track_expect(const tally__track *track, const tally__gallery_row *row, void *results);
 bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results, const void *expected, int64_t *first_wrong);
@@ -97,5 +101,6 @@ int64_t tally__track_result_count(const tally__track *track, const tally__galler
 size_t tally__track_element_bytes(const tally__track *track);
 const char *tally__track_device(const tally__track *track); /* its name */
 int tally__track_multiprocessors(const tally__track *track);
+int tally__track_most_threads(const tally__track *track); /* that a multiprocessor holds */
 
 #endif

@@ -110,7 +110,7 @@ static tally_status launch_all(run *r) {
     int plan = r->row->plan;
     bool again = plan == TALLY_PLAN_PASSES || plan == TALLY_PLAN_PERSISTENT || plan == TALLY_PLAN_TWICE;
     do TALLY_TRY(launch(r, blocks_of(r)));
-    while (again && r->work.count > 1);
+    while (again && r->work.count > 1 && r->lap->launches != r->track->most_launches);
     return TALLY_OK;
 }
 

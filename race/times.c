@@ -99,19 +99,45 @@ static tally_status run_production(tally__track *track, const void *what, int co
     return track->operator.inputs == 2 ? tally_reduce_pair(context, op, x, y, out) : tally_reduce(context, op, x, out);
 }
 
-tally_status tally__track_time_production(tally__track *track, tally__lap *lap) {
+static tally_status make_context(const tally__track *track, tally_context **context) {
     tally_options options = tally_get_options(track->context);
-    tally_context *context = NULL;
-    tally_status status;
-    *lap = (tally__lap){0};
     TALLY_CHECK(track->operator.op != TALLY_OP_END, UNSUPPORTED, "%s is an operator of the gallery's alone", track->operator.name);
     TALLY_CHECK(track->host->result_bytes <= track->host->element_bytes || track->segments == 0, UNSUPPORTED,
                 "results of %s are longer than what the gallery keeps for them", track->operator.name);
     options.backend = track->backend;
     options.device = track->gpu->ordinal;
-    TALLY_TRY(tally_context_create(NULL, &context));
-    status = tally_set_options(context, &options);
+    TALLY_TRY(tally_context_create(NULL, context));
+    return tally_set_options(*context, &options);
+}
+
+tally_status tally__track_time_production(tally__track *track, tally__lap *lap) {
+    tally_context *context = NULL;
+    tally_status status = make_context(track, &context);
+    *lap = (tally__lap){0};
     if (status == TALLY_OK) status = time_runs(track, run_production, &context, lap);
+    tally_context_destroy(context);
+    return status;
+}
+
+static tally_status run_and_fetch(tally__track *track, tally_context *context, void *results) {
+    size_t count = track->segments > 0 ? (size_t)track->segments : 1;
+    tally__lap lap;
+    TALLY_TRY(run_production(track, &context, 0, &lap));
+    TALLY_TRY(tally__track_check(track,
+                                 track->gpu->driver->copy_out(results, track->segments > 0 ? track->output : track->elements[0],
+                                                              count * track->host->result_bytes, NULL),
+                                 "give the results"));
+    return tally__track_check(track, track->gpu->driver->stream_wait(NULL), "run a kernel");
+}
+
+tally_status tally__track_run_production(tally__track *track, void *results) {
+    tally_context *context = NULL;
+    tally_status status = make_context(track, &context);
+    if (status == TALLY_OK) status = tally__gpu_enter(track->gpu);
+    if (status == TALLY_OK) {
+        status = run_and_fetch(track, context, results);
+        tally__gpu_leave(track->gpu);
+    }
     tally_context_destroy(context);
     return status;
 }

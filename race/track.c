@@ -46,6 +46,10 @@ static tally_status open_device(tally__track *track, int device) {
     TALLY_TRY(tally__gpu_open(platform, device, &track->gpu));
     TALLY_TRY(tally__gpu_enter(track->gpu));
     tally_status status = tally__track_check(track, track->gpu->driver->device_name(track->device, sizeof track->device, track->gpu->device), "tell its name");
+    if (status == TALLY_OK)
+        status = tally__track_check(
+            track, track->gpu->driver->device_attribute(&track->most_threads, TALLY_CU_DEVICE_THREADS_PER_MULTIPROCESSOR, track->gpu->device),
+            "tell how many threads it holds");
     if (status == TALLY_OK) status = tally__track_check(track, track->gpu->driver->allocate(&track->counter, 256), "give memory");
     if (status == TALLY_OK) status = tally__track_check(track, track->gpu->driver->fill(track->counter, 0, 256, NULL), "clear memory");
     tally__gpu_leave(track->gpu);
@@ -186,12 +190,15 @@ tally_status tally__track_cut(tally__track *track, const int32_t *owners, int64_
 /* ---- small things ---- */
 
 void tally__track_lists(tally__track *track, int lists) { track->lists = lists; }
+void tally__track_stop_after(tally__track *track, int launches) { track->most_launches = launches; }
 void tally__track_shrink(tally__track *track) { track->small = true; }
 size_t tally__track_result_bytes(const tally__track *track) { return track->host->result_bytes; }
 tally_type tally__track_result_type(const tally__track *track) { return track->result_type; }
 size_t tally__track_element_bytes(const tally__track *track) { return track->host->element_bytes; }
 const char *tally__track_device(const tally__track *track) { return track->device; }
 int tally__track_multiprocessors(const tally__track *track) { return track->gpu->multiprocessors; }
+int tally__track_most_threads(const tally__track *track) { return track->most_threads; }
 int64_t tally__track_result_count(const tally__track *track, const tally__gallery_row *row) {
+    if (row == NULL) return track->segments > 0 ? track->segments : 1;
     return row->owners ? track->segments : row->plan == TALLY_PLAN_MERGE ? track->count : 1;
 }

@@ -22,12 +22,13 @@ struct tally__track {
     tally_context *context; /* with which Tally's own way is measured, and results are expected */
     tally__gpu *gpu;
     char device[128];
+    int most_threads;
     tally__runner runners[TALLY_GALLERY_KERNELS];
 
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *owners;
     int64_t count, segments; /* segments: 0 without a cut */
-    int copies, lists;
+    int copies, lists, most_launches; /* most_launches: 0 for as many as it takes */
     bool small; /* blocks as small as will do */
     size_t value_bytes, copy_bytes;
     tally__cu_address values, second; /* copies of x and y behind one another, each copy_bytes long */

@@ -34,7 +34,7 @@ enum {
 /* clang-format off */
 /*   number name                        plan                   needs             threads least each  room    owners source        what it is */
 #define TALLY_GALLERY(X) \
-    X(0,  plain_read,                  TALLY_PLAN_READ,       TALLY_COMMUTES,    256,  256,  8192, 0,          0, "Tally",      "no reduction: every value is read once") \
+    X(0,  plain_read,                  TALLY_PLAN_READ,       TALLY_KEEPS_ORDER, 256,  256,  8192, 0,          0, "Tally",      "no reduction: every value is read once") \
     X(1,  interleaved,                 TALLY_PLAN_FIT,        TALLY_KEEPS_ORDER, 1024, 1,    1024, 1024,       0, "Kandasamy",  "tree of neighbours; threads that are left lie apart") \
     X(2,  halves,                      TALLY_PLAN_FIT,        TALLY_COMMUTES,    1024, 1,    1024, 1024,       0, "Kandasamy",  "tree of halves; threads that are left lie together") \
     X(3,  two_loads,                   TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  512,        0, "Hwu",        "two values a thread, one result a block, launched until one is left") \

@@ -313,6 +313,7 @@ void tally__simt_before_fresh(const void *p) {
 void tally__simt_before_load16(const void *p) {
     check_alignment(p, sizeof(tally_quad), "a 16-byte load");
     counters.loads16++;
+    tally__simt_seen(TALLY_SIMT_READ, p, sizeof(tally_quad), "a 16-byte load");
 }
 
 static char *aligned(char *p, size_t alignment) { return p + (alignment - (uintptr_t)p % alignment) % alignment; }
