@@ -30,6 +30,10 @@ int open_stage(const command *wanted, tally_backend backend, stage *made);
 bool set_stage(stage *s, int64_t count, const char *shape, int copies);
 bool sort_stage(stage *s, int64_t count); /* with the first `count` values, in ascending order */
 void close_stage(stage *s);
+
+/* Whether --segments can be that, after a complaint if not; and owners of `count` values in that shape, which gives the number of segments. */
+bool is_shape(const char *word);
+int64_t cut_into(const char *shape, int64_t count, int32_t *owners);
 /* Copies of the values, so many that no cache holds them. */
 int copies_of(const stage *s, int64_t count);
 

@@ -11,7 +11,7 @@ static const char *const shapes[] = {"one", "random", "three", "single"};
 
 /* ---- opening ---- */
 
-static bool is_shape(const char *word) {
+bool is_shape(const char *word) {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         if (strcmp(word, shapes[k]) == 0) {
             return true;
@@ -72,17 +72,16 @@ static void *make_values(tally_type type, int64_t count, uint64_t seed) {
     return values;
 }
 
-/* Owners in the stage's shape; gives the number of segments. */
-static int64_t fill_owners(const stage *s, int32_t *owners) {
+int64_t cut_into(const char *shape, int64_t count, int32_t *owners) {
     uint64_t seed = 3;
     int64_t left = 0;
     int32_t owner = -1;
-    for (int64_t i = 0; i < s->count; i++, left--) {
+    for (int64_t i = 0; i < count; i++, left--) {
         if (left == 0) {
             owner++;
-            left = strcmp(s->shape, "one") == 0      ? s->count
-                   : strcmp(s->shape, "three") == 0  ? 3
-                   : strcmp(s->shape, "single") == 0 ? 1
+            left = strcmp(shape, "one") == 0      ? count
+                   : strcmp(shape, "three") == 0  ? 3
+                   : strcmp(shape, "single") == 0 ? 1
                                                      : 10 + (int64_t)(next_random(&seed) % 41);
         }
         owners[i] = owner;
@@ -107,7 +106,7 @@ bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
     s->segments = 0;
     tally_status status = tally__track_load(s->track, s->x, s->y, count, copies);
     if (status == TALLY_OK && shape != NULL) {
-        s->segments = fill_owners(s, s->owners);
+        s->segments = cut_into(shape, count, s->owners);
         status = tally__track_cut(s->track, s->owners, s->segments);
     }
     return status == TALLY_OK || complain(NULL, "%s", tally_message());

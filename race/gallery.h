@@ -95,6 +95,42 @@ typedef struct tally__irregular {
 } tally__irregular;
 tally_status tally__track_irregular(tally__track *track, const tally__gallery_row *row, tally__irregular *table);
 
+/* ---- pictures ---- */
+
+enum { TALLY_MOST_PICTURED = 64, TALLY_MOST_PLACES = 24 };
+
+/* A cell: which of the picture's places it is in, and where. Input i is cell i of place 0. */
+typedef struct tally__cell {
+    int place, at;
+} tally__cell;
+
+/* What one thread does in one step: it combines cells, and puts them into another. `holds`: the inputs that are in it then, a bit for each. */
+typedef struct tally__move {
+    int thread, from_count;
+    tally__cell to, from[TALLY_MOST_PICTURED];
+    uint64_t holds;
+} tally__move;
+
+/* A step of one block: its label (-1: before the first), and the moves first_move ... first_move + moves - 1. */
+typedef struct tally__picture_step {
+    int launch, block, label, first_move, moves;
+    int warps, divergent;          /* that take branches, and diverge in one */
+    int bank_conflicts;            /* turns of shared memory that are lost */
+    int barriers, warp_barriers;   /* of the block; meetings of each warp, shuffles too */
+} tally__picture_step;
+
+typedef struct tally__picture {
+    int steps, moves, places, threads, launches, blocks; /* of a block; blocks of the first launch */
+    tally__picture_step *step;
+    tally__move *move;
+    char place_name[TALLY_MOST_PLACES][32];
+} tally__picture;
+
+/* Draws from a run on the simulator: of "or" over u64, so that what an element holds are the inputs in it. At most TALLY_MOST_PICTURED values, in
+ * segments if owners is not NULL. The caller frees the picture. TALLY_UNSUPPORTED: kernels that reduce no array of values. */
+tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *owners, int64_t segments, tally__picture *picture);
+void tally__picture_free(tally__picture *picture);
+
 size_t tally__track_result_bytes(const tally__track *track);
 tally_type tally__track_result_type(const tally__track *track);
 int64_t tally__track_result_count(const tally__track *track, const tally__gallery_row *row);

@@ -144,17 +144,31 @@ static void step(tally__step why) {
 int32_t tally__simt_traces;
 static int32_t launches_traced;
 
+static tally__simt_event event_of(tally__simt_sight sight, const char *site) {
+    const thread *self = machine.now;
+    return (tally__simt_event){.sight = sight, .launch = launches_traced - 1, .block = self->block->index, .thread = self->place.thread,
+                               .step = self->step, .label = self->label, .object = TALLY_SIMT_GLOBAL, .site = site};
+}
+
+static void see_meeting(tally__simt_meeting meeting, uint32_t value, int32_t source, const char *site) {
+    tally__simt_event event = event_of(TALLY_SIMT_MEETING, site);
+    if (!tally__simt_traces) return;
+    event.taken = meeting == TALLY_SIMT_SHUFFLE || meeting == TALLY_SIMT_SHUFFLE_XOR;
+    event.at = source;
+    event.value = value;
+    tally__simt_trace_add(&event);
+}
+
 void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const char *site) {
     thread *self = machine.now;
     const block *b = self->block;
-    tally__simt_event event = {.sight = sight, .launch = launches_traced - 1, .block = b->index, .thread = self->place.thread, .site = site};
+    tally__simt_event event;
     if (sight == TALLY_SIMT_STEP) {
         self->step++;
         self->label = (int32_t)bytes;
     }
-    event.step = self->step;
-    event.label = self->label;
-    event.object = TALLY_SIMT_GLOBAL;
+    event = event_of(sight, site);
+    if (p != NULL) __builtin_memcpy(&event.value, p, bytes < sizeof event.value ? bytes : sizeof event.value);
     event.bytes = p != NULL ? (int32_t)bytes : 0;
     event.taken = sight == TALLY_SIMT_BRANCH && bytes != 0;
     event.at = (int64_t)(uintptr_t)p;
@@ -162,6 +176,7 @@ void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const
         const object *o = &b->objects[i];
         if ((uintptr_t)p - (uintptr_t)o->start >= o->bytes) continue;
         event.object = i;
+        event.object_site = o->site;
         event.at = (const char *)p - o->start;
     }
     tally__simt_trace_add(&event);
@@ -267,7 +282,7 @@ uint32_t tally__simt_meet(tally__simt_meeting meeting, uint32_t value, int32_t a
     if (w->arrived != 0 && (w->meeting != meeting || w->site != site))
         fail("divergent warp: it is at the %s of %s, lane %d at the %s of %s", name, short_site(site),
              first_of(w->arrived), meeting_names[w->meeting], short_site(w->site));
-    tally__simt_seen(TALLY_SIMT_MEETING, NULL, 0, site);
+    see_meeting(meeting, value, argument, site);
     w->meeting = meeting;
     w->site = site;
     w->values[lane] = value;

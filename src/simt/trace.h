@@ -23,9 +23,10 @@ typedef struct tally__simt_event {
     int32_t step, label;           /* steps that the thread has begun; what the last is called, -1 before the first */
     int32_t object;                /* shared memory: which object, in the order in which they were laid out; or TALLY_SIMT_GLOBAL */
     int32_t bytes;                 /* of an access */
-    int32_t taken;                 /* of a branch */
-    int64_t at;                    /* the byte in its object, or its address */
-    const char *site;
+    int32_t taken;                 /* of a branch; of a meeting: whether it is a shuffle */
+    int64_t at;                    /* the byte in its object, or its address; of a shuffle the lane that is read */
+    uint64_t value;                /* the first 8 bytes read or written; the word that a lane gives to a shuffle */
+    const char *site, *object_site; /* object_site: "FILE:LINE (NAME)" of shared memory, else NULL */
 } tally__simt_event;
 
 typedef struct tally__simt_trace {
