@@ -30,7 +30,8 @@ typedef struct command {
     X(OFFSETS, "offsets", 0, "FILE", "one result per segment: segment s is values offset[s] to offset[s+1]-1") \
     X(LENGTHS, "lengths", 0, "FILE", "one result per segment: segments of these lengths follow one another")   \
     X(AXIS, "axis", 0, "K", "reduce along axis K of a .npy array, 0 the first, -1 the last")                   \
-    X(OUTPUT, "output", 'o', "OUT.npy", "write the results to this .npy file in place of standard output")     \
+    X(OUTPUT, "output", 'o', "OUT.npy",                                                                        \
+      "write the results to this .npy file in place of standard output; explain: the picture to this .svg file") \
     X(JSON, "json", 0, "", "print one JSON object per result set")                                             \
     X(TYPE, "type", 't', "T", "read text or raw values as type T: " COMMAND_TYPES)                             \
     X(RAW, "raw", 0, "", "read the values as raw bytes of --type, whatever the file's name")                   \
@@ -48,7 +49,7 @@ typedef struct command {
       "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
       "GPU, slowly; reference, slow and obvious. The bits are the same")                                       \
     X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
-    X(OP, "op", 0, "OPERATOR", "race, explain: reduce by this operator (default min), or by compose, which does not commute") \
+    X(OP, "op", 0, "OPERATOR", "race: reduce by this operator (default min), or by compose, which does not commute") \
     X(N, "n", 0, "COUNT", "race, explain: so many values")                                                     \
     X(SEGMENTS, "segments", 0, "SHAPE",                                                                        \
       "race, explain: cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)") \

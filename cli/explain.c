@@ -24,7 +24,8 @@ static const char *set_text(uint64_t set, char *text) {
         }
         uint64_t rest = end + 1 < TALLY_MOST_PICTURED ? set >> (end + 1) : 0;
         if (runs < 2 || rest == 0) {
-            at += snprintf(text + at, (size_t)(SET_TEXT - at), end > i ? "%s%d-%d" : "%s%d", runs > 0 ? "," : "", i, end);
+            at +=
+                snprintf(text + at, (size_t)(SET_TEXT - at), end > i ? "%s%d-%d" : "%s%d", runs > 0 ? "," : "", i, end);
         } else if (runs == 2) {
             at += snprintf(text + at, (size_t)(SET_TEXT - at), ",..");
         }
@@ -90,13 +91,13 @@ static void print_moves(const tally__picture *picture, const tally__picture_step
         if (one->holds == 0) {
             continue;
         }
-        int length = snprintf(move, sizeof move, "t%d %s[%d]={%s}", one->thread, picture->place_name[one->to.place], one->to.at,
-                              set_text(one->holds, set));
+        int length = snprintf(move, sizeof move, "t%d %s[%d]={%s}", one->thread, picture->place_name[one->to.place],
+                              one->to.at, set_text(one->holds, set));
         if (column == 0 || column + length + 2 > LINE) {
-            printf("%s            ", column > 0 ? "\n" : "");
-            column = 12;
+            printf("%s          ", column > 0 ? "\n" : "");
+            column = 10;
         }
-        column += printf("%s  ", move);
+        column += printf("  %s", move);
     }
     printf("\n");
 }
@@ -143,7 +144,8 @@ typedef struct drawing {
     FILE *file;
     int columns[TALLY_MOST_PLACES][MOST_COLUMNS]; /* of each cell, 0: it never holds anything */
     int used[TALLY_MOST_PLACES], width;
-    double x[TALLY_MOST_PLACES][MOST_COLUMNS], y[TALLY_MOST_PLACES][MOST_COLUMNS]; /* where a cell was drawn last; y 0: nowhere */
+    double x[TALLY_MOST_PLACES][MOST_COLUMNS],
+        y[TALLY_MOST_PLACES][MOST_COLUMNS]; /* where a cell was drawn last; y 0: nowhere */
 } drawing;
 
 /* Cells that hold something lie side by side, those of each place from the left. */
@@ -174,7 +176,8 @@ static void draw_box(drawing *d, tally__cell cell, double y, const char *fill, c
     double x = LABELS + BOX * (d->columns[cell.place][cell.at] - 0.5);
     fprintf(d->file,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"18\" rx=\"3\" fill=\"%s\" stroke=\"#555\"/>\n"
-            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" fill=\"#777\" "
+            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n<text x=\"%.1f\" y=\"%.1f\" "
+            "text-anchor=\"middle\" fill=\"#777\" "
             "font-size=\"8\">%s</text>\n",
             x - BOX / 2.0 + 2, y, BOX - 4, fill, x, y + 13, set, x, y + 27, thread);
     d->x[cell.place][cell.at] = x;
@@ -186,7 +189,8 @@ static void draw_lines(const drawing *d, const tally__move *move, double y) {
     for (int f = 0; f < move->from_count; f++) {
         tally__cell from = move->from[f];
         if (from.at < MOST_COLUMNS && d->y[from.place][from.at] > 0) {
-            fprintf(d->file, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#4b6cb7\" stroke-width=\"1.2\"/>\n",
+            fprintf(d->file,
+                    "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#4b6cb7\" stroke-width=\"1.2\"/>\n",
                     d->x[from.place][from.at], d->y[from.place][from.at], x, y);
         }
     }
@@ -195,13 +199,17 @@ static void draw_lines(const drawing *d, const tally__move *move, double y) {
 static void draw_labels(const drawing *d, const tally__picture_step *step, double y) {
     char name[32];
     step_name(step, name, sizeof name);
-    fprintf(d->file, "<text x=\"8\" y=\"%.1f\" font-size=\"12\">%s</text>\n<text x=\"8\" y=\"%.1f\" fill=\"#555\">%d of %d threads</text>\n", y + 11,
-            name, y + 24, active_threads(d->picture, step), d->picture->threads);
+    fprintf(d->file,
+            "<text x=\"8\" y=\"%.1f\" font-size=\"12\">%s</text>\n<text x=\"8\" y=\"%.1f\" fill=\"#555\">%d of %d "
+            "threads</text>\n",
+            y + 11, name, y + 24, active_threads(d->picture, step), d->picture->threads);
     if (step->divergent > 0) {
-        fprintf(d->file, "<text x=\"8\" y=\"%.1f\" fill=\"#b23a48\">%d of %d branches diverge</text>\n", y + 36, step->divergent, step->warps);
+        fprintf(d->file, "<text x=\"8\" y=\"%.1f\" fill=\"#b23a48\">%d of %d branches diverge</text>\n", y + 36,
+                step->divergent, step->warps);
     }
     if (step->bank_conflicts > 0) {
-        fprintf(d->file, "<text x=\"88\" y=\"%.1f\" fill=\"#d98e04\">%d turns lost to banks</text>\n", y + 11, step->bank_conflicts);
+        fprintf(d->file, "<text x=\"8\" y=\"%.1f\" fill=\"#d98e04\">%d turns lost to banks</text>\n", y + 48,
+                step->bank_conflicts);
     }
 }
 
@@ -245,12 +253,14 @@ static double draw_step(drawing *d, const tally__picture_step *step, double y) {
                 }
             }
         }
-        fprintf(d->file, "<text x=\"%d\" y=\"%.1f\" fill=\"#777\">%s</text>\n", LABELS + BOX * d->width + 14, y + 13, d->picture->place_name[place]);
+        fprintf(d->file, "<text x=\"%d\" y=\"%.1f\" fill=\"#777\">%s</text>\n", LABELS + BOX * d->width + 14, y + 13,
+                d->picture->place_name[place]);
         y += ROW;
     }
     if (step->barriers > 0 || step->warp_barriers > 0) {
-        fprintf(d->file, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#222\"%s/>\n", LABELS - 10, LABELS + BOX * d->width + 10, y - 18,
-                y - 18, step->barriers > 0 ? " stroke-width=\"2\"" : " stroke-dasharray=\"3 4\"");
+        fprintf(d->file, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#222\"%s/>\n", LABELS - 10,
+                LABELS + BOX * d->width + 10, y - 18, y - 18,
+                step->barriers > 0 ? " stroke-width=\"2\"" : " stroke-dasharray=\"3 4\"");
     }
     return y;
 }
@@ -269,10 +279,12 @@ static void draw_picture(drawing *d, const char *title) {
     char set[SET_TEXT];
     double y = 44;
     lay_out(d);
-    fprintf(d->file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"10\">\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"8\" y=\"20\" font-size=\"14\">%s</text>\n",
-            LABELS + BOX * d->width + 100, picture_height(d->picture), title);
+    fprintf(
+        d->file,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" "
+        "font-size=\"10\">\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"8\" y=\"20\" font-size=\"14\">%s</text>\n",
+        LABELS + BOX * d->width + 100, picture_height(d->picture), title);
     for (int i = 0; i < MOST_COLUMNS; i++) {
         if (d->columns[0][i] != 0) {
             draw_box(d, (tally__cell){0, i}, y, "#ffffff", set_text(UINT64_C(1) << (i % TALLY_MOST_PICTURED), set), "");
@@ -320,8 +332,10 @@ static int explain(const command *wanted, const tally__gallery_row *row) {
         complain(NULL, "%s", tally_message());
         return STATUS_REFUSED;
     }
-    snprintf(title, sizeof title, "%s: %lld values, blocks of %d threads, launches: %d", row->name, (long long)count, picture.threads, picture.launches);
-    printf("%s\n%s\n\nThreads: # takes part, . does not. {0-3}: the values 0 to 3, combined. Elements have 8 bytes.\n", title, row->what);
+    snprintf(title, sizeof title, "%s: %lld values, blocks of %d threads, launches: %d", row->name, (long long)count,
+             picture.threads, picture.launches);
+    printf("%s\n%s\n\nThreads: # takes part, . does not. {0-3}: the values 0 to 3, combined. Elements have 8 bytes.\n",
+           title, row->what);
     print_steps(&picture);
     bool fine = wanted->output == NULL || save_picture(&picture, wanted->output, title);
     tally__picture_free(&picture);
@@ -336,6 +350,11 @@ int run_explain(const command *wanted) {
     }
     if (row == NULL) {
         complain(NULL, "there is no kernel %s; tally race --list names them", wanted->files[0]);
+        return STATUS_MISSPELT;
+    }
+    if (wanted->op != NULL || wanted->wish.type != TALLY_NATURAL || wanted->chart != NULL || wanted->list ||
+        wanted->paper || wanted->json) {
+        complain(NULL, "explain takes --n, --segments and -o only");
         return STATUS_MISSPELT;
     }
     if (wanted->segments != NULL && !is_shape(wanted->segments)) {

@@ -58,13 +58,15 @@ static bool time_launches(const stage *s, const tally__gallery_row *row, tally__
 
 static bool print_features(const stage *s, const solution *one) {
     const tally__gallery_row *row = tally__gallery_find(one->kernel);
-    double seconds[TALLY_MOST_LAUNCHES], element = (double)tally__track_element_bytes(s->track) + (s->segments > 0 ? 4 : 0);
+    double seconds[TALLY_MOST_LAUNCHES],
+        element = (double)tally__track_element_bytes(s->track) + (s->segments > 0 ? 4 : 0);
     tally__lap lap;
     if (!time_launches(s, row, &lap, seconds)) {
         return false;
     }
     double threads = 100.0 * lap.resident * lap.threads / tally__track_most_threads(s->track);
-    printf("| %s | %d | %d | %d | %.0f%% | %d | ", one->title, lap.registers, lap.shared_bytes, lap.threads, threads, lap.resident);
+    printf("| %s | %d | %d | %d | %.0f%% | %d | ", one->title, lap.registers, lap.shared_bytes, lap.threads, threads,
+           lap.resident);
     for (int k = 0; k < lap.launches; k++) {
         printf("%s%d", k > 0 ? ", " : "", lap.blocks[k]);
     }
@@ -73,7 +75,8 @@ static bool print_features(const stage *s, const solution *one) {
         double bytes = k == 0 ? bytes_read(s, row) : lap.blocks[k - 1] * element;
         printf("%s%.*f", k > 0 ? ", " : "", k > 0 ? 2 : 0, seconds[k] > 0 ? bytes / seconds[k] / 1e9 : 0);
     }
-    printf(" | %s | %s | %s | %s | %s | %s |\n", one->registers, one->shared, one->occupancy, one->resident, one->blocks, one->throughput);
+    printf(" | %s | %s | %s | %s | %s | %s |\n", one->registers, one->shared, one->occupancy, one->resident,
+           one->blocks, one->throughput);
     return true;
 }
 
@@ -82,10 +85,13 @@ static bool print_feature_table(stage *s, const char *title, const solution *row
     if (!set_stage(s, values, shape, copies_of(s, values))) {
         return false;
     }
-    printf("\n## %s\n\nmin of f32; launches of %lld values%s. GB/s are read by each launch. GTX: what the paper has of a GTX 480.\n\n", title,
-           (long long)values, shape != NULL ? " in one segment" : "");
-    printf("| | registers | shared bytes | block | occupancy | resident | blocks | GB/s | GTX: registers | shared words | occupancy | resident | blocks | "
-           "GB/s |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    printf("\n## %s\n\nmin of f32; launches of %lld values%s. GB/s are read by each launch. GTX: what the paper has of "
+           "a GTX 480.\n\n",
+           title, (long long)values, shape != NULL ? " in one segment" : "");
+    printf(
+        "| | registers | shared bytes | block | occupancy | resident | blocks | GB/s | GTX: registers | shared words | "
+        "occupancy | resident | blocks | "
+        "GB/s |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (int k = 0; k < count; k++) {
         if (!print_features(s, &rows[k])) {
             return false;
@@ -103,7 +109,8 @@ static bool is_right(const stage *s, const tally__gallery_row *row) {
     int64_t wrong;
     tally__lap lap;
     bool right = results != NULL && tally__track_run(s->track, row, results, &lap) == TALLY_OK &&
-                 tally__track_expect(s->track, row, expected) == TALLY_OK && tally__track_agrees(s->track, row, results, expected, &wrong);
+                 tally__track_expect(s->track, row, expected) == TALLY_OK &&
+                 tally__track_agrees(s->track, row, results, expected, &wrong);
     free(results);
     return right || complain(NULL, "%s gave a wrong result, or none: %s", row->name, tally_message());
 }
@@ -176,7 +183,8 @@ static bool print_figures(const command *wanted, stage *s) {
     for (int k = 0; k < 4; k++) {
         print_panel(&panels[k]);
     }
-    snprintf(title, sizeof title, "min of f32 on %s: microseconds by millions of values", tally__track_device(s->track));
+    snprintf(title, sizeof title, "min of f32 on %s: microseconds by millions of values",
+             tally__track_device(s->track));
     return wanted->chart == NULL || draw_panels(wanted->chart, title, panels, 4);
 }
 
@@ -185,8 +193,10 @@ static bool print_figures(const command *wanted, stage *s) {
 static bool print_divergence(stage *s) {
     static const struct {
         const char *title, *kernels[2], *paper[2];
-    } rows[] = {{"TB2", {"tb2", "segmented_tb2"}, {"0.56", "2.74"}}, {"TB4-warp", {"tb4_warp", "segmented_tb4_warp"}, {"0.42", "24.77"}}};
-    printf("\n## Table III: divergent branches\n\nShare of the branches that kernels name; first launch's in the paper, all of %d values here.\n\n"
+    } rows[] = {{"TB2", {"tb2", "segmented_tb2"}, {"0.56", "2.74"}},
+                {"TB4-warp", {"tb4_warp", "segmented_tb4_warp"}, {"0.42", "24.77"}}};
+    printf("\n## Table III: divergent branches\n\nShare of the branches that kernels name; first launch's in the "
+           "paper, all of %d values here.\n\n"
            "| | whole | one segment | paper: whole | one segment |\n| --- | ---: | ---: | ---: | ---: |\n",
            COUNTED);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -201,7 +211,8 @@ static bool print_divergence(stage *s) {
             }
             share[cut] = 100.0 * (double)counts.divergent / (double)counts.branches;
         }
-        printf("| %s | %.2f%% | %.2f%% | %s%% | %s%% |\n", rows[k].title, share[0], share[1], rows[k].paper[0], rows[k].paper[1]);
+        printf("| %s | %.2f%% | %.2f%% | %s%% | %s%% |\n", rows[k].title, share[0], share[1], rows[k].paper[0],
+               rows[k].paper[1]);
     }
     return true;
 }
@@ -226,7 +237,8 @@ static bool print_irregular(stage *s) {
     if (!set_stage(s, 4096, "three", 1)) {
         return false;
     }
-    printf("\n## Table IV: irregular accesses in segments of 3, first warp\n\nAccesses and transfers equal the paper's, number by number; its ratio of TB4-warp at level 5 is printed as 1, and is 11/16.\n\n"
+    printf("\n## Table IV: irregular accesses in segments of 3, first warp\n\nAccesses and transfers equal the "
+           "paper's, number by number; its ratio of TB4-warp at level 5 is printed as 1, and is 11/16.\n\n"
            "| level or column | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |\n"
            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -260,7 +272,8 @@ static int print_timed(const command *wanted) {
     if (status == STATUS_DONE) {
         printf("# The paper's tables and figures on %s\n", tally__track_device(s.track));
         if (!print_feature_table(&s, "Table I: features and launches, whole arrays", whole, WHOLE, NULL) ||
-            !print_feature_table(&s, "Table II: the same, segmented", segmented, SEGMENTED, "one") || !print_figures(wanted, &s)) {
+            !print_feature_table(&s, "Table II: the same, segmented", segmented, SEGMENTED, "one") ||
+            !print_figures(wanted, &s)) {
             status = STATUS_REFUSED;
         }
     }
@@ -280,7 +293,8 @@ static int print_counted(const command *wanted) {
 
 int run_paper(const command *wanted) {
     int status = STATUS_DONE;
-    if (wanted->op != NULL || wanted->n != 0 || wanted->segments != NULL || wanted->wish.type != TALLY_NATURAL || wanted->json) {
+    if (wanted->op != NULL || wanted->n != 0 || wanted->segments != NULL || wanted->wish.type != TALLY_NATURAL ||
+        wanted->json) {
         complain(NULL, "race: --paper says what is raced: leave out --op, --type, --n, --segments and --json");
         return STATUS_MISSPELT;
     }

@@ -54,7 +54,8 @@ static void run_one(race *r, const tally__gallery_row *row) {
     tally_status status = TALLY_NO_MEMORY;
     *one = (runner){.row = row, .bytes = bytes_read(&r->stage, row)};
     if (results != NULL) {
-        status = row != NULL ? tally__track_run(track, row, results, &one->lap) : tally__track_run_production(track, results);
+        status = row != NULL ? tally__track_run(track, row, results, &one->lap)
+                             : tally__track_run_production(track, results);
     }
     if (status == TALLY_OK) {
         one->right = is_right(&r->stage, row, results);
@@ -91,12 +92,8 @@ static bool run_all(race *r) {
 
 /* ---- the table ---- */
 
-static const char *name_of(const runner *one) {
-    return one->row != NULL ? one->row->name : "tally";
-}
-static double speed(const runner *one) {
-    return one->lap.seconds > 0 ? one->bytes / one->lap.seconds / 1e9 : 0;
-}
+static const char *name_of(const runner *one) { return one->row != NULL ? one->row->name : "tally"; }
+static double speed(const runner *one) { return one->lap.seconds > 0 ? one->bytes / one->lap.seconds / 1e9 : 0; }
 
 static void print_head(const race *r, int64_t count) {
     const stage *s = &r->stage;
@@ -106,10 +103,11 @@ static void print_head(const race *r, int64_t count) {
     }
     printf(" on %s, %d multiprocessors\n\n", tally__track_device(s->track), tally__track_multiprocessors(s->track));
     if (r->simulated) {
-        printf("     %-28s %-6s %8s %8s %9s %9s %9s\n", "kernel", "result", "launches", "blocks", "divergent", "conflicts",
-               "128 bytes");
+        printf("     %-28s %-6s %8s %8s %9s %9s %9s\n", "kernel", "result", "launches", "blocks", "divergent",
+               "conflicts", "128 bytes");
     } else {
-        printf("     %-28s %-6s %10s %8s %6s %8s %8s\n", "kernel", "result", "us", "GB/s", "share", "launches", "blocks");
+        printf("     %-28s %-6s %10s %8s %6s %8s %8s\n", "kernel", "result", "us", "GB/s", "share", "launches",
+               "blocks");
     }
 }
 
@@ -119,18 +117,20 @@ static void print_runner(const race *r, const runner *one) {
     if (one->row != NULL) {
         snprintf(place, sizeof place, "%d", one->row->number);
     }
-    printf("%4s %-28s %-6s ", place, name_of(one), one->right ? "right" : "WRONG");
+    printf("%4s %-28s %s", place, name_of(one), one->right ? "right" : "WRONG");
     if (r->simulated) {
         if (one->row != NULL) {
-            double share = one->counts.branches > 0 ? 100.0 * (double)one->counts.divergent / (double)one->counts.branches : 0;
-            printf("%8d %8d %8.1f%% %9lld %9lld\n", one->lap.launches, one->lap.blocks[0], share,
+            double share =
+                one->counts.branches > 0 ? 100.0 * (double)one->counts.divergent / (double)one->counts.branches : 0;
+            printf("  %8d %8d %8.1f%% %9lld %9lld\n", one->lap.launches, one->lap.blocks[0], share,
                    (long long)one->counts.bank_conflicts, (long long)one->counts.transactions);
         } else {
             printf("\n");
         }
         return;
     }
-    printf("%10.1f %8.1f %6.3f %8d", 1e6 * one->lap.seconds, speed(one), plain > 0 ? speed(one) / plain : 0, one->lap.launches);
+    printf("  %10.1f %8.1f %6.3f %8d", 1e6 * one->lap.seconds, speed(one), plain > 0 ? speed(one) / plain : 0,
+           one->lap.launches);
     if (one->row != NULL) {
         printf(" %8d", one->lap.blocks[0]);
     }
@@ -147,7 +147,8 @@ static void print_table(const race *r, int64_t count) {
     }
     for (int k = 0; k < r->count; k++) {
         if (!r->runners[k].ran) {
-            printf("%s%s%s\n", refused ? "" : "\nNot run\n", r->runners[k].row == NULL ? "tally: " : "", r->runners[k].why);
+            printf("%s%s%s\n", refused ? "" : "\nNot run\n", r->runners[k].row == NULL ? "tally: " : "",
+                   r->runners[k].why);
             refused = true;
         }
     }
@@ -180,11 +181,14 @@ static void print_runner_json(const race *r, const runner *one) {
         if (r->simulated) {
             printf(", \"branches\": %lld, \"divergent\": %lld, \"shared_requests\": %lld, \"bank_conflicts\": %lld, "
                    "\"accesses\": %lld, \"transactions\": %lld",
-                   (long long)one->counts.branches, (long long)one->counts.divergent, (long long)one->counts.shared_requests,
-                   (long long)one->counts.bank_conflicts, (long long)one->counts.accesses, (long long)one->counts.transactions);
+                   (long long)one->counts.branches, (long long)one->counts.divergent,
+                   (long long)one->counts.shared_requests, (long long)one->counts.bank_conflicts,
+                   (long long)one->counts.accesses, (long long)one->counts.transactions);
         } else {
-            printf(", \"seconds\": %.9g, \"bytes\": %.0f, \"threads\": %d, \"registers\": %d, \"shared_bytes\": %d, \"resident\": %d",
-                   one->lap.seconds, one->bytes, one->lap.threads, one->lap.registers, one->lap.shared_bytes, one->lap.resident);
+            printf(", \"seconds\": %.9g, \"bytes\": %.0f, \"threads\": %d, \"registers\": %d, \"shared_bytes\": %d, "
+                   "\"resident\": %d",
+                   one->lap.seconds, one->bytes, one->lap.threads, one->lap.registers, one->lap.shared_bytes,
+                   one->lap.resident);
         }
     }
     printf("}");
@@ -192,8 +196,8 @@ static void print_runner_json(const race *r, const runner *one) {
 
 static void print_race_json(const race *r, int64_t count) {
     const stage *s = &r->stage;
-    printf("{\"op\": \"%s\", \"type\": \"%s\", \"n\": %lld, \"segments\": %lld, \"shape\": ", s->op, tally_type_name(s->type),
-           (long long)count, (long long)s->segments);
+    printf("{\"op\": \"%s\", \"type\": \"%s\", \"n\": %lld, \"segments\": %lld, \"shape\": ", s->op,
+           tally_type_name(s->type), (long long)count, (long long)s->segments);
     print_text(s->shape != NULL ? s->shape : "");
     printf(", \"device\": ");
     print_text(tally__track_device(s->track));
@@ -215,7 +219,8 @@ static bool draw_race(const race *r, const char *path, int64_t count) {
         const runner *one = &r->runners[k];
         if (one->ran && !(one->row != NULL && one->bytes < r->runners[0].bytes)) {
             bars[drawn] = (bar){.name = name_of(one), .value = speed(one)};
-            snprintf(bars[drawn].label, sizeof bars[drawn].label, "%.0f GB/s, %.1f us", speed(one), 1e6 * one->lap.seconds);
+            snprintf(bars[drawn].label, sizeof bars[drawn].label, "%.0f GB/s, %.1f us", speed(one),
+                     1e6 * one->lap.seconds);
             drawn++;
         }
     }

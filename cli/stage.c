@@ -82,7 +82,7 @@ int64_t cut_into(const char *shape, int64_t count, int32_t *owners) {
             left = strcmp(shape, "one") == 0      ? count
                    : strcmp(shape, "three") == 0  ? 3
                    : strcmp(shape, "single") == 0 ? 1
-                                                     : 10 + (int64_t)(next_random(&seed) % 41);
+                                                  : 10 + (int64_t)(next_random(&seed) % 41);
         }
         owners[i] = owner;
     }

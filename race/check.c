@@ -155,7 +155,8 @@ bool tally__track_agrees(const tally__track *track, const tally__gallery_row *ro
     for (int64_t i = 0; i < count && agrees; i++) {
         const char *got = (const char *)results + (size_t)i * bytes, *wanted = (const char *)expected + (size_t)i * bytes;
         agrees = memcmp(got, wanted, bytes) == 0;
-        if (!agrees && roundings && track->operator.op == TALLY_STATS) agrees = same_stats(track, got, wanted);
+        if (!agrees && roundings && track->operator.op == TALLY_STATS)
+            agrees = same_stats(track, got, wanted);
         else if (!agrees && roundings) {
             double number = number_at(track, expected, i);
             agrees = is_near(track, number_at(track, results, i), number, scales != NULL ? scales[i] : number);

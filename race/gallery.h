@@ -114,9 +114,9 @@ typedef struct tally__move {
 /* A step of one block: its label (-1: before the first), and the moves first_move ... first_move + moves - 1. */
 typedef struct tally__picture_step {
     int launch, block, label, first_move, moves;
-    int warps, divergent;          /* that take branches, and diverge in one */
-    int bank_conflicts;            /* turns of shared memory that are lost */
-    int barriers, warp_barriers;   /* of the block; meetings of each warp, shuffles too */
+    int warps, divergent;        /* that take branches, and diverge in one */
+    int bank_conflicts;          /* turns of shared memory that are lost */
+    int barriers, warp_barriers; /* of the block; meetings of each warp, shuffles too */
 } tally__picture_step;
 
 typedef struct tally__picture {

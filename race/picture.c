@@ -269,9 +269,10 @@ tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, c
     tally__track *track;
     tally_status status;
     *picture = (tally__picture){0};
-    TALLY_CHECK(row->plan != TALLY_PLAN_READ && row->plan != TALLY_PLAN_MERGE, UNSUPPORTED, "%s combines no array of values: there is nothing to draw",
-                row->name);
-    TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld", TALLY_MOST_PICTURED, (long long)count);
+    TALLY_CHECK(row->plan != TALLY_PLAN_READ && row->plan != TALLY_PLAN_MERGE, UNSUPPORTED,
+                "%s combines no array of values: there is nothing to draw", row->name);
+    TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld", TALLY_MOST_PICTURED,
+                (long long)count);
     TALLY_TRY(tally__track_open(TALLY_BACKEND_SIMT, 0, "or", TALLY_U64, &track));
     status = draw_run(track, row, count, owners, segments, picture);
     tally__track_close(track);

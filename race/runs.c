@@ -15,18 +15,20 @@ static size_t shared_bytes(const tally__track *track, const tally__gallery_row *
 
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row) {
     const char *name = row->name, *op = track->operator.name;
-    TALLY_CHECK(row->needs != TALLY_COMMUTES || track->operator.commutes, UNSUPPORTED, "%s changes the order of values, and %s does not commute", name, op);
+    TALLY_CHECK(row->needs != TALLY_COMMUTES || track->operator.commutes, UNSUPPORTED, "%s changes the order of values, and %s does not commute",
+                name, op);
     TALLY_CHECK(row->plan != TALLY_PLAN_FIT || track->count <= row->threads, UNSUPPORTED,
                 "%s has a thread for each value, and one block has at most %d; these are %lld", name, row->threads, (long long)track->count);
     TALLY_CHECK(!row->owners || track->segments > 0, UNSUPPORTED, "%s reduces segments, and the values are not cut", name);
-    TALLY_CHECK(row->owners || track->segments == 0 || row->plan == TALLY_PLAN_READ, UNSUPPORTED, "%s reduces a whole array, and the values are cut into segments", name);
+    TALLY_CHECK(row->owners || track->segments == 0 || row->plan == TALLY_PLAN_READ, UNSUPPORTED,
+                "%s reduces a whole array, and the values are cut into segments", name);
     TALLY_CHECK(shared_bytes(track, row) <= TALLY_SIMT_SHARED_BYTES, UNSUPPORTED,
                 "%s keeps %d accumulators in shared memory; those of %s of %s have %zu bytes, and a block has %d", name, row->room, op,
                 tally_type_name(track->type), track->host->element_bytes, TALLY_SIMT_SHARED_BYTES);
     if (row->plan != TALLY_PLAN_MERGE) return TALLY_OK;
     TALLY_CHECK(track->operator.op == TALLY_MIN, UNSUPPORTED, "%s merges by the minimum, not by %s", name, op);
-    TALLY_CHECK(track->lists >= 1 && track->lists <= TALLY_MOST_LISTS, UNSUPPORTED, "%s has a thread for each list, and one block has at most %d; these are %d",
-                name, TALLY_MOST_LISTS, track->lists);
+    TALLY_CHECK(track->lists >= 1 && track->lists <= TALLY_MOST_LISTS, UNSUPPORTED,
+                "%s has a thread for each list, and one block has at most %d; these are %d", name, TALLY_MOST_LISTS, track->lists);
     return TALLY_OK;
 }
 
@@ -165,7 +167,8 @@ static tally_status clear_output(tally__track *track) {
     tally_status status;
     TALLY_CHECK(nothing != NULL, NO_MEMORY, "no memory for the output of %lld segments", (long long)track->segments);
     for (int64_t s = 0; s < track->segments; s++) track->host->none(nothing + (size_t)s * bytes);
-    status = tally__track_check(track, track->gpu->driver->copy_in(track->output, nothing, (size_t)track->segments * bytes, NULL), "clear the output");
+    status =
+        tally__track_check(track, track->gpu->driver->copy_in(track->output, nothing, (size_t)track->segments * bytes, NULL), "clear the output");
     if (status == TALLY_OK) status = tally__track_check(track, track->gpu->driver->stream_wait(NULL), "clear the output");
     free(nothing);
     return status;
@@ -181,7 +184,8 @@ static tally_status fetch(const tally__track *track, tally__cu_address from, siz
     return status;
 }
 
-static tally_status finish_whole(const tally__track *track, const tally__gallery_row *row, const tally__lap *lap, tally__cu_address left, void *results) {
+static tally_status finish_whole(const tally__track *track, const tally__gallery_row *row, const tally__lap *lap, tally__cu_address left,
+                                 void *results) {
     size_t bytes = track->host->element_bytes;
     int64_t elements = row->plan == TALLY_PLAN_HOST && lap->launches > 0 ? lap->blocks[0] : 1;
     char *fetched;

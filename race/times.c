@@ -92,7 +92,8 @@ static tally_status run_production(tally__track *track, const void *what, int co
     tally_op op = track->operator.op;
     tally_array x = tally_in(address(track->values + offset), track->type, track->count);
     tally_array y = tally_in(address(track->second + offset), track->type, track->count);
-    tally_output out = tally_out(address(track->segments > 0 ? track->output : track->elements[0]), TALLY_NATURAL, track->segments > 0 ? track->segments : 1);
+    tally_output out =
+        tally_out(address(track->segments > 0 ? track->output : track->elements[0]), TALLY_NATURAL, track->segments > 0 ? track->segments : 1);
     tally_segments cut = {.cut = TALLY_OWNERS, .index = address(track->value_owners), .index_type = TALLY_I32, .count = track->segments};
     lap->launches = 1;
     if (track->segments > 0) return tally_reduce_segments(context, op, x, cut, out);
@@ -123,10 +124,10 @@ static tally_status run_and_fetch(tally__track *track, tally_context *context, v
     size_t count = track->segments > 0 ? (size_t)track->segments : 1;
     tally__lap lap;
     TALLY_TRY(run_production(track, &context, 0, &lap));
-    TALLY_TRY(tally__track_check(track,
-                                 track->gpu->driver->copy_out(results, track->segments > 0 ? track->output : track->elements[0],
-                                                              count * track->host->result_bytes, NULL),
-                                 "give the results"));
+    TALLY_TRY(tally__track_check(
+        track,
+        track->gpu->driver->copy_out(results, track->segments > 0 ? track->output : track->elements[0], count * track->host->result_bytes, NULL),
+        "give the results"));
     return tally__track_check(track, track->gpu->driver->stream_wait(NULL), "run a kernel");
 }
 

@@ -19,7 +19,8 @@ tally_status tally__track_trace(tally__track *track, const tally__gallery_row *r
         tally__simt_trace_start();
         status = tally__track_run(track, row, results, &lap);
         tally__simt_trace_stop(trace);
-        if (status == TALLY_OK && !trace->is_whole) status = tally__fail(TALLY_NO_MEMORY, "no memory for what %s does with so many values", row->name);
+        if (status == TALLY_OK && !trace->is_whole)
+            status = tally__fail(TALLY_NO_MEMORY, "no memory for what %s does with so many values", row->name);
         if (status != TALLY_OK) free(trace->events);
     }
     free(results);
@@ -60,7 +61,8 @@ static bool is_irregular(const tally__simt_event *event, const void *with) {
 static int32_t step_of(const tally__simt_trace *trace, int32_t label) {
     for (int64_t i = 0; i < trace->count; i++) {
         const tally__simt_event *event = &trace->events[i];
-        if (event->sight == TALLY_SIMT_STEP && event->launch == 0 && event->block == 0 && event->thread == 0 && event->label == label) return event->step;
+        if (event->sight == TALLY_SIMT_STEP && event->launch == 0 && event->block == 0 && event->thread == 0 && event->label == label)
+            return event->step;
     }
     return -1;
 }

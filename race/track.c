@@ -7,9 +7,7 @@
 
 #define TRY_DRIVER(track, call, what) TALLY_TRY(tally__track_check(track, (track)->gpu->driver->call, what))
 
-tally_status tally__track_check(const tally__track *track, int error, const char *what) {
-    return tally__gpu_check(track->gpu->driver, error, what);
-}
+tally_status tally__track_check(const tally__track *track, int error, const char *what) { return tally__gpu_check(track->gpu->driver, error, what); }
 
 /* ---- opening ---- */
 
@@ -41,11 +39,13 @@ static tally_status open_device(tally__track *track, int device) {
                     "the simulator has the gallery for sum, min, argmin and compose of u8, i32, f32 and f64; a GPU has it for %s of %s too",
                     track->operator.name, tally_type_name(track->type));
         for (int k = 0; k < tally__gallery_count; k++)
-            TALLY_CHECK(tally__simt_register(track->host->kernels[k].entry, track->host->kernels[k].function), NO_MEMORY, "no memory for a kernel's name");
+            TALLY_CHECK(tally__simt_register(track->host->kernels[k].entry, track->host->kernels[k].function), NO_MEMORY,
+                        "no memory for a kernel's name");
     }
     TALLY_TRY(tally__gpu_open(platform, device, &track->gpu));
     TALLY_TRY(tally__gpu_enter(track->gpu));
-    tally_status status = tally__track_check(track, track->gpu->driver->device_name(track->device, sizeof track->device, track->gpu->device), "tell its name");
+    tally_status status =
+        tally__track_check(track, track->gpu->driver->device_name(track->device, sizeof track->device, track->gpu->device), "tell its name");
     if (status == TALLY_OK)
         status = tally__track_check(
             track, track->gpu->driver->device_attribute(&track->most_threads, TALLY_CU_DEVICE_THREADS_PER_MULTIPROCESSOR, track->gpu->device),
@@ -137,7 +137,8 @@ static tally_status load(tally__track *track) {
 
 tally_status tally__track_load(tally__track *track, const void *x, const void *y, int64_t count, int copies) {
     tally_status status;
-    TALLY_CHECK(count >= 0 && count <= INT32_MAX, BAD_ARGUMENT, "the gallery counts in 32 bits: 0 to %d values, not %lld", INT32_MAX, (long long)count);
+    TALLY_CHECK(count >= 0 && count <= INT32_MAX, BAD_ARGUMENT, "the gallery counts in 32 bits: 0 to %d values, not %lld", INT32_MAX,
+                (long long)count);
     TALLY_CHECK(copies > 0 && (x != NULL || count == 0), BAD_ARGUMENT, "no values");
     TALLY_CHECK(track->operator.inputs == 1 || y != NULL || count == 0, BAD_ARGUMENT, "%s takes two arrays", track->operator.name);
     TALLY_TRY(tally__gpu_enter(track->gpu));

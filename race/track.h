@@ -27,9 +27,9 @@ struct tally__track {
 
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *owners;
-    int64_t count, segments; /* segments: 0 without a cut */
+    int64_t count, segments;          /* segments: 0 without a cut */
     int copies, lists, most_launches; /* most_launches: 0 for as many as it takes */
-    bool small; /* blocks as small as will do */
+    bool small;                       /* blocks as small as will do */
     size_t value_bytes, copy_bytes;
     tally__cu_address values, second; /* copies of x and y behind one another, each copy_bytes long */
     tally__cu_address elements[2], element_owners[2], value_owners, output, counter;

@@ -49,8 +49,8 @@ tally_status tally__gallery_operator_named(const char *name, tally__gallery_oper
     const tally__operator_row *row = tally__operator(op);
     *found = (tally__gallery_operator){.name = "compose", .kernel = "compose", .op = TALLY_OP_END, .inputs = 1};
     if (row != NULL) *found = (tally__gallery_operator){row->name, row->kernel, op, row->inputs, true, NULL};
-    TALLY_CHECK(row != NULL || strcmp(name, found->name) == 0, BAD_ARGUMENT, "there is no operator %s; tally list names them, and the gallery has compose",
-                name);
+    TALLY_CHECK(row != NULL || strcmp(name, found->name) == 0, BAD_ARGUMENT,
+                "there is no operator %s; tally list names them, and the gallery has compose", name);
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
         if (strcmp(sets[k].kernel, found->kernel) == 0) found->set = sets[k].set;
     return TALLY_OK;
@@ -108,7 +108,8 @@ static void expand(writer *w, int number) {
     }
 }
 
-tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type, const tally__gallery_row *row, tally__unit *unit, char **text) {
+tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type, const tally__gallery_row *row, tally__unit *unit,
+                                 char **text) {
     const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type), *folder = operator->op == TALLY_OP_END ? "gallery" : "operators";
     char name[64], kernel_file[64];
     writer w = {.kernel_file = kernel_file};

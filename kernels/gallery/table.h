@@ -29,8 +29,8 @@ enum {
  *         CUDA", HPCS 2012: "the paper".
  * SO: "Parallel reduction (e.g. how to sum an array)", Stack Overflow Documentation, CUDA. */
 
-/* threads: of a block; least: it can do with any power of two of them from so many on, and takes as much less at a time. each: elements that a block takes at a time. room: elements it keeps in shared memory. owners: 1 with segments; then
- * it keeps as many owners. */
+/* threads: of a block; least: it can do with any power of two of them from so many on, and takes as much less at a time. each: elements that a
+ * block takes at a time. room: elements it keeps in shared memory. owners: 1 with segments; then it keeps as many owners. */
 /* clang-format off */
 /*   number name                        plan                   needs             threads least each  room    owners source        what it is */
 #define TALLY_GALLERY(X) \

@@ -124,7 +124,7 @@ static void count_request(const seen *lanes, int count, tally__simt_counts *coun
 }
 
 bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *), const void *with,
-                       tally__simt_counts *counts) {
+                           tally__simt_counts *counts) {
     seen *events = malloc((size_t)(trace->count + 1) * sizeof *events);
     int64_t count = 0;
     *counts = (tally__simt_counts){0};

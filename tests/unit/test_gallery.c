@@ -22,19 +22,37 @@ typedef struct problem {
 } problem;
 /* Sums are of values that are exact in any order; an operator that does not commute tells any change of order. */
 static const problem problems[] = {
-    {"sum", TALLY_I32, ANY_BITS},   {"min", TALLY_F32, SPECIALS},      {"argmin", TALLY_F64, TIES},    {"sum", TALLY_F32, SMALL_INTEGERS},
-    {"compose", TALLY_I32, ANY_BITS}, {"compose", TALLY_U8, ANY_BITS}, {"argmin", TALLY_U8, TIES},     {"min", TALLY_I32, ANY_BITS},
-    {"sum", TALLY_U8, ANY_BITS},    {"sum", TALLY_F64, SMALL_INTEGERS}, {"min", TALLY_F64, MIXED_ZEROS}, {"min", TALLY_U8, ALL_EQUAL},
-    {"argmin", TALLY_I32, TIES},    {"argmin", TALLY_F32, SPECIALS},   {"sum", TALLY_F64, SPECIALS},
+    {"sum", TALLY_I32, ANY_BITS},     {"min", TALLY_F32, SPECIALS},       {"argmin", TALLY_F64, TIES},     {"sum", TALLY_F32, SMALL_INTEGERS},
+    {"compose", TALLY_I32, ANY_BITS}, {"compose", TALLY_U8, ANY_BITS},    {"argmin", TALLY_U8, TIES},      {"min", TALLY_I32, ANY_BITS},
+    {"sum", TALLY_U8, ANY_BITS},      {"sum", TALLY_F64, SMALL_INTEGERS}, {"min", TALLY_F64, MIXED_ZEROS}, {"min", TALLY_U8, ALL_EQUAL},
+    {"argmin", TALLY_I32, TIES},      {"argmin", TALLY_F32, SPECIALS},    {"sum", TALLY_F64, SPECIALS},
 };
 /* The simulator does without these. */
 static const problem more_problems[] = {
-    {"prod", TALLY_I64, ANY_BITS},   {"max", TALLY_BF16, SPECIALS},    {"argmax", TALLY_I16, TIES},        {"minmax", TALLY_F16, SPECIALS},
-    {"any", TALLY_BOOL, TIES},       {"all", TALLY_F32, SMALL_INTEGERS}, {"count", TALLY_F64, SPECIALS},   {"and", TALLY_U64, ANY_BITS},
-    {"or", TALLY_I8, TIES},          {"xor", TALLY_U16, ANY_BITS},     {"mean", TALLY_I8, ANY_BITS},       {"var", TALLY_I32, SMALL_INTEGERS},
-    {"stats", TALLY_I16, SMALL_INTEGERS}, {"norm1", TALLY_F16, SMALL_INTEGERS}, {"norm2", TALLY_U32, SMALL_INTEGERS}, {"norminf", TALLY_BF16, SPECIALS},
-    {"sumsq", TALLY_I16, SMALL_INTEGERS}, {"logsumexp", TALLY_F64, SMALL_INTEGERS}, {"dot", TALLY_I64, ANY_BITS}, {"dot", TALLY_F32, SMALL_INTEGERS},
-    {"std", TALLY_F64, SMALL_INTEGERS}, {"compose", TALLY_F64, ANY_BITS}, {"sum", TALLY_I8, ANY_BITS},    {"sum", TALLY_U64, ANY_BITS},
+    {"prod", TALLY_I64, ANY_BITS},
+    {"max", TALLY_BF16, SPECIALS},
+    {"argmax", TALLY_I16, TIES},
+    {"minmax", TALLY_F16, SPECIALS},
+    {"any", TALLY_BOOL, TIES},
+    {"all", TALLY_F32, SMALL_INTEGERS},
+    {"count", TALLY_F64, SPECIALS},
+    {"and", TALLY_U64, ANY_BITS},
+    {"or", TALLY_I8, TIES},
+    {"xor", TALLY_U16, ANY_BITS},
+    {"mean", TALLY_I8, ANY_BITS},
+    {"var", TALLY_I32, SMALL_INTEGERS},
+    {"stats", TALLY_I16, SMALL_INTEGERS},
+    {"norm1", TALLY_F16, SMALL_INTEGERS},
+    {"norm2", TALLY_U32, SMALL_INTEGERS},
+    {"norminf", TALLY_BF16, SPECIALS},
+    {"sumsq", TALLY_I16, SMALL_INTEGERS},
+    {"logsumexp", TALLY_F64, SMALL_INTEGERS},
+    {"dot", TALLY_I64, ANY_BITS},
+    {"dot", TALLY_F32, SMALL_INTEGERS},
+    {"std", TALLY_F64, SMALL_INTEGERS},
+    {"compose", TALLY_F64, ANY_BITS},
+    {"sum", TALLY_I8, ANY_BITS},
+    {"sum", TALLY_U64, ANY_BITS},
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -93,7 +111,8 @@ static void check_whole(const problem *p, int64_t count) {
 }
 
 static void test_sizes(void **state) {
-    static const int64_t sizes[] = {0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 511, 512, 513, 1023, 1024, 1025, 2047, 2049, 4099, 8193, 16384, 16411, 33791};
+    static const int64_t sizes[] = {0,   1,   2,    3,    5,    31,   32,   33,   63,   64,    65,    127,  511,
+                                    512, 513, 1023, 1024, 1025, 2047, 2049, 4099, 8193, 16384, 16411, 33791};
     (void)state;
     configure("round");
     for (int s = 0; s < COUNT(sizes); s++)
@@ -382,9 +401,17 @@ static void compile_all(int processes) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_many_launches),     cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators), cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments), cmocka_unit_test(test_segment_schedules), cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),  cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),
+        cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {

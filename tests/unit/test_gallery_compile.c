@@ -40,8 +40,26 @@ static void compile_pair(void **state) {
     }
 }
 
+/* ---- docs/errata.md: what does not compile ---- */
+
+static void expect_error(const char *text, const char *why) {
+    tally__unit unit = {.text = "user.h", .entry = "errata", .user_text = text};
+    tally__image image = {0};
+    char *log;
+    EXPECT(tally__compile(&unit, 90, &image, &log) != TALLY_OK, "it compiles: %s", text);
+    EXPECT(strstr(tally_message(), why) != NULL, "\"%s\" does not say \"%s\"", tally_message(), why);
+    free(log);
+}
+static void test_errata(void **state) {
+    (void)state;
+    expect_error("extern \"C\" __global__ void errata(int *input) {\n    __shared__ int partialSum[64];\n    unsigned int t = threadIdx.x;\n"
+                 "    partialSum[blockDim+t] = input[t];\n}\n",
+                 "no operator \"+\" matches these operands");
+    expect_error("extern \"C\" __global__ void errata(int *v) { *v += __shfl_down(*v, 1); }\n", "__shfl_down");
+}
+
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[sizeof pairs / sizeof *pairs];
+    struct CMUnitTest tests[sizeof pairs / sizeof *pairs + 1];
     const tally__nvrtc *nvrtc;
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
@@ -50,6 +68,7 @@ int main(int argc, char **argv) {
         return SKIPPED;
     }
     for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++)
-        tests[p] = (struct CMUnitTest){pairs[p].op, compile_pair, NULL, NULL, (void *)(uintptr_t)p};
+        tests[p + 1] = (struct CMUnitTest){pairs[p].op, compile_pair, NULL, NULL, (void *)(uintptr_t)p};
+    tests[0] = (struct CMUnitTest)cmocka_unit_test(test_errata);
     return _cmocka_run_group_tests("gallery_compile", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
