@@ -69,8 +69,8 @@ tally_status tally__track_time(tally__track *track, const tally__gallery_row *ro
 tally_status tally__track_run_production(tally__track *track, void *results);
 tally_status tally__track_time_production(tally__track *track, tally__lap *lap);
 
-/* What the results of a kernel (NULL: of Tally's own way) must be: by the CPU's reference of Tally, or for compose by folding from left to right. And whether results are that: exactly,
- * or for sums and products of floats within what rounding in any order can do to ordinary data. */
+/* What the results of a kernel (NULL: of Tally's own way) must be: by Tally on the CPU, or for compose by folding from left to right. And whether
+ * results are that: exactly, or for sums and products of floats within what rounding in any order can do to ordinary data. */
 tally_status tally__track_expect(const tally__track *track, const tally__gallery_row *row, void *results);
 bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results, const void *expected, int64_t *first_wrong);
 

@@ -419,6 +419,11 @@ int main(int argc, char **argv) {
         argv[1] = argv[0];
         argc--, argv++;
     }
+    if (argc > 2 && strcmp(argv[1], "--only") == 0) {
+        cmocka_set_test_filter(argv[2]);
+        argv[2] = argv[0];
+        argc -= 2, argv += 2;
+    }
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
     if (backend == TALLY_BACKEND_CUDA) compile_all(16); /* before this process touches the driver, which does not survive a fork */
