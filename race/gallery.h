@@ -126,8 +126,8 @@ typedef struct tally__picture {
     char place_name[TALLY_MOST_PLACES][32];
 } tally__picture;
 
-/* Draws from a run on the simulator: of "or" over u64, so that what an element holds are the inputs in it. At most TALLY_MOST_PICTURED values, in
- * segments if owners is not NULL. The caller frees the picture. TALLY_UNSUPPORTED: kernels that reduce no array of values. */
+/* Draws from a run on the simulator: of "or" over u64, so that what an element holds are the inputs in it; of merge_lists over 4 lists of i32. At
+ * most TALLY_MOST_PICTURED values, in segments if owners is not NULL. The caller frees the picture. TALLY_UNSUPPORTED: the plain read. */
 tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *owners, int64_t segments, tally__picture *picture);
 void tally__picture_free(tally__picture *picture);
 

@@ -6,7 +6,8 @@
 #include "race/track.h"
 #include "race/traces.h"
 
-enum { WARP = 32, INPUT = 0, REGISTERS = 1, LEFT = 2, OUTPUT = 3, SHARED = 4, ELEMENT = 8, MOST_THREADS = TALLY_SIMT_MOST_THREADS };
+enum { WARP = 32, ELEMENT = 8, MOST_THREADS = TALLY_SIMT_MOST_THREADS, MOST_BLOCKS = TALLY_MOST_PICTURED, PICTURED_LISTS = 4 };
+enum { INPUT, REGISTERS, LEFT, OUTPUT, SHARED }; /* places; from SHARED on, objects of shared memory */
 
 /* What a thread has read and not yet put anywhere. */
 typedef struct hand {
@@ -18,6 +19,7 @@ typedef struct hand {
 
 typedef struct artist {
     const tally__track *track;
+    bool merges; /* lists of i32, in elements (value, list), in place of elements that are sets of inputs */
     tally__picture *picture;
     const tally__simt_event *from, *end; /* of one block of one launch, in the order of time */
     int step_room, move_room;
@@ -54,9 +56,16 @@ static bool add_move(artist *a, const tally__move *move) {
 
 /* ---- cells ---- */
 
-static bool is_in(int64_t at, tally__cu_address start, int64_t count, int *i) {
-    *i = (int)((at - (int64_t)start) / ELEMENT);
+static bool is_in(int64_t at, tally__cu_address start, int64_t count, int32_t bytes, int *i) {
+    *i = (int)((at - (int64_t)start) / bytes);
     return at >= (int64_t)start && *i < count;
+}
+
+/* The inputs in an element. */
+static uint64_t inputs_in(const artist *a, const tally__simt_event *event) {
+    bool is_empty = event->bytes == ELEMENT && event->value >> 32 == INT32_MAX;
+    if (!a->merges) return event->value;
+    return is_empty ? 0 : UINT64_C(1) << (event->value % TALLY_MOST_PICTURED);
 }
 
 /* "FILE:LINE (partial_all)" as "partial" */
@@ -72,7 +81,7 @@ static void name_place(tally__picture *picture, int place, const char *site) {
 /* The element that is read or written; false: it is none. */
 static bool cell_of(artist *a, const tally__simt_event *event, tally__cell *cell) {
     const tally__track *track = a->track;
-    if (event->bytes != ELEMENT) return false;
+    if (event->bytes != (a->merges && event->object == TALLY_SIMT_GLOBAL ? (int32_t)track->value_bytes : ELEMENT)) return false;
     if (event->object != TALLY_SIMT_GLOBAL) {
         *cell = (tally__cell){SHARED + event->object, (int)(event->at / ELEMENT)};
         if (cell->place >= TALLY_MOST_PLACES) return false;
@@ -80,11 +89,12 @@ static bool cell_of(artist *a, const tally__simt_event *event, tally__cell *cell
         return true;
     }
     cell->place = INPUT;
-    if (is_in(event->at, track->values, track->count, &cell->at)) return true;
+    if (is_in(event->at, track->values, track->count, event->bytes, &cell->at)) return true;
     cell->place = OUTPUT;
-    if (track->segments > 0 && is_in(event->at, track->output, track->segments, &cell->at)) return true;
+    if (track->segments > 0 && is_in(event->at, track->output, track->segments, event->bytes, &cell->at)) return true;
     cell->place = LEFT;
-    return is_in(event->at, track->elements[0], track->count, &cell->at) || is_in(event->at, track->elements[1], track->count, &cell->at);
+    return is_in(event->at, track->elements[0], track->count, event->bytes, &cell->at) ||
+           is_in(event->at, track->elements[1], track->count, event->bytes, &cell->at);
 }
 
 /* ---- one thread ---- */
@@ -122,8 +132,8 @@ static bool see(artist *a, const tally__simt_event *event) {
         return true;
     }
     if (event->sight > TALLY_SIMT_WRITE || !cell_of(a, event, &cell)) return true;
-    if (event->sight == TALLY_SIMT_WRITE) return put(a, event->thread, cell, event->value);
-    if (event->value != 0 || cell.place == INPUT) take(h, cell, event->value);
+    if (event->sight == TALLY_SIMT_WRITE) return put(a, event->thread, cell, inputs_in(a, event));
+    if (inputs_in(a, event) != 0) take(h, cell, inputs_in(a, event));
     return true;
 }
 
@@ -161,6 +171,7 @@ static bool end_step(artist *a) {
     const tally__picture_step *step = &a->picture->step[a->picture->steps - 1];
     for (int t = 0; t < MOST_THREADS; t++) {
         hand *h = &a->hands[t];
+        if (a->merges) *h = (hand){.count = 0}; /* what was compared and lost is forgotten */
         if (h->count > 0 && !put(a, t, (tally__cell){REGISTERS, t}, h->holds)) return false;
         a->held[t] = h->holds;
     }
@@ -199,24 +210,36 @@ static bool draw_block(artist *a, const tally__simt_trace *trace) {
 
 /* ---- the picture ---- */
 
-/* An event and when it was. */
+/* An event, when it was, and when its block ended. */
 typedef struct timed {
     tally__simt_event event;
-    int64_t time;
+    int64_t time, end;
 } timed;
 static bool same_block(const tally__simt_event *a, const tally__simt_event *b) { return a->launch == b->launch && a->block == b->block; }
 static int compare_blocks(const void *left, const void *right) {
     const timed *a = left, *b = right;
     if (a->event.launch != b->event.launch) return a->event.launch < b->event.launch ? -1 : 1;
-    if (a->event.block != b->event.block) return a->event.block < b->event.block ? -1 : 1;
+    if (a->end != b->end) return a->end < b->end ? -1 : 1;
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
-/* Events of one block behind one another, in the order of time. */
+/* Launches follow one another, so that the first event from the end on is the last of its block. */
+static void tell_ends(timed *events, int64_t count) {
+    int64_t ends[MOST_BLOCKS] = {0};
+    for (int64_t i = count - 1; i >= 0; i--) {
+        if (i + 1 == count || events[i].event.launch != events[i + 1].event.launch) memset(ends, 0, sizeof ends);
+        int64_t *end = &ends[events[i].event.block % MOST_BLOCKS];
+        if (*end == 0) *end = i + 1;
+        events[i].end = *end;
+    }
+}
+
+/* Events of one block behind one another, in the order of time; blocks as they ended, so that what finishes comes last. */
 static bool sort_blocks(tally__simt_trace *trace) {
     timed *events = malloc((size_t)(trace->count + 1) * sizeof *events);
     if (events == NULL) return false;
-    for (int64_t i = 0; i < trace->count; i++) events[i] = (timed){trace->events[i], i};
+    for (int64_t i = 0; i < trace->count; i++) events[i] = (timed){trace->events[i], i, 0};
+    tell_ends(events, trace->count);
     qsort(events, (size_t)trace->count, sizeof *events, compare_blocks);
     for (int64_t i = 0; i < trace->count; i++) trace->events[i] = events[i].event;
     free(events);
@@ -235,6 +258,7 @@ static tally_status draw(const tally__track *track, tally__simt_trace *trace, ta
         const tally__simt_event *first = &trace->events[i];
         while (i < trace->count && same_block(&trace->events[i], first)) i++;
         a->track = track;
+        a->merges = track->operator.op == TALLY_MIN;
         a->picture = picture;
         a->from = first;
         a->end = trace->events + i;
@@ -247,13 +271,19 @@ static tally_status draw(const tally__track *track, tally__simt_trace *trace, ta
 
 static tally_status draw_run(tally__track *track, const tally__gallery_row *row, int64_t count, const int32_t *owners, int64_t segments,
                              tally__picture *picture) {
-    uint64_t values[TALLY_MOST_PICTURED], results[TALLY_MOST_PICTURED];
+    uint64_t sets[TALLY_MOST_PICTURED], results[TALLY_MOST_PICTURED];
+    int32_t numbers[TALLY_MOST_PICTURED];
+    bool merges = row->plan == TALLY_PLAN_MERGE;
     tally__simt_trace trace;
     tally__lap lap;
     tally_status status;
-    for (int i = 0; i < TALLY_MOST_PICTURED; i++) values[i] = UINT64_C(1) << i;
+    for (int i = 0; i < TALLY_MOST_PICTURED; i++) {
+        sets[i] = UINT64_C(1) << i;
+        numbers[i] = i;
+    }
     tally__track_shrink(track);
-    TALLY_TRY(tally__track_load(track, values, NULL, count, 1));
+    tally__track_lists(track, PICTURED_LISTS);
+    TALLY_TRY(tally__track_load(track, merges ? (void *)numbers : (void *)sets, NULL, count, 1));
     if (owners != NULL) TALLY_TRY(tally__track_cut(track, owners, segments));
     TALLY_TRY(tally__track_run(track, row, results, &lap)); /* what there is to know before, and whether it can run */
     picture->threads = lap.threads;
@@ -269,11 +299,11 @@ tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, c
     tally__track *track;
     tally_status status;
     *picture = (tally__picture){0};
-    TALLY_CHECK(row->plan != TALLY_PLAN_READ && row->plan != TALLY_PLAN_MERGE, UNSUPPORTED,
-                "%s combines no array of values: there is nothing to draw", row->name);
+    bool merges = row->plan == TALLY_PLAN_MERGE;
+    TALLY_CHECK(row->plan != TALLY_PLAN_READ, UNSUPPORTED, "%s combines nothing: there is nothing to draw", row->name);
     TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld", TALLY_MOST_PICTURED,
                 (long long)count);
-    TALLY_TRY(tally__track_open(TALLY_BACKEND_SIMT, 0, "or", TALLY_U64, &track));
+    TALLY_TRY(tally__track_open(TALLY_BACKEND_SIMT, 0, merges ? "min" : "or", merges ? TALLY_I32 : TALLY_U64, &track));
     status = draw_run(track, row, count, owners, segments, picture);
     tally__track_close(track);
     if (status != TALLY_OK) tally__picture_free(picture);

@@ -50,7 +50,7 @@ TALLY_KERNEL_OF(merge_lists) {
         }
         if (t == 0) {
             head = TALLY_READ(heads[0]);
-            ((TALLY_T *)(void *)work.nodes)[n] = values[(int64_t)taken[head.list] * lists + head.list];
+            TALLY_WRITE(((TALLY_T *)(void *)work.nodes)[n], values[(int64_t)taken[head.list] * lists + head.list]);
             if (work.result != 0) ((int32_t *)work.result)[n] = head.list;
             TALLY_WRITE(taken[head.list], TALLY_READ(taken[head.list]) + 1);
         }
