@@ -174,12 +174,13 @@ static void lay_out(drawing *d) {
 
 static void draw_box(drawing *d, tally__cell cell, double y, const char *fill, const char *set, const char *thread) {
     double x = LABELS + BOX * (d->columns[cell.place][cell.at] - 0.5);
-    fprintf(d->file,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"18\" rx=\"3\" fill=\"%s\" stroke=\"#555\"/>\n"
-            "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n<text x=\"%.1f\" y=\"%.1f\" "
-            "text-anchor=\"middle\" fill=\"#777\" "
-            "font-size=\"8\">%s</text>\n",
-            x - BOX / 2.0 + 2, y, BOX - 4, fill, x, y + 13, set, x, y + 27, thread);
+    fprintf(
+        d->file,
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"18\" rx=\"3\" fill=\"%s\" stroke=\"#555\"/>\n"
+        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"%d\">%s</text>\n<text x=\"%.1f\" y=\"%.1f\" "
+        "text-anchor=\"middle\" fill=\"#777\" "
+        "font-size=\"8\">%s</text>\n",
+        x - BOX / 2.0 + 2, y, BOX - 4, fill, x, y + 13, strlen(set) > 7 ? 7 : 10, set, x, y + 27, thread);
     d->x[cell.place][cell.at] = x;
     d->y[cell.place][cell.at] = y + 18;
 }
@@ -225,8 +226,11 @@ static bool writes_place(const tally__picture *picture, const tally__picture_ste
 
 /* Registers, shared memory, and what goes out last. */
 static int place_in_order(int k) {
-    static const int first = 1, left = 2, output = 3, shared = 4;
-    return k == 0 ? first : k == TALLY_MOST_PLACES - 2 ? left : k == TALLY_MOST_PLACES - 3 ? output : shared + k - 1;
+    static const int most = TALLY_MOST_PLACES - 1;
+    return k == 0          ? TALLY_PLACE_REGISTERS
+           : k == most - 1 ? TALLY_PLACE_LEFT
+           : k == most - 2 ? TALLY_PLACE_OUTPUT
+                           : TALLY_PLACE_SHARED + k - 1;
 }
 
 /* One row for each place that is written. Lines come first, so that boxes lie above them; gives the y below. */
@@ -249,7 +253,8 @@ static double draw_step(drawing *d, const tally__picture_step *step, double y) {
                     draw_lines(d, move, y);
                 } else {
                     snprintf(thread, sizeof thread, "t%d", move->thread);
-                    draw_box(d, move->to, y, fills[place < 5 ? place : 5], set_text(move->holds, set), thread);
+                    draw_box(d, move->to, y, fills[place < TALLY_PLACE_SHARED + 1 ? place : TALLY_PLACE_SHARED + 1],
+                             set_text(move->holds, set), thread);
                 }
             }
         }
@@ -271,12 +276,29 @@ static double picture_height(const tally__picture *picture) {
         for (int place = 1; place < TALLY_MOST_PLACES && is_shown(picture, &picture->step[k]); place++) {
             height += writes_place(picture, &picture->step[k], place) ? ROW : 0;
         }
+        height += k > 0 && picture->step[k].block == picture->step[k - 1].block &&
+                          picture->step[k].launch == picture->step[k - 1].launch
+                      ? 0
+                      : 30;
     }
     return height;
 }
 
+/* Another block has registers and shared memory of its own. */
+static double begin_block(drawing *d, const tally__picture_step *step, double y) {
+    for (int place = 1; place < TALLY_MOST_PLACES; place++) {
+        if (place == TALLY_PLACE_REGISTERS || place >= TALLY_PLACE_SHARED) {
+            memset(d->y[place], 0, sizeof d->y[place]);
+        }
+    }
+    fprintf(d->file, "<text x=\"%d\" y=\"%.1f\" font-size=\"12\" fill=\"#0b6e4f\">launch %d, block %d</text>\n", LABELS,
+            y + 12, step->launch, step->block);
+    return y + 30;
+}
+
 static void draw_picture(drawing *d, const char *title) {
     char set[SET_TEXT];
+    int launch = -1, block = -1;
     double y = 44;
     lay_out(d);
     fprintf(
@@ -293,8 +315,12 @@ static void draw_picture(drawing *d, const char *title) {
     fprintf(d->file, "<text x=\"8\" y=\"%.1f\" font-size=\"12\">the values</text>\n", y + 13);
     y += ROW;
     for (int k = 0; k < d->picture->steps; k++) {
-        if (is_shown(d->picture, &d->picture->step[k])) {
-            y = draw_step(d, &d->picture->step[k], y);
+        const tally__picture_step *step = &d->picture->step[k];
+        if (is_shown(d->picture, step)) {
+            bool same = step->launch == launch && step->block == block;
+            y = draw_step(d, step, same ? y : begin_block(d, step, y));
+            launch = step->launch;
+            block = step->block;
         }
     }
     fputs("</svg>\n", d->file);

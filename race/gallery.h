@@ -99,7 +99,11 @@ tally_status tally__track_irregular(tally__track *track, const tally__gallery_ro
 
 enum { TALLY_MOST_PICTURED = 64, TALLY_MOST_PLACES = 24 };
 
-/* A cell: which of the picture's places it is in, and where. Input i is cell i of place 0. */
+/* Where elements are. From TALLY_PLACE_SHARED on, objects of shared memory; cell t of the registers is thread t's; what blocks leave is for the next
+ * launch, or the result. */
+enum { TALLY_PLACE_INPUT, TALLY_PLACE_REGISTERS, TALLY_PLACE_LEFT, TALLY_PLACE_OUTPUT, TALLY_PLACE_SHARED };
+
+/* A cell: which of the picture's places it is in, and where. */
 typedef struct tally__cell {
     int place, at;
 } tally__cell;

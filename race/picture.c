@@ -7,7 +7,6 @@
 #include "race/traces.h"
 
 enum { WARP = 32, ELEMENT = 8, MOST_THREADS = TALLY_SIMT_MOST_THREADS, MOST_BLOCKS = TALLY_MOST_PICTURED, PICTURED_LISTS = 4 };
-enum { INPUT, REGISTERS, LEFT, OUTPUT, SHARED }; /* places; from SHARED on, objects of shared memory */
 
 /* What a thread has read and not yet put anywhere. */
 typedef struct hand {
@@ -83,16 +82,16 @@ static bool cell_of(artist *a, const tally__simt_event *event, tally__cell *cell
     const tally__track *track = a->track;
     if (event->bytes != (a->merges && event->object == TALLY_SIMT_GLOBAL ? (int32_t)track->value_bytes : ELEMENT)) return false;
     if (event->object != TALLY_SIMT_GLOBAL) {
-        *cell = (tally__cell){SHARED + event->object, (int)(event->at / ELEMENT)};
+        *cell = (tally__cell){TALLY_PLACE_SHARED + event->object, (int)(event->at / ELEMENT)};
         if (cell->place >= TALLY_MOST_PLACES) return false;
         name_place(a->picture, cell->place, event->object_site);
         return true;
     }
-    cell->place = INPUT;
+    cell->place = TALLY_PLACE_INPUT;
     if (is_in(event->at, track->values, track->count, event->bytes, &cell->at)) return true;
-    cell->place = OUTPUT;
+    cell->place = TALLY_PLACE_OUTPUT;
     if (track->segments > 0 && is_in(event->at, track->output, track->segments, event->bytes, &cell->at)) return true;
-    cell->place = LEFT;
+    cell->place = TALLY_PLACE_LEFT;
     return is_in(event->at, track->elements[0], track->count, event->bytes, &cell->at) ||
            is_in(event->at, track->elements[1], track->count, event->bytes, &cell->at);
 }
@@ -117,8 +116,8 @@ static bool put(artist *a, int thread, tally__cell to, uint64_t holds) {
     memcpy(move.from, h->read, (size_t)h->count * sizeof *h->read);
     if (!add_move(a, &move)) return false;
     h->count = 0;
-    if (to.place == REGISTERS) return true;
-    h->put = to.place != OUTPUT; /* what goes to the output is less than what it has read, where a segment ends in between */
+    if (to.place == TALLY_PLACE_REGISTERS) return true;
+    h->put = to.place != TALLY_PLACE_OUTPUT; /* what goes to the output is less than what it has read, where a segment ends in between */
     h->holds &= ~holds;
     return true;
 }
@@ -127,7 +126,7 @@ static bool see(artist *a, const tally__simt_event *event) {
     hand *h = &a->hands[event->thread];
     tally__cell cell;
     if (event->sight == TALLY_SIMT_MEETING && event->taken) { /* twice for an element of two words */
-        cell = (tally__cell){REGISTERS, event->thread / WARP * WARP + (int)event->at};
+        cell = (tally__cell){TALLY_PLACE_REGISTERS, event->thread / WARP * WARP + (int)event->at};
         if (cell.at != event->thread && !has_read(h, cell)) take(h, cell, a->held[cell.at]);
         return true;
     }
@@ -172,7 +171,7 @@ static bool end_step(artist *a) {
     for (int t = 0; t < MOST_THREADS; t++) {
         hand *h = &a->hands[t];
         if (a->merges) *h = (hand){.count = 0}; /* what was compared and lost is forgotten */
-        if (h->count > 0 && !put(a, t, (tally__cell){REGISTERS, t}, h->holds)) return false;
+        if (h->count > 0 && !put(a, t, (tally__cell){TALLY_PLACE_REGISTERS, t}, h->holds)) return false;
         a->held[t] = h->holds;
     }
     sort_moves(a->picture->move + step->first_move, step->moves);
@@ -249,11 +248,11 @@ static bool sort_blocks(tally__simt_trace *trace) {
 static tally_status draw(const tally__track *track, tally__simt_trace *trace, tally__picture *picture) {
     artist *a = calloc(1, sizeof *a);
     bool drawn = a != NULL && sort_blocks(trace);
-    picture->places = SHARED;
-    snprintf(picture->place_name[INPUT], sizeof picture->place_name[INPUT], "x");
-    snprintf(picture->place_name[REGISTERS], sizeof picture->place_name[REGISTERS], "registers");
-    snprintf(picture->place_name[LEFT], sizeof picture->place_name[LEFT], "left");
-    snprintf(picture->place_name[OUTPUT], sizeof picture->place_name[OUTPUT], "output");
+    picture->places = TALLY_PLACE_SHARED;
+    snprintf(picture->place_name[TALLY_PLACE_INPUT], sizeof picture->place_name[TALLY_PLACE_INPUT], "x");
+    snprintf(picture->place_name[TALLY_PLACE_REGISTERS], sizeof picture->place_name[TALLY_PLACE_REGISTERS], "registers");
+    snprintf(picture->place_name[TALLY_PLACE_LEFT], sizeof picture->place_name[TALLY_PLACE_LEFT], "left");
+    snprintf(picture->place_name[TALLY_PLACE_OUTPUT], sizeof picture->place_name[TALLY_PLACE_OUTPUT], "output");
     for (int64_t i = 0; drawn && i < trace->count;) {
         const tally__simt_event *first = &trace->events[i];
         while (i < trace->count && same_block(&trace->events[i], first)) i++;
