@@ -13,6 +13,9 @@ typedef struct command {
     char **files;     /* those after it */
     int file_count;
     const char *by, *offsets, *lengths, *output;
+    const char *op, *segments, *chart; /* of race and explain, as the next ones */
+    int64_t n;                         /* 0: not said */
+    bool list, paper;
     bool axis_given;
     int64_t axis;
     bool json, help, version, accuracy_given, nan_given;
@@ -27,7 +30,8 @@ typedef struct command {
     X(OFFSETS, "offsets", 0, "FILE", "one result per segment: segment s is values offset[s] to offset[s+1]-1") \
     X(LENGTHS, "lengths", 0, "FILE", "one result per segment: segments of these lengths follow one another")   \
     X(AXIS, "axis", 0, "K", "reduce along axis K of a .npy array, 0 the first, -1 the last")                   \
-    X(OUTPUT, "output", 'o', "OUT.npy", "write the results to this .npy file in place of standard output")     \
+    X(OUTPUT, "output", 'o', "OUT.npy",                                                                        \
+      "write the results to this .npy file in place of standard output; explain: the picture to this .svg file") \
     X(JSON, "json", 0, "", "print one JSON object per result set")                                             \
     X(TYPE, "type", 't', "T", "read text or raw values as type T: " COMMAND_TYPES)                             \
     X(RAW, "raw", 0, "", "read the values as raw bytes of --type, whatever the file's name")                   \
@@ -45,6 +49,13 @@ typedef struct command {
       "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
       "GPU, slowly; reference, slow and obvious. The bits are the same")                                       \
     X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
+    X(OP, "op", 0, "OPERATOR", "race: reduce by this operator (default min), or by compose, which does not commute") \
+    X(N, "n", 0, "COUNT", "race, explain: so many values")                                                     \
+    X(SEGMENTS, "segments", 0, "SHAPE",                                                                        \
+      "race, explain: cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)") \
+    X(CHART, "chart", 0, "OUT.svg", "race: also draw the times")                                               \
+    X(LIST, "list", 0, "", "race: only list the kernels")                                                      \
+    X(PAPER, "paper", 0, "", "race: the tables and figures of the paper that the kernels 16 to 26 are from")   \
     X(HELP, "help", 'h', "", "say what the command does")                                                      \
     X(VERSION, "version", 'V', "", "say which version this is")
 
@@ -64,6 +75,8 @@ const char *nearest_operator(const char *word);
     X("info", "the version and what this machine offers")      \
     X("emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file") \
     X("warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
+    X("race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
+    X("explain", "KERNEL: the steps of such a kernel as a picture") \
     X("help", "this page; with an operator or a topic, the page of that one")
 
 #endif

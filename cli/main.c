@@ -10,6 +10,7 @@
 #include "command.h"
 #include "complain.h"
 #include "gpu.h"
+#include "gallery.h"
 #include "pages.h"
 #include "reduce.h"
 #include "results.h"
@@ -50,6 +51,10 @@ static int check_options(const command *wanted, tally_op op) {
     int cuts = (wanted->by != NULL) + (wanted->offsets != NULL) + (wanted->lengths != NULL) + wanted->axis_given;
     if (cuts > 1) {
         return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
+    }
+    if (wanted->op != NULL || wanted->n != 0 || wanted->segments != NULL || wanted->chart != NULL || wanted->list ||
+        wanted->paper) {
+        return misspelt("%s: --op, --n, --segments, --chart, --list and --paper are for race and explain", wanted->word);
     }
     if (wanted->output != NULL && wanted->json) {
         return misspelt("%s: choose one of --output and --json", wanted->word);
@@ -172,7 +177,7 @@ static int run_operator(const command *wanted, tally_op op) {
 /* ---- other commands ---- */
 
 static int refuse_word(const char *word) {
-    static const char *const later[] = {"race", "explain", "merge"};
+    static const char *const later[] = {"merge"};
     for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
         if (strcmp(word, later[k]) == 0) {
             return misspelt("%s comes with a later version", word);
@@ -236,6 +241,12 @@ static int run_command(const command *wanted) {
     }
     if (strcmp(wanted->word, "warm") == 0) {
         return run_warm(wanted);
+    }
+    if (strcmp(wanted->word, "race") == 0) {
+        return run_race(wanted);
+    }
+    if (strcmp(wanted->word, "explain") == 0) {
+        return run_explain(wanted);
     }
     tally_op op = tally_op_from_name(wanted->word);
     return op == TALLY_OP_END ? refuse_word(wanted->word) : run_operator(wanted, op);

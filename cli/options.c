@@ -213,6 +213,23 @@ static bool read_option(command *wanted, int id, const char *text) {
     case OPTION_JSON:
         wanted->json = true;
         return true;
+    case OPTION_OP:
+        wanted->op = text;
+        return true;
+    case OPTION_SEGMENTS:
+        wanted->segments = text;
+        return true;
+    case OPTION_CHART:
+        wanted->chart = text;
+        return true;
+    case OPTION_LIST:
+        wanted->list = true;
+        return true;
+    case OPTION_PAPER:
+        wanted->paper = true;
+        return true;
+    case OPTION_N:
+        return read_whole("n", text, 1, INT32_MAX, &wanted->n);
     case OPTION_RAW:
         wanted->wish.raw = true;
         return true;

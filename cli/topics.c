@@ -69,6 +69,20 @@ const topic topics[] = {
      "otherwise; without arguments all of them, some minutes. --accuracy and --nan narrow it, as OPERATOR and TYPE do. "
      "tally emit OPERATOR TYPE prints what is compiled, one file that nvcc takes too; --accuracy and --nan choose the "
      "kernel."},
+    {"gallery", "The gallery",
+     "tally race runs the kernels of the texts that Tally comes from, numbered in teaching order, beside Tally's own way "
+     "over the same random values on a GPU (--device cuda:N chooses one): each is checked against the CPU's result and "
+     "timed. The share is that of the speed of a plain read. --op, --type, --n and --segments say what is reduced; "
+     "--json gives every number, --chart draws the speeds, --list only names the kernels.\n\n"
+     "With --device simt a simulated GPU counts in place of timing: divergent branches, turns that shared memory loses to "
+     "bank conflicts, and transactions of 128 bytes with global memory. It has sum, min, argmin and compose of u8, i32, "
+     "f32 and f64; a GPU has all operators and types. compose is an operator that does not commute, so that a kernel that "
+     "changes the order of values is refused, or found out.\n\n"
+     "--paper makes the tables and figures of the paper behind the kernels 16 to 26, as Markdown; with --chart the "
+     "figures are drawn. With --device simt it makes the two tables that are counted.\n\n"
+     "tally explain KERNEL shows the steps of a kernel: which threads take part, what each combines, where warps "
+     "diverge, banks collide and barriers stand; -o FILE.svg draws it. It is drawn from a run on the simulator over "
+     "--n values, at most 64 (default 16), in segments of 3 or as --segments says."},
     {"status", "Exit status",
      "0: done. 1: the data was refused, in whole or in part: a file that cannot be read or is damaged, segments that "
      "do not fit, no "

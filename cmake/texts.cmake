@@ -1,10 +1,12 @@
-# cmake -DKERNELS=folder -DOUT=file.c [-DSYMBOL=name] -P texts.cmake: the texts of a folder as a C file, for NVRTC. As bytes: C promises no string
-# literals of such lengths.
+# cmake -DKERNELS=folder -DOUT=file.c [-DFOLDERS=a,b] -DPREFIX=tally__ -P texts.cmake: the texts of a folder, or of some folders in it, as a C
+# file, for NVRTC. As bytes: C promises no string literals of such lengths.
 cmake_minimum_required(VERSION 3.21)
-if(NOT SYMBOL)
-    set(SYMBOL tally__text)
-endif()
-file(GLOB_RECURSE names RELATIVE ${KERNELS} ${KERNELS}/*.h)
+string(REPLACE "," ";" FOLDERS "${FOLDERS}")
+file(GLOB names RELATIVE ${KERNELS} ${KERNELS}/*.h)
+foreach(folder IN LISTS FOLDERS)
+    file(GLOB some RELATIVE ${KERNELS} ${KERNELS}/${folder}/*.h)
+    list(APPEND names ${some})
+endforeach()
 list(SORT names)
 set(arrays "")
 set(rows "")
@@ -23,9 +25,9 @@ file(WRITE ${OUT} "/* Made by cmake/texts.cmake from kernels/. */
 #include \"cuda/texts.h\"
 
 ${arrays}
-extern const tally__text ${SYMBOL}s[];
-extern const int ${SYMBOL}_count;
-const tally__text ${SYMBOL}s[] = {
+extern const tally__text ${PREFIX}texts[];
+extern const int ${PREFIX}text_count;
+const tally__text ${PREFIX}texts[] = {
 ${rows}};
-const int ${SYMBOL}_count = ${number};
+const int ${PREFIX}text_count = ${number};
 ")

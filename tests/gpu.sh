@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [compile] [sanitizer] [bench]: what needs a GPU, on a machine that has one; all of it by default. Binaries come from
+# tests/gpu.sh [tests] [compile] [gallery] [sanitizer] [bench]: what needs a GPU, on a machine that has one; all of it by default. Binaries come from
 # build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
@@ -10,17 +10,25 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    cp "${2:-build}/test_gpu" "${2:-build}/test_gpu_user" "${2:-build}/test_gpu_calls" "${2:-build}/test_compile" "${2:-build}/tally" build/dev/
+    for name in test_gpu test_gpu_user test_gpu_calls test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
     cp -L "${2:-build}/libtally.so.0" "$(ldconfig -p | awk '/libcmocka.so.0/ {print $NF; exit}')" "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" build/dev/
     cp /usr/include/xxhash.h build/dev/
-    strip build/dev/test_gpu* build/dev/test_compile build/dev/libtally.so.0
+    strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
     tar -C build -c dev | gzip >build/dev.tar.gz # what is carried to a machine elsewhere
     exit
 fi
 [ ! -f build/dev.tar.gz ] || tar -C build -xzf build/dev.tar.gz
 
 export LD_LIBRARY_PATH=$PWD/build/dev:${LD_LIBRARY_PATH-} TALLY_CACHE_DIR=$PWD/build/cache
-wanted="${*:-tests compile sanitizer bench}"
+race() { # race NAME OPTION...
+    local name=$1
+    shift
+    build/dev/tally race --chart "$out/$name.svg" "$@" | tee "$out/$name.txt"
+    return "${PIPESTATUS[0]}"
+}
+paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
+
+wanted="${*:-tests compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
     tests)
@@ -33,6 +41,19 @@ for part in $wanted; do
         for tool in memcheck racecheck initcheck synccheck; do
             part "$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
             part "$tool-user" timeout 100 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_user --cuda --quick
+        done
+        ;;
+    gallery)
+        part gallery build/dev/test_gallery --cuda
+        for segments in "" one random three; do
+            part "race${segments:+-$segments}" race "race${segments:+-$segments}" ${segments:+--segments $segments}
+        done
+        part race-sum race race-sum --op sum
+        part paper paper
+        ;;
+    gallery-sanitizer)
+        for tool in memcheck racecheck initcheck synccheck; do
+            part "gallery-$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gallery --cuda --quick
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;

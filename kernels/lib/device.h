@@ -3,7 +3,7 @@
  *
  *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for so many blocks of
  *                                 TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer as
- *                                 long as registers spill
+ *                                 long as registers spill; TALLY_ENTRY_OF(threads, name, blocks) for other blocks
  *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share; undefined at first
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
@@ -20,6 +20,12 @@
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
  *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
+ *
+ * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h); kernels/gallery uses them.
+ *
+ *     TALLY_READ(a)  TALLY_WRITE(a, v)     the lvalue a; a = v
+ *     tally_branch(p)                      whether p holds, where a branch depends on it
+ *     tally_step(label)                    a step of the algorithm begins; all lanes of a warp say so
  */
 #ifndef TALLY_DEVICE_H
 #define TALLY_DEVICE_H
@@ -37,8 +43,9 @@ typedef struct tally_quad {
 #ifndef TALLY_FEWER
 #define TALLY_FEWER 0
 #endif
-#define TALLY_ENTRY(name, blocks) \
-    extern "C" __global__ void __launch_bounds__(TALLY_BLOCK, (blocks) > TALLY_FEWER ? (blocks) - TALLY_FEWER : 1) name(const __grid_constant__ tally_work work)
+#define TALLY_ENTRY_OF(threads, name, blocks) \
+    extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks) - TALLY_FEWER : 1) \
+        name(const __grid_constant__ tally_work work)
 #define TALLY_SHARED(type, name)   \
     __shared__ type name##_shared; \
     type *const name = &name##_shared
@@ -89,9 +96,15 @@ TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     return v;
 }
 TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+#define TALLY_READ(a) (a)
+#define TALLY_WRITE(a, v) ((a) = (v))
+#define tally_branch(p) (p)
+#define tally_step(label) ((void)(label))
 
 #else
 #include "simt/device.h"
 #endif
+
+#define TALLY_ENTRY(name, blocks) TALLY_ENTRY_OF(TALLY_BLOCK, name, blocks)
 
 #endif

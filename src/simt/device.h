@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 #include "lib/device.h"
+#include "simt/trace.h"
 
-#define TALLY_ENTRY(name, resident) \
+#define TALLY_ENTRY_OF(threads, name, resident) \
     void name(tally_work); \
     void name(const tally_work work)
 #define TALLY_SHARED(type, name) \
@@ -41,6 +42,21 @@ void tally__simt_fence(void);
 void tally__simt_before_atomic(const void *p, size_t bytes);
 void tally__simt_before_fresh(const void *p);
 void tally__simt_before_load16(const void *p);
+
+/* What a trace is told; nothing happens while there is none. Of a branch `bytes` is whether it is taken, of a step its label. */
+extern int32_t tally__simt_traces;
+void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const char *site);
+TALLY_FN void tally__simt_seen(tally__simt_sight sight, const void *p, size_t bytes, const char *site) {
+    if (tally__simt_traces) tally__simt_see(sight, p, bytes, site);
+}
+TALLY_FN int32_t tally__simt_branch(int32_t taken, const char *site) {
+    tally__simt_seen(TALLY_SIMT_BRANCH, NULL, (size_t)taken, site);
+    return taken;
+}
+#define TALLY_READ(a) (tally__simt_seen(TALLY_SIMT_READ, &(a), sizeof(a), TALLY_SIMT_HERE), (a))
+#define TALLY_WRITE(a, v) ((a) = (v), tally__simt_seen(TALLY_SIMT_WRITE, &(a), sizeof(a), TALLY_SIMT_HERE))
+#define tally_branch(p) tally__simt_branch((p) != 0, TALLY_SIMT_HERE)
+#define tally_step(label) tally__simt_seen(TALLY_SIMT_STEP, NULL, (size_t)(label), TALLY_SIMT_HERE)
 
 TALLY_FN int32_t tally_thread(void) { return tally__simt_here->thread; }
 TALLY_FN int32_t tally_threads(void) { return tally__simt_here->threads; }

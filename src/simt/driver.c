@@ -200,6 +200,7 @@ static int device_attribute(int *value, int attribute, tally__cu_device device) 
     case TALLY_CU_DEVICE_MAX_SHARED_PER_BLOCK: *value = TALLY_SIMT_SHARED_BYTES; break;
     case TALLY_CU_DEVICE_CLOCK_KHZ: *value = 1000000; break;
     case TALLY_CU_DEVICE_MULTIPROCESSORS: *value = tally__simt_configured().live_blocks; break;
+    case TALLY_CU_DEVICE_THREADS_PER_MULTIPROCESSOR: *value = TALLY_SIMT_MOST_THREADS; break;
     case TALLY_CU_DEVICE_L2_BYTES: *value = 4 << 20; break;
     case TALLY_CU_DEVICE_MAJOR: *value = 9; break;
     case TALLY_CU_DEVICE_MINOR: *value = 0; break;

@@ -11,6 +11,7 @@
 #include "simt/fibers.h"
 #include "simt/sanitizers.h"
 #include "simt/schedule.h"
+#include "simt/tracing.h"
 
 enum {
     POISON = 0xA5,
@@ -26,7 +27,8 @@ typedef struct thread {
     struct block *block;
     struct warp *warp;
     tally__fiber *fiber;
-    uint32_t result; /* of the last meeting */
+    uint32_t result;     /* of the last meeting */
+    int32_t step, label; /* for traces */
 } thread;
 
 /* Lanes come one by one; the last to come works out everybody's result. A set of lanes is a word of bits. */
@@ -137,6 +139,56 @@ static void step(tally__step why) {
         tally__fiber_switch(self->fiber, machine.host);
 }
 
+/* ---- traces ---- */
+
+int32_t tally__simt_traces;
+static int32_t launches_traced;
+
+static tally__simt_event event_of(tally__simt_sight sight, const char *site) {
+    const thread *self = machine.now;
+    return (tally__simt_event){.sight = sight, .launch = launches_traced - 1, .block = self->block->index, .thread = self->place.thread,
+                               .step = self->step, .label = self->label, .object = TALLY_SIMT_GLOBAL, .site = site};
+}
+
+static void see_meeting(tally__simt_meeting meeting, uint32_t value, int32_t source, const char *site) {
+    tally__simt_event event = event_of(TALLY_SIMT_MEETING, site);
+    if (!tally__simt_traces) return;
+    event.taken = meeting == TALLY_SIMT_SHUFFLE || meeting == TALLY_SIMT_SHUFFLE_XOR;
+    event.at = source;
+    event.value = value;
+    tally__simt_trace_add(&event);
+}
+
+void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const char *site) {
+    thread *self = machine.now;
+    const block *b = self->block;
+    tally__simt_event event;
+    if (sight == TALLY_SIMT_STEP) {
+        self->step++;
+        self->label = (int32_t)bytes;
+    }
+    event = event_of(sight, site);
+    if (p != NULL) __builtin_memcpy(&event.value, p, bytes < sizeof event.value ? bytes : sizeof event.value);
+    event.bytes = p != NULL ? (int32_t)bytes : 0;
+    event.taken = sight == TALLY_SIMT_BRANCH && bytes != 0;
+    event.at = (int64_t)(uintptr_t)p;
+    for (int i = 0; i < b->object_count; i++) {
+        const object *o = &b->objects[i];
+        if ((uintptr_t)p - (uintptr_t)o->start >= o->bytes) continue;
+        event.object = i;
+        event.object_site = o->site;
+        event.at = (const char *)p - o->start;
+    }
+    tally__simt_trace_add(&event);
+}
+
+void tally__simt_trace_all(bool on) {
+    pthread_mutex_lock(&mutex);
+    tally__simt_traces = on;
+    launches_traced = 0;
+    pthread_mutex_unlock(&mutex);
+}
+
 /* ---- the block's barrier ---- */
 
 static int ended_thread(const block *b) {
@@ -158,6 +210,7 @@ void tally__simt_barrier(const char *site) {
     if (b->waiting != 0 && b->barrier != site)
         fail("divergent barrier: it waits at %s, others at %s", short_site(site), short_site(b->barrier));
     b->barrier = site;
+    tally__simt_seen(TALLY_SIMT_BARRIER, NULL, 0, site);
     w->at_barrier |= UINT32_C(1) << self->place.thread % TALLY_WARP;
     TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
@@ -229,6 +282,7 @@ uint32_t tally__simt_meet(tally__simt_meeting meeting, uint32_t value, int32_t a
     if (w->arrived != 0 && (w->meeting != meeting || w->site != site))
         fail("divergent warp: it is at the %s of %s, lane %d at the %s of %s", name, short_site(site),
              first_of(w->arrived), meeting_names[w->meeting], short_site(w->site));
+    see_meeting(meeting, value, argument, site);
     w->meeting = meeting;
     w->site = site;
     w->values[lane] = value;
@@ -274,6 +328,7 @@ void tally__simt_before_fresh(const void *p) {
 void tally__simt_before_load16(const void *p) {
     check_alignment(p, sizeof(tally_quad), "a 16-byte load");
     counters.loads16++;
+    tally__simt_seen(TALLY_SIMT_READ, p, sizeof(tally_quad), "a 16-byte load");
 }
 
 static char *aligned(char *p, size_t alignment) { return p + (alignment - (uintptr_t)p % alignment) % alignment; }
@@ -394,7 +449,9 @@ static bool begin(int slot, int index) {
                       b,
                       &b->warps[i / TALLY_WARP],
                       tally__fiber_take(thread_body),
-                      0};
+                      0,
+                      0,
+                      -1};
         if (t->fiber == NULL) {
             retire(b, i);
             return false;
@@ -474,6 +531,7 @@ static int launch(const tally__simt_job *job, char *sentence, size_t capacity) {
     int places = settings.live_blocks < job->blocks ? settings.live_blocks : job->blocks, error;
     char text[64];
     counters = (tally__simt_counters){0};
+    launches_traced++;
     machine.job = job;
     machine.host = tally__fiber_host();
     machine.now = NULL;

@@ -50,7 +50,7 @@ bool tally__simt_parse(const char *schedule, tally__simt_settings *settings);
 void tally__simt_configure(const tally__simt_settings *settings);
 tally__simt_settings tally__simt_configured(void);
 
-/* What a launch did. Divergent branches, bank conflicts and memory transactions will be counted here. */
+/* What a launch did. Divergent branches, bank conflicts and memory transactions are counted by a trace (trace.h). */
 typedef struct tally__simt_counters {
     int64_t blocks, threads;
     int64_t barriers; /* completed, once for a block */

@@ -14,6 +14,12 @@ def test_operators_page():
     assert done.returncode == 0, done.stderr
 
 
+def test_gallery_page():
+    done = subprocess.run([sys.executable, tally.ROOT / "tools" / "gen_gallery_docs.py", "--check"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_constants_of_order_page():
     """What order.py computes with is what the page prints, and the page what kernels/lib/elementary.h has."""
     page = (tally.ROOT / "docs" / "order.md").read_text()

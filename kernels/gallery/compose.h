@@ -1,0 +1,24 @@
+/* compose: each value v is the map x -> (2v + 1) x + v^2 + 1 modulo 2^64, and maps are composed in order: associative, and not commutative, so that
+ * a kernel that changes order is found out. An operator of the gallery's own, in the form of kernels/operators. */
+#define TALLY_COLUMN(X) X(uint64_t, scale) X(uint64_t, offset)
+#define TALLY_NODE(X) X(uint64_t, scale) X(uint64_t, offset)
+#define TALLY_START(a) (a).scale = 1, (a).offset = 0
+/* First a, then b. */
+#define TALLY_JOIN(a, b) (a).offset = (a).offset * (b).scale + (b).offset, (a).scale = (a).scale * (b).scale
+#include "lib/plain.h"
+
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
+    TALLY_N(column) a;
+    TALLY_B bits;
+    (void)y;
+    __builtin_memcpy(&bits, &x.raw, sizeof bits);
+    a.scale = 2 * (uint64_t)bits + 1;
+    a.offset = (uint64_t)bits * (uint64_t)bits + 1;
+    return a;
+}
+/* What becomes of 1. */
+typedef uint64_t TALLY_N(result);
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+    (void)final;
+    return a.scale + a.offset;
+}

@@ -1,0 +1,143 @@
+/* Traces: events as they come, and requests made of them. */
+#include "simt/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/tracing.h"
+
+enum { WARP = 32, BANKS = 32, WORD = 4, LINE = 128, MOST_WORDS = WARP * 64 };
+
+static tally__simt_trace current;
+static int64_t capacity;
+
+void tally__simt_trace_start(void) {
+    current = (tally__simt_trace){.is_whole = true};
+    capacity = 0;
+    tally__simt_trace_all(true);
+}
+
+void tally__simt_trace_add(const tally__simt_event *event) {
+    if (current.count == capacity) {
+        int64_t wanted = capacity == 0 ? 4096 : 2 * capacity;
+        tally__simt_event *more = current.is_whole ? realloc(current.events, (size_t)wanted * sizeof *more) : NULL;
+        current.is_whole = more != NULL;
+        if (more == NULL) return;
+        current.events = more;
+        capacity = wanted;
+    }
+    current.events[current.count++] = *event;
+}
+
+void tally__simt_trace_stop(tally__simt_trace *trace) {
+    tally__simt_trace_all(false);
+    *trace = current;
+    current = (tally__simt_trace){0};
+}
+
+/* ---- requests ---- */
+
+/* An event, and the how manyeth of its lane at its place in its step. */
+typedef struct seen {
+    const tally__simt_event *event;
+    int64_t visit;
+} seen;
+
+#define COMPARE(a, b) \
+    if ((a) != (b)) return (a) < (b) ? -1 : 1
+static int compare_places(const tally__simt_event *a, const tally__simt_event *b) {
+    COMPARE(a->launch, b->launch);
+    COMPARE(a->block, b->block);
+    COMPARE(a->thread / WARP, b->thread / WARP);
+    COMPARE(a->step, b->step);
+    COMPARE((uintptr_t)a->site, (uintptr_t)b->site);
+    COMPARE(a->sight, b->sight);
+    return 0;
+}
+static int compare_visits(const void *left, const void *right) {
+    const seen *a = left, *b = right;
+    int order = compare_places(a->event, b->event);
+    if (order != 0) return order;
+    COMPARE(a->visit, b->visit);
+    COMPARE(a->event->thread, b->event->thread);
+    return 0;
+}
+static int compare_threads(const void *left, const void *right) {
+    const seen *a = left, *b = right;
+    int order = compare_places(a->event, b->event);
+    if (order != 0) return order;
+    COMPARE(a->event->thread, b->event->thread);
+    COMPARE((uintptr_t)a->event, (uintptr_t)b->event); /* as they happened */
+    return 0;
+}
+
+static void number_visits(seen *events, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        bool same = i > 0 && compare_places(events[i - 1].event, events[i].event) == 0 && events[i - 1].event->thread == events[i].event->thread;
+        events[i].visit = same ? events[i - 1].visit + 1 : 0;
+    }
+}
+
+/* The different units of so many bytes that a request touches, ascending. */
+static int units_touched(const seen *lanes, int count, int unit, int64_t *units) {
+    int touched = 0;
+    for (int i = 0; i < count; i++)
+        for (int64_t u = lanes[i].event->at / unit; u <= (lanes[i].event->at + lanes[i].event->bytes - 1) / unit && touched < MOST_WORDS; u++) {
+            int place = touched;
+            while (place > 0 && units[place - 1] > u) place--;
+            if (place > 0 && units[place - 1] == u) continue;
+            memmove(units + place + 1, units + place, (size_t)(touched - place) * sizeof *units);
+            units[place] = u;
+            touched++;
+        }
+    return touched;
+}
+
+static int64_t turns_beyond_need(const seen *lanes, int count) {
+    int64_t words[MOST_WORDS + 1];
+    int in_bank[BANKS] = {0}, most = 0, touched = units_touched(lanes, count, WORD, words);
+    for (int w = 0; w < touched; w++) {
+        int turns = ++in_bank[words[w] % BANKS];
+        most = turns > most ? turns : most;
+    }
+    return most - (touched + BANKS - 1) / BANKS;
+}
+
+static void count_request(const seen *lanes, int count, tally__simt_counts *counts) {
+    const tally__simt_event *first = lanes[0].event;
+    int64_t lines[MOST_WORDS + 1];
+    int taken = 0;
+    for (int i = 0; i < count; i++) taken += lanes[i].event->taken;
+    if (first->sight == TALLY_SIMT_BRANCH) {
+        counts->branches++;
+        counts->divergent += taken != 0 && taken != count;
+    } else if (first->sight > TALLY_SIMT_WRITE) {
+        return;
+    } else if (first->object == TALLY_SIMT_GLOBAL) {
+        counts->global_requests++;
+        counts->accesses += count;
+        counts->transactions += units_touched(lanes, count, LINE, lines);
+    } else {
+        counts->shared_requests++;
+        counts->bank_conflicts += turns_beyond_need(lanes, count);
+    }
+}
+
+bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *), const void *with,
+                           tally__simt_counts *counts) {
+    seen *events = malloc((size_t)(trace->count + 1) * sizeof *events);
+    int64_t count = 0;
+    *counts = (tally__simt_counts){0};
+    if (events == NULL) return false;
+    for (int64_t i = 0; i < trace->count; i++)
+        if (wanted == NULL || wanted(&trace->events[i], with)) events[count++].event = &trace->events[i];
+    qsort(events, (size_t)count, sizeof *events, compare_threads);
+    number_visits(events, count);
+    qsort(events, (size_t)count, sizeof *events, compare_visits);
+    for (int64_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && compare_places(events[i].event, events[end].event) == 0 && events[i].visit == events[end].visit;) end++;
+        count_request(&events[i], (int)(end - i), counts);
+    }
+    free(events);
+    return true;
+}
