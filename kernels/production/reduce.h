@@ -6,10 +6,8 @@
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
-
-#include "lib/conclude.h"
-#include "lib/arrival.h"
-#include "lib/leaf.h"
+#include "lib/leaf_node.h"
+#include "lib/tile.h"
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
 #if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE))
@@ -17,263 +15,17 @@
 #else
 #define TALLY_RESIDENT 2
 #endif
-#define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
-
-/* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
-#define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
-#define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
-
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
-#define TALLY_COMBINE TALLY_N(combine)
-#include "lib/halves.h"
-#if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
-#define TALLY_COMBINE TALLY_N(combine2)
-#include "lib/halves.h"
-#endif
-
-/* ---- one leaf ---- */
-
-/* Puts stripe s behind its columns; values beyond n are left out. */
-TALLY_FN void TALLY_N(stack)(TALLY_N(column) *columns, const TALLY_N(part) *x, const TALLY_N(part) *y, int32_t s, int64_t n) {
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) {
-        TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(x->v[v]), TALLY_N(item_of)(y->v[v]));
-        if (n < TALLY_DEVICE_LEAF && TALLY_N(place)(s, v) >= n) lifted = TALLY_N(identity)();
-        columns[v % TALLY_HELD] = s == 0 && v < TALLY_HELD ? lifted : TALLY_N(combine)(columns[v % TALLY_HELD], lifted);
-    }
-}
-#if TALLY_PASSES == 2
-TALLY_FN void TALLY_N(stack2)(TALLY_N(second) *columns, const TALLY_N(part) *x, TALLY_N(aim) aim, int32_t s, int64_t n) {
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) {
-        TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x->v[v]), TALLY_N(place)(s, v), aim);
-        if (n < TALLY_DEVICE_LEAF && TALLY_N(place)(s, v) >= n) lifted = TALLY_N(identity2)();
-        columns[v % TALLY_HELD] = s == 0 && v < TALLY_HELD ? lifted : TALLY_N(combine2)(columns[v % TALLY_HELD], lifted);
-    }
-}
-#define TALLY_SEAL(column, present, first, read_again) \
-    do {                                               \
-        TALLY_N(second) columns2[TALLY_HELD];          \
-        TALLY_N(aim) aim = TALLY_N(take_aim)(column, present); \
-        read_again;                                    \
-        return TALLY_N(seal)(column, aim, TALLY_N(fold2)(columns2), present, first); \
-    } while (0)
-#else
-#define TALLY_SEAL(column, present, first, read_again) return (void)(first), TALLY_N(seal)(column, present)
-#endif
-
-/* How many of the lane's values of stripe s are there, and counted by the NaN policy. */
-TALLY_FN uint32_t TALLY_N(count_part)(const TALLY_N(part) *x, const TALLY_N(part) *y, int32_t s, int64_t n) {
-    uint32_t present = 0;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++)
-        present += TALLY_N(place)(s, v) < n && TALLY_N(present)(x->v[v]) && TALLY_N(present)(y->v[v]);
-    return present;
-}
-/* Their number in the warp; without such a policy it is n. */
-#if TALLY_FLOAT && TALLY_NAN == 1
-#define TALLY_COUNT(present, x, y, s, n) (present) += TALLY_N(count_part)(x, y, s, n)
-TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) {
-    (void)n;
-    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += tally_shuffle_xor(present, mask);
-    return (int64_t)present;
-}
-#else
-#define TALLY_COUNT(present, x, y, s, n) (void)(present)
-TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) { return (void)present, n; }
-#endif
-
-#if TALLY_BYTES == 1
-#define TALLY_UNROLL_WIDE TALLY_ROLL
-#else
-#define TALLY_UNROLL_WIDE TALLY_UNROLL
-#endif
-/* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from spilling. An operator
- * that may spare the second pass does so when the leaf cannot be better than `best`, the node so far; the leaf is then counted in it. */
-TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t first,
-                                           TALLY_N(node) *best, int32_t *is_spared) {
-    const int64_t n = TALLY_DEVICE_LEAF;
-    TALLY_N(share) x = TALLY_N(read_leaf)(from_x, at), y = x;
-    TALLY_N(column) columns[TALLY_HELD], column;
-    uint32_t present = 0;
-    if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_leaf)(from_y, at);
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        TALLY_N(stack)(columns, &x.part[s], &y.part[s], s, n);
-        TALLY_COUNT(present, &x.part[s], &y.part[s], s, n);
-    }
-    column = TALLY_N(fold)(columns);
-    (void)best, (void)is_spared;
-#ifdef TALLY_CAN_SPARE
-    if (TALLY_N(spare)(*best, column)) {
-        best->n += TALLY_N(count)(present, n);
-        *is_spared = 1;
-        return *best;
-    }
-#endif
-    TALLY_SEAL(column, TALLY_N(count)(present, n), first + at, {
-        if (TALLY_BYTES == 2) x = TALLY_N(read_leaf)(from_x, at);
-        TALLY_UNROLL_WIDE
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-            if (TALLY_BYTES == 1) x.part[0] = TALLY_N(read_part)(from_x, at, s);
-            TALLY_N(stack2)(columns2, &x.part[TALLY_BYTES == 1 ? 0 : s], aim, s, n);
-        }
-    });
-}
-
-/* A leaf that is short, or whose values lie apart: stripe by stripe. */
-TALLY_RARE TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first,
-                                              tally_stage *stage) {
-    TALLY_N(column) columns[TALLY_HELD], column;
-    uint32_t present = 0;
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        int64_t row = s * TALLY_DEVICE_COLUMNS;
-        TALLY_N(part) x = TALLY_N(read_stripe)(from_x, at + row, n - row, stage), y = x;
-        if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_stripe)(from_y, at + row, n - row, stage);
-        TALLY_N(stack)(columns, &x, &y, s, n);
-        TALLY_COUNT(present, &x, &y, s, n);
-    }
-    column = TALLY_N(fold)(columns);
-    TALLY_SEAL(column, TALLY_N(count)(present, n), first + at, {
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-            int64_t row = s * TALLY_DEVICE_COLUMNS;
-            TALLY_N(part) x = TALLY_N(read_stripe)(from_x, at + row, n - row, stage);
-            TALLY_N(stack2)(columns2, &x, aim, s, n);
-        }
-    });
-}
-
-/* A leaf of 1 to 64 values has rows of 8: lane l has column l % 8. */
-TALLY_RARE TALLY_N(node) TALLY_N(small_node)(const tally_source *x, const tally_source *y, int64_t at, int64_t n, int64_t first) {
-    TALLY_N(column) column = TALLY_N(identity)();
-    int64_t present = n;
-    int32_t c = tally_lane() % 8;
-    for (int32_t i = c; i < n; i += 8) {
-        TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(TALLY_N(read_one)(x, at + i)), TALLY_N(item_of)(TALLY_N(read_one)(y, at + i)));
-        column = i == c ? lifted : TALLY_N(combine)(column, lifted);
-    }
-    column = TALLY_N(fold_small)(column);
-#if TALLY_FLOAT && TALLY_NAN == 1
-    present = 0;
-    for (int32_t i = 0; i < n; i++)
-        present += TALLY_N(present)(TALLY_N(read_one)(x, at + i)) && TALLY_N(present)(TALLY_N(read_one)(y, at + i));
-#endif
-#if TALLY_PASSES == 2
-    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
-    TALLY_N(second) second = TALLY_N(identity2)();
-    for (int32_t i = c; i < n; i += 8) {
-        TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(TALLY_N(read_one)(x, at + i)), i, aim);
-        second = i == c ? lifted : TALLY_N(combine2)(second, lifted);
-    }
-    return TALLY_N(seal)(column, aim, TALLY_N(fold_small2)(second), present, first);
-#else
-    (void)first;
-    return TALLY_N(seal)(column, present);
-#endif
-}
-
-/* The leaf that begins at value `at`, which cannot be read at once; the same node in every lane. */
-TALLY_FN TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, const tally_source *x, const tally_source *y, int64_t at, tally_stage *stage) {
-    int64_t n = work->count - at;
-    if (n <= TALLY_DEVICE_SMALL) return TALLY_N(small_node)(x, y, at, n, work->first + at);
-    return TALLY_N(staged_node)(x, y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, work->first, stage);
-}
-
-/* ---- trees of nodes ---- */
-
-typedef struct TALLY_N(words) {
-    uint32_t w[sizeof(TALLY_N(node)) / 4];
-} TALLY_N(words);
-
-/* The adjacent-pair tree over one node in each of lanes 0 ... count - 1; the result is lane 0's. */
-TALLY_FN TALLY_N(node) TALLY_N(pair_lanes)(TALLY_N(node) mine, int32_t count) {
-    for (int32_t apart = 1; apart < count; apart *= 2) {
-        TALLY_N(words) words;
-        TALLY_N(node) later;
-        int32_t from = tally_lane() + apart;
-        __builtin_memcpy(&words, &mine, sizeof words);
-        TALLY_UNROLL
-        for (uint32_t k = 0; k < sizeof words / 4; k++) words.w[k] = tally_shuffle(words.w[k], from % TALLY_WARP);
-        __builtin_memcpy(&later, &words, sizeof later);
-        if (from < count && tally_lane() % (2 * apart) == 0) mine = TALLY_N(merge)(mine, later);
-    }
-    return mine;
-}
-
-/* A node that another block wrote. */
-TALLY_FN TALLY_N(node) TALLY_N(fetch_node)(const char *nodes, int64_t i) {
-    const uint64_t *from = (const uint64_t *)(const void *)(nodes + i * (int64_t)sizeof(TALLY_N(node)));
-    uint64_t w[sizeof(TALLY_N(node)) / 8];
-    TALLY_N(node) node;
-    TALLY_UNROLL
-    for (uint32_t k = 0; k < sizeof w / 8; k++) w[k] = tally_load_fresh(from + k);
-    __builtin_memcpy(&node, w, sizeof node);
-    return node;
-}
-
-/* One warp takes the node of its tile up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the node of the whole. */
-TALLY_FN int32_t TALLY_N(climb)(const tally_work *work, TALLY_N(node) *node, int64_t index, int64_t count) {
-    char *nodes = work->nodes;
-    uint32_t *arrivals = work->arrivals;
-    while (count > 1) {
-        int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
-        int32_t members = (int32_t)(count - at < TALLY_FAN ? count - at : TALLY_FAN), mine = 2 * tally_lane();
-        if (tally_lane() == 0) *(TALLY_N(node) *)(void *)(nodes + index * (int64_t)sizeof *node) = *node;
-        if (!tally_is_last(arrivals + group, members)) return 0;
-        *node = TALLY_N(nothing)();
-        if (mine < members) *node = TALLY_N(fetch_node)(nodes, at + mine);
-        if (mine + 1 < members) *node = TALLY_N(merge)(*node, TALLY_N(fetch_node)(nodes, at + mine + 1));
-        *node = TALLY_N(pair_lanes)(*node, (members + 1) / 2);
-        nodes += count * (int64_t)sizeof *node;
-        arrivals += groups;
-        index = group;
-        count = groups;
-    }
-    return 1;
-}
-
-/* ---- the kernel ---- */
-
-typedef struct TALLY_N(shared) {
-    tally_stage stage;
-    TALLY_N(node) nodes[TALLY_WARPS];
-} TALLY_N(shared);
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
-    TALLY_SHARED(TALLY_N(shared), shared);
-    tally_source x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
-    tally_source y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
-    int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
-    int32_t run = 1 << work.run;
-    int64_t tile_first = (int64_t)tally_block() * TALLY_WARPS << work.run, run_first = tile_first + ((int64_t)tally_warp() << work.run);
-    int64_t runs = (leaves - tile_first + run - 1) >> work.run;
-    TALLY_N(node) node = TALLY_N(nothing)();
-    int32_t here = (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS), read = 0;
-    int64_t whole = x.is_packed && y.is_packed ? work.count - TALLY_DEVICE_LEAF : -1; /* the last place of a leaf that can be read at once */
-    for (; read < run && run_first + read < leaves; read++) {
-        int64_t at = (run_first + read) * TALLY_DEVICE_LEAF;
-        TALLY_N(node) leaf;
-        int32_t is_spared = 0;
-        if (at <= whole)
-            leaf = TALLY_N(plain_node)(&x, &y, at, work.first, &node, &is_spared);
-        else
-            leaf = TALLY_N(slow_node)(&work, &x, &y, at, &shared->stage);
-        if (is_spared) continue;
-        if (TALLY_IS_FREE)
-            node = TALLY_N(merge)(node, leaf);
-        else if (read == tally_lane()) /* lane i keeps leaf i of the run */
-            node = leaf;
-    }
-    if (!TALLY_IS_FREE) node = TALLY_N(pair_lanes)(node, read);
-    if (tally_lane() == 0) shared->nodes[tally_warp()] = node;
-    tally_barrier();
-    if (tally_warp() != 0) return;
-    node = shared->nodes[tally_lane() % TALLY_WARPS];
-    node = TALLY_N(pair_lanes)(node, here);
-    if (!TALLY_N(climb)(&work, &node, tally_block(), tally_blocks()) || tally_lane() != 0) return;
+    TALLY_SHARED(TALLY_N(shared_tile), shared);
+    TALLY_N(span) span;
+    TALLY_N(node) node;
+    span.x = tally_source_of(work.x, work.x_stride, TALLY_BYTES);
+    span.y = tally_source_of(work.y, work.y_stride, TALLY_BYTES);
+    span.count = work.count;
+    span.first = work.first;
+    if (!TALLY_N(take_tile)(&span, work.run, tally_block(), tally_blocks(), 0, work.nodes, work.arrivals, shared, &node)) return;
+    if (tally_lane() != 0) return;
     if (work.node != 0) __builtin_memcpy(work.node, &node, sizeof node);
     if (work.result != 0) {
         TALLY_N(result) result;
@@ -283,15 +35,6 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     }
 }
 
-#undef TALLY_FAN
-#undef TALLY_RESIDENT
-#undef TALLY_UNROLL_WIDE
-#undef TALLY_SEAL
-#undef TALLY_COUNT
-#undef TALLY_IS_FREE
-#undef TALLY_HELD
-#undef TALLY_PART
-#undef TALLY_DEVICE_COLUMNS
-#undef TALLY_DEVICE_LEAF
+#include "lib/leaf_node_end.h"
 #include "lib/operator_end.h"
 #include "lib/types_end.h"

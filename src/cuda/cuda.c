@@ -1,9 +1,10 @@
-/* The cuda backend, and the same on the simulator: a whole array by one launch of a kernel of kernels/production. */
+/* The cuda backend, and the same on the simulator: a whole array by one launch of a kernel of kernels/production, and segments. */
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/call.h"
 #include "cuda/cuda.h"
-#include "cuda/gpu.h"
+#include "cuda/rows.h"
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 
@@ -24,19 +25,29 @@ tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
 
-tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
+static const struct form {
+    const char *word, *text;
+} ordered_forms[] = {
+#define TALLY_ROW(ID, word, text) {#word, text},
+    TALLY_ORDERED_FORMS(TALLY_ROW)
+}, exact_forms[] = {TALLY_EXACT_FORMS(TALLY_ROW)};
+#undef TALLY_ROW
+
+tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan = tally__nan_of(spec);
     const tally__operator_row *row = tally__operator(spec->op);
     const char *word = type_word(spec->type), *name;
+    const struct form *of = &(spec->exact ? exact_forms : ordered_forms)[form];
     TALLY_CHECK(row != NULL, UNSUPPORTED, "operators of the caller's own run on the CPU only in this version");
     memset(unit, 0, sizeof *unit);
     name = spec->exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
     unit->kernel = spec->kernel_number;
+    unit->form = form;
     unit->type = spec->type;
     unit->nan = nan;
     unit->exact = spec->exact;
-    unit->text = spec->exact ? "production/reduce_exact.h" : "production/reduce.h";
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", spec->exact ? "exact" : "reduce", name, word, (int)nan);
+    unit->text = of->text;
+    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n",
@@ -45,64 +56,9 @@ tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
     return TALLY_OK;
 }
 
-/* ---- where things lie ---- */
-
-typedef enum memory_kind { IN_HOST, IN_DEVICE, IN_PINNED, IN_MANAGED } memory_kind;
-typedef struct memory {
-    memory_kind kind;
-    int ordinal;
-} memory;
-
-/* What the driver knows of an address; without a driver it is the host's. */
-static memory kind_of(const tally__driver *driver, const void *address) {
-    int type = 0, managed = 0, ordinal = 0;
-    int wanted[] = {TALLY_CU_POINTER_MEMORY_TYPE, TALLY_CU_POINTER_IS_MANAGED, TALLY_CU_POINTER_DEVICE_ORDINAL};
-    void *values[] = {&type, &managed, &ordinal};
-    memory found = {IN_HOST, 0};
-    if (driver == NULL || address == NULL) return found;
-    if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS) return found;
-    if (managed) found.kind = IN_MANAGED;
-    else if (type == TALLY_CU_MEMORY_DEVICE) found.kind = IN_DEVICE;
-    else if (type == TALLY_CU_MEMORY_HOST) found.kind = IN_PINNED;
-    found.ordinal = ordinal;
-    return found;
-}
-
-/* Only a process that has libcuda loaded can have device memory. */
-static const tally__driver *driver_in_use(void) {
-    const char *why;
-    return tally__driver_is_loaded() ? tally__nvidia_platform.driver(&why) : NULL;
-}
-
-bool tally__lies_on_gpu(const void *address) {
-    memory_kind kind = kind_of(driver_in_use(), address).kind;
-    return kind == IN_DEVICE || kind == IN_MANAGED;
-}
-
 /* ---- one launch ---- */
 
-/* What a call runs with: a device whose context is current, the caller's stream. */
-typedef struct call {
-    tally__gpu *gpu;
-    tally__cu_stream stream;
-    const void *owner;
-    const tally__spec *spec;
-    tally__cu_address copies[2]; /* of inputs that lie in host memory */
-} call;
-
-static tally_status copy_input(call *c, int which, const char **data, int64_t *stride, int64_t count, memory_kind kind) {
-    const tally__driver *driver = c->gpu->driver;
-    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = *stride < 0 ? -*stride : *stride;
-    size_t all = (size_t)((count - 1) * span + bytes);
-    const char *low = *stride < 0 ? *data + (count - 1) * *stride : *data;
-    if (kind != IN_HOST || count == 0) return TALLY_OK;
-    TALLY_TRY(tally__gpu_check(driver, driver->allocate(&c->copies[which], all), "give memory for a copy of the array"));
-    TALLY_TRY(tally__gpu_check(driver, driver->copy_in(c->copies[which], low, all, c->stream), "copy the array"));
-    *data = (const char *)(uintptr_t)c->copies[which] + (*data - low);
-    return TALLY_OK;
-}
-
-static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
+static void shape_ordered(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
     work->run = 0;
     /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
@@ -113,7 +69,7 @@ static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
     *node_bytes = (size_t)nodes * c->spec->kernel->node_size;
 }
-static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
+static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
     *blocks = (leaves + TALLY_TILE_WARPS - 1) / TALLY_TILE_WARPS;
     if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
@@ -122,15 +78,12 @@ static void shape_exact(const call *c, const tally__loaded *loaded, int64_t coun
 }
 
 /* Launches the reduction of n values. `result` is device memory for the natural result, or 0; then scratch->node gets the node. */
-static tally_status launch(call *c, const char *x, int64_t x_stride, const char *y, int64_t y_stride, int64_t n, int64_t first,
-                           tally__cu_address result, tally__scratch *scratch) {
-    const tally__driver *driver = c->gpu->driver;
-    tally_work work = {.x = x, .y = y, .x_stride = x_stride, .y_stride = y_stride, .count = n, .first = first, .final = c->spec->final};
-    void *parameters[] = {&work};
+static tally_status launch(const tally__call *c, int64_t n, tally__cu_address result, tally__scratch *scratch) {
+    tally_work work = {.x = c->x, .y = c->y, .x_stride = c->x_stride, .y_stride = c->y_stride, .count = n, .final = c->spec->final};
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, &loaded));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WHOLE, &loaded));
     if (c->spec->exact)
         shape_exact(c, &loaded, n, &blocks);
     else
@@ -142,21 +95,16 @@ static tally_status launch(call *c, const char *x, int64_t x_stride, const char 
         work.result = (void *)(uintptr_t)result;
     else
         work.node = (void *)(uintptr_t)scratch->node;
-    return tally__gpu_check(driver,
-                            driver->launch(loaded.function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, c->stream, parameters, NULL),
-                            "start a kernel");
+    return tally__call_launch(c, &loaded, blocks, &work);
 }
 
 /* Waits, and gives the result to the host. */
-static tally_status fetch(const call *c, const tally__scratch *scratch, const tally__sink *sink, tally__report *report) {
+static tally_status fetch(const tally__call *c, const tally__scratch *scratch, const tally__sink *sink, tally__report *report) {
     const tally__driver *driver = c->gpu->driver;
     const tally__kernel *kernel = c->spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
-    int capture = TALLY_CU_CAPTURE_NONE;
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(c->stream, &capture), "tell whether the stream is captured"));
-    TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
-                "a captured reduction cannot wait for its result: give an output in device memory");
+    TALLY_TRY(tally__call_may_wait(c));
     TALLY_TRY(tally__gpu_check(driver, driver->copy_out(&room, scratch->node, kernel->node_size, c->stream), "copy the result"));
     TALLY_TRY(tally__gpu_check(driver, driver->stream_wait(c->stream), "finish the reduction"));
     report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
@@ -164,45 +112,33 @@ static tally_status fetch(const call *c, const tally__scratch *scratch, const ta
     return TALLY_OK;
 }
 
-static tally_status reduce_here(call *c, const tally__input *in, const memory *of_x, const memory *of_y, const tally__sink *sink,
-                                bool sink_on_device, tally__report *report) {
-    const char *x = in->x, *y = in->y;
-    int64_t x_stride = in->x_stride, y_stride = in->y_stride;
+static tally_status reduce_here(const tally__call *c, const tally__input *in, const tally__sink *sink, tally__report *report) {
     tally__scratch scratch;
-    tally__cu_address result = sink_on_device ? (tally__cu_address)(uintptr_t)sink->data : 0;
-    TALLY_CHECK(!sink_on_device || sink->type == c->spec->result_type, UNSUPPORTED,
-                "a result in device memory has its natural type in this version: ask for TALLY_NATURAL");
-    TALLY_TRY(copy_input(c, 0, &x, &x_stride, in->count, of_x->kind));
-    if (c->spec->inputs == 2) {
-        TALLY_TRY(copy_input(c, 1, &y, &y_stride, in->count, of_y->kind));
-    } else
-        y = x;
-    TALLY_TRY(launch(c, x, x_stride, y, y_stride, in->count, 0, result, &scratch));
-    if (!sink_on_device) return fetch(c, &scratch, sink, report);
+    tally__cu_address result = c->sink_on_device ? (tally__cu_address)(uintptr_t)sink->data : 0;
+    TALLY_TRY(launch(c, in->count, result, &scratch));
+    if (!c->sink_on_device) return fetch(c, &scratch, sink, report);
     report->saw = in->count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
     return TALLY_OK;
 }
 
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
                               tally__report *report) {
-    const char *why;
-    const tally__driver *driver = platform->driver(&why);
-    call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec};
+    tally__call c;
+    tally_status status = tally__call_open(&c, platform, spec, in, sink);
+    if (status == TALLY_OK) status = reduce_here(&c, in, sink, report);
+    tally__call_close(&c);
+    return status;
+}
+
+/* Rows are the only cut yet. */
+static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                const tally__sink *sink, tally__report *report) {
+    tally__call c;
     tally_status status;
-    TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x, of_out = kind_of(driver, sink->data);
-    bool sink_on_device = of_out.kind == IN_DEVICE;
-    int ordinal = of_x.kind == IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
-    TALLY_CHECK((of_y.kind != IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
-                "the arrays lie on different GPUs");
-    TALLY_CHECK(!sink_on_device || (of_x.kind != IN_HOST && of_y.kind != IN_HOST) || in->count == 0, BAD_ARGUMENT,
-                "the array lies in host memory and the output on a GPU: both must be in reach of it");
-    TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
-    TALLY_TRY(tally__gpu_enter(c.gpu));
-    status = reduce_here(&c, in, &of_x, &of_y, sink, sink_on_device, report);
-    for (int i = 0; i < 2; i++)
-        if (c.copies[i] != 0) driver->release(c.copies[i]);
-    tally__gpu_leave(c.gpu);
+    TALLY_CHECK(cut->cut == TALLY_ROWS, UNSUPPORTED, "segments but rows are reduced on the CPU only in this version, and from host memory");
+    status = tally__call_open(&c, platform, spec, in, sink);
+    if (status == TALLY_OK) status = tally__reduce_rows(&c, cut, sink, report);
+    tally__call_close(&c);
     return status;
 }
 
@@ -213,12 +149,15 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
     return reduce_on(&tally__simt_platform, spec, in, sink, report);
 }
 
-static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
-                                tally__report *report) {
-    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
+static tally_status cuda_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return segments_on(&tally__nvidia_platform, spec, in, cut, sink, report);
+}
+static tally_status simt_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return segments_on(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, no_segments};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, no_segments};
+const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments};
+const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments};

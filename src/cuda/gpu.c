@@ -93,14 +93,14 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* ---- kernels ---- */
 
-/* Whether the unit of a kernel is that of the spec. */
-static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
-    return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
+/* Whether the unit of a kernel is that of the spec and form. */
+static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
+    return unit->form == form && unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
-static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec) {
+static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec, tally__form form) {
     kernel_entry *entry = device->kernels;
-    while (entry != NULL && !is_of_spec(&entry->unit, spec)) entry = entry->next;
+    while (entry != NULL && !is_of_spec(&entry->unit, spec, form)) entry = entry->next;
     return entry;
 }
 
@@ -121,18 +121,18 @@ static void unload(const tally__gpu *gpu, kernel_entry *entry) {
     free(entry);
 }
 
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded) {
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     kernel_entry *entry, *first;
     tally_status status;
     pthread_mutex_lock(&lock);
-    entry = find_kernel(device, spec);
+    entry = find_kernel(device, spec, form);
     if (entry != NULL) *loaded = entry->loaded;
     pthread_mutex_unlock(&lock);
     if (entry != NULL) return TALLY_OK;
     entry = calloc(1, sizeof *entry);
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
-    status = tally__unit_of(spec, &entry->unit);
+    status = tally__unit_of(spec, form, &entry->unit);
     if (status == TALLY_OK) status = load(gpu, entry);
     if (status != TALLY_OK) {
         unload(gpu, entry);
@@ -140,7 +140,7 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     }
     *loaded = entry->loaded;
     pthread_mutex_lock(&lock);
-    first = find_kernel(device, spec);
+    first = find_kernel(device, spec, form);
     if (first == NULL) {
         entry->next = device->kernels;
         device->kernels = entry;

@@ -29,7 +29,7 @@ typedef struct tally__scratch {
 } tally__scratch;
 enum {
     TALLY_THREADS = 256, TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
-    TALLY_ARRIVALS = 1 << 13,
+    TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
     TALLY_MOST_TILES = 1 << 18,  /* their groups fit TALLY_ARRIVALS */
     TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* their keys fit */
@@ -46,8 +46,8 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernel of a spec, compiled and loaded at first use. */
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded);
+/* The kernel of that form for a spec, compiled and loaded at first use. */
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
 
 /* Scratch memory for a launch on a stream, the owner's own until it gives it up: launches on one stream share, those that are captured
  * into a graph have their own each. `given` of `given_bytes`, 0 at first, is used instead if it is not 0. */

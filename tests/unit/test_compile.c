@@ -21,7 +21,7 @@
 #include "cuda/nvidia.h"
 #include "support.h"
 
-enum { MOST_ARCHS = 16, MOST_UNITS = 1024, SAID = 600 };
+enum { MOST_ARCHS = 16, MOST_UNITS = 4096, SAID = 600 };
 
 static struct {
     int archs[MOST_ARCHS], arch_count, share, shares, processes;
@@ -99,10 +99,11 @@ static void list_units(void) {
     while (next_subject(&s)) {
         tally__spec spec;
         tally__unit unit;
-        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK ||
-            tally__unit_of(&spec, &unit) != TALLY_OK)
-            usage("no unit:", tally_message());
-        add_unit(&unit);
+        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK) usage("no unit:", tally_message());
+        for (int form = 0; form < TALLY_FORMS; form++) {
+            if (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK) usage("no unit:", tally_message());
+            add_unit(&unit);
+        }
     }
 }
 
