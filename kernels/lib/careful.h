@@ -106,12 +106,17 @@ TALLY_FN void TALLY_N(put_bytes)(const tally_work *work, int64_t i, const uint64
     char *to = (char *)work->result + i * work->result_stride;
     const int32_t bytes = TALLY_N(result_bytes)(&work->final);
     const uint64_t place = (uint64_t)work->result | (uint64_t)work->result_stride;
-    if (bytes % 8 == 0 && place % 8 == 0)
-        for (int32_t k = 0; k < bytes / 8; k++) ((uint64_t *)(void *)to)[k] = result[k];
-    else if (bytes == 4 && place % 4 == 0)
+    if (bytes == 4 && place % 4 == 0)
         *(uint32_t *)(void *)to = (uint32_t)result[0];
-    else
-        for (int32_t k = 0; k < bytes; k++) to[k] = (char)(result[k / 8] >> 8 * (k % 8));
+    else if (bytes % 8 == 0 && place % 8 == 0) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 6; k++)
+            if (k < bytes / 8) ((uint64_t *)(void *)to)[k] = result[k];
+    } else {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 6; k++)
+            for (int32_t b = 0; b < 8 && 8 * k + b < bytes; b++) to[8 * k + b] = (char)(result[k] >> 8 * b);
+    }
     if (work->saw != 0 && n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
 }
 /* The row that begins at value `at`, whose result is number i. */

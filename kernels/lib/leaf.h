@@ -53,15 +53,17 @@ typedef struct TALLY_N(share) {
     TALLY_N(part) part[TALLY_DEVICE_STRIPES];
 } TALLY_N(share);
 
-TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
-    const char *p = from->values + i * from->stride;
+/* Byte by byte, and out of the compiler's sight: it takes a memcpy to a value for an aligned load. */
+TALLY_RARE TALLY_T TALLY_N(read_bytes)(const char *p) {
     TALLY_T value;
     TALLY_B bits = 0;
-    if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
-    /* Byte by byte, and out of the compiler's sight: it takes a memcpy to a value for an aligned load. */
     for (int32_t b = TALLY_BYTES - 1; b >= 0; b--) bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
+}
+TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
+    const char *p = from->values + i * from->stride;
+    return from->is_aligned ? *(const TALLY_T *)(const void *)p : TALLY_N(read_bytes)(p);
 }
 
 /* The lane's part of stripe s of such a leaf. */

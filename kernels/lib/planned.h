@@ -11,23 +11,19 @@ enum {
     /* binades by which a plan from a sample is wider than it, above and below, if it can be */
     TALLY_SAMPLE_ABOVE = 6, TALLY_SAMPLE_BELOW = 16
 };
-TALLY_FN int32_t tally_count_bits(uint64_t w) {
-    int32_t count = 0;
-    for (; w != 0; w &= w - 1) count++;
-    return count;
-}
 #endif
 
 /* What is known of some values of one result. */
 typedef struct TALLY_N(partial) {
     TALLY_IF_SUM(int64_t sum[TALLY_MOST_LEVELS_OF_VALUES];) /* units of each level */
     TALLY_IF_PRODUCTS(int64_t products[TALLY_MOST_LEVELS_OF_PRODUCTS];)
-    int64_t present;
+    int64_t absent; /* values that the NaN policy leaves out */
 #ifdef TALLY_KEYS
     int64_t low, high; /* keys of the type, not wide ones */
 #endif
     int64_t seen;
 } TALLY_N(partial);
+enum { TALLY_N(partial_fits) = 1 / (sizeof(TALLY_N(partial)) <= TALLY_PARTIAL_BYTES) }; /* does not compile otherwise */
 
 TALLY_FN TALLY_N(partial) TALLY_N(no_partial)(void) {
     TALLY_N(partial) a;
@@ -43,7 +39,7 @@ TALLY_FN void TALLY_N(join_partials)(TALLY_N(partial) *a, TALLY_N(partial) b) {
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) { TALLY_IF_SUM(a->sum[k] += b.sum[k];) }
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) { TALLY_IF_PRODUCTS(a->products[k] += b.products[k];) }
-    a->present += b.present;
+    a->absent += b.absent;
     a->seen |= b.seen;
 #ifdef TALLY_KEYS
     a->low = b.low < a->low ? b.low : a->low;
@@ -108,11 +104,18 @@ TALLY_FN TALLY_N(ruler) TALLY_N(plan_of)(TALLY_N(extent) x, TALLY_N(extent) y, i
 /* -0 for what the NaN policy leaves out: it adds nothing, has no size, and is no evidence. */
 TALLY_FN TALLY_T TALLY_N(absent_value)(void) { return TALLY_N(from_bits)((TALLY_K)TALLY_K_LOW); }
 
-/* Puts absent values where a pair is not counted, and says of which it is, a bit each. */
-TALLY_FN uint64_t TALLY_N(leave_out)(TALLY_T *x, TALLY_T *y, uint64_t there, const int32_t count, const int32_t apart) {
+/* Puts absent values where a pair is not counted: where `there` has no bit for it, or where the NaN policy says so, which takes its bit and
+ * adds to *absent. */
+TALLY_FN uint64_t TALLY_N(leave_out)(TALLY_T *x, TALLY_T *y, uint64_t there, int64_t *absent, const int32_t count, const int32_t apart) {
+    (void)absent;
     TALLY_UNROLL
     for (int32_t i = 0; i < count; i++) {
-        if (TALLY_NAN == 1 && (!TALLY_N(present)(x[i * apart]) || !TALLY_N(present)(y[i * apart]))) there &= ~((uint64_t)1 << i);
+#if TALLY_NAN == 1
+        if ((there >> i & 1) && (TALLY_N(is_nan)(x[i * apart]) || TALLY_N(is_nan)(y[i * apart]))) {
+            there &= ~((uint64_t)1 << i);
+            *absent += 1;
+        }
+#endif
         if (there >> i & 1) continue;
         x[i * apart] = y[i * apart] = TALLY_N(absent_value)();
     }
@@ -223,25 +226,25 @@ TALLY_FN int32_t TALLY_N(is_in_doubles)(const tally_levels *levels) {
     return is_in;
 }
 
-/* The result of n values in `sum`, if it is certain. */
-TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, const tally_final *final, uint64_t *result) {
-    const double n = (double)p->present;
-    const int32_t is_f64 = final->format.digits == 53, is_short = p->present < 1 << 20; /* as quotients need it */
-    int32_t sure = !(p->seen & TALLY_BEYOND) && p->present > 0;
-    tally_pair sum = {0, 0}, products = {0, 0};
+/* The result of `present` values, if it is certain. */
+TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t present, const tally_final *final,
+                                              uint64_t *result) {
+    const double n = (double)present;
+    const int32_t is_f64 = final->format.digits == 53, is_short = present < 1 << 20; /* as quotients need it */
+    int32_t sure = !(p->seen & TALLY_BEYOND) && present > 0;
     tally_quick quick;
-    (void)n, (void)sum, (void)products, (void)is_f64, (void)is_short;
+    (void)n, (void)is_f64, (void)is_short;
 #ifndef TALLY_KEYS
     sure &= is_f64 || final->format.digits == 24;
 #endif
     if (!sure) return 0;
 #ifdef TALLY_SUM_TERM
     if (!TALLY_N(is_in_doubles)(&ruler->sum)) return 0;
-    sum = TALLY_N(pair_of)(p->sum, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);
+    tally_pair sum = TALLY_N(pair_of)(p->sum, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);
 #endif
 #ifdef TALLY_PRODUCTS
     if (!TALLY_N(is_in_doubles)(&ruler->products)) return 0;
-    products = TALLY_N(pair_of)(p->products, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);
+    tally_pair products = TALLY_N(pair_of)(p->products, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);
 #endif
 #if defined(TALLY_KEYS)
     sure &= is_short;
@@ -259,7 +262,7 @@ TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALL
     floats[3] = quick.value, sure &= quick.sure;
     quick = tally_quick_spread(sum, products, n, (double)final->ddof, final->root, 1);
     floats[4] = quick.value, sure &= quick.sure;
-    result[0] = (uint64_t)p->present;
+    result[0] = (uint64_t)present;
     for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
 #else
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
@@ -268,7 +271,7 @@ TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALL
 #else
     int32_t is_minus = 0;
 #ifdef TALLY_PRODUCTS
-    sum = products;
+    const tally_pair sum = products;
 #else
     is_minus = TALLY_SUM_TERM == TALLY_TERM_VALUE && !(p->seen & TALLY_NOT_MINUS_ZERO);
 #endif
@@ -285,18 +288,18 @@ TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALL
 }
 
 /* What the plan has held, to limbs, by one lane; false: nothing tells the sign of a zero. */
-TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, TALLY_N(node) *node) {
+TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t present, TALLY_N(node) *node) {
     const int32_t is_other = (p->seen & TALLY_NOT_MINUS_ZERO) != 0;
     int32_t is_known = 1;
     (void)is_other;
     TALLY_N(clear)(node);
-    node->n = p->present;
+    node->n = present;
 #ifdef TALLY_SUM_TERM
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES && k < ruler->sum.count; k++) {
         tally_deposit(node->sum + TALLY_EVIDENCE, p->sum[k] & 0xffffffff, ruler->sum.unit[k] - TALLY_ORIGIN);
         tally_deposit(node->sum + TALLY_EVIDENCE, p->sum[k] >> 32, ruler->sum.unit[k] - TALLY_ORIGIN + 32);
     }
-    if (p->present > 0) node->sum[TALLY_SUM_TERM == TALLY_TERM_VALUE && !is_other ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
+    if (present > 0) node->sum[TALLY_SUM_TERM == TALLY_TERM_VALUE && !is_other ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
 #endif
 #ifdef TALLY_PRODUCTS
     int64_t any = 0;
@@ -305,13 +308,13 @@ TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ru
         tally_deposit(node->products + TALLY_EVIDENCE, p->products[k] >> 32, ruler->products.unit[k] - 2 * TALLY_ORIGIN + 32);
         any |= p->products[k];
     }
-    if (p->present > 0) node->products[TALLY_OTHER] = 1;
+    if (present > 0) node->products[TALLY_OTHER] = 1;
     is_known = TALLY_KERNEL_INPUTS == 1 || any != 0;
 #endif
 #ifdef TALLY_KEYS
     TALLY_N(notes) notes;
     notes.low = INT64_MAX, notes.high = INT64_MIN;
-    if (p->present > 0) {
+    if (present > 0) {
         TALLY_N(widen_keys)(&notes, TALLY_N(from_key)((TALLY_K)p->low));
         TALLY_N(widen_keys)(&notes, TALLY_N(from_key)((TALLY_K)p->high));
     }
@@ -322,30 +325,37 @@ TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ru
     return is_known;
 }
 
+/* What is not done quickly: from limbs, one lane after another, or carefully, by all of them for one. */
+TALLY_RARE void TALLY_N(put_slowly)(const tally_work *work, TALLY_N(partial) p, TALLY_N(ruler) ruler, int64_t i, int64_t at, TALLY_N(node) *node) {
+    const int64_t present = work->length - p.absent;
+    uint32_t left = tally_ballot(i >= 0);
+    int32_t is_held = 1;
+    for (int32_t lane = 0; lane < TALLY_WARP; lane++) {
+        if (!(left >> lane & 1)) continue;
+        tally_warp_barrier();
+        if (tally_lane() != lane) continue;
+        is_held = !(p.seen & TALLY_BEYOND) && TALLY_N(limbs_of)(&p, &ruler, present, node);
+        if (is_held) {
+            uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+            TALLY_N(total) total = TALLY_N(total_of)(node);
+            TALLY_N(conclude)(&total, &work->final, result);
+            TALLY_N(put_bytes)(work, i, result, present);
+        }
+    }
+    left = tally_ballot(i >= 0 && !is_held);
+    for (int32_t lane = 0; lane < TALLY_WARP; lane++)
+        if (left >> lane & 1)
+            TALLY_N(conclude_carefully)(work, tally_of_lane64(i, lane), tally_of_lane64(at, lane), work->inner, node);
+}
+
 /* Writes the results that lanes hold, each for its row: number `i` of results, from value `at` on; -1: none. All lanes take part. */
 TALLY_FN void TALLY_N(put_partials)(const tally_work *work, const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t i, int64_t at,
                                     TALLY_N(node) *node) {
+    const int64_t present = work->length - p->absent;
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    int32_t is_done = i < 0 || TALLY_N(conclude_quickly)(p, ruler, &work->final, result), is_held = 1;
-    uint32_t left;
-    if (i >= 0 && is_done) TALLY_N(put_bytes)(work, i, result, p->present);
-    left = tally_ballot(!is_done);
-    for (int32_t lane = 0; left >> lane != 0; lane++) { /* from limbs, one after another */
-        if (!(left >> lane & 1)) continue;
-        tally_warp_barrier();
-        if (tally_lane() == lane) {
-            is_held = !(p->seen & TALLY_BEYOND) && TALLY_N(limbs_of)(p, ruler, node);
-            if (is_held) {
-                TALLY_N(total) total = TALLY_N(total_of)(node);
-                TALLY_N(conclude)(&total, &work->final, result);
-                TALLY_N(put_bytes)(work, i, result, p->present);
-            }
-        }
-        if (lane == TALLY_WARP - 1) break;
+    if (i >= 0 && TALLY_N(conclude_quickly)(p, ruler, present, &work->final, result)) {
+        TALLY_N(put_bytes)(work, i, result, present);
+        i = -1;
     }
-    left = tally_ballot(!is_done && !is_held);
-    for (int32_t lane = 0; lane < TALLY_WARP && left >> lane != 0; lane++) {
-        if (!(left >> lane & 1)) continue;
-        TALLY_N(conclude_carefully)(work, tally_of_lane64(i, lane), tally_of_lane64(at, lane), work->inner, node);
-    }
+    if (tally_any(i >= 0)) TALLY_N(put_slowly)(work, *p, *ruler, i, at, node);
 }

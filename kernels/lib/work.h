@@ -13,7 +13,11 @@ enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: t
 #define TALLY_ACROSS_OF(node_bytes, value_bytes, order_shows)                                                          \
     (16 / (value_bytes) < TALLY_ACROSS_MOST(node_bytes, order_shows) ? 16 / (value_bytes) : TALLY_ACROSS_MOST(node_bytes, order_shows))
 #define TALLY_EXACT_ACROSS_OF(value_bytes) ((value_bytes) == 8 ? 2 : 4) /* the same of exact sums */
-enum { TALLY_CHUNK_FAN = 16, TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */ };
+enum {
+    TALLY_CHUNK_FAN = 16,
+    TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */
+    TALLY_PARTIAL_BYTES = 96 /* what blocks leave for one another of an exact sum, at most */
+};
 
 typedef struct tally_work {
     const char *x, *y;           /* the inputs; y equals x where there is one */

@@ -17,7 +17,7 @@
 #include "lib/planned.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_BYTES == 2 || defined(TALLY_PRODUCTS) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+#if defined(TALLY_PRODUCTS) || TALLY_BYTES != 8
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -25,7 +25,7 @@
 #define TALLY_ACROSS TALLY_EXACT_ACROSS_OF(TALLY_BYTES)
 #include "lib/panel.h"
 
-enum { TALLY_N(together) = 8 }; /* values of a result on their way at once */
+#define TALLY_TOGETHER 8 /* values of a result on their way at once */
 
 typedef struct TALLY_N(partials) {
     TALLY_N(partial) v[TALLY_ACROSS];
@@ -39,34 +39,40 @@ typedef struct TALLY_N(shared) {
 
 /* Values k, k + step, ... of each of the thread's results, as many as are below `end`. */
 typedef struct TALLY_N(strips) {
-    TALLY_N(strip) x[8], y[8];
+    TALLY_T x[TALLY_TOGETHER * TALLY_ACROSS], y[TALLY_TOGETHER * TALLY_ACROSS];
     uint64_t there[TALLY_ACROSS];
+    int64_t absent[TALLY_ACROSS];
 } TALLY_N(strips);
 TALLY_FN TALLY_N(strips) TALLY_N(read_strips)(const TALLY_N(panel) *panel, int64_t k, int64_t step, int64_t end) {
     TALLY_N(strips) strips;
     uint64_t there = 0;
     TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_N(together); s++) {
+    for (int32_t s = 0; s < TALLY_TOGETHER; s++) {
+        TALLY_N(strip) x, y;
+        __builtin_memset(&x, 0, sizeof x);
         if (k + s * step < end && panel->is_there) {
             there |= (uint64_t)1 << s;
-            strips.x[s] = TALLY_N(read_strip)(&panel->x, panel, k + s * step);
-            if (TALLY_KERNEL_INPUTS == 2) strips.y[s] = TALLY_N(read_strip)(&panel->y, panel, k + s * step);
-        } else
-            __builtin_memset(&strips.x[s], 0, sizeof strips.x[s]), __builtin_memset(&strips.y[s], 0, sizeof strips.y[s]);
-        if (TALLY_KERNEL_INPUTS == 1) strips.y[s] = strips.x[s];
+            x = TALLY_N(read_strip)(&panel->x, panel, k + s * step);
+        }
+        y = x;
+        if (TALLY_KERNEL_INPUTS == 2 && (there >> s & 1)) y = TALLY_N(read_strip)(&panel->y, panel, k + s * step);
+        __builtin_memcpy(strips.x + s * TALLY_ACROSS, &x, sizeof x);
+        __builtin_memcpy(strips.y + s * TALLY_ACROSS, &y, sizeof y);
     }
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        strips.there[v] = TALLY_N(leave_out)(strips.x[0].v + v, strips.y[0].v + v, there, TALLY_N(together), TALLY_ACROSS);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        strips.absent[v] = 0;
+        strips.there[v] = TALLY_N(leave_out)(strips.x + v, strips.y + v, there, &strips.absent[v], TALLY_TOGETHER, TALLY_ACROSS);
+    }
     return strips;
 }
 
 /* The plan of a panel: from eight of its rows, the same for all of its threads. */
 TALLY_FN TALLY_N(ruler) TALLY_N(plan_panel)(const tally_work *work, const TALLY_N(panel) *panel) {
-    const int64_t step = work->length <= TALLY_N(together) ? 1 : work->length / TALLY_N(together);
+    const int64_t step = work->length <= TALLY_TOGETHER ? 1 : work->length / TALLY_TOGETHER;
     const TALLY_N(strips) strips = TALLY_N(read_strips)(panel, 0, step, work->length);
-    TALLY_N(extent) of_x = TALLY_N(measure_warp)(TALLY_N(measure_some)(strips.x[0].v, TALLY_N(together) * TALLY_ACROSS, 1)), of_y = of_x;
-    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_warp)(TALLY_N(measure_some)(strips.y[0].v, TALLY_N(together) * TALLY_ACROSS, 1));
+    TALLY_N(extent) of_x = TALLY_N(measure_warp)(TALLY_N(measure_some)(strips.x, TALLY_TOGETHER * TALLY_ACROSS, 1)), of_y = of_x;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_warp)(TALLY_N(measure_some)(strips.y, TALLY_TOGETHER * TALLY_ACROSS, 1));
     return TALLY_N(plan_of)(of_x, of_y, work->length, 1);
 }
 
@@ -115,12 +121,12 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_columns_, TALLY_KERNEL)), TALLY_RESIDENT) 
     TALLY_N(partials) mine;
     int32_t is_last = 1;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) mine.v[v] = TALLY_N(no_partial)();
-    for (int64_t k = begin + panel.sub; k < end; k += TALLY_N(together) * panel.subs) {
+    for (int64_t k = begin + panel.sub; k < end; k += TALLY_TOGETHER * panel.subs) {
         const TALLY_N(strips) strips = TALLY_N(read_strips)(&panel, k, panel.subs, end);
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            TALLY_N(add_some)(&mine.v[v], &ruler, strips.x[0].v + v, strips.y[0].v + v, strips.there[v], TALLY_N(together), TALLY_ACROSS);
-            mine.v[v].present += tally_count_bits(strips.there[v]);
+            TALLY_N(add_some)(&mine.v[v], &ruler, strips.x + v, strips.y + v, strips.there[v], TALLY_TOGETHER, TALLY_ACROSS);
+            mine.v[v].absent += strips.absent[v];
         }
     }
     TALLY_N(fold_subs)(&mine, &panel, shared);
@@ -133,6 +139,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_columns_, TALLY_KERNEL)), TALLY_RESIDENT) 
 
 #undef TALLY_RESIDENT
 #undef TALLY_ACROSS
+#undef TALLY_TOGETHER
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF

@@ -5,10 +5,7 @@
 
 #include "cuda/cuda.h"
 
-enum {
-    FAN = 64,          /* as kernels/lib/tile.h combines nodes */
-    PARTIAL_BYTES = 96 /* of kernels/lib/planned.h, at most */
-};
+enum { FAN = 64 }; /* as kernels/lib/tile.h combines nodes */
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
 typedef struct plan {
@@ -37,7 +34,7 @@ static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *grou
 }
 
 /* Of what blocks leave for one another. */
-static size_t node_size(const tally__call *call) { return call->spec->exact ? PARTIAL_BYTES : call->spec->kernel->node_size; }
+static size_t node_size(const tally__call *call) { return call->spec->exact ? TALLY_PARTIAL_BYTES : call->spec->kernel->node_size; }
 
 /* How many outer indices one launch takes: those of `panels` each whose counters fit. */
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
