@@ -106,32 +106,33 @@ TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const tally_source *from_x, const tal
     });
 }
 
+/* A leaf of n values in registers, of at most `stripes` stripes, a constant; `at` is the place of the first in its row. */
+TALLY_FN TALLY_N(node) TALLY_N(node_of_parts)(const TALLY_N(part) *x, const TALLY_N(part) *y, const int32_t stripes, int64_t n, int64_t at) {
+    TALLY_N(column) columns[TALLY_HELD], column;
+    uint32_t present = 0;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < stripes; s++) {
+        if (s * TALLY_DEVICE_COLUMNS >= n) continue;
+        TALLY_N(stack)(columns, &x[s], &y[s], s, n);
+        TALLY_COUNT(present, &x[s], &y[s], s, n);
+    }
+    column = TALLY_N(fold)(columns);
+    TALLY_SEAL(column, TALLY_N(count)(present, n), at, {
+        TALLY_UNROLL
+        for (int32_t s = 0; s < stripes; s++)
+            if (s * TALLY_DEVICE_COLUMNS < n) TALLY_N(stack2)(columns2, &x[s], aim, s, n);
+    });
+}
+
 /* A packed leaf that is short: as many stripes as there are, of which the last may be a part. */
 TALLY_FN TALLY_N(node) TALLY_N(part_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first) {
     TALLY_N(share) x, y;
-    TALLY_N(column) columns[TALLY_HELD], column;
-    uint32_t present = 0;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         if (s * TALLY_DEVICE_COLUMNS < n) x.part[s] = TALLY_N(read_part_of)(from_x, at, s, n);
         if (TALLY_KERNEL_INPUTS == 2 && s * TALLY_DEVICE_COLUMNS < n) y.part[s] = TALLY_N(read_part_of)(from_y, at, s, n);
     }
-    if (TALLY_KERNEL_INPUTS == 1) y = x;
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        if (s * TALLY_DEVICE_COLUMNS >= n) continue;
-        TALLY_N(stack)(columns, &x.part[s], &y.part[s], s, n);
-        TALLY_COUNT(present, &x.part[s], &y.part[s], s, n);
-    }
-    column = TALLY_N(fold)(columns);
-    TALLY_SEAL(column, TALLY_N(count)(present, n), first + at, {
-        TALLY_UNROLL_WIDE
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-            if (s * TALLY_DEVICE_COLUMNS >= n) continue;
-            if (TALLY_BYTES == 1) x.part[0] = TALLY_N(read_part_of)(from_x, at, s, n);
-            TALLY_N(stack2)(columns2, &x.part[TALLY_BYTES == 1 ? 0 : s], aim, s, n);
-        }
-    });
+    return TALLY_N(node_of_parts)(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n, first + at);
 }
 
 /* A leaf that is short, or whose values lie apart: stripe by stripe. */

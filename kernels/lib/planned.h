@@ -46,16 +46,21 @@ TALLY_FN void TALLY_N(join_partials)(TALLY_N(partial) *a, TALLY_N(partial) b) {
     a->high = b.high > a->high ? b.high : a->high;
 #endif
 }
-/* The sum over lanes whose numbers differ by `mask` bits and below; in each of them. */
+/* The sum over so many lanes, a constant, whose numbers follow one another; in each of them. */
 TALLY_FN TALLY_N(partial) TALLY_N(fold_partial)(TALLY_N(partial) a, const int32_t lanes) {
     TALLY_UNROLL
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-        TALLY_N(partial) other;
-        int64_t mine[sizeof a / 8];
-        __builtin_memcpy(mine, &a, sizeof a);
+        TALLY_N(partial) other = a;
         TALLY_UNROLL
-        for (uint32_t k = 0; k < sizeof a / 8; k++) mine[k] = tally_shuffle64(mine[k], mask);
-        __builtin_memcpy(&other, mine, sizeof other);
+        for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) { TALLY_IF_SUM(other.sum[k] = tally_shuffle64(a.sum[k], mask);) }
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) { TALLY_IF_PRODUCTS(other.products[k] = tally_shuffle64(a.products[k], mask);) }
+        if (TALLY_NAN == 1) other.absent = tally_shuffle64(a.absent, mask);
+        other.seen = tally_shuffle_xor((uint32_t)a.seen, mask);
+#ifdef TALLY_KEYS
+        other.low = tally_shuffle64(a.low, mask);
+        other.high = tally_shuffle64(a.high, mask);
+#endif
         TALLY_N(join_partials)(&a, other);
     }
     return a;
@@ -79,6 +84,13 @@ TALLY_FN int32_t TALLY_N(additions_of)(int64_t n) {
     while (n >> log != 0) log++;
     return log - 11 > TALLY_LANE_ADDITIONS ? log - 11 : TALLY_LANE_ADDITIONS;
 }
+/* The smallest size, minus 1, of values that the first level alone holds: they, or their squares, are multiples of its unit. */
+TALLY_FN uint32_t TALLY_N(first_alone)(const tally_levels *levels, const int32_t is_square) {
+    const int32_t unit = levels->unit[0];
+    if (levels->count <= 1) return 0;
+    return TALLY_N(least_above)(!is_square ? unit : unit >= 0 ? (unit + 1) / 2 : -(-unit / 2));
+}
+
 /* Levels for values of these extents, the same in all lanes, or for a wider range if `is_sample`. Where there are none, nothing is held. */
 TALLY_FN TALLY_N(ruler) TALLY_N(plan_of)(TALLY_N(extent) x, TALLY_N(extent) y, int64_t n, int32_t is_sample) {
     TALLY_N(ruler) ruler;
@@ -187,15 +199,19 @@ TALLY_FN void TALLY_N(add_some)(TALLY_N(partial) *p, const TALLY_N(ruler) *ruler
     }
     if (is_other) p->seen |= TALLY_NOT_MINUS_ZERO;
     (void)there;
+    /* Of narrow types the first level holds nearly all values, and the others have nothing to do then. */
 #ifdef TALLY_SUM_TERM
-    if (TALLY_MOST_LEVELS_OF_VALUES == 1 || ruler->sum.count == 1) TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 1);
-    else if (ruler->sum.count == 2) TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 2);
+    const int32_t sum_count = !TALLY_IS_F64 && of_x.least >= TALLY_N(first_alone)(&ruler->sum, 0) ? 1 : ruler->sum.count;
+    if (TALLY_MOST_LEVELS_OF_VALUES == 1 || sum_count == 1) TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 1);
+    else if (sum_count == 2) TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 2);
     else TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 3);
 #endif
 #ifdef TALLY_PRODUCTS
-    if (!TALLY_IS_F64 && ruler->products.count == 1) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 1);
-    else if (!TALLY_IS_F64 && ruler->products.count == 2) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 2);
-    else if (ruler->products.count <= 3) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 3);
+    const int32_t is_alone = !TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1 && of_x.least >= TALLY_N(first_alone)(&ruler->products, 1);
+    const int32_t products_count = is_alone ? 1 : ruler->products.count;
+    if (!TALLY_IS_F64 && products_count == 1) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 1);
+    else if (!TALLY_IS_F64 && products_count == 2) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 2);
+    else if (products_count <= 3) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 3);
 #if TALLY_IS_F64
     else TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 4);
 #endif
@@ -357,5 +373,16 @@ TALLY_FN void TALLY_N(put_partials)(const tally_work *work, const TALLY_N(partia
         TALLY_N(put_bytes)(work, i, result, present);
         i = -1;
     }
-    if (tally_any(i >= 0)) TALLY_N(put_slowly)(work, *p, *ruler, i, at, node);
+    if (tally_any(i >= 0)) {
+        TALLY_N(ruler) units; /* nothing else of the ruler is needed any more, nor kept in registers till here */
+        TALLY_N(forget_levels)(&units);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) {
+            TALLY_IF_SUM(units.sum.unit[k] = ruler->sum.unit[k];)
+            TALLY_IF_PRODUCTS(units.products.unit[k] = ruler->products.unit[k];)
+        }
+        TALLY_IF_SUM(units.sum.count = ruler->sum.count;)
+        TALLY_IF_PRODUCTS(units.products.count = ruler->products.count;)
+        TALLY_N(put_slowly)(work, *p, units, i, at, node);
+    }
 }

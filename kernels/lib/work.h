@@ -6,13 +6,15 @@
 
 enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
 
-/* How many results of rows along another axis a thread takes side by side: 16 bytes of values, or fewer where nodes are large; `order_shows`:
+/* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer where nodes are large; `order_shows`:
  * partial results are kept for several at once. A constant for constants. */
 #define TALLY_ACROSS_MOST(node_bytes, order_shows) \
-    ((order_shows) ? ((node_bytes) <= 16 ? 8 : (node_bytes) <= 32 ? 4 : 2) : ((node_bytes) <= 16 ? 16 : (node_bytes) <= 32 ? 8 : (node_bytes) <= 48 ? 4 : 2))
-#define TALLY_ACROSS_OF(node_bytes, value_bytes, order_shows)                                                          \
-    (16 / (value_bytes) < TALLY_ACROSS_MOST(node_bytes, order_shows) ? 16 / (value_bytes) : TALLY_ACROSS_MOST(node_bytes, order_shows))
-#define TALLY_EXACT_ACROSS_OF(value_bytes) ((value_bytes) == 8 ? 2 : 4) /* the same of exact sums */
+    ((order_shows) ? ((node_bytes) <= 16 ? 8 : (node_bytes) <= 32 ? 4 : 2) : ((node_bytes) <= 32 ? 8 : (node_bytes) <= 48 ? 4 : 2))
+#define TALLY_ACROSS_OF(node_bytes, value_bytes, inputs, order_shows)   \
+    (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) \
+         ? 16 / ((value_bytes) * (inputs))                              \
+         : TALLY_ACROSS_MOST(node_bytes, order_shows))
+#define TALLY_EXACT_ACROSS_OF(value_bytes, inputs) (((value_bytes) == 8 ? 2 : 4) / (inputs)) /* the same of exact sums */
 enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */

@@ -12,7 +12,7 @@
 #include "lib/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 || defined(TALLY_SQUARES)
+#if TALLY_PASSES == 2 || defined(TALLY_SQUARES) || TALLY_BYTES <= 2
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -21,7 +21,7 @@
 #define TALLY_LEAST_SUBS 8 /* of a panel of several leaves */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */
 
-enum { TALLY_N(results_across) = TALLY_ACROSS_OF((sizeof(TALLY_N(node)) + 15) / 16 * 16, TALLY_BYTES, !TALLY_IS_FREE) };
+enum { TALLY_N(results_across) = TALLY_ACROSS_OF((sizeof(TALLY_N(node)) + 15) / 16 * 16, TALLY_BYTES, TALLY_KERNEL_INPUTS, !TALLY_IS_FREE) };
 #define TALLY_ACROSS TALLY_N(results_across)
 
 #include "lib/panel.h"

@@ -22,7 +22,7 @@
 #else
 #define TALLY_RESIDENT 2
 #endif
-#define TALLY_ACROSS TALLY_EXACT_ACROSS_OF(TALLY_BYTES)
+#define TALLY_ACROSS TALLY_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS)
 #include "lib/panel.h"
 
 #define TALLY_TOGETHER 8 /* values of a result on their way at once */

@@ -1,8 +1,7 @@
-/* Rows by any operator of kernels/operators, in the canonical order (docs/order.md): the values of each lie side by side, or the rows are
- * short (docs/design/007). No include guard: included once for each type.
+/* Rows of more than 64 values that lie side by side, by any operator of kernels/operators, in the canonical order (docs/order.md,
+ * docs/design/007). No include guard: included once for each type.
  *
- * Rows of at most 64 values are taken by 1, 2, 4 or 8 lanes each, so that neighbouring lanes read neighbouring values; longer ones by a warp
- * each, or, where there are few, by blocks, which take tiles of a row as those of a whole array are taken. */
+ * A warp has a row, or four short ones, or blocks have one, which take tiles of it as those of a whole array are taken. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -10,34 +9,12 @@
 #include "lib/tile.h"
 #include "lib/put_result.h"
 
-#define TALLY_SHORT_COLUMNS 8 /* of a leaf of at most TALLY_DEVICE_SMALL values */
-#include "lib/short_row.h"
-
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE))
+#if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE)) || TALLY_KERNEL_INPUTS == 2
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
 #endif
-
-/* ---- short rows ---- */
-
-/* Row r of results is at outer index r / inner and inner index r % inner. */
-TALLY_FN void TALLY_N(take_short_rows)(const tally_work *work, const int32_t lanes) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const int64_t rows = work->outer * work->inner;
-    const int32_t together = TALLY_WARP / lanes, mine = tally_lane() % lanes, length = (int32_t)work->length;
-    int64_t first = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * together << work->run;
-    for (int32_t k = 0; k < 1 << work->run && first < rows; k++, first += together) {
-        int64_t row = first + tally_lane() / lanes, at = row * length;
-        int32_t is_there = row < rows;
-        if (work->inner > 1) at = row / work->inner * length * work->inner + row % work->inner;
-        TALLY_N(node) node = TALLY_N(short_node)(&x, &y, at, work->inner, is_there ? length : 0, length, mine, lanes);
-        if (is_there && mine == 0) TALLY_N(put_result)(work, row, node);
-    }
-}
-
-/* ---- long rows ---- */
 
 /* Row r; no indices go on from one row to the next. */
 TALLY_FN TALLY_N(span) TALLY_N(span_of)(const tally_work *work, int64_t row) {
@@ -50,12 +27,40 @@ TALLY_FN TALLY_N(span) TALLY_N(span_of)(const tally_work *work, int64_t row) {
 }
 
 /* A warp has a row of at most 32 leaves. */
-TALLY_FN void TALLY_N(take_rows)(const tally_work *work, tally_stage *stage) {
+TALLY_FN void TALLY_N(take_row)(const tally_work *work, tally_stage *stage) {
     int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     if (row >= work->outer) return;
     TALLY_N(span) span = TALLY_N(span_of)(work, row);
     TALLY_N(node) node = TALLY_N(take_run)(&span, 0, TALLY_WARP, 1, stage);
     if (tally_lane() == 0) TALLY_N(put_result)(work, row, node);
+}
+
+#define TALLY_TOGETHER 4 /* rows of at most TALLY_FEW stripes that a warp has on their way at once */
+#define TALLY_FEW (TALLY_DEVICE_STRIPES / TALLY_TOGETHER)
+
+/* A warp has four packed rows; lane k writes the k-th. */
+TALLY_FN void TALLY_N(take_four)(const tally_work *work) {
+    const int64_t first = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_TOGETHER;
+    const int32_t n = (int32_t)work->length;
+    TALLY_N(share) x, y;
+    TALLY_N(node) mine = TALLY_N(nothing)();
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        const int64_t row = first + s / TALLY_FEW;
+        if (row >= work->outer || s % TALLY_FEW * TALLY_DEVICE_COLUMNS >= n)
+            __builtin_memset(&x.part[s], 0, sizeof x.part[s]), y.part[s] = x.part[s];
+        else {
+            const TALLY_N(span) span = TALLY_N(span_of)(work, row);
+            x.part[s] = y.part[s] = TALLY_N(read_part_of)(&span.x, 0, s % TALLY_FEW, n);
+            if (TALLY_KERNEL_INPUTS == 2) y.part[s] = TALLY_N(read_part_of)(&span.y, 0, s % TALLY_FEW, n);
+        }
+    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_TOGETHER; k++) {
+        const TALLY_N(node) node = TALLY_N(node_of_parts)(x.part + k * TALLY_FEW, y.part + k * TALLY_FEW, TALLY_FEW, n, 0);
+        if (tally_lane() == k) mine = node;
+    }
+    if (tally_lane() < TALLY_TOGETHER && first + tally_lane() < work->outer) TALLY_N(put_result)(work, first + tally_lane(), mine);
 }
 
 /* Several blocks have a row; of the nodes and counters of its tree, each row has its own. */
@@ -70,21 +75,16 @@ TALLY_FN void TALLY_N(take_row_tile)(const tally_work *work, TALLY_N(shared_tile
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(rows_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared_tile), shared);
-    if (work.lanes == 1)
-        TALLY_N(take_short_rows)(&work, 1);
-    else if (work.lanes == 2)
-        TALLY_N(take_short_rows)(&work, 2);
-    else if (work.lanes == 4)
-        TALLY_N(take_short_rows)(&work, 4);
-    else if (work.lanes == 8)
-        TALLY_N(take_short_rows)(&work, 8);
-    else if (work.tiles == 0)
-        TALLY_N(take_rows)(&work, &shared->stage);
-    else
+    if (work.tiles > 0)
         TALLY_N(take_row_tile)(&work, shared);
+    else if (work.run > 0)
+        TALLY_N(take_four)(&work);
+    else
+        TALLY_N(take_row)(&work, &shared->stage);
 }
 
-#undef TALLY_SHORT_COLUMNS
+#undef TALLY_TOGETHER
+#undef TALLY_FEW
 #include "lib/leaf_node_end.h"
 #include "lib/operator_end.h"
 #include "lib/types_end.h"

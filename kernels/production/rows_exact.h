@@ -1,5 +1,5 @@
-/* Rows by an operator of kernels/exact: of each the true sum, whatever the order (docs/exact.md). The values of a row lie side by side, or are
- * few (docs/design/007). No include guard. */
+/* Rows of more than 64 values that lie side by side, by an operator of kernels/exact: of each the true sum, whatever the order (docs/exact.md,
+ * docs/design/007). No include guard. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -24,56 +24,6 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) nodes[TALLY_WARPS]; /* for what is not held by levels */
     TALLY_N(partial) partials[TALLY_WARPS];
 } TALLY_N(shared);
-
-/* ---- short rows ---- */
-
-/* n values of a row, apart, from value `at` on, by `lanes` lanes, which have `held` of them each, at most; both are constants. 0: there is no
- * row. All lanes of the warp take part. */
-TALLY_FN TALLY_N(partial) TALLY_N(short_row)(const tally_work *work, int64_t at, int32_t n, const int32_t lanes, const int32_t held,
-                                             TALLY_N(ruler) *ruler) {
-    const tally_source from_x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), from_y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    TALLY_N(partial) p = TALLY_N(no_partial)();
-    TALLY_N(extent) of_x, of_y;
-    TALLY_T x[8], y[8];
-    uint64_t there = 0;
-    TALLY_UNROLL
-    for (int32_t m = 0; m < held; m++) {
-        const int32_t i = tally_lane() % lanes + lanes * m;
-        x[m] = y[m] = 0;
-        if (i >= n) continue;
-        there |= (uint64_t)1 << m;
-        x[m] = y[m] = TALLY_N(read_one)(&from_x, at + i * work->inner);
-        if (TALLY_KERNEL_INPUTS == 2) y[m] = TALLY_N(read_one)(&from_y, at + i * work->inner);
-    }
-    there = TALLY_N(leave_out)(x, y, there, &p.absent, held, 1);
-    of_x = of_y = TALLY_N(measure_warp)(TALLY_N(measure_some)(x, held, 1));
-    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_warp)(TALLY_N(measure_some)(y, held, 1));
-    *ruler = TALLY_N(plan_of)(of_x, of_y, work->length, 0);
-    TALLY_N(add_some)(&p, ruler, x, y, there, held, 1);
-    return TALLY_N(fold_partial)(p, lanes);
-}
-
-/* Row r is at outer index r / inner and inner index r % inner. */
-TALLY_FN void TALLY_N(take_short_rows)(const tally_work *work, TALLY_N(node) *node) {
-    const int64_t rows = work->outer * work->inner;
-    const int32_t together = TALLY_WARP / work->lanes, mine = tally_lane() % work->lanes;
-    int64_t first = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * together << work->run;
-    for (int32_t k = 0; k < 1 << work->run && first < rows; k++, first += together) {
-        const int64_t row = first + tally_lane() / work->lanes;
-        const int64_t at = work->inner == 1 ? row * work->length : row / work->inner * work->length * work->inner + row % work->inner;
-        const int32_t n = row < rows ? (int32_t)work->length : 0;
-        TALLY_N(ruler) ruler;
-        TALLY_N(partial) p;
-        if (work->lanes == 1 && work->length <= 4) p = TALLY_N(short_row)(work, at, n, 1, 4, &ruler);
-        else if (work->lanes == 1) p = TALLY_N(short_row)(work, at, n, 1, 8, &ruler);
-        else if (work->lanes == 2) p = TALLY_N(short_row)(work, at, n, 2, 8, &ruler);
-        else if (work->lanes == 4) p = TALLY_N(short_row)(work, at, n, 4, 8, &ruler);
-        else p = TALLY_N(short_row)(work, at, n, 8, 8, &ruler);
-        TALLY_N(put_partials)(work, &p, &ruler, mine == 0 && row < rows ? row : -1, at, node);
-    }
-}
-
-/* ---- long rows ---- */
 
 /* A warp takes a leaf at a time, or half of one where it has more values than registers. */
 #define TALLY_GULP_STRIPES (TALLY_BYTES == 2 ? 4 : TALLY_DEVICE_STRIPES)
@@ -178,8 +128,56 @@ TALLY_FN int32_t TALLY_N(join_tiles)(const tally_work *work, int64_t row, TALLY_
     return 1;
 }
 
-/* A warp has up to 32 rows, one after another, and lane k concludes the k-th; or several blocks have one. */
-TALLY_FN void TALLY_N(take_long_rows)(const tally_work *work, TALLY_N(shared) *shared) {
+#define TALLY_TOGETHER 4 /* rows of at most TALLY_FEW stripes that a warp has on their way at once */
+#define TALLY_FEW (TALLY_GULP_STRIPES / TALLY_TOGETHER)
+
+/* Rows first to first + 3, as many as there are, packed, with one plan for all: lane k gets what is known of the k-th beyond `from`. */
+TALLY_LONG void TALLY_N(take_four)(const tally_work *work, int64_t first, int32_t from, TALLY_N(partial) *mine, TALLY_N(ruler) *of_mine) {
+    const int32_t n = (int32_t)work->length;
+    TALLY_N(pairs) pairs;
+    TALLY_N(ruler) ruler;
+    uint64_t there = 0;
+    int64_t absent[TALLY_TOGETHER];
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_GULP_STRIPES; s++) {
+        const int64_t row = first + s / TALLY_FEW, at = row * work->length;
+        TALLY_N(part) x, y;
+        __builtin_memset(&x, 0, sizeof x);
+        y = x;
+        if (row < work->outer && s % TALLY_FEW * TALLY_DEVICE_COLUMNS < n) {
+            const tally_source from_x = tally_source_of(work->x + at * TALLY_BYTES, TALLY_BYTES, TALLY_BYTES);
+            const tally_source from_y = tally_source_of(work->y + at * TALLY_BYTES, TALLY_BYTES, TALLY_BYTES);
+            x = y = TALLY_N(read_part_of)(&from_x, 0, s % TALLY_FEW, n);
+            if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_part_of)(&from_y, 0, s % TALLY_FEW, n);
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_PART; v++)
+                if (TALLY_N(place)(s % TALLY_FEW, v) < n) there |= (uint64_t)1 << (s * TALLY_PART + v);
+        }
+        __builtin_memcpy(pairs.x + s * TALLY_PART, &x, sizeof x);
+        __builtin_memcpy(pairs.y + s * TALLY_PART, &y, sizeof y);
+    }
+    pairs.there = 0;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_TOGETHER; k++) {
+        const int32_t i = k * TALLY_FEW * TALLY_PART;
+        absent[k] = 0;
+        pairs.there |= TALLY_N(leave_out)(pairs.x + i, pairs.y + i, there >> i & (UINT64_MAX >> (64 - TALLY_FEW * TALLY_PART)), &absent[k], TALLY_FEW * TALLY_PART, 1) << i;
+    }
+    ruler = TALLY_N(plan_pairs)(&pairs, work->length, 0);
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_TOGETHER; k++) {
+        const int32_t i = k * TALLY_FEW * TALLY_PART;
+        TALLY_N(partial) p = TALLY_N(no_partial)();
+        TALLY_N(add_some)(&p, &ruler, pairs.x + i, pairs.y + i, pairs.there >> i, TALLY_FEW * TALLY_PART, 1);
+        p.absent = absent[k];
+        p = TALLY_N(fold_partial)(p, TALLY_WARP);
+        if (tally_lane() == from + k) *mine = p, *of_mine = ruler;
+    }
+}
+
+/* A warp has up to 32 rows, one after another or, where work.lanes says so, four at once, and lane k concludes the k-th; or several blocks
+ * have one. */
+TALLY_FN void TALLY_N(take_rows)(const tally_work *work, TALLY_N(shared) *shared) {
     const int32_t is_tiled = work->tiles > 0;
     const int64_t first = is_tiled ? tally_block() / work->tiles : ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) << work->run;
     const int64_t gulp = is_tiled ? tally_block() % work->tiles * TALLY_WARPS + tally_warp() : 0, step = is_tiled ? work->tiles * TALLY_WARPS : 1;
@@ -188,7 +186,9 @@ TALLY_FN void TALLY_N(take_long_rows)(const tally_work *work, TALLY_N(shared) *s
     TALLY_N(partial) mine = TALLY_N(no_partial)();
     TALLY_N(ruler) of_mine;
     if (count <= 0) return;
-    for (int32_t k = 0; k < count; k++) {
+    TALLY_N(forget_levels)(&of_mine);
+    for (int32_t k = 0; k < count && work->lanes > 0; k += TALLY_TOGETHER) TALLY_N(take_four)(work, first + k, k, &mine, &of_mine);
+    for (int32_t k = 0; k < count && work->lanes == 0; k++) {
         TALLY_N(ruler) ruler;
         const TALLY_N(partial) p = TALLY_N(take_gulps)(work, first + k, gulp, step, &ruler);
         if (k == 0 || tally_lane() == k) mine = p, of_mine = ruler;
@@ -200,13 +200,12 @@ TALLY_FN void TALLY_N(take_long_rows)(const tally_work *work, TALLY_N(shared) *s
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_rows_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
-    if (work.lanes > 0)
-        TALLY_N(take_short_rows)(&work, &shared->nodes[tally_warp()]);
-    else
-        TALLY_N(take_long_rows)(&work, shared);
+    TALLY_N(take_rows)(&work, shared);
 }
 
 #undef TALLY_EACH
+#undef TALLY_TOGETHER
+#undef TALLY_FEW
 #undef TALLY_GULP
 #undef TALLY_GULP_STRIPES
 #undef TALLY_RESIDENT

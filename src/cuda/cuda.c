@@ -135,7 +135,7 @@ static tally_status segments_on(const tally__platform *platform, const tally__sp
                                 const tally__sink *sink, tally__report *report) {
     tally__call c;
     tally_status status;
-    TALLY_CHECK(cut->cut == TALLY_ROWS, UNSUPPORTED, "segments but rows are reduced on the CPU only in this version, and from host memory");
+    TALLY_CHECK(cut->cut == TALLY_ROWS, UNSUPPORTED, "segments other than rows are reduced on the CPU only in this version, and from host memory");
     status = tally__call_open(&c, platform, spec, in, sink);
     if (status == TALLY_OK) status = tally__reduce_rows(&c, cut, sink, report);
     tally__call_close(&c);

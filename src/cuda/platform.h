@@ -6,14 +6,16 @@
 #include "cuda/driver.h"
 #include "internal.h"
 
-/* What a kernel reduces: a whole array; rows whose values lie side by side, or are few; rows along another axis. Each has a text for
+/* What a kernel reduces: a whole array; rows of few values; rows whose values lie side by side; rows along another axis. Each has a text for
  * operators in canonical order and one for exact ones; X(ID, word of names, text). */
 #define TALLY_ORDERED_FORMS(X)                      \
     X(WHOLE, reduce, "production/reduce.h")         \
+    X(SHORT, short, "production/short.h")           \
     X(ROWS, rows, "production/rows.h")              \
     X(COLUMNS, columns, "production/columns.h")
 #define TALLY_EXACT_FORMS(X)                        \
     X(WHOLE, exact, "production/reduce_exact.h")    \
+    X(SHORT, exact_short, "production/short_exact.h") \
     X(ROWS, exact_rows, "production/rows_exact.h")  \
     X(COLUMNS, exact_columns, "production/columns_exact.h")
 typedef enum tally__form {

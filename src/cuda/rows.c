@@ -5,7 +5,11 @@
 
 #include "cuda/cuda.h"
 
-enum { FAN = 64 }; /* as kernels/lib/tile.h combines nodes */
+enum {
+    FAN = 64,  /* as kernels/lib/tile.h combines nodes */
+    MANY = 32, /* results side by side, of which several for a thread are better than several lanes for one */
+    FEW = 8    /* values that a thread has on their way at once */
+};
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
 typedef struct plan {
@@ -50,6 +54,7 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 
 static tally_status plan_short(const tally__call *call, plan *p) {
     const int64_t rows = p->work.outer * p->work.inner, length = p->work.length;
+    p->form = TALLY_FORM_SHORT;
     p->work.lanes = length <= 8 ? 1 : length <= 16 ? 2 : length <= 32 ? 4 : 8;
     int64_t batch = TALLY_THREADS / p->work.lanes;
     while (p->work.run < 2 && over(rows, batch << p->work.run) > 32 * (int64_t)call->gpu->multiprocessors) p->work.run++;
@@ -76,8 +81,14 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
 }
 
 static tally_status plan_long(const tally__call *call, plan *p) {
+    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
-    if (leaves == 1 || (leaves <= 32 && p->work.outer >= 16 * units)) { /* a warp has one, or several of an exact operator */
+    if (leaves == 1 || (leaves <= 32 && p->work.outer >= 16 * units)) {
+        /* A warp has one, or several short ones: four at once, of an exact operator one after another too. */
+        const bool packed = (uintptr_t)call->x % 16 == 0 && (uintptr_t)call->y % 16 == 0 && p->work.length * bytes % 16 == 0 && call->x_stride == bytes && call->y_stride == bytes;
+        const bool four = packed && p->work.length * bytes <= (call->spec->exact && bytes == 2 ? TALLY_LEAF_BYTES / 8 : TALLY_LEAF_BYTES / 4) && p->work.outer >= 64 * units;
+        if (four) p->work.run = 2;
+        p->work.lanes = four;
         while (call->spec->exact && leaves <= 4 && p->work.run < 5 && p->work.outer >> p->work.run > 64 * units) p->work.run++;
         p->outer = p->work.outer;
         p->blocks = over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
@@ -115,7 +126,7 @@ static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t 
 static tally_status plan_columns(const tally__call *call, plan *p) {
     const tally__kernel *kernel = call->spec->kernel;
     const int64_t bytes = (int64_t)kernel->value_bytes, columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
-    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes) : TALLY_ACROSS_OF(kernel->node_size, bytes, call->spec->order_shows);
+    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, call->spec->inputs) : TALLY_ACROSS_OF(kernel->node_size, bytes, call->spec->inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
     p->work.log_subs = (int)least(8 - p->work.log_across, log_above(columns));
@@ -131,7 +142,7 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *cut
     *p = (plan){.form = TALLY_FORM_ROWS};
     p->work = (tally_work){.x = call->x, .y = call->y, .x_stride = call->x_stride, .y_stride = call->y_stride, .final = call->spec->final,
                            .outer = cut->count, .length = cut->length, .inner = cut->inner};
-    if (cut->length <= 8 || (cut->length <= TALLY_SMALL_LEAF && cut->inner < 32)) return plan_short(call, p);
+    if (cut->length <= FEW || (cut->length <= TALLY_SMALL_LEAF && cut->inner < MANY)) return plan_short(call, p);
     return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
 

@@ -9,9 +9,11 @@
 #define TALLY_ENTER(form, kernel) {"tally_" #form "_" #kernel, &tally__simt_##form##_##kernel},
 #define TALLY_ALL(X)                          \
     TALLY_KERNELS_OF_FORM(X, reduce)          \
+    TALLY_KERNELS_OF_FORM(X, short)           \
     TALLY_KERNELS_OF_FORM(X, rows)            \
     TALLY_KERNELS_OF_FORM(X, columns)         \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact)     \
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_rows) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns)
 TALLY_ALL(TALLY_DECLARE)

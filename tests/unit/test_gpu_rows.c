@@ -124,8 +124,11 @@ static void test_many(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         const int64_t leaf = tally_leaf_length(some[i].type), big = backend == TALLY_BACKEND_SIMT || quick ? 1 : 60;
-        const shape shapes[] = {{3000 * big, 5, 1}, {2200, 65, 1}, {2, 65 * leaf * big, 1}, {1, 37 * leaf * big, 3}, {2, 20 * leaf, 9 * big}, {1, 70, 3000 * big}};
-        for (int w = 0; w < 6; w++)
+        const int64_t some_warps = 16 * gpu->multiprocessors, four_each = 64 * gpu->multiprocessors;
+        const shape shapes[] = {{3000 * big, 5, 1},          {2200, 65, 1},          {2, 65 * leaf * big, 1}, {1, 37 * leaf * big, 3},
+                                {2, 20 * leaf, 9 * big},     {1, 70, 3000 * big},    {four_each + 3, 80, 1},  {four_each, 128, 1},
+                                {some_warps + 1, 2 * leaf + 9, 1}, {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},       {1, 3, 5000 * big}};
+        for (int w = 0; w < 12; w++)
             if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 12 : 3) == 0)
                 compare(&some[i], CANCELLATION, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
     }
