@@ -342,15 +342,16 @@ TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ru
 }
 
 /* What is not done quickly: from limbs, one lane after another, or carefully, by all of them for one. */
-TALLY_RARE void TALLY_N(put_slowly)(const tally_work *work, TALLY_N(partial) p, TALLY_N(ruler) ruler, int64_t i, int64_t at, TALLY_N(node) *node) {
-    const int64_t present = work->length - p.absent;
+TALLY_RARE void TALLY_N(put_slowly)(const tally_work *work, const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t i, int64_t at,
+                                      TALLY_N(node) *node) {
+    const int64_t present = work->length - p->absent;
     uint32_t left = tally_ballot(i >= 0);
     int32_t is_held = 1;
     for (int32_t lane = 0; lane < TALLY_WARP; lane++) {
         if (!(left >> lane & 1)) continue;
         tally_warp_barrier();
         if (tally_lane() != lane) continue;
-        is_held = !(p.seen & TALLY_BEYOND) && TALLY_N(limbs_of)(&p, &ruler, present, node);
+        is_held = !(p->seen & TALLY_BEYOND) && TALLY_N(limbs_of)(p, ruler, present, node);
         if (is_held) {
             uint64_t result[6] = {0, 0, 0, 0, 0, 0};
             TALLY_N(total) total = TALLY_N(total_of)(node);
@@ -374,6 +375,7 @@ TALLY_FN void TALLY_N(put_partials)(const tally_work *work, const TALLY_N(partia
         i = -1;
     }
     if (tally_any(i >= 0)) {
+        TALLY_N(partial) copy = *p;
         TALLY_N(ruler) units; /* nothing else of the ruler is needed any more, nor kept in registers till here */
         TALLY_N(forget_levels)(&units);
         TALLY_UNROLL
@@ -383,6 +385,6 @@ TALLY_FN void TALLY_N(put_partials)(const tally_work *work, const TALLY_N(partia
         }
         TALLY_IF_SUM(units.sum.count = ruler->sum.count;)
         TALLY_IF_PRODUCTS(units.products.count = ruler->products.count;)
-        TALLY_N(put_slowly)(work, *p, units, i, at, node);
+        TALLY_N(put_slowly)(work, &copy, &units, i, at, node);
     }
 }

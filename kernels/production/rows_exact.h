@@ -14,7 +14,7 @@
 #include "lib/planned.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if defined(TALLY_PRODUCTS) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+#if defined(TALLY_PRODUCTS) || TALLY_BYTES == 8 || TALLY_NAN == 1 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -111,7 +111,7 @@ TALLY_FN TALLY_N(partial) TALLY_N(take_gulps)(const tally_work *work, int64_t ro
 }
 
 /* Of several blocks that have a row, the last adds up what all have counted: true for its first warp. */
-TALLY_FN int32_t TALLY_N(join_tiles)(const tally_work *work, int64_t row, TALLY_N(shared) *shared, TALLY_N(partial) *p) {
+TALLY_LONG int32_t TALLY_N(join_tiles)(const tally_work *work, int64_t row, TALLY_N(shared) *shared, TALLY_N(partial) *p) {
     TALLY_N(partial) *partials = (TALLY_N(partial) *)(void *)work->nodes + row * work->tiles;
     if (tally_lane() == 0) shared->partials[tally_warp()] = *p;
     tally_barrier();

@@ -17,7 +17,7 @@
 #include "lib/batch.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if defined(TALLY_KEYS) || TALLY_KERNEL_INPUTS == 2
+#if defined(TALLY_KEYS) || TALLY_KERNEL_INPUTS == 2 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
