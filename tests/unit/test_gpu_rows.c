@@ -102,6 +102,19 @@ static void test_data(void **state) {
     }
 }
 
+/* Every operator where the order of columns shows most: threads that visit several columns of a leaf each, and share it; rows of every kernel. */
+static void test_ways(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        const int64_t leaf = tally_leaf_length(s.type);
+        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
+        const int every = order_shows(&s) ? 1 : 3;
+        for (int w = 0; w < 7; w++)
+            if ((w == 0 ? turn : turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0) compare(&s, CANCELLATION, ways[w], turn, &layouts[0], w % 2 == 1);
+    }
+}
+
 /* Arrays at any address and stride, results in device memory. */
 static void test_device_memory(void **state) {
     subject s = {.op = -1};
@@ -200,7 +213,7 @@ static bool is_rows(tally__form form) { return form != TALLY_FORM_WHOLE; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_data),    cmocka_unit_test(test_device_memory),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),    cmocka_unit_test(test_data),   cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_many),   cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_on_gpu(argc, argv, is_rows);
