@@ -90,6 +90,18 @@ TALLY_FN TALLY_N(part) TALLY_N(read_part)(const char *values, int64_t at, int32_
     return part;
 }
 
+#if TALLY_NUMBER != TALLY_NUMBER_structure
+/* The same of a leaf of n values, 0 beyond them. */
+TALLY_FN TALLY_N(part) TALLY_N(read_part_of)(const tally_source *from, int64_t at, int32_t s, int64_t n) {
+    const int64_t row = (int64_t)s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART;
+    const TALLY_T *values = (const TALLY_T *)(const void *)from->values;
+    TALLY_N(part) part;
+    if (row + TALLY_PART <= n) return TALLY_N(read_part)(from->values, at, s);
+    for (int32_t v = 0; v < TALLY_PART; v++) part.v[v] = row + v < n ? values[at + row + v] : (TALLY_T)0;
+    return part;
+}
+#endif
+
 /* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */
 TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const char *values, int64_t at) {
     const char *p = values + at * TALLY_BYTES + 16 * tally_lane();

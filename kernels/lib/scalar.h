@@ -42,7 +42,7 @@ TALLY_ONCE tally_scalar tally_read_scalar(int32_t type, const char *from) {
     n.u = 0;
     n.f = 0;
     switch (type) {
-#define TALLY_READ(name, ctype, member, what)         \
+#define TALLY_READ_SCALAR(name, ctype, member, what)         \
     case TALLY_NUMBER_##name: {                       \
         ctype value;                                  \
         __builtin_memcpy(&value, from, sizeof value); \
@@ -50,17 +50,17 @@ TALLY_ONCE tally_scalar tally_read_scalar(int32_t type, const char *from) {
         n.member = value;                             \
         return n;                                     \
     }
-        TALLY_READ(boolean, uint8_t, u, TALLY_IS_UNSIGNED)
-        TALLY_READ(i8, int8_t, i, TALLY_IS_SIGNED)
-        TALLY_READ(i16, int16_t, i, TALLY_IS_SIGNED)
-        TALLY_READ(i32, int32_t, i, TALLY_IS_SIGNED)
-        TALLY_READ(i64, int64_t, i, TALLY_IS_SIGNED)
-        TALLY_READ(u8, uint8_t, u, TALLY_IS_UNSIGNED)
-        TALLY_READ(u16, uint16_t, u, TALLY_IS_UNSIGNED)
-        TALLY_READ(u32, uint32_t, u, TALLY_IS_UNSIGNED)
-        TALLY_READ(u64, uint64_t, u, TALLY_IS_UNSIGNED)
-        TALLY_READ(f64, double, f, TALLY_IS_REAL)
-#undef TALLY_READ
+        TALLY_READ_SCALAR(boolean, uint8_t, u, TALLY_IS_UNSIGNED)
+        TALLY_READ_SCALAR(i8, int8_t, i, TALLY_IS_SIGNED)
+        TALLY_READ_SCALAR(i16, int16_t, i, TALLY_IS_SIGNED)
+        TALLY_READ_SCALAR(i32, int32_t, i, TALLY_IS_SIGNED)
+        TALLY_READ_SCALAR(i64, int64_t, i, TALLY_IS_SIGNED)
+        TALLY_READ_SCALAR(u8, uint8_t, u, TALLY_IS_UNSIGNED)
+        TALLY_READ_SCALAR(u16, uint16_t, u, TALLY_IS_UNSIGNED)
+        TALLY_READ_SCALAR(u32, uint32_t, u, TALLY_IS_UNSIGNED)
+        TALLY_READ_SCALAR(u64, uint64_t, u, TALLY_IS_UNSIGNED)
+        TALLY_READ_SCALAR(f64, double, f, TALLY_IS_REAL)
+#undef TALLY_READ_SCALAR
     case TALLY_NUMBER_f32:
         __builtin_memcpy(&single, from, sizeof single);
         n.f = tally_widen(single);
@@ -132,7 +132,7 @@ TALLY_ONCE int32_t tally_write_scalar(int32_t type, tally_scalar n, char *to) {
     if (n.kind == TALLY_IS_SIGNED) real = tally_sticky_real(n.i < 0 ? 0 - (uint64_t)n.i : (uint64_t)n.i, n.i < 0);
     if (n.kind == TALLY_IS_UNSIGNED) real = tally_sticky_real(n.u, 0);
     switch (type) {
-#define TALLY_WRITE(name, ctype, low, high, member)   \
+#define TALLY_WRITE_SCALAR(name, ctype, low, high, member)   \
     case TALLY_NUMBER_##name: {                       \
         ctype value;                                  \
         changed = tally_clamp(n, low, high, &i, &u);  \
@@ -140,16 +140,16 @@ TALLY_ONCE int32_t tally_write_scalar(int32_t type, tally_scalar n, char *to) {
         __builtin_memcpy(to, &value, sizeof value);   \
         return changed;                               \
     }
-        TALLY_WRITE(boolean, uint8_t, 0, 1, u)
-        TALLY_WRITE(i8, int8_t, INT8_MIN, INT8_MAX, i)
-        TALLY_WRITE(i16, int16_t, INT16_MIN, INT16_MAX, i)
-        TALLY_WRITE(i32, int32_t, INT32_MIN, INT32_MAX, i)
-        TALLY_WRITE(i64, int64_t, INT64_MIN, INT64_MAX, i)
-        TALLY_WRITE(u8, uint8_t, 0, UINT8_MAX, u)
-        TALLY_WRITE(u16, uint16_t, 0, UINT16_MAX, u)
-        TALLY_WRITE(u32, uint32_t, 0, UINT32_MAX, u)
-        TALLY_WRITE(u64, uint64_t, 0, UINT64_MAX, u)
-#undef TALLY_WRITE
+        TALLY_WRITE_SCALAR(boolean, uint8_t, 0, 1, u)
+        TALLY_WRITE_SCALAR(i8, int8_t, INT8_MIN, INT8_MAX, i)
+        TALLY_WRITE_SCALAR(i16, int16_t, INT16_MIN, INT16_MAX, i)
+        TALLY_WRITE_SCALAR(i32, int32_t, INT32_MIN, INT32_MAX, i)
+        TALLY_WRITE_SCALAR(i64, int64_t, INT64_MIN, INT64_MAX, i)
+        TALLY_WRITE_SCALAR(u8, uint8_t, 0, UINT8_MAX, u)
+        TALLY_WRITE_SCALAR(u16, uint16_t, 0, UINT16_MAX, u)
+        TALLY_WRITE_SCALAR(u32, uint32_t, 0, UINT32_MAX, u)
+        TALLY_WRITE_SCALAR(u64, uint64_t, 0, UINT64_MAX, u)
+#undef TALLY_WRITE_SCALAR
     case TALLY_NUMBER_f64:
         /* The sticky bit is below an f64's last: the integer itself is rounded. */
         if (n.kind == TALLY_IS_SIGNED) real = (double)n.i;

@@ -1,4 +1,4 @@
-/* One leaf of an operator of the caller's own (docs/order.md), where kernels/production/reduce.h has no registers for it: the operator keeps the
+/* One leaf of an operator of the caller's own (docs/order.md), where kernels/lib/leaf_node.h has no registers for it: the operator keeps the
  * order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied to shared memory, 16 bytes at a time, and
  * read from there value by value. No include guard; gives TALLY_IN_REGISTERS, TALLY_STAGE, TALLY_N(slow_node)
  * and TALLY_N(staged_node). */
@@ -72,10 +72,10 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_values)(const tally_source *from, int32_t 
 #endif
 
 /* The leaf that begins at value `at`, value by value where they lie: short, or apart or misaligned; the same node in every lane. */
-TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, int64_t at, TALLY_STAGE *stage) {
-    int32_t n = (int32_t)(work->count - at < TALLY_DEVICE_LEAF ? work->count - at : TALLY_DEVICE_LEAF);
-    tally_source from = tally_source_of(work->x + at * work->x_stride, work->x_stride, TALLY_BYTES);
-    (void)stage;
+TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int64_t at, int64_t left, int64_t first, TALLY_STAGE *stage) {
+    int32_t n = (int32_t)(left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
+    tally_source from = tally_source_of(x.values + at * x.stride, x.stride, TALLY_BYTES);
+    (void)y, (void)first, (void)stage;
     return TALLY_N(seal)(TALLY_N(fold_values)(&from, n), n);
 }
 

@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/call.h"
 #include "cuda/cuda.h"
-#include "cuda/gpu.h"
+#include "cuda/rows.h"
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 
@@ -26,6 +27,14 @@ static const char *type_word(tally_type type) { return type == TALLY_BOOL ? "boo
 tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
+
+static const struct form {
+    const char *word, *text;
+} ordered_forms[] = {
+#define TALLY_ROW(ID, word, text) {#word, text},
+    TALLY_ORDERED_FORMS(TALLY_ROW)
+}, exact_forms[] = {TALLY_EXACT_FORMS(TALLY_ROW)};
+#undef TALLY_ROW
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
 static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
@@ -51,66 +60,37 @@ static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
     return TALLY_OK;
 }
 
-tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
+tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
     const tally__operator_row *row;
+    const struct form *of;
     const char *word, *name;
     memset(unit, 0, sizeof *unit);
     if (spec == NULL) {
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
+    TALLY_CHECK(spec->user == NULL || form == TALLY_FORM_WHOLE, UNSUPPORTED,
+                "operators of the caller's own reduce whole arrays on a GPU, and segments of host memory");
     if (spec->user != NULL) return unit_of_user(spec, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
     word = type_word(spec->type);
     name = spec->exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
     unit->kernel = spec->kernel_number;
+    unit->form = form;
     unit->type = spec->type;
     unit->nan = nan;
     unit->exact = spec->exact;
-    unit->text = spec->exact ? "production/reduce_exact.h" : "production/reduce.h";
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", spec->exact ? "exact" : "reduce", name, word, (int)nan);
+    of = &(spec->exact ? exact_forms : ordered_forms)[form];
+    unit->text = of->text;
+    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
              spec->exact ? "exact" : "operators", name, row->order, row->inputs);
     return TALLY_OK;
-}
-
-/* ---- where things lie ---- */
-
-typedef enum memory_kind { IN_HOST, IN_DEVICE, IN_PINNED, IN_MANAGED } memory_kind;
-typedef struct memory {
-    memory_kind kind;
-    int ordinal;
-} memory;
-
-/* What the driver knows of an address; without a driver it is the host's. */
-static memory kind_of(const tally__driver *driver, const void *address) {
-    int type = 0, managed = 0, ordinal = 0;
-    int wanted[] = {TALLY_CU_POINTER_MEMORY_TYPE, TALLY_CU_POINTER_IS_MANAGED, TALLY_CU_POINTER_DEVICE_ORDINAL};
-    void *values[] = {&type, &managed, &ordinal};
-    memory found = {IN_HOST, 0};
-    if (driver == NULL || address == NULL) return found;
-    if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS) return found;
-    if (managed) found.kind = IN_MANAGED;
-    else if (type == TALLY_CU_MEMORY_DEVICE) found.kind = IN_DEVICE;
-    else if (type == TALLY_CU_MEMORY_HOST) found.kind = IN_PINNED;
-    found.ordinal = ordinal;
-    return found;
-}
-
-/* Only a process that has libcuda loaded can have device memory. */
-static const tally__driver *driver_in_use(void) {
-    const char *why;
-    return tally__driver_is_loaded() ? tally__nvidia_platform.driver(&why) : NULL;
-}
-
-bool tally__lies_on_gpu(const void *address) {
-    memory_kind kind = kind_of(driver_in_use(), address).kind;
-    return kind == IN_DEVICE || kind == IN_MANAGED;
 }
 
 /* ---- one launch ---- */
@@ -126,12 +106,12 @@ typedef struct call {
     tally__scratch scratch;
 } call;
 
-static tally_status copy_input(call *c, int which, const char **data, int64_t stride, memory_kind kind) {
+static tally_status copy_input(call *c, int which, const char **data, int64_t stride, tally__memory_kind kind) {
     const tally__driver *driver = c->gpu->driver;
     int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = stride < 0 ? -stride : stride;
     size_t all = (size_t)((c->in.count - 1) * span + bytes);
     const char *low = stride < 0 ? *data + (c->in.count - 1) * stride : *data;
-    if (kind != IN_HOST || c->in.count == 0) return TALLY_OK;
+    if (kind != TALLY_IN_HOST || c->in.count == 0) return TALLY_OK;
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&c->copies[which], all), "give memory for a copy of the array"));
     TALLY_TRY(tally__gpu_check(driver, driver->copy_in(c->copies[which], low, all, c->stream), "copy the array"));
     *data = (const char *)(uintptr_t)c->copies[which] + (*data - low);
@@ -179,12 +159,12 @@ static tally_status launch(call *c, int64_t begin, int64_t n, int64_t first, giv
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, &loaded));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WHOLE, &loaded));
     if (c->spec->exact)
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, TALLY_FOR_BOXES, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
                                  c->spec->options.scratch_bytes, &c->scratch));
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
@@ -224,7 +204,7 @@ static tally_status convert(const call *c, const tally__sink *sink) {
                        .user = (int32_t)c->spec->result_type | (int32_t)sink->type << 8 | c->spec->components << 16};
     void *parameters[] = {&work};
     tally__loaded loaded;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, &loaded));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
     return tally__gpu_check(c->gpu->driver, c->gpu->driver->launch(loaded.function, 1, 1, 1, 32, 1, 1, 0, c->stream, parameters, NULL),
                             "start the conversion of the result");
 }
@@ -242,7 +222,7 @@ static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     return saw | tally__store(spec, &here, 0, 1, result);
 }
 
-static tally_status reduce_here(call *c, const memory *of_x, const memory *of_y, const tally__sink *sink, bool sink_on_device,
+static tally_status reduce_here(call *c, const tally__memory *of_x, const tally__memory *of_y, const tally__sink *sink, bool sink_on_device,
                                 tally__report *report) {
     bool converts;
     TALLY_TRY(copy_input(c, 0, &c->in.x, c->in.x_stride, of_x->kind));
@@ -261,8 +241,8 @@ static tally_status reduce_here(call *c, const memory *of_x, const memory *of_y,
 /* Scratch memory of the caller's is that GPU's. */
 static tally_status check_given(const call *c) {
     const void *given = c->spec->options.scratch;
-    memory of_given = given != NULL ? kind_of(c->gpu->driver, given) : (memory){IN_DEVICE, c->gpu->ordinal};
-    TALLY_CHECK(of_given.kind == IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT, "options.scratch is no memory of GPU %d", c->gpu->ordinal);
+    tally__memory of_given = given != NULL ? tally__memory_of(c->gpu->driver, given) : (tally__memory){TALLY_IN_DEVICE, c->gpu->ordinal};
+    TALLY_CHECK(of_given.kind == TALLY_IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT, "options.scratch is no memory of GPU %d", c->gpu->ordinal);
     return TALLY_OK;
 }
 
@@ -273,12 +253,12 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
     call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
     tally_status status;
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x, of_out = kind_of(driver, sink->data);
-    bool sink_on_device = of_out.kind == IN_DEVICE;
-    int ordinal = of_x.kind == IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
-    TALLY_CHECK((of_y.kind != IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
+    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x, of_out = tally__memory_of(driver, sink->data);
+    bool sink_on_device = of_out.kind == TALLY_IN_DEVICE;
+    int ordinal = of_x.kind == TALLY_IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
+    TALLY_CHECK((of_y.kind != TALLY_IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
                 "the arrays lie on different GPUs");
-    TALLY_CHECK(!sink_on_device || (of_x.kind != IN_HOST && of_y.kind != IN_HOST) || in->count == 0, BAD_ARGUMENT,
+    TALLY_CHECK(!sink_on_device || (of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST) || in->count == 0, BAD_ARGUMENT,
                 "the array lies in host memory and the output on a GPU: both must be in reach of it");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
     TALLY_TRY(tally__gpu_enter(c.gpu));
@@ -306,7 +286,7 @@ static const tally__platform *platform_of(const tally__spec *spec) {
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address) {
     const char *why;
     if (options->backend == TALLY_BACKEND_SIMT)
-        return kind_of(tally__simt_platform.driver(&why), address).kind == IN_DEVICE ? &tally__simt_backend : NULL;
+        return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE ? &tally__simt_backend : NULL;
     if (options->backend != TALLY_BACKEND_AUTO && options->backend != TALLY_BACKEND_CUDA) return NULL;
     return tally__lies_on_gpu(address) ? &tally__cuda_backend : NULL;
 }
@@ -317,8 +297,8 @@ static tally_status begin_far(const tally__spec *spec, const tally__input *in, c
     const tally__driver *driver = platform_of(spec)->driver(&why);
     *c = (call){.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x;
-    TALLY_CHECK(of_x.kind != IN_HOST && of_y.kind != IN_HOST && of_x.ordinal == of_y.ordinal, BAD_ARGUMENT,
+    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x;
+    TALLY_CHECK(of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST && of_x.ordinal == of_y.ordinal, BAD_ARGUMENT,
                 "the two arrays lie in different memory: both must be in that of one GPU, or both in the host's");
     TALLY_TRY(tally__gpu_open(platform_of(spec), of_x.ordinal, &c->gpu));
     TALLY_TRY(check_given(c));
@@ -357,12 +337,29 @@ static tally_status far_values(const tally__spec *spec, const tally__input *in, 
     return status;
 }
 
-static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
-                                tally__report *report) {
-    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
+/* ---- segments ---- */
+
+/* Rows are the only cut yet. */
+static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                const tally__sink *sink, tally__report *report) {
+    tally__call c;
+    tally_status status;
+    TALLY_CHECK(cut->cut == TALLY_ROWS, UNSUPPORTED, "segments other than rows are reduced on the CPU only in this version, and from host memory");
+    status = tally__call_open(&c, platform, spec, in, sink);
+    if (status == TALLY_OK) status = tally__reduce_rows(&c, cut, sink, report);
+    tally__call_close(&c);
+    return status;
+}
+
+static tally_status cuda_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return segments_on(&tally__nvidia_platform, spec, in, cut, sink, report);
+}
+static tally_status simt_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return segments_on(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, no_segments, far_tree, far_values};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, no_segments, far_tree, far_values};
+const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments, far_tree, far_values};
+const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments, far_tree, far_values};

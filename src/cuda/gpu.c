@@ -21,6 +21,7 @@ typedef struct scratch_entry {
     struct scratch_entry *next;
     const void *owner;
     tally__cu_stream stream;
+    tally__scratch_use use;
     bool captured, is_given;
     tally__cu_address memory;
     size_t node_bytes;
@@ -93,16 +94,17 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* ---- kernels ---- */
 
-/* Whether the unit of a kernel is that of the spec. */
-static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
+/* Whether the unit of a kernel is that of the spec and form. */
+static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
     if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
+    if (unit->form != form) return false;
     if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
-static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec) {
+static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec, tally__form form) {
     kernel_entry *entry = device->kernels;
-    while (entry != NULL && !is_of_spec(&entry->unit, spec)) entry = entry->next;
+    while (entry != NULL && !is_of_spec(&entry->unit, spec, form)) entry = entry->next;
     return entry;
 }
 
@@ -123,18 +125,18 @@ static void unload(const tally__gpu *gpu, kernel_entry *entry) {
     free(entry);
 }
 
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded) {
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     kernel_entry *entry, *first;
     tally_status status;
     pthread_mutex_lock(&lock);
-    entry = find_kernel(device, spec);
+    entry = find_kernel(device, spec, form);
     if (entry != NULL) *loaded = entry->loaded;
     pthread_mutex_unlock(&lock);
     if (entry != NULL) return TALLY_OK;
     entry = calloc(1, sizeof *entry);
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
-    status = tally__unit_of(spec, &entry->unit);
+    status = tally__unit_of(spec, form, &entry->unit);
     if (status == TALLY_OK) status = load(gpu, entry);
     entry->unit.user_text = NULL; /* the context's, which may go */
     if (status != TALLY_OK) {
@@ -143,7 +145,7 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     }
     *loaded = entry->loaded;
     pthread_mutex_lock(&lock);
-    first = find_kernel(device, spec);
+    first = find_kernel(device, spec, form);
     if (first == NULL) {
         entry->next = device->kernels;
         device->kernels = entry;
@@ -213,10 +215,10 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     return status;
 }
 
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, size_t node_bytes, tally__cu_address given,
-                                size_t given_bytes, tally__scratch *scratch) {
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
+                                tally__cu_address given, size_t given_bytes, tally__scratch *scratch) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
-    scratch_entry *entry, fresh = {.owner = owner, .stream = stream, .is_given = given != 0, .memory = given, .node_bytes = node_bytes};
+    scratch_entry *entry, fresh = {.owner = owner, .stream = stream, .use = use, .is_given = given != 0, .memory = given, .node_bytes = node_bytes};
     int capture = TALLY_CU_CAPTURE_NONE;
     tally_status status = TALLY_OK;
     TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture), "tell whether the stream is captured"));
@@ -225,7 +227,8 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
     for (fresh.node_bytes = 1 << 20; fresh.node_bytes < node_bytes;) fresh.node_bytes *= 2;
     pthread_mutex_lock(&lock);
     entry = fresh.captured ? NULL : device->scratch;
-    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->captured || entry->is_given)) entry = entry->next;
+    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->use != use || entry->captured || entry->is_given))
+        entry = entry->next;
     if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
         status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
         if (status == TALLY_OK) status = make_scratch(gpu, &fresh);

@@ -35,7 +35,7 @@ int begin_gpu_program(int argc, char **argv) {
     return SKIPPED;
 }
 
-void compile_kernels(void) {
+void compile_kernels(bool (*is_wanted)(tally__form)) {
     enum { PROCESSES = 16 };
     if (backend != TALLY_BACKEND_CUDA) return;
     for (int p = 0; p < PROCESSES; p++) {
@@ -46,13 +46,20 @@ void compile_kernels(void) {
             tally__unit unit;
             const tally__image *image;
             if (turn % PROCESSES != p) continue;
-            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(&spec, &unit) != TALLY_OK ||
-                tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
-                printf("%s\n", tally_message());
+            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
+            for (int form = 0; form < TALLY_FORMS; form++)
+                if (is_wanted((tally__form)form) &&
+                    (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK || tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK))
+                    printf("%s\n", tally_message());
         }
         _exit(0);
     }
     while (wait(NULL) > 0) continue;
+}
+
+void set_scene(const subject *s, data_class class, int64_t size) {
+    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
+    now = fresh;
 }
 
 void choose_schedule(int turn) {

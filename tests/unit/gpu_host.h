@@ -14,8 +14,11 @@ extern tally__gpu *gpu;
 /* Takes --cuda and --only PATTERN from the arguments, begins the program and enters device 0. Not 0: the status to exit with. */
 int begin_gpu_program(int argc, char **argv);
 
-/* For a GPU: compiles every built-in kernel into the cache on disk, by several processes, since NVRTC lets only one thread of each compile. */
-void compile_kernels(void);
+/* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC lets only one thread of each compile. */
+void compile_kernels(bool (*is_wanted)(tally__form));
+
+/* What messages say. */
+void set_scene(const subject *s, data_class class, int64_t size);
 
 /* One of some ways to schedule the simulator's threads. */
 void choose_schedule(int turn);

@@ -7,11 +7,6 @@
 
 #include "gpu_host.h"
 
-static void set_scene(const subject *s, data_class class, int64_t size) {
-    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
-    now = fresh;
-}
-
 /* ---- whole arrays ---- */
 
 static void compare(const subject *s, data_class class, int64_t size, int turn) {
@@ -214,6 +209,8 @@ static void test_threads(void **state) {
     }
 }
 
+static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory),
@@ -221,6 +218,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels();
+    compile_kernels(is_whole);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "gpu_host.h"
 
-static void set_scene(const subject *s, data_class class, int64_t size, const char *what) {
+static void set_scene_of(const subject *s, data_class class, int64_t size, const char *what) {
     scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size, .cut = what};
     now = fresh;
 }
@@ -29,7 +29,7 @@ static void compare_type(const subject *s, data_class class, int64_t count, tall
     char wanted[16], got[16];
     tally_array host = {x, s->type, count, 0}, in = host;
     tally__cu_address copy = device_copy(x, (size_t)count * tally_type_size(s->type), 0);
-    set_scene(s, class, count, tally_type_name(wanted_type));
+    set_scene_of(s, class, count, tally_type_name(wanted_type));
     memset(wanted, 0x5a, sizeof wanted);
     memset(got, 0x5a, sizeof got);
     EXPECT(driver->copy_in(out + 1, got, sizeof got, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy");
@@ -66,7 +66,7 @@ static void test_types(void **state) {
 
 static void reduce_with(tally_context *context, const subject *s, const tally_array *in, const void *x, tally__cu_address out, const char *what) {
     char wanted[64], got[64];
-    set_scene(s, SMALL_INTEGERS, in->count, what);
+    set_scene_of(s, SMALL_INTEGERS, in->count, what);
     EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, (tally_array){x, s->type, in->count, 0}, tally_out(wanted, TALLY_NATURAL, 1)));
     EXPECT_OK(tally_reduce(context, s->op, *in, tally_out(address(out), TALLY_NATURAL, 1)));
     device_read(got, out, result_bytes(s));
@@ -204,7 +204,7 @@ static void test_states(void **state) {
         data_class class = (data_class)(turn % DATA_CLASSES);
         if (turn % (quick ? 19 : 2) != 0) continue;
         choose_schedule(turn);
-        set_scene(&s, class, count, "states");
+        set_scene_of(&s, class, count, "states");
         compare_states(&s, class, count, turn, context);
     }
     tally_context_destroy(context);
@@ -226,7 +226,7 @@ static void test_failing_pushes(void **state) {
         char begun[64], wanted[64];
         bool done = false;
         int failed = 0;
-        set_scene(s, SMALL_INTEGERS, count, "failing pushes");
+        set_scene_of(s, SMALL_INTEGERS, count, "failing pushes");
         EXPECT_OK(tally_set_options(context, &options));
         a.host.count = 100;
         EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(begun, TALLY_NATURAL, 1)));
@@ -264,7 +264,7 @@ static void test_refusals(void **state) {
     tally__cu_address copy = device_copy(x, sizeof x, 0);
     tally_state *opened;
     (void)state;
-    set_scene(&s, SMALL_INTEGERS, 4, "refusals");
+    set_scene_of(&s, SMALL_INTEGERS, 4, "refusals");
     EXPECT_OK(tally_state_open(context, TALLY_DOT, TALLY_F32, 0, &opened));
     EXPECT_STATUS(tally_state_push_pair(opened, tally_in(address(copy), TALLY_F32, 4), tally_in(x, TALLY_F32, 4)), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_state_push_pair(opened, tally_in(x, TALLY_F32, 4), tally_in(address(copy), TALLY_F32, 4)), TALLY_BAD_ARGUMENT);
@@ -274,6 +274,8 @@ static void test_refusals(void **state) {
     tally_context_destroy(context);
 }
 
+static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),          cmocka_unit_test(test_scratch),  cmocka_unit_test(test_states),
@@ -281,6 +283,6 @@ int main(int argc, char **argv) {
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels();
+    compile_kernels(is_whole);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

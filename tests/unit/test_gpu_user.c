@@ -190,7 +190,7 @@ static tally_op define_in(tally_context *context, const tally_operator *definiti
     EXPECT_OK(tally_define(context, definition, &op));
     if (kernel == NULL) return op;
     EXPECT_OK(tally__specify(context, op, definition->input, &spec));
-    EXPECT_OK(tally__unit_of(&spec, &unit));
+    EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
     if (tally__simt_find(unit.entry) != NULL) return op;
     EXPECT(count < 2 * ROWS, "more operators than there is room for");
     strcpy(names[count], unit.entry);
@@ -360,7 +360,7 @@ static void test_keys(void **state) {
         tally_op op = define_in(contexts[i], i < 2 ? &same : &other, NULL);
         EXPECT_OK(tally__specify(contexts[i], op, row->type, &spec));
         if (i == 2) memset(copy, 'x', strlen(copy)); /* it has been copied */
-        EXPECT_OK(tally__unit_of(&spec, &units[i]));
+        EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &units[i]));
         EXPECT_OK(tally_emit(contexts[i], op, row->type, NULL, 0, &size));
         buffer = malloc(size);
         EXPECT_OK(tally_emit(contexts[i], op, row->type, buffer, size, &size));
@@ -395,7 +395,7 @@ static void test_compiler(void **state) {
         tally_operator definition = operator_of(&rows[i]);
         now = (scene){.data = rows[i].name};
         EXPECT_OK(tally__specify(context, define_in(context, &definition, NULL), rows[i].type, &spec));
-        EXPECT_OK(tally__unit_of(&spec, &unit));
+        EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
         EXPECT_OK(tally__nvidia_platform.compile(&unit, i % 2 ? 75 : 90, &image));
         free(image.bytes);
     }
@@ -409,7 +409,7 @@ static void test_compiler(void **state) {
         definition.name = name, definition.text = text;
         now = (scene){.data = mistakes[m].replace};
         EXPECT_OK(tally__specify(context, define_in(context, &definition, NULL), rows[3].type, &spec));
-        EXPECT_OK(tally__unit_of(&spec, &unit));
+        EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
         EXPECT_STATUS(tally__nvidia_platform.compile(&unit, 90, &image), TALLY_BAD_ARGUMENT);
         EXPECT(strstr(tally_message(), mistakes[m].told) != NULL && strchr(tally_message(), '\n') == NULL, "another sentence: %s", tally_message());
     }
