@@ -4,7 +4,37 @@
 
 #include "lib/dialect.h"
 
+enum { TALLY_FAN = 64 }; /* nodes that one warp combines: two for each lane */
+/* Rooms for nodes (or counters) of a level, from those of the level below; and of all levels (lib/nodes.h). */
+TALLY_FN int64_t tally_next_pitch(int64_t pitch) { return pitch / TALLY_FAN + 2; }
+TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
+    int64_t all = pitch;
+    while (pitch > 2) all += pitch = tally_next_pitch(pitch);
+    return all;
+}
+
 enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
+
+/* Where a tile of segments begins: the first segment that is its own, the first value that it reads (lib/cut.h). */
+typedef struct tally_edge {
+    int64_t segment, value;
+} tally_edge;
+
+/* What kernels of segments have beside: the cut as offsets, and what is made of it. */
+typedef struct tally_cut_work {
+    const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
+    char *offsets;         /* what these make of them */
+    int32_t index_bytes, offset_bytes;
+    int64_t count;         /* segments */
+    int64_t tiles;
+    tally_edge *edges;     /* tiles + 1 */
+    int64_t *sums;         /* of blocks of lengths */
+    int32_t weight;        /* bytes of a value, of both where there are two */
+    int32_t leaf;          /* values in a leaf */
+    int64_t cells;         /* leaves that there can be, and one */
+    int64_t result_stride; /* bytes from one result to the next */
+    uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, or NULL */
+} tally_cut_work;
 
 typedef struct tally_work {
     const char *x, *y;           /* the inputs; y equals x where there is one */
@@ -17,8 +47,9 @@ typedef struct tally_work {
     uint32_t *arrivals;          /* scratch: counters, 0 before and after each launch */
     void *node;                  /* the node of the whole goes here; NULL: nobody wants it */
     void *result;                /* its result goes here, and what is to be told of it is or'ed to *saw; NULL likewise */
-    int32_t *saw;
+    int32_t *saw;                /* of segments never NULL */
     tally_final final;
+    tally_cut_work cut;
 } tally_work;
 
 #endif

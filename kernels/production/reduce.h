@@ -8,30 +8,15 @@
 #include TALLY_KERNEL_FILE
 
 #include "lib/conclude.h"
-#include "lib/arrival.h"
 #include "lib/leaf.h"
+#include "lib/fold.h"
+#include "lib/nodes.h"
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
 #if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE))
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
-#endif
-#define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
-
-/* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
-#define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
-#define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
-
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
-#define TALLY_COMBINE TALLY_N(combine)
-#include "lib/halves.h"
-#if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
-#define TALLY_COMBINE TALLY_N(combine2)
-#include "lib/halves.h"
 #endif
 
 /* ---- one leaf ---- */
@@ -182,59 +167,6 @@ TALLY_FN TALLY_N(node) TALLY_N(slow_node)(const tally_work *work, const tally_so
     return TALLY_N(staged_node)(x, y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, work->first, stage);
 }
 
-/* ---- trees of nodes ---- */
-
-typedef struct TALLY_N(words) {
-    uint32_t w[sizeof(TALLY_N(node)) / 4];
-} TALLY_N(words);
-
-/* The adjacent-pair tree over one node in each of lanes 0 ... count - 1; the result is lane 0's. */
-TALLY_FN TALLY_N(node) TALLY_N(pair_lanes)(TALLY_N(node) mine, int32_t count) {
-    for (int32_t apart = 1; apart < count; apart *= 2) {
-        TALLY_N(words) words;
-        TALLY_N(node) later;
-        int32_t from = tally_lane() + apart;
-        __builtin_memcpy(&words, &mine, sizeof words);
-        TALLY_UNROLL
-        for (uint32_t k = 0; k < sizeof words / 4; k++) words.w[k] = tally_shuffle(words.w[k], from % TALLY_WARP);
-        __builtin_memcpy(&later, &words, sizeof later);
-        if (from < count && tally_lane() % (2 * apart) == 0) mine = TALLY_N(merge)(mine, later);
-    }
-    return mine;
-}
-
-/* A node that another block wrote. */
-TALLY_FN TALLY_N(node) TALLY_N(fetch_node)(const char *nodes, int64_t i) {
-    const uint64_t *from = (const uint64_t *)(const void *)(nodes + i * (int64_t)sizeof(TALLY_N(node)));
-    uint64_t w[sizeof(TALLY_N(node)) / 8];
-    TALLY_N(node) node;
-    TALLY_UNROLL
-    for (uint32_t k = 0; k < sizeof w / 8; k++) w[k] = tally_load_fresh(from + k);
-    __builtin_memcpy(&node, w, sizeof node);
-    return node;
-}
-
-/* One warp takes the node of its tile up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the node of the whole. */
-TALLY_FN int32_t TALLY_N(climb)(const tally_work *work, TALLY_N(node) *node, int64_t index, int64_t count) {
-    char *nodes = work->nodes;
-    uint32_t *arrivals = work->arrivals;
-    while (count > 1) {
-        int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
-        int32_t members = (int32_t)(count - at < TALLY_FAN ? count - at : TALLY_FAN), mine = 2 * tally_lane();
-        if (tally_lane() == 0) *(TALLY_N(node) *)(void *)(nodes + index * (int64_t)sizeof *node) = *node;
-        if (!tally_is_last(arrivals + group, members)) return 0;
-        *node = TALLY_N(nothing)();
-        if (mine < members) *node = TALLY_N(fetch_node)(nodes, at + mine);
-        if (mine + 1 < members) *node = TALLY_N(merge)(*node, TALLY_N(fetch_node)(nodes, at + mine + 1));
-        *node = TALLY_N(pair_lanes)(*node, (members + 1) / 2);
-        nodes += count * (int64_t)sizeof *node;
-        arrivals += groups;
-        index = group;
-        count = groups;
-    }
-    return 1;
-}
-
 /* ---- the kernel ---- */
 
 typedef struct TALLY_N(shared) {
@@ -273,7 +205,8 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     if (tally_warp() != 0) return;
     node = shared->nodes[tally_lane() % TALLY_WARPS];
     node = TALLY_N(pair_lanes)(node, here);
-    if (!TALLY_N(climb)(&work, &node, tally_block(), tally_blocks()) || tally_lane() != 0) return;
+    tally_ladder ladder = {work.nodes, work.arrivals, 0, tally_blocks(), tally_next_pitch(tally_blocks())};
+    if (!TALLY_N(climb)(ladder, &node, tally_block(), tally_blocks()) || tally_lane() != 0) return;
     if (work.node != 0) __builtin_memcpy(work.node, &node, sizeof node);
     if (work.result != 0) {
         TALLY_N(result) result;
@@ -283,15 +216,10 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     }
 }
 
-#undef TALLY_FAN
 #undef TALLY_RESIDENT
 #undef TALLY_UNROLL_WIDE
 #undef TALLY_SEAL
 #undef TALLY_COUNT
-#undef TALLY_IS_FREE
-#undef TALLY_HELD
-#undef TALLY_PART
-#undef TALLY_DEVICE_COLUMNS
-#undef TALLY_DEVICE_LEAF
+#include "lib/fold_end.h"
 #include "lib/operator_end.h"
 #include "lib/types_end.h"

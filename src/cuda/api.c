@@ -82,7 +82,7 @@ tally_status tally_emit(const tally_context *context, tally_op op, tally_type ty
     TALLY_CHECK(size != NULL, BAD_ARGUMENT, "tally_emit needs a place for the size");
     *size = 0;
     TALLY_TRY(tally__specify(context, op, type, &spec));
-    TALLY_TRY(tally__unit_of(&spec, &unit));
+    TALLY_TRY(tally__unit_of(TALLY_UNIT_WHOLE, &spec, &unit));
     TALLY_TRY(tally__emit(&unit, &text));
     *size = strlen(text) + 1;
     if (buffer != NULL && capacity >= *size) memcpy(buffer, text, *size);
@@ -104,7 +104,7 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     platform = spec.options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
-    status = tally__gpu_kernel(gpu, &spec, &loaded);
+    status = tally__gpu_kernel(gpu, TALLY_UNIT_WHOLE, &spec, &loaded);
     tally__gpu_leave(gpu);
     return status;
 }

@@ -7,8 +7,6 @@
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 
-enum { FAN = 64 }; /* as kernels/production/reduce.h combines nodes */
-
 /* ---- what is compiled ---- */
 
 static const char *const kernel_names[] = {
@@ -24,46 +22,65 @@ tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
 
-tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
-    tally_nan nan = tally__nan_of(spec);
-    const tally__operator_row *row = tally__operator(spec->op);
-    const char *word = type_word(spec->type), *name;
-    TALLY_CHECK(row != NULL, UNSUPPORTED, "operators of the caller's own run on the CPU only in this version");
+static void unit_of_cut(tally__unit *unit) {
+    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_owners"};
+    unit->text = "production/cut.h";
+    snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
+    for (int k = 0; k < TALLY_MOST_MORE; k++) snprintf(unit->more[k], sizeof unit->more[k], "%s", names[k]);
+    snprintf(unit->preface, sizeof unit->preface, "/* what prepares a cut */\n");
+}
+
+/* What a kind of unit is made of, in canonical order and for exact sums: its text, and the words that its kernels' names begin with. */
+static const struct {
+    const char *text, *word, *more;
+} kinds[][2] = {
+    [TALLY_UNIT_WHOLE] = {{"production/reduce.h", "reduce", NULL}, {"production/reduce_exact.h", "exact", NULL}},
+    [TALLY_UNIT_SEGMENTS] = {{"production/segments.h", "segments", "spans"}, {"production/segments.h", "quick", "quick_spans"}},
+    [TALLY_UNIT_CAREFUL] = {{NULL, NULL, NULL}, {"production/careful.h", "careful", NULL}},
+};
+
+tally_status tally__unit_of(tally__unit_kind kind, const tally__spec *spec, tally__unit *unit) {
+    tally_nan nan;
+    const tally__operator_row *row;
+    const char *word, *name;
+    int exact;
     memset(unit, 0, sizeof *unit);
-    name = spec->exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
+    unit->kind = kind;
+    if (kind == TALLY_UNIT_CUT) return unit_of_cut(unit), TALLY_OK;
+    nan = tally__nan_of(spec);
+    row = tally__operator(spec->op);
+    word = type_word(spec->type);
+    exact = spec->exact;
+    TALLY_CHECK(row != NULL, UNSUPPORTED, "operators of the caller's own run on the CPU only in this version");
+    name = exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
     unit->kernel = spec->kernel_number;
     unit->type = spec->type;
     unit->nan = nan;
-    unit->exact = spec->exact;
-    unit->text = spec->exact ? "production/reduce_exact.h" : "production/reduce.h";
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", spec->exact ? "exact" : "reduce", name, word, (int)nan);
+    unit->exact = exact;
+    unit->text = kinds[kind][exact].text;
+    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", kinds[kind][exact].word, name, word, (int)nan);
+    if (kinds[kind][exact].more != NULL)
+        snprintf(unit->more[0], sizeof unit->more[0], "tally_%s_%s_%s_%d", kinds[kind][exact].more, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n",
-             name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
-             spec->exact ? "exact" : "operators", name, row->order, row->inputs);
+             name, tally_type_name(spec->type), exact ? "exact" : "in canonical order", word, (int)nan, name,
+             exact ? "exact" : "operators", name, row->order, row->inputs);
     return TALLY_OK;
 }
 
 /* ---- where things lie ---- */
 
-typedef enum memory_kind { IN_HOST, IN_DEVICE, IN_PINNED, IN_MANAGED } memory_kind;
-typedef struct memory {
-    memory_kind kind;
-    int ordinal;
-} memory;
-
-/* What the driver knows of an address; without a driver it is the host's. */
-static memory kind_of(const tally__driver *driver, const void *address) {
+tally__memory tally__memory_of(const tally__driver *driver, const void *address) {
     int type = 0, managed = 0, ordinal = 0;
     int wanted[] = {TALLY_CU_POINTER_MEMORY_TYPE, TALLY_CU_POINTER_IS_MANAGED, TALLY_CU_POINTER_DEVICE_ORDINAL};
     void *values[] = {&type, &managed, &ordinal};
-    memory found = {IN_HOST, 0};
+    tally__memory found = {TALLY_IN_HOST, 0};
     if (driver == NULL || address == NULL) return found;
     if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS) return found;
-    if (managed) found.kind = IN_MANAGED;
-    else if (type == TALLY_CU_MEMORY_DEVICE) found.kind = IN_DEVICE;
-    else if (type == TALLY_CU_MEMORY_HOST) found.kind = IN_PINNED;
+    if (managed) found.kind = TALLY_IN_MANAGED;
+    else if (type == TALLY_CU_MEMORY_DEVICE) found.kind = TALLY_IN_DEVICE;
+    else if (type == TALLY_CU_MEMORY_HOST) found.kind = TALLY_IN_PINNED;
     found.ordinal = ordinal;
     return found;
 }
@@ -75,8 +92,8 @@ static const tally__driver *driver_in_use(void) {
 }
 
 bool tally__lies_on_gpu(const void *address) {
-    memory_kind kind = kind_of(driver_in_use(), address).kind;
-    return kind == IN_DEVICE || kind == IN_MANAGED;
+    tally__memory_kind kind = tally__memory_of(driver_in_use(), address).kind;
+    return kind == TALLY_IN_DEVICE || kind == TALLY_IN_MANAGED;
 }
 
 /* ---- one launch ---- */
@@ -90,12 +107,12 @@ typedef struct call {
     tally__cu_address copies[2]; /* of inputs that lie in host memory */
 } call;
 
-static tally_status copy_input(call *c, int which, const char **data, int64_t *stride, int64_t count, memory_kind kind) {
+static tally_status copy_input(call *c, int which, const char **data, int64_t *stride, int64_t count, tally__memory_kind kind) {
     const tally__driver *driver = c->gpu->driver;
     int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = *stride < 0 ? -*stride : *stride;
     size_t all = (size_t)((count - 1) * span + bytes);
     const char *low = *stride < 0 ? *data + (count - 1) * *stride : *data;
-    if (kind != IN_HOST || count == 0) return TALLY_OK;
+    if (kind != TALLY_IN_HOST || count == 0) return TALLY_OK;
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&c->copies[which], all), "give memory for a copy of the array"));
     TALLY_TRY(tally__gpu_check(driver, driver->copy_in(c->copies[which], low, all, c->stream), "copy the array"));
     *data = (const char *)(uintptr_t)c->copies[which] + (*data - low);
@@ -103,14 +120,14 @@ static tally_status copy_input(call *c, int which, const char **data, int64_t *s
 }
 
 static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
-    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
+    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes;
     work->run = 0;
     /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
     while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
     while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
-    for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
+    nodes = tally_all_pitches(*blocks);
     *node_bytes = (size_t)nodes * c->spec->kernel->node_size;
 }
 static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
@@ -130,7 +147,7 @@ static tally_status launch(call *c, const char *x, int64_t x_stride, const char 
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, &loaded));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, TALLY_UNIT_WHOLE, c->spec, &loaded));
     if (c->spec->exact)
         shape_exact(c, &loaded, n, &blocks);
     else
@@ -164,7 +181,7 @@ static tally_status fetch(const call *c, const tally__scratch *scratch, const ta
     return TALLY_OK;
 }
 
-static tally_status reduce_here(call *c, const tally__input *in, const memory *of_x, const memory *of_y, const tally__sink *sink,
+static tally_status reduce_here(call *c, const tally__input *in, const tally__memory *of_x, const tally__memory *of_y, const tally__sink *sink,
                                 bool sink_on_device, tally__report *report) {
     const char *x = in->x, *y = in->y;
     int64_t x_stride = in->x_stride, y_stride = in->y_stride;
@@ -190,12 +207,12 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
     call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec};
     tally_status status;
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x, of_out = kind_of(driver, sink->data);
-    bool sink_on_device = of_out.kind == IN_DEVICE;
-    int ordinal = of_x.kind == IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
-    TALLY_CHECK((of_y.kind != IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
+    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x, of_out = tally__memory_of(driver, sink->data);
+    bool sink_on_device = of_out.kind == TALLY_IN_DEVICE;
+    int ordinal = of_x.kind == TALLY_IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
+    TALLY_CHECK((of_y.kind != TALLY_IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
                 "the arrays lie on different GPUs");
-    TALLY_CHECK(!sink_on_device || (of_x.kind != IN_HOST && of_y.kind != IN_HOST) || in->count == 0, BAD_ARGUMENT,
+    TALLY_CHECK(!sink_on_device || (of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST) || in->count == 0, BAD_ARGUMENT,
                 "the array lies in host memory and the output on a GPU: both must be in reach of it");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
     TALLY_TRY(tally__gpu_enter(c.gpu));
@@ -213,12 +230,15 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
     return reduce_on(&tally__simt_platform, spec, in, sink, report);
 }
 
-static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
-                                tally__report *report) {
-    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
+static tally_status cuda_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return tally__gpu_segments(&tally__nvidia_platform, spec, in, cut, sink, report);
+}
+static tally_status simt_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return tally__gpu_segments(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, no_segments};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, no_segments};
+const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments};
+const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments};

@@ -94,13 +94,14 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 /* ---- kernels ---- */
 
 /* Whether the unit of a kernel is that of the spec. */
-static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
+static bool is_of_spec(const tally__unit *unit, tally__unit_kind kind, const tally__spec *spec) {
+    if (unit->kind != kind || kind == TALLY_UNIT_CUT) return unit->kind == kind;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
-static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec) {
+static kernel_entry *find_kernel(const device_entry *device, tally__unit_kind kind, const tally__spec *spec) {
     kernel_entry *entry = device->kernels;
-    while (entry != NULL && !is_of_spec(&entry->unit, spec)) entry = entry->next;
+    while (entry != NULL && !is_of_spec(&entry->unit, kind, spec)) entry = entry->next;
     return entry;
 }
 
@@ -111,6 +112,9 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     TALLY_TRY(tally__image_of(gpu->platform, &entry->unit, gpu->sm, &image));
     TALLY_TRY(tally__gpu_check(driver, driver->module_load(&entry->module, image->bytes), "load a kernel"));
     TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.function, entry->module, entry->unit.entry), "find a kernel"));
+    for (int k = 0; k < TALLY_MOST_MORE; k++)
+        if (entry->unit.more[k][0] != '\0')
+            TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
     TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, TALLY_THREADS, 0), "tell how many blocks it holds"));
     entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
     return TALLY_OK;
@@ -121,18 +125,18 @@ static void unload(const tally__gpu *gpu, kernel_entry *entry) {
     free(entry);
 }
 
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded) {
+tally_status tally__gpu_kernel(tally__gpu *gpu, tally__unit_kind kind, const tally__spec *spec, tally__loaded *loaded) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     kernel_entry *entry, *first;
     tally_status status;
     pthread_mutex_lock(&lock);
-    entry = find_kernel(device, spec);
+    entry = find_kernel(device, kind, spec);
     if (entry != NULL) *loaded = entry->loaded;
     pthread_mutex_unlock(&lock);
     if (entry != NULL) return TALLY_OK;
     entry = calloc(1, sizeof *entry);
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
-    status = tally__unit_of(spec, &entry->unit);
+    status = tally__unit_of(kind, spec, &entry->unit);
     if (status == TALLY_OK) status = load(gpu, entry);
     if (status != TALLY_OK) {
         unload(gpu, entry);
@@ -140,7 +144,7 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     }
     *loaded = entry->loaded;
     pthread_mutex_lock(&lock);
-    first = find_kernel(device, spec);
+    first = find_kernel(device, kind, spec);
     if (first == NULL) {
         entry->next = device->kernels;
         device->kernels = entry;

@@ -16,8 +16,8 @@ typedef struct tally__gpu {
 
 /* A kernel, loaded. */
 typedef struct tally__loaded {
-    tally__cu_function function;
-    int resident_blocks; /* of one launch, on the whole device */
+    tally__cu_function function, more[TALLY_MOST_MORE];
+    int resident_blocks; /* of one launch of the first, on the whole device */
 } tally__loaded;
 
 /* Scratch memory of one launch on one stream, in this order; what must be 0 before a launch is 0 after it. */
@@ -46,8 +46,8 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernel of a spec, compiled and loaded at first use. */
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded);
+/* The kernels of a spec, compiled and loaded at first use. */
+tally_status tally__gpu_kernel(tally__gpu *gpu, tally__unit_kind kind, const tally__spec *spec, tally__loaded *loaded);
 
 /* Scratch memory for a launch on a stream, the owner's own until it gives it up: launches on one stream share, those that are captured
  * into a graph have their own each. `given` of `given_bytes`, 0 at first, is used instead if it is not 0. */

@@ -6,12 +6,19 @@
 #include "cuda/driver.h"
 #include "internal.h"
 
+/* What a unit's kernels do: reduce a whole array; segments, and those that run over tiles; exact segments that are too wide for that; prepare
+ * a cut, whatever is reduced. */
+typedef enum tally__unit_kind { TALLY_UNIT_WHOLE, TALLY_UNIT_SEGMENTS, TALLY_UNIT_CAREFUL, TALLY_UNIT_CUT } tally__unit_kind;
+enum { TALLY_MOST_MORE = 4 };
+
 /* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text. All other texts of
  * kernels/ can be included by their names. */
 typedef struct tally__unit {
     char preface[1024];
     const char *text;   /* "production/reduce.h" */
-    char entry[64];     /* the name of the kernel it defines */
+    char entry[64];     /* the name of the kernel it defines, */
+    char more[TALLY_MOST_MORE][64]; /* and of further ones, or "" */
+    tally__unit_kind kind;
     int kernel;         /* which one that is, for a platform without a compiler: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
     tally_type type;
     tally_nan nan;

@@ -1,17 +1,19 @@
-/* The production kernels of one operator for every type, compiled for the simulator: the body of the units that CMake writes. They export
- * `const tally__simt_set tally__simt_<kernel>`, of exact operators `tally__simt_exact_<kernel>`. */
+/* The production kernels of one operator and text for every type, compiled for the simulator: the body of the units that CMake writes. They export
+ * `const tally__simt_set tally__simt_<text>_<kernel>`. CMake defines
+ *
+ *     TALLY_SIMT_KERNELS                   the text
+ *     TALLY_SIMT_FIRST, TALLY_SIMT_SECOND  what the names of its kernels begin with; there may be no second */
 #include "internal.h"
 #include "simt/production.h"
 
-#ifdef TALLY_SIMT_EXACT
-#define TALLY_KERNEL_TEXT "production/reduce_exact.h"
-#define TALLY_MEMBERS(type, nan) TALLY_N1(TALLY_PASTE(exact_, TALLY_KERNEL), type, nan)
-#define TALLY_SET TALLY_PASTE(tally__simt_exact_, TALLY_KERNEL)
+#ifdef TALLY_SIMT_SECOND
+#define TALLY_MEMBERS(type, nan) \
+    { TALLY_N1(TALLY_PASTE(TALLY_SIMT_FIRST, TALLY_KERNEL), type, nan), TALLY_N1(TALLY_PASTE(TALLY_SIMT_SECOND, TALLY_KERNEL), type, nan) }
 #else
-#define TALLY_KERNEL_TEXT "production/reduce.h"
-#define TALLY_MEMBERS(type, nan) TALLY_N1(TALLY_PASTE(reduce_, TALLY_KERNEL), type, nan)
-#define TALLY_SET TALLY_PASTE(tally__simt_, TALLY_KERNEL)
+#define TALLY_MEMBERS(type, nan) \
+    { TALLY_N1(TALLY_PASTE(TALLY_SIMT_FIRST, TALLY_KERNEL), type, nan), NULL }
 #endif
+#define TALLY_SET TALLY_PASTE(TALLY_PASTE(tally__simt_, TALLY_SIMT_FIRST), TALLY_KERNEL)
 #define TALLY_SET_TYPE tally__simt_set
-#define TALLY_TEMPLATE TALLY_KERNEL_TEXT
+#define TALLY_TEMPLATE TALLY_SIMT_KERNELS
 #include "foreach_type.h"

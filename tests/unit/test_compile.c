@@ -100,7 +100,7 @@ static void list_units(void) {
         tally__spec spec;
         tally__unit unit;
         if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK ||
-            tally__unit_of(&spec, &unit) != TALLY_OK)
+            tally__unit_of(TALLY_UNIT_WHOLE, &spec, &unit) != TALLY_OK)
             usage("no unit:", tally_message());
         add_unit(&unit);
     }

@@ -261,7 +261,7 @@ static void compile_all(int processes) {
             tally__unit unit;
             const tally__image *image;
             if (turn % processes != p) continue;
-            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(&spec, &unit) != TALLY_OK ||
+            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(TALLY_UNIT_WHOLE, &spec, &unit) != TALLY_OK ||
                 tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
                 printf("%s\n", tally_message());
         }

@@ -1,0 +1,279 @@
+/* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths (docs/design/006-gpu-segments.md).
+ *
+ * production/cut.h has shared out values and end markers to tiles (lib/cut.h). A block reads its tile into shared memory, and its warps take
+ * the segments that are its own: up to 8 values by one thread, up to 64 by 8 lanes, more by a warp. Of a segment that runs over an edge,
+ * each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`, combines them: nobody waits for anybody. What the cut
+ * says is checked as it is read. No include guard: included once for each type. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#include "lib/conclude.h"
+#include "lib/cut.h"
+#include "lib/leaf.h"
+#include "lib/fold.h"
+#include "lib/nodes.h"
+#include "lib/shared_leaf.h"
+
+/* Blocks that a multiprocessor holds: more for what takes few registers. */
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? 5 : 2)
+
+/* ---- results ---- */
+
+/* Writes the result of segment s; gives what is to be told of it. */
+TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t s, TALLY_N(node) node) {
+    TALLY_N(result) result;
+    int32_t saw = TALLY_N(conclude)(node, &work->final, &result);
+    char *to = (char *)work->result + s * work->cut.result_stride;
+    if (((uint64_t)work->result | (uint64_t)work->cut.result_stride) % TALLY_ALIGN_OF(TALLY_N(result)) == 0)
+        *(TALLY_N(result) *)(void *)to = result;
+    else {
+        uint8_t bytes[sizeof result];
+        __builtin_memcpy(bytes, &result, sizeof result);
+        for (uint32_t b = 0; b < sizeof result; b++) *(volatile uint8_t *)(to + b) = bytes[b];
+    }
+    return saw;
+}
+
+/* What lanes have seen, to be told once. */
+TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
+    int32_t all = 0;
+    TALLY_UNROLL
+    for (int32_t bit = TALLY_SAW_EMPTY; bit <= TALLY_SAW_BAD_CUT; bit *= 2) all |= tally_any(saw & bit) ? bit : 0;
+    if (tally_lane() == 0 && (all & ~*(volatile int32_t *)work->saw) != 0) tally_or32(work->saw, all);
+}
+
+/* ---- a tile ---- */
+
+enum {
+    TALLY_N(values_room) = (TALLY_TILE_BYTES + TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH),
+    TALLY_N(region) = TALLY_N(values_room) + 32 * TALLY_KERNEL_INPUTS + 2 * TALLY_END_BYTES
+};
+typedef struct TALLY_N(shared) {
+    char bytes[(TALLY_N(region) + 15) / 16 * 16];
+    int32_t is_bad;
+} TALLY_N(shared);
+
+typedef struct TALLY_N(tile) {
+    tally_edge from, to;
+    int32_t values, own; /* values, segments of its own */
+    const TALLY_T *x, *y;
+    const int32_t *offsets; /* of its own segments and the end of the last, from its first value on */
+} TALLY_N(tile);
+
+/* `n` values from value `at` on, copied to shared memory at `room`, 16 bytes at a time where that is within the array. */
+TALLY_FN const TALLY_T *TALLY_N(stage)(const char *values, int64_t stride, int64_t count, int64_t at, int32_t n, char *room) {
+    tally_source from = tally_source_of(values, stride, TALLY_BYTES);
+    if (stride == TALLY_BYTES && from.is_aligned) {
+        const char *begin = values + at * TALLY_BYTES, *end = begin + n * TALLY_BYTES, *last = values + count * TALLY_BYTES;
+        int32_t skew = (int32_t)((uint64_t)begin % 16), quads = (int32_t)((end - begin + skew + 15) / 16);
+        for (int32_t q = tally_thread(); q < quads; q += tally_threads()) {
+            const char *p = begin + (q * 16 - skew);
+            if ((uint64_t)p >= (uint64_t)values && last - p >= 16)
+                tally_copy16(room + q * 16, p);
+            else
+                for (int32_t b = 0; b < 16; b += TALLY_BYTES)
+                    if ((uint64_t)(p + b) >= (uint64_t)begin && (uint64_t)(p + b) < (uint64_t)end)
+                        *(TALLY_T *)(void *)(room + q * 16 + b) = *(const TALLY_T *)(const void *)(p + b);
+        }
+        return (const TALLY_T *)(const void *)(room + skew);
+    }
+    for (int32_t i = tally_thread(); i < n; i += tally_threads()) ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, at + i);
+    return (const TALLY_T *)(const void *)room;
+}
+
+/* The offsets of the tile's own segments and the end of the last, from its first value on; one beyond the tile as INT32_MAX. False: they
+ * do not ascend within the tile. */
+TALLY_FN int32_t TALLY_N(stage_offsets)(const tally_work *work, const TALLY_N(tile) *tile, int32_t *offsets) {
+    int32_t is_good = 1;
+    for (int32_t i = tally_thread(); i <= tile->own; i += tally_threads()) {
+        int64_t s = tile->from.segment + i, begin = tally_offset(&work->cut, s);
+        int64_t end = i < tile->own ? tally_offset(&work->cut, s + 1) : begin, at = tally_apart(begin, tile->from.value);
+        is_good &= begin <= end && begin >= 0 && begin >= tile->from.value;
+        if (i < tile->own) is_good &= begin <= tile->to.value && (end <= tile->to.value || i == tile->own - 1);
+        offsets[i] = at > tile->values ? INT32_MAX : (int32_t)at;
+    }
+    return is_good;
+}
+
+/* Reads the tile. False: the cut is none, and nothing was read beyond the array. */
+TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
+    const tally_cut_work *cut = &work->cut;
+    int64_t values, own;
+    int32_t is_good;
+    char *room = shared->bytes;
+    tile->from = cut->edges[tally_block()];
+    tile->to = cut->edges[tally_block() + 1];
+    values = tally_apart(tile->to.value, tile->from.value);
+    own = tally_apart(tile->to.segment, tile->from.segment);
+    is_good = tile->from.segment >= 0 && own >= 0 && tile->to.segment <= cut->count && own <= TALLY_TILE_BYTES / TALLY_END_BYTES &&
+              tile->from.value >= 0 && values >= 0 && tile->to.value <= work->count && values <= TALLY_N(values_room) &&
+              values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
+    if (!is_good) { /* the same in all threads */
+        if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        return 0;
+    }
+    tile->values = (int32_t)values;
+    tile->own = (int32_t)own;
+    if (tally_thread() == 0) shared->is_bad = 0;
+    tally_barrier();
+    tile->x = TALLY_N(stage)(work->x, work->x_stride, work->count, tile->from.value, tile->values, room);
+    tile->y = tile->x;
+    room += (values * TALLY_BYTES + 31) / 16 * 16;
+    if (TALLY_KERNEL_INPUTS == 2) {
+        tile->y = TALLY_N(stage)(work->y, work->y_stride, work->count, tile->from.value, tile->values, room);
+        room += (values * TALLY_BYTES + 31) / 16 * 16;
+    }
+    tile->offsets = (const int32_t *)(const void *)room;
+    if (!TALLY_N(stage_offsets)(work, tile, (int32_t *)(void *)room)) tally_or32(&shared->is_bad, 1);
+    tally_copied();
+    tally_barrier();
+    if (!shared->is_bad) return 1;
+    if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+    return 0;
+}
+
+/* ---- segments that run over an edge ---- */
+
+/* Leaves of one segment that lie in one tile: leaf `first` and `count - 1` more. */
+typedef struct TALLY_N(part_run) {
+    int64_t first, place; /* of the segment's nodes (lib/nodes.h) */
+    const TALLY_T *x, *y;
+    int32_t values, count;
+} TALLY_N(part_run);
+
+/* Those of segment s, which begins at value `begin`, from value `at` of the tile on. */
+TALLY_FN TALLY_N(part_run) TALLY_N(run_of)(const tally_work *work, const TALLY_N(tile) *tile, int64_t s, int64_t begin, int32_t at, int32_t values) {
+    TALLY_N(part_run) run = {0, 0, tile->x + at, tile->y + at, values, 0};
+    int64_t origin = tally_offset(&work->cut, 0), before = tally_apart(tile->from.value + at, begin);
+    if (origin < 0 || begin < origin || before < 0) return run; /* no cut: some tile tells */
+    run.first = before / TALLY_DEVICE_LEAF;
+    run.place = 2 * tally_cell(&work->cut, origin, s, begin);
+    run.count = (values + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
+    return run;
+}
+TALLY_FN void TALLY_N(put_leaf)(const tally_work *work, const TALLY_N(part_run) *run, int32_t leaf) {
+    int32_t at = leaf * TALLY_DEVICE_LEAF, left = run->values - at;
+    TALLY_N(node) node = TALLY_N(shared_leaf)(run->x + at, run->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
+                                              (run->first + leaf) * TALLY_DEVICE_LEAF);
+    if (tally_lane() == 0) *TALLY_N(node_at)(work->nodes, run->place + run->first + leaf) = node;
+}
+
+/* The end of a segment that began before the tile, and the beginning of one that ends behind it: leaf by leaf, by all warps. Gives how many
+ * segments are the tile's own and end in it. */
+TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile) {
+    TALLY_N(part_run) head, tail;
+    int32_t own = tile->own, until = tile->offsets[0] < tile->values ? tile->offsets[0] : tile->values;
+    head.count = tail.count = 0;
+    if (tile->from.segment > 0 && until > 0) {
+        int64_t s = tile->from.segment - 1;
+        head = TALLY_N(run_of)(work, tile, s, tally_offset(&work->cut, s), 0, until);
+    }
+    if (own > 0 && tile->offsets[own] > tile->values) {
+        int32_t at = tile->offsets[--own];
+        tail = TALLY_N(run_of)(work, tile, tile->to.segment - 1, tile->from.value + at, at, tile->values - at);
+    }
+    for (int32_t leaf = tally_warp(); leaf < head.count + tail.count; leaf += TALLY_WARPS) {
+        if (leaf < head.count)
+            TALLY_N(put_leaf)(work, &head, leaf);
+        else
+            TALLY_N(put_leaf)(work, &tail, leaf - head.count);
+    }
+    return own;
+}
+
+/* ---- segments within the tile ---- */
+
+/* Up to TALLY_WARP segments of the tile, from `first` on: one for each lane. Gives what was seen. */
+TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count) {
+    int32_t lane = tally_lane(), is_there = lane < count, at = is_there ? tile->offsets[first + lane] : 0;
+    int32_t n = is_there ? tile->offsets[first + lane + 1] - at : 0, saw = 0;
+    int64_t segment = tile->from.segment + first;
+    uint32_t some = tally_ballot(n > 8 && n <= TALLY_DEVICE_SMALL), many = tally_ballot(n > TALLY_DEVICE_SMALL);
+    if (!tally_any(n > 4)) {
+        TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, n, 4);
+        if (is_there) saw = TALLY_N(put_result)(work, segment + lane, node);
+        return saw;
+    }
+    if (tally_any(is_there && n <= 8)) {
+        int32_t few = n <= 8 ? n : 0;
+        TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, few, 8);
+        if (is_there && n <= 8) saw = TALLY_N(put_result)(work, segment + lane, node);
+    }
+    while (some != 0) { /* four at a time: 8 lanes take the segment of lane `from` */
+        int32_t from = 0, begin, length, has = 0;
+        TALLY_UNROLL
+        for (int32_t g = 0; g < TALLY_WARP / TALLY_DEVICE_SMALL_COLUMNS; g++) {
+            int32_t next = __builtin_ffs((int32_t)some) - 1;
+            if (lane / TALLY_DEVICE_SMALL_COLUMNS == g) from = next < 0 ? 0 : next, has = next >= 0;
+            some &= some - 1;
+        }
+        begin = (int32_t)tally_shuffle((uint32_t)at, from);
+        length = (int32_t)tally_shuffle((uint32_t)n, from);
+        TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + begin, tile->y + begin, has ? length : 0, 0);
+        if (has && lane % TALLY_DEVICE_SMALL_COLUMNS == 0) saw |= TALLY_N(put_result)(work, segment + from, node);
+    }
+    while (many != 0) {
+        int32_t from = __builtin_ffs((int32_t)many) - 1;
+        int32_t begin = (int32_t)tally_shuffle((uint32_t)at, from), length = (int32_t)tally_shuffle((uint32_t)n, from);
+        TALLY_N(node) node = TALLY_N(shared_run)(tile->x + begin, tile->y + begin, length);
+        if (lane == 0) saw |= TALLY_N(put_result)(work, segment + from, node);
+        many &= many - 1;
+    }
+    return saw;
+}
+
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(segments_, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
+    TALLY_SHARED(TALLY_N(shared), shared);
+    TALLY_N(tile) tile;
+    int32_t own, rounds, share, saw = 0;
+    if (!TALLY_N(read_tile)(&work, &tile, shared)) return;
+    own = TALLY_N(put_leaves)(&work, &tile);
+    /* Equal shares of at most TALLY_WARP segments for each warp, in as few rounds as there can be. */
+    rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
+    share = rounds == 0 ? 1 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
+    for (int32_t first = tally_warp() * share; first < own; first += TALLY_WARPS * share)
+        saw |= TALLY_N(take_segments)(&work, &tile, first, own - first < share ? own - first : share);
+    TALLY_N(tell)(&work, saw);
+}
+
+/* ---- spans ---- */
+
+/* Combines the group of TALLY_FAN leaves of segment s that begins with leaf `leaf`; the last of its groups gives the result. */
+TALLY_FN void TALLY_N(close_group)(const tally_work *work, int64_t s, int64_t begin, int64_t end, int64_t leaf) {
+    const tally_cut_work *cut = &work->cut;
+    int64_t leaves = (end - begin + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, cell = tally_cell(cut, tally_offset(cut, 0), s, begin);
+    int64_t pitch = 2 * cut->cells + 2;
+    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, cell / TALLY_FAN, tally_next_pitch(pitch),
+                           cut->cells / TALLY_FAN + 1};
+    TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, 2 * cell + leaf, (int32_t)(leaves - leaf < TALLY_FAN ? leaves - leaf : TALLY_FAN));
+    int32_t saw = 0;
+    if (!TALLY_N(climb)(ladder, &node, leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
+    if (tally_lane() == 0) saw = TALLY_N(put_result)(work, s, node);
+    TALLY_N(tell)(work, saw);
+}
+
+/* A warp for each tile: the groups that begin in it. */
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(spans_, TALLY_KERNEL)), 1) {
+    const tally_cut_work *cut = &work.cut;
+    int64_t t = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
+    tally_edge from, to;
+    if (t >= cut->tiles || (*work.saw & TALLY_SAW_BAD_CUT) != 0) return;
+    from = cut->edges[t];
+    to = cut->edges[t + 1];
+    if (from.value == to.value) return;
+    if (from.segment > 0) { /* one that began before */
+        int64_t begin = tally_offset(cut, from.segment - 1), end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
+        int64_t leaf = (from.value - begin + TALLY_FAN * TALLY_DEVICE_LEAF - 1) / (TALLY_FAN * TALLY_DEVICE_LEAF) * TALLY_FAN;
+        if (begin + leaf * TALLY_DEVICE_LEAF < until) TALLY_N(close_group)(&work, from.segment - 1, begin, end, leaf);
+    }
+    if (to.segment > from.segment) { /* one that ends behind */
+        int64_t begin = tally_offset(cut, to.segment - 1), end = tally_offset(cut, to.segment);
+        if (end > to.value) TALLY_N(close_group)(&work, to.segment - 1, begin, end, 0);
+    }
+}
+
+#undef TALLY_SEGMENTS_RESIDENT
+#include "lib/fold_end.h"
+#include "lib/operator_end.h"
+#include "lib/types_end.h"
