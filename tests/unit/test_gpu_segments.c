@@ -208,10 +208,30 @@ static problem pose(const subject *s, shape which, data_class class, int64_t byt
     return p;
 }
 
+/* Compiles every kernel into the cache on disk, by several processes: NVRTC lets only one thread of each compile. */
+static void compile_all(int processes) {
+    for (int p = 0; p < processes; p++) {
+        subject s = {.op = -1};
+        if (fork() != 0) continue;
+        for (int turn = 0; next_subject(&s); turn++) {
+            tally__spec spec;
+            tally__unit unit;
+            const tally__image *image;
+            if (turn % processes != p) continue;
+            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK ||
+                tally__unit_of(TALLY_UNIT_SEGMENTS, &spec, &unit) != TALLY_OK || tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
+                printf("%s\n", tally_message());
+        }
+        _exit(0);
+    }
+    while (wait(NULL) > 0) continue;
+}
+
 static void test_shapes(void **state) {
     subject s = {.op = -1};
     int64_t bytes = backend == TALLY_BACKEND_SIMT ? 2 * TALLY_TILE_BYTES + 12345 : 40 * TALLY_TILE_BYTES;
     (void)state;
+    if (backend == TALLY_BACKEND_CUDA) compile_all(16);
     for (int turn = 0; next_subject(&s); turn++)
         for (int which = 0; which < SHAPES; which++) {
             int every = quick ? 29 : backend == TALLY_BACKEND_SIMT ? 5 : 1;
@@ -354,25 +374,6 @@ static void test_failing_driver(void **state) {
     }
 }
 
-/* Compiles every kernel into the cache on disk, by several processes: NVRTC lets only one thread of each compile. */
-static void compile_all(int processes) {
-    for (int p = 0; p < processes; p++) {
-        subject s = {.op = -1};
-        if (fork() != 0) continue;
-        for (int turn = 0; next_subject(&s); turn++) {
-            tally__spec spec;
-            tally__unit unit;
-            const tally__image *image;
-            if (turn % processes != p) continue;
-            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK ||
-                tally__unit_of(TALLY_UNIT_SEGMENTS, &spec, &unit) != TALLY_OK || tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
-                printf("%s\n", tally_message());
-        }
-        _exit(0);
-    }
-    while (wait(NULL) > 0) continue;
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms), cmocka_unit_test(test_shapes), cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
@@ -396,6 +397,5 @@ int main(int argc, char **argv) {
         printf("SKIPPED: %s\n", driver ? tally_message() : why);
         return SKIPPED;
     }
-    if (backend == TALLY_BACKEND_CUDA) compile_all(16);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
