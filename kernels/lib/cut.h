@@ -14,12 +14,12 @@
 enum { TALLY_SAW_UNSURE = 8, TALLY_SAW_BAD_CUT = 16 };
 
 enum {
-    TALLY_TILE_BYTES = 24 << 10,
+    TALLY_TILE_BYTES = 32 << 10,
     TALLY_END_BYTES = 4,
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
-    TALLY_OWNERS_BLOCK = 4096
+    TALLY_OWNERS_BLOCK = 16384
 };
 
 /* Entry i of an index of 4 or 8 bytes each, at any address. */
@@ -42,9 +42,5 @@ TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64
 }
 /* Bytes of a leaf, of both inputs. */
 TALLY_FN int64_t tally_leaf_span(const tally_cut_work *cut) { return (int64_t)cut->leaf * cut->weight; }
-/* The cell, of the size of a leaf, that a segment begins in: where its nodes lie. */
-TALLY_FN int64_t tally_cell(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return tally_position(cut, origin, s, begin) / tally_leaf_span(cut);
-}
 
 #endif

@@ -13,6 +13,7 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
     return all;
 }
 
+enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of lib/quick.h, at most */
 enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
 
 /* Where a tile of segments begins: the first segment that is its own, the first value that it reads (lib/cut.h). */

@@ -2,6 +2,11 @@
  * trust nothing that the index says: a cut that does not fit leaves TALLY_SAW_BAD_CUT in *saw, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_CUT _Pragma("unroll")
+#else
+#define TALLY_UNROLL_CUT
+#endif
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
 
@@ -114,8 +119,24 @@ typedef struct tally_owners_shared {
     int64_t first[2];
 } tally_owners_shared;
 
+/* Offsets before + 1 ... owner are `value`, those of them that are the block's, first ... last - 1; the whole warp fills wide gaps. */
+TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t owner, int64_t value, int64_t first, int64_t last) {
+    int64_t low = before < first ? first : tally_further(before, 1), high = owner >= last ? last - 1 : owner;
+    uint32_t wide = tally_ballot(before < last && high - low >= 8);
+    if (before < last && high - low < 8)
+        for (int64_t s = low; s <= high; s++) tally_put_offset(cut, s, value);
+    for (; wide != 0; wide &= wide - 1) {
+        int32_t lane = __builtin_ffs((int32_t)wide) - 1, from = (int32_t)tally_shuffle((uint32_t)(low - first), lane);
+        int32_t to = (int32_t)tally_shuffle((uint32_t)(high - first), lane);
+        uint64_t there = tally_shuffle((uint32_t)(uint64_t)value, lane);
+        there |= (uint64_t)tally_shuffle((uint32_t)((uint64_t)value >> 32), lane) << 32;
+        for (int32_t s = from + tally_lane(); s <= to; s += TALLY_WARP) tally_put_offset(cut, first + s, (int64_t)there);
+    }
+}
+
 /* A block takes TALLY_OWNERS_BLOCK owners and offsets together, so that gaps are shared like values. */
 TALLY_ENTRY(tally_cut_owners, 4) {
+    enum { TOGETHER = 8 };
     TALLY_SHARED(tally_owners_shared, shared);
     const tally_cut_work *cut = &work.cut;
     int64_t all = work.count + cut->count + 1, begin = (int64_t)tally_block() * TALLY_OWNERS_BLOCK;
@@ -135,24 +156,24 @@ TALLY_ENTRY(tally_cut_owners, 4) {
         if (tally_thread() == 0) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
         return;
     }
-    for (int64_t base = from; base <= to; base += TALLY_BLOCK) {
-        int64_t i = base + tally_thread(), owner = last - 1, before = first - 1, low = 0;
-        uint32_t wide;
-        if (i < to) owner = tally_entry(cut->index, cut->index_bytes, i);
-        if (i > from && i <= to) before = tally_entry(cut->index, cut->index_bytes, i - 1);
-        is_bad |= i < to && (owner < 0 || owner >= cut->count || (i > 0 && owner < tally_entry(cut->index, cut->index_bytes, i - 1)));
-        /* Offsets before + 1 ... owner are i, of those that are the block's. */
-        low = before < first ? first : tally_further(before, 1);
-        owner = owner >= last ? last - 1 : owner;
-        if (i > to || low > owner || before >= last) owner = low - 1;
-        wide = tally_ballot(owner - low >= 8);
-        if (owner - low < 8)
-            for (int64_t s = low; s <= owner; s++) tally_put_offset(cut, s, i);
-        for (; wide != 0; wide &= wide - 1) { /* the whole warp fills a wide gap; within a block it has no more than the block's offsets */
-            int32_t lane = __builtin_ffs((int32_t)wide) - 1;
-            int32_t at = (int32_t)tally_shuffle((uint32_t)(low - first), lane), until = (int32_t)tally_shuffle((uint32_t)(owner - first), lane);
-            int64_t value = i - tally_lane() + lane;
-            for (int32_t s = at + tally_lane(); s <= until; s += TALLY_WARP) tally_put_offset(cut, first + s, value);
+    for (int64_t base = from + tally_warp() * (TALLY_WARP * TOGETHER); base <= to; base += TALLY_BLOCK * TOGETHER) {
+        int64_t owners[TOGETHER], before = base > 0 && base - 1 < to ? tally_entry(cut->index, cut->index_bytes, base - 1) : -1;
+        TALLY_UNROLL_CUT
+        for (int32_t k = 0; k < TOGETHER; k++) {
+            int64_t i = base + k * TALLY_WARP + tally_lane();
+            owners[k] = i < to ? tally_entry(cut->index, cut->index_bytes, i) : INT64_MAX;
+        }
+        TALLY_UNROLL_CUT
+        for (int32_t k = 0; k < TOGETHER; k++) {
+            int64_t i = base + k * TALLY_WARP + tally_lane();
+            int32_t from_lane = (tally_lane() + TALLY_WARP - 1) % TALLY_WARP;
+            uint64_t low = tally_shuffle((uint32_t)(uint64_t)owners[k], from_lane), high = tally_shuffle((uint32_t)((uint64_t)owners[k] >> 32), from_lane);
+            int64_t left = (int64_t)(high << 32 | low), mine = tally_lane() == 0 ? before : left;
+            before = left; /* of lane 0: the last owner of these */
+            is_bad |= i < to && (owners[k] < 0 || owners[k] >= cut->count || owners[k] < mine);
+            /* Behind the last owner of the block come the offsets that are left; what stands at `to` is the next block's to check. */
+            if (tally_any(i <= to && owners[k] != mine))
+                tally_fill_offsets(cut, i <= to ? mine : last, i < to ? owners[k] : last - 1, i, first, last);
         }
     }
     if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);

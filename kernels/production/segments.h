@@ -6,9 +6,18 @@
  * says is checked as it is read. No include guard: included once for each type. */
 #include "lib/types.h"
 
+#ifdef TALLY_QUICK /* an exact operator */
+#include "lib/quick.h"
+#define TALLY_SEGMENTS quick_
+#define TALLY_SPANS quick_spans_
+#else
 #include TALLY_KERNEL_FILE
-
 #include "lib/conclude.h"
+#define TALLY_SEGMENTS segments_
+#define TALLY_SPANS spans_
+#define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(TALLY_N(result)))
+#endif
+
 #include "lib/cut.h"
 #include "lib/leaf.h"
 #include "lib/fold.h"
@@ -16,22 +25,38 @@
 #include "lib/shared_leaf.h"
 
 /* Blocks that a multiprocessor holds: more for what takes few registers. */
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? 5 : 2)
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? 5 : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_SOME _Pragma("unroll 4")
+#else
+#define TALLY_UNROLL_SOME
+#endif
 
 /* ---- results ---- */
 
 /* Writes the result of segment s; gives what is to be told of it. */
 TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t s, TALLY_N(node) node) {
     TALLY_N(result) result;
-    int32_t saw = TALLY_N(conclude)(node, &work->final, &result);
-    char *to = (char *)work->result + s * work->cut.result_stride;
-    if (((uint64_t)work->result | (uint64_t)work->cut.result_stride) % TALLY_ALIGN_OF(TALLY_N(result)) == 0)
-        *(TALLY_N(result) *)(void *)to = result;
+    int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
+    const int32_t is_plain = (uint64_t)work->result % TALLY_ALIGN_OF(TALLY_N(result)) == 0 && work->cut.result_stride == size;
+    uint8_t bytes[sizeof result];
+    __builtin_memcpy(bytes, &result, sizeof result);
+#if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
+    float narrow = (float)result;
+    if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
+    if (is_plain && size == 4) {
+        ((float *)work->result)[s] = narrow;
+    } else
+#endif
+    if (is_plain)
+        ((TALLY_N(result) *)work->result)[s] = result;
     else {
-        uint8_t bytes[sizeof result];
-        __builtin_memcpy(bytes, &result, sizeof result);
-        for (uint32_t b = 0; b < sizeof result; b++) *(volatile uint8_t *)(to + b) = bytes[b];
+        volatile uint8_t *to = (volatile uint8_t *)work->result + s * work->cut.result_stride;
+        TALLY_UNROLL
+        for (int32_t b = 0; b < (int32_t)sizeof result; b++)
+            if (b < size) to[b] = bytes[b];
     }
+    if ((saw & TALLY_SAW_UNSURE) != 0) tally_or32((int32_t *)work->cut.unsure + s / 32, (int32_t)((uint32_t)1 << s % 32));
     return saw;
 }
 
@@ -51,52 +76,65 @@ enum {
 };
 typedef struct TALLY_N(shared) {
     char bytes[(TALLY_N(region) + 15) / 16 * 16];
-    int32_t is_bad;
 } TALLY_N(shared);
 
 typedef struct TALLY_N(tile) {
     tally_edge from, to;
     int32_t values, own; /* values, segments of its own */
     const TALLY_T *x, *y;
-    const int32_t *offsets; /* of its own segments and the end of the last, from its first value on */
+    const int32_t *places; /* of its own segments and of the end of the last */
 } TALLY_N(tile);
 
 /* `n` values from value `at` on, copied to shared memory at `room`, 16 bytes at a time where that is within the array. */
 TALLY_FN const TALLY_T *TALLY_N(stage)(const char *values, int64_t stride, int64_t count, int64_t at, int32_t n, char *room) {
     tally_source from = tally_source_of(values, stride, TALLY_BYTES);
     if (stride == TALLY_BYTES && from.is_aligned) {
-        const char *begin = values + at * TALLY_BYTES, *end = begin + n * TALLY_BYTES, *last = values + count * TALLY_BYTES;
-        int32_t skew = (int32_t)((uint64_t)begin % 16), quads = (int32_t)((end - begin + skew + 15) / 16);
-        for (int32_t q = tally_thread(); q < quads; q += tally_threads()) {
-            const char *p = begin + (q * 16 - skew);
-            if ((uint64_t)p >= (uint64_t)values && last - p >= 16)
-                tally_copy16(room + q * 16, p);
+        const char *begin = values + at * TALLY_BYTES, *last = values + count * TALLY_BYTES;
+        int32_t skew = (int32_t)((uint64_t)begin % 16), bytes = n * TALLY_BYTES, until = skew + bytes;
+        const int32_t is_inside = begin - values >= skew && last - begin >= (int64_t)(until + 15) / 16 * 16 - skew;
+        for (int32_t b = 16 * tally_thread(); b < until; b += 16 * TALLY_BLOCK_THREADS) {
+            if (is_inside || (begin - values >= skew - b && last - begin >= b + 16 - skew))
+                tally_copy16(room + b, begin + (b - skew));
             else
-                for (int32_t b = 0; b < 16; b += TALLY_BYTES)
-                    if ((uint64_t)(p + b) >= (uint64_t)begin && (uint64_t)(p + b) < (uint64_t)end)
-                        *(TALLY_T *)(void *)(room + q * 16 + b) = *(const TALLY_T *)(const void *)(p + b);
+                for (int32_t k = b < skew ? skew : b; k < b + 16 && k < until; k += TALLY_BYTES)
+                    *(TALLY_T *)(void *)(room + k) = *(const TALLY_T *)(const void *)(begin + (k - skew));
         }
         return (const TALLY_T *)(const void *)(room + skew);
     }
-    for (int32_t i = tally_thread(); i < n; i += tally_threads()) ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, at + i);
+    for (int32_t i = tally_thread(); i < n; i += TALLY_BLOCK_THREADS) ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, at + i);
     return (const TALLY_T *)(const void *)room;
 }
 
-/* The offsets of the tile's own segments and the end of the last, from its first value on; one beyond the tile as INT32_MAX. False: they
- * do not ascend within the tile. */
-TALLY_FN int32_t TALLY_N(stage_offsets)(const tally_work *work, const TALLY_N(tile) *tile, int32_t *offsets) {
-    int32_t is_good = 1;
-    for (int32_t i = tally_thread(); i <= tile->own; i += tally_threads()) {
-        int64_t s = tile->from.segment + i, begin = tally_offset(&work->cut, s);
-        int64_t end = i < tile->own ? tally_offset(&work->cut, s + 1) : begin, at = tally_apart(begin, tile->from.value);
-        is_good &= begin <= end && begin >= 0 && begin >= tile->from.value;
-        if (i < tile->own) is_good &= begin <= tile->to.value && (end <= tile->to.value || i == tile->own - 1);
-        offsets[i] = at > tile->values ? INT32_MAX : (int32_t)at;
-    }
-    return is_good;
+/* The place of an offset in the tile, from its first value on: 0 to `values`, INT32_MAX for one that lies behind. */
+TALLY_FN int32_t TALLY_N(place_of)(const TALLY_N(tile) *tile, int64_t offset) {
+    uint64_t at = (uint64_t)offset - (uint64_t)tile->from.value;
+    return at <= (uint64_t)tile->values ? (int32_t)at : INT32_MAX;
+}
+/* The places of the tile's own segments and of the end of the last, which alone may lie behind the tile. True: others do, or some before it. */
+TALLY_FN int32_t TALLY_N(stage_offsets)(const tally_work *work, const TALLY_N(tile) *tile, int32_t *places) {
+    const tally_cut_work *cut = &work->cut;
+    int32_t is_bad = 0;
+    if (cut->offset_bytes == 4 && (uint64_t)cut->offsets % 4 == 0) {
+        const int32_t *offsets = (const int32_t *)(const void *)cut->offsets + tile->from.segment;
+        const int32_t first = (int32_t)tile->from.value;
+        TALLY_UNROLL_SOME
+        for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_BLOCK_THREADS) {
+            int32_t offset = offsets[i], at = (int32_t)((uint32_t)offset - (uint32_t)first);
+            int32_t is_behind = (uint32_t)at > (uint32_t)tile->values;
+            is_bad |= offset < first || (is_behind && i < tile->own);
+            places[i] = is_behind ? i < tile->own ? tile->values : INT32_MAX : at;
+        }
+    } else
+        for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_BLOCK_THREADS) {
+            int64_t offset = tally_offset(cut, tile->from.segment + i);
+            int32_t at = TALLY_N(place_of)(tile, offset);
+            is_bad |= offset < tile->from.value || (at == INT32_MAX && i < tile->own);
+            places[i] = at == INT32_MAX && i < tile->own ? tile->values : at;
+        }
+    return is_bad;
 }
 
-/* Reads the tile. False: the cut is none, and nothing was read beyond the array. */
+/* Reads the tile. False: it is none. Places are within the tile whatever the cut says, so that nothing else is ever read. */
 TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
     const tally_cut_work *cut = &work->cut;
     int64_t values, own;
@@ -115,8 +153,6 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
     }
     tile->values = (int32_t)values;
     tile->own = (int32_t)own;
-    if (tally_thread() == 0) shared->is_bad = 0;
-    tally_barrier();
     tile->x = TALLY_N(stage)(work->x, work->x_stride, work->count, tile->from.value, tile->values, room);
     tile->y = tile->x;
     room += (values * TALLY_BYTES + 31) / 16 * 16;
@@ -124,16 +160,19 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
         tile->y = TALLY_N(stage)(work->y, work->y_stride, work->count, tile->from.value, tile->values, room);
         room += (values * TALLY_BYTES + 31) / 16 * 16;
     }
-    tile->offsets = (const int32_t *)(const void *)room;
-    if (!TALLY_N(stage_offsets)(work, tile, (int32_t *)(void *)room)) tally_or32(&shared->is_bad, 1);
+    tile->places = (const int32_t *)(const void *)room;
+    if (TALLY_N(stage_offsets)(work, tile, (int32_t *)(void *)room)) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
     tally_copied();
     tally_barrier();
-    if (!shared->is_bad) return 1;
-    if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-    return 0;
+    return 1;
 }
 
 /* ---- segments that run over an edge ---- */
+
+/* The cell, of the size of a leaf, that a segment begins in: where its nodes lie. */
+TALLY_FN int64_t TALLY_N(cell)(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
+    return tally_position(cut, origin, s, begin) / (TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH);
+}
 
 /* Leaves of one segment that lie in one tile: leaf `first` and `count - 1` more. */
 typedef struct TALLY_N(part_run) {
@@ -148,7 +187,7 @@ TALLY_FN TALLY_N(part_run) TALLY_N(run_of)(const tally_work *work, const TALLY_N
     int64_t origin = tally_offset(&work->cut, 0), before = tally_apart(tile->from.value + at, begin);
     if (origin < 0 || begin < origin || before < 0) return run; /* no cut: some tile tells */
     run.first = before / TALLY_DEVICE_LEAF;
-    run.place = 2 * tally_cell(&work->cut, origin, s, begin);
+    run.place = 2 * TALLY_N(cell)(&work->cut, origin, s, begin);
     run.count = (values + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
     return run;
 }
@@ -163,14 +202,14 @@ TALLY_FN void TALLY_N(put_leaf)(const tally_work *work, const TALLY_N(part_run) 
  * segments are the tile's own and end in it. */
 TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile) {
     TALLY_N(part_run) head, tail;
-    int32_t own = tile->own, until = tile->offsets[0] < tile->values ? tile->offsets[0] : tile->values;
+    int32_t own = tile->own, until = tile->places[0] < tile->values ? tile->places[0] : tile->values;
     head.count = tail.count = 0;
     if (tile->from.segment > 0 && until > 0) {
         int64_t s = tile->from.segment - 1;
         head = TALLY_N(run_of)(work, tile, s, tally_offset(&work->cut, s), 0, until);
     }
-    if (own > 0 && tile->offsets[own] > tile->values) {
-        int32_t at = tile->offsets[--own];
+    if (own > 0 && tile->places[own] > tile->values) {
+        int32_t at = tile->places[--own];
         tail = TALLY_N(run_of)(work, tile, tile->to.segment - 1, tile->from.value + at, at, tile->values - at);
     }
     for (int32_t leaf = tally_warp(); leaf < head.count + tail.count; leaf += TALLY_WARPS) {
@@ -184,21 +223,31 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
 
 /* ---- segments within the tile ---- */
 
+/* Whether a thread has room for all columns, and how many of a warp's segments must have more than 8 values for that to be the way. */
+#define TALLY_COLUMNS_FIT (TALLY_IS_FREE || sizeof(TALLY_N(column)) <= 8)
+#define TALLY_COLUMNS_PAY 12
+
 /* Up to TALLY_WARP segments of the tile, from `first` on: one for each lane. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count) {
-    int32_t lane = tally_lane(), is_there = lane < count, at = is_there ? tile->offsets[first + lane] : 0;
-    int32_t n = is_there ? tile->offsets[first + lane + 1] - at : 0, saw = 0;
+    int32_t lane = tally_lane(), is_there = lane < count, at = is_there ? tile->places[first + lane] : 0;
+    int32_t n = is_there ? tile->places[first + lane + 1] - at : 0, saw = n < 0 ? TALLY_SAW_BAD_CUT : 0;
     int64_t segment = tile->from.segment + first;
-    uint32_t some = tally_ballot(n > 8 && n <= TALLY_DEVICE_SMALL), many = tally_ballot(n > TALLY_DEVICE_SMALL);
+    n = n < 0 ? 0 : n;
     if (!tally_any(n > 4)) {
         TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, n, 4);
-        if (is_there) saw = TALLY_N(put_result)(work, segment + lane, node);
+        if (is_there) saw |= TALLY_N(put_result)(work, segment + lane, node);
         return saw;
     }
-    if (tally_any(is_there && n <= 8)) {
+    uint32_t some = tally_ballot(n > 8 && n <= TALLY_DEVICE_SMALL), many = tally_ballot(n > TALLY_DEVICE_SMALL);
+    if (TALLY_COLUMNS_FIT && __builtin_popcount(some) >= TALLY_COLUMNS_PAY) {
+        int32_t is_mine = n <= TALLY_DEVICE_SMALL, mine = is_mine ? n : 0;
+        TALLY_N(node) node = TALLY_N(columns_node)(tile->x + at, tile->y + at, mine, (int32_t)tally_warp_max((uint32_t)mine));
+        if (is_there && is_mine) saw |= TALLY_N(put_result)(work, segment + lane, node);
+        some = 0;
+    } else if (tally_any(is_there && n <= 8)) {
         int32_t few = n <= 8 ? n : 0;
         TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, few, 8);
-        if (is_there && n <= 8) saw = TALLY_N(put_result)(work, segment + lane, node);
+        if (is_there && n <= 8) saw |= TALLY_N(put_result)(work, segment + lane, node);
     }
     while (some != 0) { /* four at a time: 8 lanes take the segment of lane `from` */
         int32_t from = 0, begin, length, has = 0;
@@ -223,7 +272,7 @@ TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(ti
     return saw;
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(segments_, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_N(tile) tile;
     int32_t own, rounds, share, saw = 0;
@@ -242,7 +291,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(segments_, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDE
 /* Combines the group of TALLY_FAN leaves of segment s that begins with leaf `leaf`; the last of its groups gives the result. */
 TALLY_FN void TALLY_N(close_group)(const tally_work *work, int64_t s, int64_t begin, int64_t end, int64_t leaf) {
     const tally_cut_work *cut = &work->cut;
-    int64_t leaves = (end - begin + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, cell = tally_cell(cut, tally_offset(cut, 0), s, begin);
+    int64_t leaves = (end - begin + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, cell = TALLY_N(cell)(cut, tally_offset(cut, 0), s, begin);
     int64_t pitch = 2 * cut->cells + 2;
     tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, cell / TALLY_FAN, tally_next_pitch(pitch),
                            cut->cells / TALLY_FAN + 1};
@@ -254,7 +303,7 @@ TALLY_FN void TALLY_N(close_group)(const tally_work *work, int64_t s, int64_t be
 }
 
 /* A warp for each tile: the groups that begin in it. */
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(spans_, TALLY_KERNEL)), 1) {
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     const tally_cut_work *cut = &work.cut;
     int64_t t = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     tally_edge from, to;
@@ -274,6 +323,15 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(spans_, TALLY_KERNEL)), 1) {
 }
 
 #undef TALLY_SEGMENTS_RESIDENT
+#undef TALLY_COLUMNS_FIT
+#undef TALLY_COLUMNS_PAY
+#undef TALLY_UNROLL_SOME
+#undef TALLY_SEGMENTS
+#undef TALLY_SPANS
+#undef TALLY_RESULT_SIZE
+#ifdef TALLY_QUICK
+#include "lib/quick_end.h"
+#endif
 #include "lib/fold_end.h"
 #include "lib/operator_end.h"
 #include "lib/types_end.h"

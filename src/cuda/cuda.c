@@ -63,9 +63,9 @@ tally_status tally__unit_of(tally__unit_kind kind, const tally__spec *spec, tall
         snprintf(unit->more[0], sizeof unit->more[0], "tally_%s_%s_%s_%d", kinds[kind][exact].more, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
-             "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n",
+             "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
              name, tally_type_name(spec->type), exact ? "exact" : "in canonical order", word, (int)nan, name,
-             exact ? "exact" : "operators", name, row->order, row->inputs);
+             exact ? "exact" : "operators", name, row->order, row->inputs, exact && kind == TALLY_UNIT_SEGMENTS ? "#define TALLY_QUICK\n" : "");
     return TALLY_OK;
 }
 

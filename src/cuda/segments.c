@@ -63,13 +63,16 @@ static int64_t take(int64_t *at, int64_t bytes) {
     return begin;
 }
 
+/* Of a bit for each segment. */
+static int64_t mark_bytes(int64_t segments) { return (segments + 31) / 32 * 4; }
+
 /* What the kernels need to know, and where they may write. */
 static tally_status shape(call *c) {
     tally_work *work = &c->work;
     tally_cut_work *cut = &work->cut;
     const tally__kernel *kernel = c->spec->kernel;
     int64_t count = c->in.count, segments = c->cut.count, at = 0, bytes, rungs;
-    int64_t saw, edges, nodes, arrivals, offsets, sums, results;
+    int64_t saw, edges, nodes, arrivals, offsets, sums, results, unsure;
     tally__scratch scratch;
     cut->weight = (int32_t)kernel->value_bytes * c->spec->inputs;
     cut->leaf = (int32_t)kernel->leaf;
@@ -87,10 +90,11 @@ static tally_status shape(call *c) {
     rungs = tally_all_pitches(2 * cut->cells + 2);
     saw = take(&at, sizeof *work->saw);
     edges = take(&at, (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
-    nodes = take(&at, rungs * (int64_t)kernel->node_size);
+    nodes = take(&at, rungs * (c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)kernel->node_size));
     arrivals = take(&at, tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *work->arrivals);
     offsets = take(&at, c->cut.cut == TALLY_OFFSETS ? 0 : (segments + 1) * cut->offset_bytes);
     sums = take(&at, c->cut.cut == TALLY_LENGTHS ? (segments / TALLY_LENGTHS_BLOCK + 2) * (int64_t)sizeof *cut->sums : 0);
+    unsure = take(&at, c->spec->exact ? mark_bytes(segments) : 0);
     results = take(&at, c->sink_on_device ? 0 : segments * (int64_t)c->spec->result_bytes);
     TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, (size_t)at, 0, 0, &scratch));
 #define PLACE(offset) ((void *)(uintptr_t)(scratch.nodes + (tally__cu_address)(offset)))
@@ -99,6 +103,7 @@ static tally_status shape(call *c) {
     cut->edges = PLACE(edges);
     cut->offsets = c->cut.cut == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index : PLACE(offsets);
     cut->sums = PLACE(sums);
+    cut->unsure = PLACE(unsure);
     c->results = c->sink_on_device ? 0 : (tally__cu_address)(uintptr_t)PLACE(results);
     work->result = c->sink_on_device ? c->sink->data : PLACE(results);
     cut->result_stride = c->sink_on_device ? c->sink->stride : (int64_t)c->spec->result_bytes;
@@ -137,11 +142,20 @@ static tally_status prepare(const call *c) {
     return start(c, kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK));
 }
 
+/* Exact sums in few doubles first; where they are not sure they mark segments for a kernel that is. */
 static tally_status reduce(const call *c) {
-    tally__loaded kernels;
+    const tally__driver *driver = c->gpu->driver;
+    const tally_cut_work *cut = &c->work.cut;
+    tally__cu_address marks = (tally__cu_address)(uintptr_t)cut->unsure;
+    tally__loaded kernels, careful;
     TALLY_TRY(tally__gpu_kernel(c->gpu, TALLY_UNIT_SEGMENTS, c->spec, &kernels));
-    TALLY_TRY(start(c, kernels.function, c->work.cut.tiles));
-    return start(c, kernels.more[0], shares(c->work.cut.tiles, TALLY_TILE_WARPS));
+    if (c->spec->exact) {
+        TALLY_TRY(tally__gpu_kernel(c->gpu, TALLY_UNIT_CAREFUL, c->spec, &careful));
+        TALLY_TRY(tally__gpu_check(driver, driver->fill(marks, 0, (size_t)mark_bytes(cut->count), c->stream), "clear marks"));
+    }
+    TALLY_TRY(start(c, kernels.function, cut->tiles));
+    TALLY_TRY(start(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS)));
+    return c->spec->exact ? start(c, careful.function, careful.resident_blocks) : TALLY_OK;
 }
 
 /* ---- what comes of it ---- */

@@ -8,7 +8,7 @@
 #define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_reduce_##kernel, tally__simt_segments_##kernel;
 TALLY_KERNELS(TALLY_ROW)
 #undef TALLY_ROW
-#define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_exact_##kernel;
+#define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_exact_##kernel, tally__simt_quick_##kernel, tally__simt_careful_##kernel;
 TALLY_EXACT_KERNELS(TALLY_ROW)
 #undef TALLY_ROW
 
@@ -21,7 +21,10 @@ static const struct {
     {"tally_segments_" #kernel, "tally_spans_" #kernel, &tally__simt_segments_##kernel},
     TALLY_KERNELS(TALLY_ROW)
 #undef TALLY_ROW
-#define TALLY_ROW(kernel) {"tally_exact_" #kernel, NULL, &tally__simt_exact_##kernel},
+#define TALLY_ROW(kernel)                                                          \
+    {"tally_exact_" #kernel, NULL, &tally__simt_exact_##kernel},                   \
+    {"tally_quick_" #kernel, "tally_quick_spans_" #kernel, &tally__simt_quick_##kernel}, \
+    {"tally_careful_" #kernel, NULL, &tally__simt_careful_##kernel},
     TALLY_EXACT_KERNELS(TALLY_ROW)
 #undef TALLY_ROW
 };
