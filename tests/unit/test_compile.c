@@ -21,7 +21,7 @@
 #include "cuda/nvidia.h"
 #include "support.h"
 
-enum { MOST_ARCHS = 16, MOST_UNITS = 1024, SAID = 600 };
+enum { MOST_ARCHS = 16, MOST_UNITS = 2048, SAID = 600 };
 
 static struct {
     int archs[MOST_ARCHS], arch_count, share, shares, processes;
@@ -96,14 +96,17 @@ static void add_unit(const tally__unit *unit) {
 
 static void list_units(void) {
     subject s = {.op = -1};
+    tally__unit unit;
     while (next_subject(&s)) {
         tally__spec spec;
-        tally__unit unit;
-        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK ||
-            tally__unit_of(TALLY_UNIT_WHOLE, &spec, &unit) != TALLY_OK)
-            usage("no unit:", tally_message());
-        add_unit(&unit);
+        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK) usage("no unit:", tally_message());
+        for (tally__unit_kind kind = TALLY_UNIT_WHOLE; kind <= TALLY_UNIT_CAREFUL; kind++) {
+            if (kind == TALLY_UNIT_CAREFUL && !spec.exact) continue;
+            if (tally__unit_of(kind, &spec, &unit) != TALLY_OK) usage("no unit:", tally_message());
+            add_unit(&unit);
+        }
     }
+    if (tally__unit_of(TALLY_UNIT_CUT, NULL, &unit) == TALLY_OK) add_unit(&unit);
 }
 
 /* FNV-1a: where a unit's turn begins. */
