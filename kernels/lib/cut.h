@@ -10,6 +10,12 @@
 
 #include "lib/device.h"
 
+#ifdef __CUDACC_RTC__
+#define TALLY_ROLLED _Pragma("unroll 1") /* seldom run: not worth its room */
+#else
+#define TALLY_ROLLED
+#endif
+
 /* What is to be told beside TALLY_SAW_... of lib/dialect.h (4 is the host's): an exact sum that takes another kernel, a cut that is none. */
 enum { TALLY_SAW_UNSURE = 8, TALLY_SAW_BAD_CUT = 16 };
 
@@ -26,7 +32,9 @@ enum {
 TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     const char *p = index + i * bytes;
     uint64_t bits = 0;
-    if ((uint64_t)p % (uint64_t)bytes == 0) return bytes == 4 ? (int64_t)*(const int32_t *)(const void *)p : *(const int64_t *)(const void *)p;
+    if (((uint64_t)p & (uint64_t)(bytes - 1)) == 0)
+        return bytes == 4 ? (int64_t)*(const int32_t *)(const void *)p : *(const int64_t *)(const void *)p;
+    TALLY_ROLLED
     for (int32_t b = bytes - 1; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
 }
@@ -40,7 +48,7 @@ TALLY_FN int64_t tally_further(int64_t a, int64_t by) { return (int64_t)((uint64
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
     return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * TALLY_END_BYTES);
 }
-/* Bytes of a leaf, of both inputs. */
-TALLY_FN int64_t tally_leaf_span(const tally_cut_work *cut) { return (int64_t)cut->leaf * cut->weight; }
+/* log2 of the bytes of a leaf, of both inputs. */
+TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return cut->leaf * cut->weight > TALLY_LEAF_BYTES_EACH ? 13 : 12; }
 
 #endif

@@ -104,10 +104,18 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
+/* Columns of few registers: all rows at once. */
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_LANES _Pragma("unroll (sizeof(TALLY_N(column)) <= 8 ? 8 : 1)")
+#else
+#define TALLY_UNROLL_LANES
+#endif
 TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     int32_t c = tally_lane() % TALLY_DEVICE_SMALL_COLUMNS, present = n;
     TALLY_N(column) column = TALLY_N(identity)();
-    for (int32_t i = c; i < n; i += TALLY_DEVICE_SMALL_COLUMNS) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
+    TALLY_UNROLL_LANES
+    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS)
+        if (row + c < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, row + c));
     column = TALLY_N(fold_small)(column);
     if (TALLY_MAY_SKIP) {
         present = TALLY_N(count_from)(x, y, n, c, TALLY_DEVICE_SMALL_COLUMNS);
@@ -116,19 +124,21 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     TALLY_N(second) second = TALLY_N(identity2)();
-    for (int32_t i = c; i < n; i += TALLY_DEVICE_SMALL_COLUMNS)
-        second = TALLY_N(combine2)(second, TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, aim));
+    TALLY_UNROLL_LANES
+    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS)
+        if (row + c < n) second = TALLY_N(combine2)(second, TALLY_N(lift2)(TALLY_N(item_of)(x[row + c]), row + c, aim));
     return TALLY_N(seal)(column, aim, TALLY_N(fold_small2)(second), present, first);
 #else
     (void)first;
     return TALLY_N(seal)(column, present);
 #endif
 }
+#undef TALLY_UNROLL_LANES
 
 /* ---- a leaf, by a warp; the same node in each lane ---- */
 
 #ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_ROWS _Pragma("unroll 4")
+#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 8 ? 4 : 1)")
 #else
 #define TALLY_UNROLL_ROWS
 #endif

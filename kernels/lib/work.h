@@ -16,9 +16,10 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
 enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of lib/quick.h, at most */
 enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
 
-/* Where a tile of segments begins: the first segment that is its own, the first value that it reads (lib/cut.h). */
+/* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
+ * run over the edge, the number of the leaf that begins there, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
 typedef struct tally_edge {
-    int64_t segment, value;
+    int64_t segment, value, leaf, place;
 } tally_edge;
 
 /* What kernels of segments have beside: the cut as offsets, and what is made of it. */

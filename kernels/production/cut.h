@@ -215,12 +215,18 @@ TALLY_FN int64_t tally_search_near(const tally_cut_work *cut, int64_t origin, in
     return low;
 }
 
-TALLY_FN tally_edge tally_edge_at(const tally_cut_work *cut, int64_t origin, int64_t segment, int64_t position) {
-    tally_edge edge = {segment, origin};
+TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_t segment, int64_t position) {
+    const tally_cut_work *cut = &work->cut;
+    const int32_t shift = tally_leaf_shift(cut);
+    tally_edge edge = {segment, origin, 0, -1};
     if (segment > 0) {
-        int64_t begin = tally_offset(cut, segment - 1), length = tally_apart(tally_offset(cut, segment), begin), span = tally_leaf_span(cut);
-        int64_t into = tally_apart(position, tally_position(cut, origin, segment - 1, begin)), leaves = into / span + (into % span > 0);
-        edge.value = tally_further(begin, leaves < length / cut->leaf + 1 && leaves * cut->leaf < length ? leaves * cut->leaf : length);
+        int64_t begin = tally_offset(cut, segment - 1), length = tally_apart(tally_offset(cut, segment), begin);
+        int64_t at = tally_position(cut, origin, segment - 1, begin);
+        uint64_t into = (uint64_t)tally_apart(position, at), leaves = (into + ((uint64_t)1 << shift) - 1) >> shift;
+        int64_t whole = (int64_t)(leaves * (uint64_t)cut->leaf);
+        edge.leaf = (int64_t)leaves;
+        edge.value = tally_further(begin, whole < length ? whole : length);
+        if (origin >= 0 && begin >= origin && begin <= work->count && edge.value >= begin && edge.value <= work->count) edge.place = 2 * (at >> shift);
     }
     return edge;
 }
@@ -233,13 +239,13 @@ typedef struct tally_edges_shared {
 TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
     const tally_cut_work *cut = &work.cut;
-    int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * tally_threads(), i = block + tally_thread();
+    int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
     int64_t counters = tally_all_pitches(cut->cells / TALLY_FAN + 1);
     int64_t low, high, segment;
     if (i == 0 && cut->index == cut->offsets) *work.saw = 0;
-    for (int64_t k = i; k < counters; k += (int64_t)tally_blocks() * tally_threads()) work.arrivals[k] = 0;
+    for (int64_t k = i; k < counters; k += (int64_t)tally_blocks() * TALLY_EDGES_BLOCK) work.arrivals[k] = 0;
     if (tally_warp() < 2) {
-        int64_t at = block + tally_warp() * (int64_t)tally_threads();
+        int64_t at = block + tally_warp() * TALLY_EDGES_BLOCK;
         int64_t found = tally_search_warp(cut, origin, 0, cut->count, at * TALLY_TILE_BYTES);
         if (tally_lane() == 0) shared->first[tally_warp()] = found;
     }
@@ -253,8 +259,8 @@ TALLY_ENTRY(tally_cut_edges, 4) {
         segment = low;
     else
         segment = tally_search_near(cut, origin, low, high, i * TALLY_TILE_BYTES,
-                                    low + (high - low) * tally_thread() / tally_threads(),
-                                    (float)(high - low) / ((float)tally_threads() * (float)TALLY_TILE_BYTES));
-    cut->edges[i] = tally_edge_at(cut, origin, segment, i * TALLY_TILE_BYTES);
+                                    low + (high - low) * tally_thread() / TALLY_EDGES_BLOCK,
+                                    (float)(high - low) / ((float)TALLY_EDGES_BLOCK * (float)TALLY_TILE_BYTES));
+    cut->edges[i] = tally_edge_at(&work, origin, segment, i * TALLY_TILE_BYTES);
     if (i == cut->tiles) cut->edges[i].value = tally_offset(cut, segment);
 }

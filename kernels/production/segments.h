@@ -65,7 +65,7 @@ TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     int32_t all = 0;
     TALLY_UNROLL
     for (int32_t bit = TALLY_SAW_EMPTY; bit <= TALLY_SAW_BAD_CUT; bit *= 2) all |= tally_any(saw & bit) ? bit : 0;
-    if (tally_lane() == 0 && (all & ~*(volatile int32_t *)work->saw) != 0) tally_or32(work->saw, all);
+    if (all != 0 && tally_lane() == 0 && (all & ~*(volatile int32_t *)work->saw) != 0) tally_or32(work->saw, all);
 }
 
 /* ---- a tile ---- */
@@ -101,38 +101,40 @@ TALLY_FN const TALLY_T *TALLY_N(stage)(const char *values, int64_t stride, int64
         }
         return (const TALLY_T *)(const void *)(room + skew);
     }
+    TALLY_ROLLED
     for (int32_t i = tally_thread(); i < n; i += TALLY_BLOCK_THREADS) ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, at + i);
     return (const TALLY_T *)(const void *)room;
 }
 
-/* The place of an offset in the tile, from its first value on: 0 to `values`, INT32_MAX for one that lies behind. */
-TALLY_FN int32_t TALLY_N(place_of)(const TALLY_N(tile) *tile, int64_t offset) {
-    uint64_t at = (uint64_t)offset - (uint64_t)tile->from.value;
-    return at <= (uint64_t)tile->values ? (int32_t)at : INT32_MAX;
-}
-/* The places of the tile's own segments and of the end of the last, which alone may lie behind the tile. True: others do, or some before it. */
+/* The places of the tile's own segments and of the end of the last, from the tile's first value on: 0 to its values, INT32_MAX for one that
+ * lies behind, which only the last may. `read` gives offset i of the tile. True: some lie elsewhere. */
+#define TALLY_STAGE_OFFSETS(read)                                                                        \
+    for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_BLOCK_THREADS) {                         \
+        int64_t offset = (read);                                                                         \
+        uint64_t at = (uint64_t)offset - (uint64_t)tile->from.value;                                     \
+        int32_t is_behind = at > (uint64_t)tile->values;                                                 \
+        is_bad |= offset < tile->from.value || (is_behind && i < tile->own);                             \
+        places[i] = is_behind ? i < tile->own ? tile->values : INT32_MAX : (int32_t)at;                  \
+    }
 TALLY_FN int32_t TALLY_N(stage_offsets)(const tally_work *work, const TALLY_N(tile) *tile, int32_t *places) {
     const tally_cut_work *cut = &work->cut;
+    const int32_t is_aligned = ((uint64_t)cut->offsets & (uint64_t)(cut->offset_bytes - 1)) == 0;
     int32_t is_bad = 0;
-    if (cut->offset_bytes == 4 && (uint64_t)cut->offsets % 4 == 0) {
+    if (is_aligned && cut->offset_bytes == 4) {
         const int32_t *offsets = (const int32_t *)(const void *)cut->offsets + tile->from.segment;
-        const int32_t first = (int32_t)tile->from.value;
         TALLY_UNROLL_SOME
-        for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_BLOCK_THREADS) {
-            int32_t offset = offsets[i], at = (int32_t)((uint32_t)offset - (uint32_t)first);
-            int32_t is_behind = (uint32_t)at > (uint32_t)tile->values;
-            is_bad |= offset < first || (is_behind && i < tile->own);
-            places[i] = is_behind ? i < tile->own ? tile->values : INT32_MAX : at;
-        }
-    } else
-        for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_BLOCK_THREADS) {
-            int64_t offset = tally_offset(cut, tile->from.segment + i);
-            int32_t at = TALLY_N(place_of)(tile, offset);
-            is_bad |= offset < tile->from.value || (at == INT32_MAX && i < tile->own);
-            places[i] = at == INT32_MAX && i < tile->own ? tile->values : at;
-        }
+        TALLY_STAGE_OFFSETS(offsets[i])
+    } else if (is_aligned) {
+        const int64_t *offsets = (const int64_t *)(const void *)cut->offsets + tile->from.segment;
+        TALLY_UNROLL_SOME
+        TALLY_STAGE_OFFSETS(offsets[i])
+    } else {
+        TALLY_ROLLED
+        TALLY_STAGE_OFFSETS(tally_offset(cut, tile->from.segment + i))
+    }
     return is_bad;
 }
+#undef TALLY_STAGE_OFFSETS
 
 /* Reads the tile. False: it is none. Places are within the tile whatever the cut says, so that nothing else is ever read. */
 TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
@@ -169,54 +171,35 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 
 /* ---- segments that run over an edge ---- */
 
-/* The cell, of the size of a leaf, that a segment begins in: where its nodes lie. */
-TALLY_FN int64_t TALLY_N(cell)(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return tally_position(cut, origin, s, begin) / (TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH);
-}
-
-/* Leaves of one segment that lie in one tile: leaf `first` and `count - 1` more. */
+/* Leaves of one segment that lie in one tile, from value `at` of the tile on: leaf `first` and those behind it. */
 typedef struct TALLY_N(part_run) {
-    int64_t first, place; /* of the segment's nodes (lib/nodes.h) */
-    const TALLY_T *x, *y;
-    int32_t values, count;
+    int64_t first, place;
+    int32_t at, values, count;
 } TALLY_N(part_run);
 
-/* Those of segment s, which begins at value `begin`, from value `at` of the tile on. */
-TALLY_FN TALLY_N(part_run) TALLY_N(run_of)(const tally_work *work, const TALLY_N(tile) *tile, int64_t s, int64_t begin, int32_t at, int32_t values) {
-    TALLY_N(part_run) run = {0, 0, tile->x + at, tile->y + at, values, 0};
-    int64_t origin = tally_offset(&work->cut, 0), before = tally_apart(tile->from.value + at, begin);
-    if (origin < 0 || begin < origin || before < 0) return run; /* no cut: some tile tells */
-    run.first = before / TALLY_DEVICE_LEAF;
-    run.place = 2 * TALLY_N(cell)(&work->cut, origin, s, begin);
-    run.count = (values + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
+TALLY_FN TALLY_N(part_run) TALLY_N(run_of)(int64_t place, int64_t first, int32_t at, int32_t values) {
+    TALLY_N(part_run) run = {first, place, at, values, (values + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF};
+    if (place < 0) run.count = 0; /* no cut: some tile tells */
     return run;
-}
-TALLY_FN void TALLY_N(put_leaf)(const tally_work *work, const TALLY_N(part_run) *run, int32_t leaf) {
-    int32_t at = leaf * TALLY_DEVICE_LEAF, left = run->values - at;
-    TALLY_N(node) node = TALLY_N(shared_leaf)(run->x + at, run->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
-                                              (run->first + leaf) * TALLY_DEVICE_LEAF);
-    if (tally_lane() == 0) *TALLY_N(node_at)(work->nodes, run->place + run->first + leaf) = node;
 }
 
 /* The end of a segment that began before the tile, and the beginning of one that ends behind it: leaf by leaf, by all warps. Gives how many
  * segments are the tile's own and end in it. */
 TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile) {
-    TALLY_N(part_run) head, tail;
     int32_t own = tile->own, until = tile->places[0] < tile->values ? tile->places[0] : tile->values;
-    head.count = tail.count = 0;
-    if (tile->from.segment > 0 && until > 0) {
-        int64_t s = tile->from.segment - 1;
-        head = TALLY_N(run_of)(work, tile, s, tally_offset(&work->cut, s), 0, until);
-    }
+    TALLY_N(part_run) head = TALLY_N(run_of)(tile->from.place, tile->from.leaf, 0, until), tail = TALLY_N(run_of)(-1, 0, 0, 0);
     if (own > 0 && tile->places[own] > tile->values) {
         int32_t at = tile->places[--own];
-        tail = TALLY_N(run_of)(work, tile, tile->to.segment - 1, tile->from.value + at, at, tile->values - at);
+        tail = TALLY_N(run_of)(tile->to.place, 0, at, tile->values - at);
     }
-    for (int32_t leaf = tally_warp(); leaf < head.count + tail.count; leaf += TALLY_WARPS) {
-        if (leaf < head.count)
-            TALLY_N(put_leaf)(work, &head, leaf);
-        else
-            TALLY_N(put_leaf)(work, &tail, leaf - head.count);
+    for (int32_t k = tally_warp(); k < head.count + tail.count; k += TALLY_WARPS) {
+        const int32_t is_head = k < head.count;
+        const TALLY_N(part_run) run = is_head ? head : tail;
+        int64_t leaf = run.first + (is_head ? k : k - head.count);
+        int32_t skip = (is_head ? k : k - head.count) * TALLY_DEVICE_LEAF, left = run.values - skip;
+        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + run.at + skip, tile->y + run.at + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
+                                                  leaf * TALLY_DEVICE_LEAF);
+        if (tally_lane() == 0) *TALLY_N(node_at)(work->nodes, run.place + leaf) = node;
     }
     return own;
 }
@@ -288,14 +271,14 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_R
 
 /* ---- spans ---- */
 
-/* Combines the group of TALLY_FAN leaves of segment s that begins with leaf `leaf`; the last of its groups gives the result. */
-TALLY_FN void TALLY_N(close_group)(const tally_work *work, int64_t s, int64_t begin, int64_t end, int64_t leaf) {
+/* Combines the group of TALLY_FAN leaves that begins with leaf `leaf` of segment s, which has `count` values and its nodes at `place`; the last of
+ * its groups gives the result. */
+TALLY_FN void TALLY_N(close_group)(const tally_work *work, int64_t s, int64_t count, int64_t leaf, int64_t place) {
     const tally_cut_work *cut = &work->cut;
-    int64_t leaves = (end - begin + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, cell = TALLY_N(cell)(cut, tally_offset(cut, 0), s, begin);
-    int64_t pitch = 2 * cut->cells + 2;
-    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, cell / TALLY_FAN, tally_next_pitch(pitch),
+    int64_t leaves = (count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2;
+    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, place / (2 * TALLY_FAN), tally_next_pitch(pitch),
                            cut->cells / TALLY_FAN + 1};
-    TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, 2 * cell + leaf, (int32_t)(leaves - leaf < TALLY_FAN ? leaves - leaf : TALLY_FAN));
+    TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, place + leaf, (int32_t)(leaves - leaf < TALLY_FAN ? leaves - leaf : TALLY_FAN));
     int32_t saw = 0;
     if (!TALLY_N(climb)(ladder, &node, leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
     if (tally_lane() == 0) saw = TALLY_N(put_result)(work, s, node);
@@ -312,13 +295,14 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     to = cut->edges[t + 1];
     if (from.value == to.value) return;
     if (from.segment > 0) { /* one that began before */
-        int64_t begin = tally_offset(cut, from.segment - 1), end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
-        int64_t leaf = (from.value - begin + TALLY_FAN * TALLY_DEVICE_LEAF - 1) / (TALLY_FAN * TALLY_DEVICE_LEAF) * TALLY_FAN;
-        if (begin + leaf * TALLY_DEVICE_LEAF < until) TALLY_N(close_group)(&work, from.segment - 1, begin, end, leaf);
+        int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
+        int64_t end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
+        if (end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until)
+            TALLY_N(close_group)(&work, from.segment - 1, end - begin, leaf, from.place);
     }
     if (to.segment > from.segment) { /* one that ends behind */
         int64_t begin = tally_offset(cut, to.segment - 1), end = tally_offset(cut, to.segment);
-        if (end > to.value) TALLY_N(close_group)(&work, to.segment - 1, begin, end, 0);
+        if (end > to.value) TALLY_N(close_group)(&work, to.segment - 1, end - begin, 0, to.place);
     }
 }
 

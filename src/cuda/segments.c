@@ -83,7 +83,7 @@ static tally_status shape(call *c) {
     cut->tiles = bytes / TALLY_TILE_BYTES + 1;
     TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)count, (long long)segments);
-    cut->cells = bytes / tally_leaf_span(cut) + 2;
+    cut->cells = (bytes >> tally_leaf_shift(cut)) + 2;
     cut->index = c->cut.index;
     cut->index_bytes = (int32_t)tally_type_size(c->cut.index_type);
     cut->offset_bytes = c->cut.cut == TALLY_OFFSETS ? cut->index_bytes : count <= INT32_MAX ? 4 : 8;
@@ -213,7 +213,7 @@ static tally_status run(call *c, tally__report *report) {
     TALLY_TRY(reduce(c));
     if (c->sink_on_device) return TALLY_OK;
     TALLY_TRY(learn(c, report));
-    return fetch(c, report);
+    return c->sink_on_device ? TALLY_OK : fetch(c, report);
 }
 
 /* ---- the call ---- */
