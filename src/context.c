@@ -78,6 +78,7 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
                 "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS", (int)options->overflow);
     TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_SIMT, BAD_ARGUMENT,
                 "backend %d is unknown", (int)options->backend);
+    TALLY_CHECK(options->checked == 0 || options->checked == 1, BAD_ARGUMENT, "checked is %d, not 0 or 1", options->checked);
     TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
     context->options = *options;
     return TALLY_OK;

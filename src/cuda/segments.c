@@ -211,7 +211,7 @@ static tally_status run(call *c, tally__report *report) {
     TALLY_TRY(shape(c));
     TALLY_TRY(prepare(c));
     TALLY_TRY(reduce(c));
-    if (c->sink_on_device) return TALLY_OK;
+    if (c->sink_on_device && !c->spec->options.checked) return TALLY_OK;
     TALLY_TRY(learn(c, report));
     return c->sink_on_device ? TALLY_OK : fetch(c, report);
 }

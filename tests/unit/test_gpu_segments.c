@@ -293,6 +293,20 @@ static void expect_refused(tally_cut form, const int64_t *index, int64_t entries
         tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0};
         now.index_type = type;
         EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut, tally_out(out, TALLY_NATURAL, segments)), TALLY_BAD_CUT);
+        /* To GPU memory: never known, unless asked for. */
+        tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
+        for (int checked = 0; checked < 2; checked++) {
+            tally_options options = tally_get_options(context_for(&s, backend, 1));
+            tally_context *context;
+            options.checked = checked;
+            EXPECT_OK(tally_context_create(NULL, &context));
+            EXPECT_OK(tally_set_options(context, &options));
+            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
+                          checked ? TALLY_BAD_CUT : TALLY_OK);
+            EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
+            tally_context_destroy(context);
+        }
+        driver->release(results);
         driver->release(copy);
         driver->release(x);
     }
