@@ -83,6 +83,7 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
                 "backend %d is unknown", (int)options->backend);
     TALLY_CHECK((options->scratch != NULL || options->scratch_bytes == 0) && (uintptr_t)options->scratch % 16 == 0, BAD_ARGUMENT,
                 "scratch is NULL with scratch_bytes of %zu, or no multiple of 16", options->scratch_bytes);
+    TALLY_CHECK(options->checked == 0 || options->checked == 1, BAD_ARGUMENT, "checked is %d, not 0 or 1", options->checked);
     TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
     tally__gpu_forget_given(context);
     context->options = *options;

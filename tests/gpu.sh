@@ -10,7 +10,7 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
+    for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gpu_segments test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
     cp -L "${2:-build}/libtally.so.0" "$(ldconfig -p | awk '/libcmocka.so.0/ {print $NF; exit}')" "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" build/dev/
     cp /usr/include/xxhash.h build/dev/
     strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
@@ -36,6 +36,7 @@ for part in $wanted; do
         part user build/dev/test_gpu_user --cuda
         part calls build/dev/test_gpu_calls --cuda
         part rows build/dev/test_gpu_rows --cuda
+        part segments build/dev/test_gpu_segments --cuda
         ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer)
@@ -43,6 +44,7 @@ for part in $wanted; do
             part "$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
             part "$tool-user" timeout 100 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_user --cuda --quick
             part "$tool of rows" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_rows --cuda --quick
+            part "$tool-segments" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_segments --cuda --quick
         done
         ;;
     gallery)

@@ -8,8 +8,8 @@
  * sets, alignment or neighbouring segments: tally_reduce_segments gives for segment s what tally_reduce gives for that slice.
  *
  * Every function returns a status (0 is TALLY_OK); tally_message() then has a sentence that says what was wrong and
- * what to do. Nothing is printed, nothing aborts. Functions are synchronous: when one returns, the work is done; only a whole array
- * reduced to an output in GPU memory is put on a stream and done later (see tally_reduce).
+ * what to do. Nothing is printed, nothing aborts. Functions are synchronous: when one returns, the work is done; only what is
+ * reduced to an output in GPU memory is put on a stream and done later (see tally_reduce, tally_reduce_segments).
  * Arrays belong to the caller and are only borrowed for the call, or until that stream is done. Values may lie at any address: no
  * alignment is needed.
  * Any thread may call any function; one context may serve several threads at once as long as none of them changes its
@@ -201,11 +201,12 @@ typedef struct tally_options {
     tally_overflow overflow;
     int device;   /* which GPU, where neither array nor output says so */
     void *stream; /* the CUstream (cudaStream_t) that GPU work is put on; NULL: the default stream */
-    void *scratch;        /* GPU memory of the caller's for GPU work, at a multiple of 16; NULL: the context takes its own. It is the */
+    void *scratch;        /* GPU memory of the caller's for whole arrays on a GPU, at a multiple of 16; NULL: the context takes its own. It is the */
     size_t scratch_bytes; /* context's until the next tally_set_options, and cleared when first used; see tally_scratch_bytes */
+    int checked;  /* 1: segments reduced to GPU memory are waited for, so that what is wrong with the cut is reported too */
 } tally_options;
 #define TALLY_OPTIONS_INIT \
-    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL, NULL, 0}
+    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL, NULL, 0, 0}
 
 /* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both are
  * called by threads that call Tally and by those it starts, at the same time. */
@@ -254,8 +255,11 @@ TALLY_API const char *tally_message(void);
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
 
 /* Reduces each segment; out[s] is what tally_reduce gives for segment s alone, arg operators counting from the segment's
- * start. The whole cut is checked before or while it is used, never is anything read outside the array. In this version segments
- * are reduced on the CPU: host memory only, else TALLY_UNSUPPORTED.
+ * start. The whole cut is checked before or while it is used, never is anything read outside the array.
+ * GPU: as tally_reduce, and the index too may be host, pinned, managed or GPU memory; method: docs/design/006-gpu-segments.md. With out in
+ * GPU memory (of the natural type, its stride as it is given) no value of cut or array is known when the call returns: a cut that does not
+ * fit leaves nothing of use in out, and is reported with options.checked only, as are TALLY_EMPTY and TALLY_OVERFLOW. Scratch memory: 1 to
+ * 5 % of the array, and for lengths and owners the offsets that they stand for. TALLY_UNSUPPORTED: rows, and operators of the caller's own.
  * TALLY_EMPTY: as tally_reduce for at least one segment; all results are written, fillers included.
  * TALLY_BAD_CUT: negative or decreasing offsets, negative lengths, unsorted owners, owners outside 0 .. count-1, segments
  * beyond the array, rows that do not multiply to in.count; out then holds nothing of use. Others as tally_reduce. */

@@ -4,7 +4,8 @@
  *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for so many blocks of
  *                                 TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer as
  *                                 long as registers spill; TALLY_ENTRY_OF(threads, name, blocks) for other blocks
- *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share; undefined at first
+ *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share, at a multiple of 16; undefined at first
+ *     TALLY_ALIGN_OF(type)        what addresses of the type are multiples of
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
  *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
@@ -19,6 +20,8 @@
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
+ *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
+ *     tally_copied()              the copies that this thread began are done
  *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
  *
  * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h); kernels/gallery uses them.
@@ -40,6 +43,7 @@ typedef struct tally_quad {
 
 #ifdef __CUDACC_RTC__
 
+#define TALLY_ALIGN_OF(type) alignof(type)
 #ifndef TALLY_FEWER
 #define TALLY_FEWER 0
 #endif
@@ -47,7 +51,7 @@ typedef struct tally_quad {
     extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks) - TALLY_FEWER : 1) \
         name(const __grid_constant__ tally_work work)
 #define TALLY_SHARED(type, name)   \
-    __shared__ type name##_shared; \
+    __shared__ __align__(16) type name##_shared; \
     type *const name = &name##_shared
 
 TALLY_FN int32_t tally_thread(void) { return (int32_t)threadIdx.x; }
@@ -90,6 +94,15 @@ TALLY_FN tally_quad tally_load16(const char *p) {
                  : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(p));
     return q;
 }
+#if __CUDA_ARCH__ >= 800
+TALLY_FN void tally_copy16(void *to, const char *p) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p) : "memory");
+}
+TALLY_FN void tally_copied(void) { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#else
+TALLY_FN void tally_copy16(void *to, const char *p) { *(uint4 *)to = *(const uint4 *)p; }
+TALLY_FN void tally_copied(void) {}
+#endif
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     uint64_t v;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");

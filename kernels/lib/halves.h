@@ -3,8 +3,9 @@
  *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
  *     TALLY_SUFFIX                    what ends the names; undone here
  *
- * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane to column 0 of the leaf, in every lane. Operands may change sides, as those
- * of built-in operators may; a combine of the caller's own has the earlier one on the left, as it has on the CPU. */
+ * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every lane, and TALLY_N(fold_apart<suffix>),
+ * for columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the caller's own has the earlier one
+ * on the left, as it has on the CPU. */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
@@ -53,6 +54,21 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
     TALLY_UNROLL
     for (int32_t half = TALLY_HELD / 2, mask = TALLY_WARP / 2; half > 0; half /= 2, mask /= 2)
         a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
+    return a[0];
+}
+/* Lane l has columns l, l + TALLY_WARP, ... */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
+    TALLY_RECORD a[TALLY_HELD];
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) a[v] = columns[v];
+    TALLY_UNROLL
+    for (int32_t half = TALLY_HELD / 2; half > 0; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_HELD / 2; v++)
+            if (v < half) a[v] = TALLY_COMBINE(a[v], a[v + half]);
+    }
+    TALLY_UNROLL
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
     return a[0];
 }
 /* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */

@@ -8,7 +8,8 @@ enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
 #define TALLY_BLOCK 256
 #define TALLY_DEVICE_STRIPES 8
 #define TALLY_STRIPE_BYTES 512
-#define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has 8 columns */
+#define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has few columns: */
+#define TALLY_DEVICE_SMALL_COLUMNS 8
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL _Pragma("unroll")
 #define TALLY_ROLL _Pragma("unroll 1")

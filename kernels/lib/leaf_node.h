@@ -3,20 +3,7 @@
 #include "lib/conclude.h"
 #include "lib/leaf.h"
 
-/* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
-#define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
-#define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
-
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
-#define TALLY_COMBINE TALLY_N(combine)
-#include "lib/halves.h"
-#if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
-#define TALLY_COMBINE TALLY_N(combine2)
-#include "lib/halves.h"
-#endif
+#include "lib/fold.h"
 
 #ifdef TALLY_USER_TEXT
 #include "lib/user_leaf.h"
@@ -206,23 +193,4 @@ TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int6
 }
 #endif
 
-/* ---- trees of nodes ---- */
-
-typedef struct TALLY_N(words) {
-    uint32_t w[sizeof(TALLY_N(node)) / 4];
-} TALLY_N(words);
-
-/* The adjacent-pair tree over one node in each of lanes 0 ... count - 1; the result is lane 0's. */
-TALLY_FN TALLY_N(node) TALLY_N(pair_lanes)(TALLY_N(node) mine, int32_t count) {
-    for (int32_t apart = 1; apart < count; apart *= 2) {
-        TALLY_N(words) words;
-        TALLY_N(node) later;
-        int32_t from = tally_lane() + apart;
-        __builtin_memcpy(&words, &mine, sizeof words);
-        TALLY_UNROLL
-        for (uint32_t k = 0; k < sizeof words / 4; k++) words.w[k] = tally_shuffle(words.w[k], from % TALLY_WARP);
-        __builtin_memcpy(&later, &words, sizeof later);
-        if (from < count && tally_lane() % (2 * apart) == 0) mine = TALLY_N(merge)(mine, later);
-    }
-    return mine;
-}
+#include "lib/pairs.h"

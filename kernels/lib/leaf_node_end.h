@@ -6,9 +6,4 @@
 #undef TALLY_LEAF_QUADS
 #undef TALLY_SEAL
 #undef TALLY_COUNT
-#undef TALLY_IS_FREE
-#undef TALLY_HELD
-#undef TALLY_PART
-#undef TALLY_SLOT
-#undef TALLY_DEVICE_COLUMNS
-#undef TALLY_DEVICE_LEAF
+#include "lib/fold_end.h"

@@ -3,10 +3,6 @@
  * in place of fences: production/reduce.h.) No include guard; behind lib/leaf_node.h. */
 #include "lib/arrival.h"
 
-#ifndef TALLY_FAN
-#define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
-#endif
-
 /* One row. */
 typedef struct TALLY_N(span) {
     tally_source x, y;
@@ -14,17 +10,6 @@ typedef struct TALLY_N(span) {
 } TALLY_N(span);
 
 /* ---- trees ---- */
-
-/* A node that another block wrote. */
-TALLY_FN TALLY_N(node) TALLY_N(fetch_node)(const char *nodes, int64_t i) {
-    const uint64_t *from = (const uint64_t *)(const void *)(nodes + i * (int64_t)sizeof(TALLY_N(node)));
-    uint64_t w[sizeof(TALLY_N(node)) / 8];
-    TALLY_N(node) node;
-    TALLY_UNROLL
-    for (uint32_t k = 0; k < sizeof w / 8; k++) w[k] = tally_load_fresh(from + k);
-    __builtin_memcpy(&node, w, sizeof node);
-    return node;
-}
 
 /* One warp takes the node of its tile up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the node of the whole. */
 TALLY_FN int32_t TALLY_N(climb)(char *nodes, uint32_t *arrivals, TALLY_N(node) *node, int64_t index, int64_t count) {

@@ -4,6 +4,16 @@
 
 #include "lib/dialect.h"
 
+enum { TALLY_FAN = 64 }; /* nodes that one warp combines: two for each lane */
+/* Rooms for nodes (or counters) of a level, from those of the level below; and of all levels (lib/nodes.h). */
+TALLY_FN int64_t tally_next_pitch(int64_t pitch) { return pitch / TALLY_FAN + 2; }
+TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
+    int64_t all = pitch;
+    while (pitch > 2) all += pitch = tally_next_pitch(pitch);
+    return all;
+}
+
+enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of lib/quick.h, at most */
 enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
 
 /* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer where nodes are large; `order_shows`:
@@ -20,6 +30,27 @@ enum {
     TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */
     TALLY_PARTIAL_BYTES = 96 /* what blocks leave for one another of an exact sum, at most */
 };
+/* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
+ * run over the edge, the number of the leaf that begins there, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
+typedef struct tally_edge {
+    int64_t segment, value, leaf, place;
+} tally_edge;
+
+/* What kernels of segments have beside: the cut as offsets, and what is made of it. */
+typedef struct tally_cut_work {
+    const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
+    char *offsets;         /* what these make of them */
+    int32_t index_bytes, offset_bytes;
+    int64_t count;         /* segments */
+    int64_t tiles;
+    tally_edge *edges;     /* tiles + 1 */
+    int64_t *sums;         /* of blocks of lengths */
+    int32_t weight;        /* bytes of a value, of both where there are two */
+    int32_t leaf;          /* values in a leaf */
+    int64_t cells;         /* leaves that there can be, and one */
+    int64_t result_stride; /* bytes from one result to the next */
+    uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, or NULL */
+} tally_cut_work;
 
 typedef struct tally_work {
     const char *x, *y;           /* the inputs; y equals x where there is one */
@@ -32,15 +63,16 @@ typedef struct tally_work {
     uint32_t *arrivals;          /* scratch: counters, 0 before and after each launch */
     void *node;                  /* the node of the whole goes here; NULL: nobody wants it */
     void *result;                /* or its result goes here, and what is to be told of it is or'ed to *saw */
-    int32_t *saw;
+    int32_t *saw;                /* of segments never NULL */
     tally_final final;
     /* Of rows (TALLY_ROWS): the array's extents, where results go, and how threads share the work; count is outer * length * inner. */
     int64_t outer, length, inner;
-    int64_t result_stride;       /* bytes from one result to the next */
+    int64_t result_stride;       /* bytes from one result to the next, of segments too */
     int64_t tiles;               /* blocks for each row, or chunks of each panel; 0: a warp has a row */
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
     int32_t lanes;               /* for each short row; 0: rows are long */
     int32_t log_across, log_subs; /* threads side by side, and threads that share a column of values */
+    tally_cut_work cut;          /* of other segments */
 } tally_work;
 
 #endif

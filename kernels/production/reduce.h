@@ -11,8 +11,6 @@
 #include "lib/leaf_node.h"
 #include "lib/mailbox.h"
 
-#define TALLY_FAN 64 /* nodes that one warp combines: two for each lane */
-
 /* Blocks that a multiprocessor holds: three, or two where three would have registers spill on every architecture. */
 #if TALLY_PASSES == 2
 #define TALLY_HELD_BYTES (TALLY_HELD * (sizeof(TALLY_N(column)) + sizeof(TALLY_N(second))))
@@ -143,7 +141,6 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
         TALLY_N(climb)(&work, rank);
 }
 
-#undef TALLY_FAN
 #undef TALLY_HELD_BYTES
 #include "lib/leaf_node_end.h"
 #include "lib/operator_end.h"

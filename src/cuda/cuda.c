@@ -5,13 +5,11 @@
 #include "cuda/call.h"
 #include "cuda/cuda.h"
 #include "cuda/rows.h"
+#include "cuda/segments.h"
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 
-enum {
-    FAN = 64,   /* as kernels/production/reduce.h combines nodes */
-    MAILBOX = 2 /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
-};
+enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
 
 /* ---- what is compiled ---- */
 
@@ -29,12 +27,21 @@ tally_nan tally__nan_of(const tally__spec *spec) {
 }
 
 static const struct form {
-    const char *word, *text;
+    const char *word, *more, *text;
 } ordered_forms[] = {
-#define TALLY_ROW(ID, word, text) {#word, text},
+#define TALLY_ROW(ID, word, more, text) {word, more, text},
     TALLY_ORDERED_FORMS(TALLY_ROW)
 }, exact_forms[] = {TALLY_EXACT_FORMS(TALLY_ROW)};
 #undef TALLY_ROW
+
+static void unit_of_cut(tally__unit *unit) {
+    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_owners"};
+    unit->form = TALLY_FORM_CUT;
+    unit->text = "production/cut.h";
+    snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
+    for (int k = 0; k < TALLY_MOST_MORE; k++) snprintf(unit->more[k], sizeof unit->more[k], "%s", names[k]);
+    snprintf(unit->preface, sizeof unit->preface, "/* what prepares a cut */\n");
+}
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
 static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
@@ -60,12 +67,17 @@ static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
     return TALLY_OK;
 }
 
+bool tally__has_form(const tally__spec *spec, tally__form form) {
+    return spec->user != NULL ? form == TALLY_FORM_WHOLE : (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
+}
+
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
     const tally__operator_row *row;
     const struct form *of;
     const char *word, *name;
     memset(unit, 0, sizeof *unit);
+    if (form == TALLY_FORM_CUT) return unit_of_cut(unit), TALLY_OK;
     if (spec == NULL) {
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
@@ -85,11 +97,13 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     of = &(spec->exact ? exact_forms : ordered_forms)[form];
     unit->text = of->text;
     snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, name, word, (int)nan);
+    if (of->more != NULL) snprintf(unit->more[0], sizeof unit->more[0], "tally_%s_%s_%s_%d", of->more, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
-             "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n",
+             "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
-             spec->exact ? "exact" : "operators", name, row->order, row->inputs);
+             spec->exact ? "exact" : "operators", name, row->order, row->inputs,
+             spec->exact && form == TALLY_FORM_SEGMENTS ? "#define TALLY_QUICK\n" : "");
     return TALLY_OK;
 }
 
@@ -126,7 +140,7 @@ static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_
     while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
-    for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
+    for (int64_t level = *blocks; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
     *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
 }
 /* Shorter runs make more tiles than these only of fewer values. */
@@ -134,7 +148,7 @@ size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
     int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
     if (spec->exact) return 0;
     if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
-    for (int64_t level = tiles; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
+    for (int64_t level = tiles; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
     return (size_t)nodes * MAILBOX * spec->kernel->node_size;
 }
 static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
@@ -339,12 +353,12 @@ static tally_status far_values(const tally__spec *spec, const tally__input *in, 
 
 /* ---- segments ---- */
 
-/* Rows are the only cut yet. */
 static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                 const tally__sink *sink, tally__report *report) {
     tally__call c;
     tally_status status;
-    TALLY_CHECK(cut->cut == TALLY_ROWS, UNSUPPORTED, "segments other than rows are reduced on the CPU only in this version, and from host memory");
+    TALLY_CHECK(spec->user == NULL, UNSUPPORTED, "operators of the caller's own reduce whole arrays on a GPU, and segments of host memory");
+    if (cut->cut != TALLY_ROWS) return tally__gpu_segments(platform, spec, in, cut, sink, report);
     status = tally__call_open(&c, platform, spec, in, sink);
     if (status == TALLY_OK) status = tally__reduce_rows(&c, cut, sink, report);
     tally__call_close(&c);

@@ -96,8 +96,8 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* Whether the unit of a kernel is that of the spec and form. */
 static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
+    if (unit->form != form || form == TALLY_FORM_CUT) return unit->form == form;
     if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
-    if (unit->form != form) return false;
     if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
@@ -115,6 +115,9 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     TALLY_TRY(tally__image_of(gpu->platform, &entry->unit, gpu->sm, &image));
     TALLY_TRY(tally__gpu_check(driver, driver->module_load(&entry->module, image->bytes), "load a kernel"));
     TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.function, entry->module, entry->unit.entry), "find a kernel"));
+    for (int k = 0; k < TALLY_MOST_MORE; k++)
+        if (entry->unit.more[k][0] != '\0')
+            TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
     TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, TALLY_THREADS, 0), "tell how many blocks it holds"));
     entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
     return TALLY_OK;

@@ -16,8 +16,8 @@ typedef struct tally__gpu {
 
 /* A kernel, loaded. */
 typedef struct tally__loaded {
-    tally__cu_function function;
-    int resident_blocks; /* of one launch, on the whole device */
+    tally__cu_function function, more[TALLY_MOST_MORE];
+    int resident_blocks; /* of one launch of the first, on the whole device */
 } tally__loaded;
 
 /* Scratch memory of one launch on one stream, in this order; what must be 0 before a launch is 0 after it. */
@@ -48,7 +48,7 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernel of that form for a spec, or with NULL that which converts results, compiled and loaded at first use. */
+/* The kernels of that form for a spec, or with NULL those that prepare cuts or convert results, compiled and loaded at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
 
 /* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch, or nodes, which a launch leaves as they are. The

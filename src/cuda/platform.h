@@ -6,31 +6,39 @@
 #include "cuda/driver.h"
 #include "internal.h"
 
-/* What a kernel reduces: a whole array; rows of few values; rows whose values lie side by side; rows along another axis. Each has a text for
- * operators in canonical order and one for exact ones; X(ID, word of names, text). */
-#define TALLY_ORDERED_FORMS(X)                      \
-    X(WHOLE, reduce, "production/reduce.h")         \
-    X(SHORT, short, "production/short.h")           \
-    X(ROWS, rows, "production/rows.h")              \
-    X(COLUMNS, columns, "production/columns.h")
-#define TALLY_EXACT_FORMS(X)                        \
-    X(WHOLE, exact, "production/reduce_exact.h")    \
-    X(SHORT, exact_short, "production/short_exact.h") \
-    X(ROWS, exact_rows, "production/rows_exact.h")  \
-    X(COLUMNS, exact_columns, "production/columns_exact.h")
+/* What the kernels of a unit reduce: a whole array; rows of few values; rows whose values lie side by side; rows along another axis; segments of
+ * other cuts, and (`more`) those that run over tiles; exact segments that are too wide for that. X(ID, word of names, word of further ones, text),
+ * for operators in canonical order and for exact ones; NULL: there is none. A unit that prepares cuts serves all. */
+#define TALLY_ORDERED_FORMS(X)                                  \
+    X(WHOLE, "reduce", NULL, "production/reduce.h")             \
+    X(SHORT, "short", NULL, "production/short.h")               \
+    X(ROWS, "rows", NULL, "production/rows.h")                  \
+    X(COLUMNS, "columns", NULL, "production/columns.h")         \
+    X(SEGMENTS, "segments", "spans", "production/segments.h")   \
+    X(CAREFUL, NULL, NULL, NULL)
+#define TALLY_EXACT_FORMS(X)                                    \
+    X(WHOLE, "exact", NULL, "production/reduce_exact.h")        \
+    X(SHORT, "exact_short", NULL, "production/short_exact.h")   \
+    X(ROWS, "exact_rows", NULL, "production/rows_exact.h")      \
+    X(COLUMNS, "exact_columns", NULL, "production/columns_exact.h") \
+    X(SEGMENTS, "quick", "quick_spans", "production/segments.h") \
+    X(CAREFUL, "careful", NULL, "production/careful.h")
 typedef enum tally__form {
-#define TALLY_ROW(ID, word, text) TALLY_FORM_##ID,
+#define TALLY_ROW(ID, word, more, text) TALLY_FORM_##ID,
     TALLY_ORDERED_FORMS(TALLY_ROW)
 #undef TALLY_ROW
-    TALLY_FORMS
+    TALLY_FORMS,
+    TALLY_FORM_CUT = TALLY_FORMS
 } tally__form;
+enum { TALLY_MOST_MORE = 4 };
 
 /* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text. All other texts of
  * kernels/ can be included by their names. */
 typedef struct tally__unit {
     char preface[1024];
     const char *text;   /* "production/reduce.h" */
-    char entry[64];     /* the name of the kernel it defines */
+    char entry[64];     /* the name of the kernel it defines, */
+    char more[TALLY_MOST_MORE][64]; /* and of further ones, or "" */
     int kernel;         /* which one that is: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or one of those below */
     tally__form form;
     tally_type type;

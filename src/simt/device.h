@@ -8,11 +8,12 @@
 #include "lib/device.h"
 #include "simt/trace.h"
 
+#define TALLY_ALIGN_OF(type) _Alignof(type)
 #define TALLY_ENTRY_OF(threads, name, resident) \
     void name(tally_work); \
     void name(const tally_work work)
 #define TALLY_SHARED(type, name) \
-    type *const name = tally__simt_shared(sizeof(type), _Alignof(type), TALLY_SIMT_HERE " (" #name ")")
+    type *const name = tally__simt_shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")
 
 #define TALLY_SIMT_TEXT_(x) #x
 #define TALLY_SIMT_TEXT(x) TALLY_SIMT_TEXT_(x)
@@ -119,6 +120,12 @@ TALLY_FN tally_quad tally_load16(const char *p) {
     __builtin_memcpy(q.w, p, sizeof q.w);
     return q;
 }
+TALLY_FN void tally_copy16(void *to, const char *p) {
+    tally__simt_before_load16(p);
+    tally__simt_before_load16(to);
+    __builtin_memcpy(to, p, 16);
+}
+TALLY_FN void tally_copied(void) {}
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     tally__simt_before_fresh(p);
     return __atomic_load_n(p, __ATOMIC_RELAXED);

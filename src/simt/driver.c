@@ -43,9 +43,10 @@ struct CUfunc_st {
     char name[64];
     int dynamic_shared;
 };
+enum { MOST_FUNCTIONS = 8 };
 struct CUmod_st {
     thing in_list;
-    struct CUfunc_st function;
+    struct CUfunc_st functions[MOST_FUNCTIONS]; /* the one that the image names, and those asked for */
 };
 struct CUstream_st {
     thing in_list;
@@ -250,13 +251,13 @@ static int module_load(tally__cu_module *module, const void *image) {
     tally__simt_entry *entry;
     struct CUmod_st *made;
     BEGIN_IN_CONTEXT(NO_BINARY);
-    REQUIRE(name != NULL && strlen(name) < sizeof made->function.name, TALLY_CU_INVALID_IMAGE);
+    REQUIRE(name != NULL && strlen(name) < sizeof made->functions[0].name, TALLY_CU_INVALID_IMAGE);
     entry = tally__simt_find(name);
     REQUIRE(entry != NULL, NO_BINARY);
     made = calloc(1, sizeof *made);
     REQUIRE(made != NULL, TALLY_CU_OUT_OF_MEMORY);
-    made->function.entry = entry;
-    strcpy(made->function.name, name);
+    made->functions[0].entry = entry;
+    strcpy(made->functions[0].name, name);
     add(&modules, &made->in_list);
     *module = made;
     return TALLY_CU_SUCCESS;
@@ -274,14 +275,21 @@ static int module_unload(tally__cu_module module) {
 static int module_function(tally__cu_function *function, tally__cu_module module, const char *name) {
     BEGIN_IN_CONTEXT(TALLY_CU_NOT_FOUND);
     REQUIRE(holds(modules, module), INVALID_HANDLE);
-    REQUIRE(strcmp(name, module->function.name) == 0, TALLY_CU_NOT_FOUND);
-    *function = &module->function;
-    return TALLY_CU_SUCCESS;
+    REQUIRE(strlen(name) < sizeof module->functions[0].name, TALLY_CU_NOT_FOUND);
+    for (int k = 0; k < MOST_FUNCTIONS; k++) {
+        struct CUfunc_st *f = &module->functions[k];
+        if (f->entry == NULL && (f->entry = tally__simt_beside(module->functions[0].name, name)) != NULL) strcpy(f->name, name);
+        if (f->entry == NULL || strcmp(name, f->name) != 0) continue;
+        *function = f;
+        return TALLY_CU_SUCCESS;
+    }
+    return TALLY_CU_NOT_FOUND;
 }
 
 static bool is_function(tally__cu_function function) {
     for (thing *t = modules; t != NULL; t = t->next)
-        if (&((struct CUmod_st *)t)->function == function) return true;
+        for (int k = 0; k < MOST_FUNCTIONS; k++)
+            if (&((struct CUmod_st *)t)->functions[k] == function) return function->entry != NULL;
     return false;
 }
 

@@ -6,8 +6,8 @@
 #include "simt/production.h"
 
 #define TALLY_DECLARE(form, kernel) extern const tally__simt_set tally__simt_##form##_##kernel;
-#define TALLY_ENTER(form, kernel) {"tally_" #form "_" #kernel, &tally__simt_##form##_##kernel},
-#define TALLY_ALL(X)                          \
+#define TALLY_ENTER(form, kernel) {"tally_" #form "_" #kernel, NULL, &tally__simt_##form##_##kernel},
+#define TALLY_SINGLE(X)                       \
     TALLY_KERNELS_OF_FORM(X, reduce)          \
     TALLY_KERNELS_OF_FORM(X, short)           \
     TALLY_KERNELS_OF_FORM(X, rows)            \
@@ -15,27 +15,46 @@
     TALLY_EXACT_KERNELS_OF_FORM(X, exact)     \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_rows) \
-    TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns)
-TALLY_ALL(TALLY_DECLARE)
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns) \
+    TALLY_EXACT_KERNELS_OF_FORM(X, careful)
+TALLY_SINGLE(TALLY_DECLARE)
+TALLY_KERNELS_OF_FORM(TALLY_DECLARE, segments)
+TALLY_EXACT_KERNELS_OF_FORM(TALLY_DECLARE, quick)
 
 static const struct {
-    const char *name;
+    const char *name, *second;
     const tally__simt_set *set;
-} sets[] = {TALLY_ALL(TALLY_ENTER)};
+} sets[] = {
+    TALLY_SINGLE(TALLY_ENTER)
+#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_spans_" #kernel, &tally__simt_##form##_##kernel},
+    TALLY_KERNELS_OF_FORM(TALLY_ENTER_TWO, segments)
+#undef TALLY_ENTER_TWO
+#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_quick_spans_" #kernel, &tally__simt_##form##_##kernel},
+    TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_TWO, quick)
+#undef TALLY_ENTER_TWO
+};
 
 void tally_convert(tally_work work); /* convert.c */
 
+/* Whether the entry is `name` with a type and a policy behind it. */
+static bool find_type(const char *entry, const char *name, int *type, int *nan) {
+    char whole[64];
+    if (name == NULL || strncmp(entry, name, strlen(name)) != 0) return false;
+    for (*type = TALLY_NATURAL + 1; *type < TALLY_TYPE_END; ++*type)
+        for (*nan = TALLY_NAN_PROPAGATE; *nan <= TALLY_NAN_TOTAL; ++*nan) {
+            const char *word = *type == TALLY_BOOL ? "boolean" : tally_type_name((tally_type)*type);
+            snprintf(whole, sizeof whole, "%s_%s_%d", name, word, *nan);
+            if (strcmp(whole, entry) == 0) return true;
+        }
+    return false;
+}
+
 tally__simt_entry *tally__simt_production(const char *entry) {
-    char name[64];
+    int type, nan;
     if (strcmp(entry, "tally_convert") == 0) return tally_convert;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-        if (strncmp(entry, sets[k].name, strlen(sets[k].name)) != 0) continue;
-        for (int type = TALLY_NATURAL + 1; type < TALLY_TYPE_END; type++)
-            for (int nan = TALLY_NAN_PROPAGATE; nan <= TALLY_NAN_TOTAL; nan++) {
-                const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name((tally_type)type);
-                snprintf(name, sizeof name, "%s_%s_%d", sets[k].name, word, nan);
-                if (strcmp(name, entry) == 0) return sets[k].set->of[type][nan];
-            }
+        if (find_type(entry, sets[k].name, &type, &nan)) return sets[k].set->of[type][nan].first;
+        if (find_type(entry, sets[k].second, &type, &nan)) return sets[k].set->of[type][nan].second;
     }
     return NULL;
 }

@@ -1,10 +1,15 @@
 /* The production kernels of one operator for every type, compiled for the simulator: the body of the units that CMake writes. The
- * unit says TALLY_SIMT_FORM, the word of names, and TALLY_SIMT_FILE (src/cuda/platform.h), and exports
- * `const tally__simt_set tally__simt_<form>_<kernel>`. */
+ * unit says TALLY_SIMT_FORM, the word of names, TALLY_SIMT_SECOND, that of further ones if there are any, and TALLY_SIMT_FILE
+ * (src/cuda/platform.h), and exports `const tally__simt_set tally__simt_<form>_<kernel>`. */
 #include "internal.h"
 #include "simt/production.h"
 
-#define TALLY_MEMBERS(type, nan) TALLY_N1(TALLY_PASTE(TALLY_PASTE(TALLY_SIMT_FORM, _), TALLY_KERNEL), type, nan)
+#define TALLY_NAME_OF(word) TALLY_PASTE(TALLY_PASTE(word, _), TALLY_KERNEL)
+#ifdef TALLY_SIMT_SECOND
+#define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_SECOND), type, nan)}
+#else
+#define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), NULL}
+#endif
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(tally__simt_, TALLY_SIMT_FORM), TALLY_PASTE(_, TALLY_KERNEL))
 #define TALLY_SET_TYPE tally__simt_set
 #define TALLY_TEMPLATE TALLY_SIMT_FILE

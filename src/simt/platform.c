@@ -30,8 +30,18 @@ tally__simt_entry *tally__simt_find(const char *name) {
     pthread_mutex_lock(&mutex);
     r = find_registered(name);
     entry = r != NULL ? r->entry : tally__simt_production(name);
+    if (entry == NULL) entry = tally__simt_cut(name);
     pthread_mutex_unlock(&mutex);
     return entry;
+}
+
+/* Texts of several kernels: those of segments, and of cuts. */
+tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
+    static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"}, {"tally_segments_", "tally_spans_"}, {"tally_quick_", "tally_quick_spans_"}};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        if (strncmp(name, texts[k][0], strlen(texts[k][0])) == 0 && strncmp(other, texts[k][1], strlen(texts[k][1])) == 0)
+            return tally__simt_find(other);
+    return NULL;
 }
 
 bool tally__simt_register(const char *name, tally__simt_entry *entry) {

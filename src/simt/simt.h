@@ -15,6 +15,8 @@
 typedef void tally__simt_entry(tally_work);
 /* The function that the image of this entry runs; NULL: there is none. */
 tally__simt_entry *tally__simt_find(const char *entry);
+/* A further function of the image of `entry`; NULL: that has none of the name. */
+tally__simt_entry *tally__simt_beside(const char *entry, const char *name);
 /* Adds one, or replaces that of the same name, which is kept by reference. False: no memory. */
 bool tally__simt_register(const char *entry, tally__simt_entry *function);
 /* The name of the entry in an image, NULL if it is none. */

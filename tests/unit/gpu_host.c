@@ -48,7 +48,7 @@ void compile_kernels(bool (*is_wanted)(tally__form)) {
             if (turn % PROCESSES != p) continue;
             if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
             for (int form = 0; form < TALLY_FORMS; form++)
-                if (is_wanted((tally__form)form) &&
+                if (is_wanted((tally__form)form) && tally__has_form(&spec, (tally__form)form) &&
                     (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK || tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK))
                     printf("%s\n", tally_message());
         }
@@ -68,6 +68,7 @@ void choose_schedule(int turn) {
     tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
     if (backend != TALLY_BACKEND_SIMT) return;
     EXPECT(tally__simt_parse(schedules[turn % SCHEDULES], &settings), "no schedule %s", schedules[turn % SCHEDULES]);
+    settings.patience *= 100; /* one block may take thousands of segments carefully */
     tally__simt_configure(&settings);
     now.layout = schedules[turn % SCHEDULES];
 }

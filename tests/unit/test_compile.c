@@ -96,15 +96,17 @@ static void add_unit(const tally__unit *unit) {
 
 static void list_units(void) {
     subject s = {.op = -1};
+    tally__unit unit;
     while (next_subject(&s)) {
         tally__spec spec;
-        tally__unit unit;
         if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK) usage("no unit:", tally_message());
         for (int form = 0; form < TALLY_FORMS; form++) {
+            if (!tally__has_form(&spec, (tally__form)form)) continue;
             if (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK) usage("no unit:", tally_message());
             add_unit(&unit);
         }
     }
+    if (tally__unit_of(NULL, TALLY_FORM_CUT, &unit) == TALLY_OK) add_unit(&unit);
 }
 
 /* FNV-1a: where a unit's turn begins. */

@@ -161,8 +161,7 @@ static void test_failing_driver(void **state) {
 static void test_refusals(void **state) {
     subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST};
     float x[4] = {1, 2, 3, 4}, out[4];
-    int64_t offsets[2] = {0, 4};
-    tally_segments cut = {.cut = TALLY_OFFSETS, .index = offsets, .index_type = TALLY_I64, .count = 1};
+    tally_segments cut = tally_rows(1, 4, 1);
     tally_options options = TALLY_OPTIONS_INIT;
     tally_context *context;
     (void)state;

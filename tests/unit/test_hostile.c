@@ -120,6 +120,7 @@ static void test_bad_options(void **state) {
     REFUSED(ddof, 1001, TALLY_BAD_ARGUMENT)
     REFUSED(backend, (tally_backend)5, TALLY_BAD_ARGUMENT)
     REFUSED(device, -1, TALLY_BAD_ARGUMENT)
+    REFUSED(checked, 2, TALLY_BAD_ARGUMENT)
     REFUSED(backend, (tally_backend)-1, TALLY_BAD_ARGUMENT)
 #undef REFUSED
     EXPECT_STATUS(tally_set_options(context, NULL), TALLY_BAD_ARGUMENT);

@@ -1,0 +1,282 @@
+// Segments on the GPU: Tally beside a plain pass that reads and writes as many bytes, CUB's DeviceSegmentedReduce and ReduceByKey. One line of
+// JSON for each measurement; every result of Tally is compared with the CPU's bits over the first segments. bench/gpu/run.sh builds and runs it.
+//
+//     bench_segments [--log2 28] [--rounds 7] [--only TEXT] [--quick] [--no-peers] [--check N] [--out FILE]
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "data.cuh"
+#include "segments_peers.h"
+#include "tally/tally.h"
+#include "timing.cuh"
+
+// ---- the plain pass: `quads` of 16 bytes read, `written` of them written, both shared out evenly to blocks ----
+
+template <int LOADS>
+__global__ __launch_bounds__(256) void plain_pass(const uint4 *from, int64_t quads, uint4 *to, int64_t written) {
+    int64_t first = static_cast<int64_t>(blockIdx.x) * 256 * LOADS + threadIdx.x;
+    uint4 got[LOADS], all = make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (int k = 0; k < LOADS; k++) {
+        got[k] = first + k * 256 < quads ? __ldcs(from + first + k * 256) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS; k++) {
+        all.x ^= got[k].x, all.y ^= got[k].y, all.z ^= got[k].z, all.w ^= got[k].w;
+    }
+    int64_t begin = written * blockIdx.x / gridDim.x, end = written * (blockIdx.x + 1) / gridDim.x;
+    for (int64_t k = begin + threadIdx.x; k < end; k += 256) {
+        __stcs(to + k, all);
+    }
+    if (written == 0 && all.x == 0x243f6a88 && all.y == 0x85a308d3 && all.z == 0x13198a2e && all.w == 0x03707344) {
+        *to = all;
+    }
+}
+
+// ---- cuts ----
+
+struct Cut {
+    std::string name;
+    int64_t count = 0, values = 0;
+    void *offsets = nullptr, *wide = nullptr, *lengths = nullptr, *owners = nullptr; // i32, i64, i32, i32
+};
+
+static __global__ void owners_kernel(const int32_t *offsets, int64_t segments, int64_t values, int32_t *owners) {
+    int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < values; i += step) {
+        int64_t low = 0, high = segments; // the last segment that begins at or before i
+        while (high - low > 1) {
+            int64_t middle = (low + high) / 2;
+            (offsets[middle] <= i ? low : high) = middle;
+        }
+        owners[i] = static_cast<int32_t>(low);
+    }
+}
+static __global__ void widen_kernel(const int32_t *offsets, int64_t count, int64_t *wide, int32_t *lengths) {
+    int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i <= count; i += step) {
+        wide[i] = offsets[i];
+        if (i < count) {
+            lengths[i] = offsets[i + 1] - offsets[i];
+        }
+    }
+}
+
+static std::vector<int32_t> offsets_of(const std::string &name, int64_t values) {
+    std::vector<int32_t> offsets(1, 0);
+    std::mt19937_64 random(7);
+    offsets.reserve(static_cast<size_t>(values / 2) + 16);
+    while (offsets.back() < values) {
+        uint64_t r = random();
+        int64_t length = 3, begin = offsets.back();
+        if (name == "one") length = values;
+        else if (name == "10 to 50") length = 10 + static_cast<int64_t>(r % 41);
+        else if (name == "power") length = static_cast<int64_t>(std::min(1e8, std::pow(1 - static_cast<double>(r >> 11) * 0x1p-53, -1 / 1.1)));
+        else if (name == "80% empty") length = (r >> 40) % 5 ? 0 : 1 + static_cast<int64_t>(r % 63);
+        else if (name == "half and threes") length = begin == 0 ? values / 2 : 3;
+        else if (name[0] == '=') length = std::atoi(name.c_str() + 1);
+        offsets.push_back(static_cast<int32_t>(std::min(values, begin + length)));
+    }
+    return offsets;
+}
+
+static Cut make_cut(const std::string &name, int64_t values, const std::string &forms) {
+    Cut cut;
+    std::vector<int32_t> offsets = offsets_of(name, values);
+    cut.name = name;
+    cut.count = static_cast<int64_t>(offsets.size()) - 1;
+    cut.values = values;
+    CHECK(cudaMalloc(&cut.offsets, offsets.size() * 4));
+    CHECK(cudaMemcpy(cut.offsets, offsets.data(), offsets.size() * 4, cudaMemcpyHostToDevice));
+    if (forms.find('6') != std::string::npos || forms.find('l') != std::string::npos) {
+        CHECK(cudaMalloc(&cut.wide, offsets.size() * 8));
+        CHECK(cudaMalloc(&cut.lengths, offsets.size() * 4));
+        widen_kernel<<<2048, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, static_cast<int64_t *>(cut.wide), static_cast<int32_t *>(cut.lengths));
+    }
+    if (forms.find('o') != std::string::npos) {
+        CHECK(cudaMalloc(&cut.owners, static_cast<size_t>(values) * 4));
+        owners_kernel<<<4096, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, values, static_cast<int32_t *>(cut.owners));
+    }
+    CHECK(cudaDeviceSynchronize());
+    return cut;
+}
+static void free_cut(const Cut &cut) {
+    for (void *memory : {cut.offsets, cut.wide, cut.lengths, cut.owners}) cudaFree(memory);
+}
+
+// ---- measuring ----
+
+struct Bench {
+    int rounds = 7, check = 200000;
+    bool peers = true;
+    std::string only;
+    FILE *out = stdout;
+    cudaStream_t stream;
+    char *values = nullptr, *results = nullptr;
+    void *temp = nullptr;
+    size_t temp_bytes = 0;
+    int wrong = 0;
+
+    double seconds_of(const std::function<bool()> &call, double *share, const std::function<bool()> &plain) {
+        cudaEvent_t from, to;
+        std::vector<double> times, shares;
+        CHECK(cudaEventCreate(&from));
+        CHECK(cudaEventCreate(&to));
+        auto batch = [&](const std::function<bool()> &f, int calls) {
+            CHECK(cudaEventRecord(from, stream));
+            for (int k = 0; k < calls; k++) {
+                if (!f()) return -1.0;
+            }
+            CHECK(cudaEventRecord(to, stream));
+            CHECK(cudaStreamSynchronize(stream));
+            float ms = 0;
+            CHECK(cudaEventElapsedTime(&ms, from, to));
+            return ms * 1e-3 / calls;
+        };
+        double once = batch(call, 1), each = once < 0 ? once : batch(call, 1);
+        int calls = each < 5e-4 ? 5 : each < 5e-3 ? 2 : 1, turns = each > 0.05 ? 1 : rounds;
+        for (int k = 0; k < turns && each >= 0; k++) {
+            double pass = plain ? batch(plain, 2) : 0, time = batch(call, calls);
+            times.push_back(time);
+            shares.push_back(pass / time);
+        }
+        cudaEventDestroy(from);
+        cudaEventDestroy(to);
+        *share = median(shares);
+        return each < 0 ? -1 : median(times);
+    }
+
+    void report(const std::string &who, const std::string &op, const std::string &type, const std::string &form, const Cut &cut, int64_t bytes,
+                double seconds, double share, const std::string &note) {
+        std::fprintf(out, "{\"segments\": \"%s\", \"who\": \"%s\", \"op\": \"%s\", \"type\": \"%s\", \"form\": \"%s\", \"values\": %lld, \"count\": %lld, "
+                          "\"bytes\": %lld, \"us\": %.2f, \"gbps\": %.1f, \"share\": %.4f, \"note\": \"%s\"}\n",
+                     cut.name.c_str(), who.c_str(), op.c_str(), type.c_str(), form.c_str(), static_cast<long long>(cut.values),
+                     static_cast<long long>(cut.count), static_cast<long long>(bytes), seconds * 1e6, static_cast<double>(bytes) / seconds * 1e-9, share,
+                     note.c_str());
+        std::fflush(out);
+    }
+
+    // The first segments, by the CPU.
+    std::string verify(tally_op op, tally_type type, tally_accuracy accuracy, const Cut &cut) {
+        int64_t count = std::min<int64_t>(cut.count, check), width = static_cast<int64_t>(tally_type_size(type));
+        std::vector<int32_t> offsets(static_cast<size_t>(count) + 1);
+        size_t bytes = 0;
+        tally_context *context = nullptr;
+        tally_options options = TALLY_OPTIONS_INIT;
+        if (count == 0) return "";
+        CHECK(cudaMemcpy(offsets.data(), cut.offsets, offsets.size() * 4, cudaMemcpyDeviceToHost));
+        while (count > 1 && offsets[static_cast<size_t>(count)] > (1 << 24)) count /= 2;
+        int64_t values_here = offsets[static_cast<size_t>(count)];
+        std::vector<char> host(static_cast<size_t>(values_here * width));
+        CHECK(cudaMemcpy(host.data(), values, host.size(), cudaMemcpyDeviceToHost));
+        options.backend = TALLY_BACKEND_CPU;
+        options.accuracy = accuracy;
+        if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) || tally_result_type(context, op, type, nullptr, &bytes)) return tally_message();
+        std::vector<char> due(static_cast<size_t>(count) * bytes), got(due.size());
+        tally_status status = tally_reduce_segments(context, op, tally_in(host.data(), type, values_here), tally_offsets(offsets.data(), TALLY_I32, count),
+                                                    tally_out(due.data(), TALLY_NATURAL, count));
+        tally_context_destroy(context);
+        if (status != TALLY_OK && status != TALLY_EMPTY) return tally_message();
+        CHECK(cudaMemcpy(got.data(), results, got.size(), cudaMemcpyDeviceToHost));
+        if (std::memcmp(got.data(), due.data(), got.size()) == 0) return "";
+        wrong++;
+        for (int64_t s = 0; s < count; s++)
+            if (std::memcmp(&got[static_cast<size_t>(s) * bytes], &due[static_cast<size_t>(s) * bytes], bytes) != 0)
+                return "OTHER BITS at segment " + std::to_string(s) + " of " + std::to_string(cut.count);
+        return "OTHER BITS";
+    }
+
+    void measure(const std::string &op_name, const std::string &type_name, bool exact, char form, const Cut &cut) {
+        tally_op op = tally_op_from_name(op_name.c_str());
+        tally_type type = tally_type_from_name(type_name.c_str());
+        int64_t width = static_cast<int64_t>(tally_type_size(type));
+        size_t result_bytes = 0;
+        const char *form_name = form == '3' ? "offsets i32" : form == '6' ? "offsets i64" : form == 'l' ? "lengths i32" : "owners i32";
+        std::string label = op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + cut.name;
+        if (!only.empty() && label.find(only) == std::string::npos) return;
+        tally_options options = TALLY_OPTIONS_INIT;
+        tally_context *context = nullptr;
+        options.stream = stream;
+        options.accuracy = exact ? TALLY_EXACT : TALLY_FAST;
+        if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) || tally_result_type(context, op, type, nullptr, &result_bytes)) {
+            std::fprintf(stderr, "%s: %s\n", label.c_str(), tally_message());
+            return;
+        }
+        tally_segments segments = form == '3' ? tally_offsets(cut.offsets, TALLY_I32, cut.count) : form == '6' ? tally_offsets(cut.wide, TALLY_I64, cut.count)
+                                  : form == 'l' ? tally_lengths(cut.lengths, TALLY_I32, cut.count) : tally_owners(cut.owners, TALLY_I32, cut.count);
+        int64_t read = cut.values * width + (form == 'o' ? cut.values * 4 : cut.count * (form == '6' ? 8 : 4)), written = cut.count * static_cast<int64_t>(result_bytes);
+        auto plain = [&] {
+            int64_t quads = read / 16, blocks = (quads + 2047) / 2048;
+            plain_pass<8><<<static_cast<unsigned>(blocks), 256, 0, stream>>>(reinterpret_cast<const uint4 *>(values), quads, reinterpret_cast<uint4 *>(results), written / 16);
+            return cudaGetLastError() == cudaSuccess;
+        };
+        CHECK(cudaMemset(results, 0xab, static_cast<size_t>(written)));
+        auto call = [&] { return tally_reduce_segments(context, op, tally_in(values, type, cut.values), segments, tally_out(results, TALLY_NATURAL, cut.count)) == TALLY_OK; };
+        std::string note;
+        if (!call()) note = tally_message();
+        CHECK(cudaStreamSynchronize(stream));
+        if (note.empty() && check > 0) note = verify(op, type, options.accuracy, cut);
+        double share = 0, seconds = note.empty() || note[0] == 'O' ? seconds_of(call, &share, plain) : -1;
+        report(exact ? "tally exact" : "tally", op_name, type_name, form_name, cut, read + written, seconds, share, note);
+        tally_context_destroy(context);
+        if (!peers || form != '3') return;
+        seconds = seconds_of(plain, &share, nullptr);
+        report("plain pass", op_name, type_name, form_name, cut, read + written, seconds, 1, "");
+        for (int k = 0; k < segment_peer_count(); k++) {
+            const SegmentPeer *peer = segment_peer(k);
+            if (op_name != peer->op || type_name != peer->type || (peer->by_key && cut.owners == nullptr)) continue;
+            auto theirs = [&] {
+                size_t room = temp_bytes;
+                return peer->run(temp, &room, values, cut.offsets, cut.owners, results, cut.count, cut.values, stream) == cudaSuccess;
+            };
+            seconds = seconds_of(theirs, &share, plain);
+            int64_t bytes = peer->by_key ? cut.values * (width + 4) + written + cut.count * 4 : read + written;
+            report(peer->via, op_name, type_name, peer->by_key ? "owners i32" : form_name, cut, bytes, seconds, share, "");
+        }
+    }
+};
+
+int main(int argc, char **argv) {
+    Bench bench;
+    int log2 = 28;
+    bool quick = false;
+    const char *file = nullptr;
+    for (int k = 1; k < argc; k++) {
+        std::string option = argv[k];
+        if (option == "--quick") quick = true;
+        else if (option == "--no-peers") bench.peers = false;
+        else if (k + 1 < argc && option == "--log2") log2 = std::atoi(argv[++k]);
+        else if (k + 1 < argc && option == "--rounds") bench.rounds = std::atoi(argv[++k]);
+        else if (k + 1 < argc && option == "--check") bench.check = std::atoi(argv[++k]);
+        else if (k + 1 < argc && option == "--only") bench.only = argv[++k];
+        else if (k + 1 < argc && option == "--out") file = argv[++k];
+        else return std::fprintf(stderr, "bench_segments: what is %s?\n", argv[k]), 2;
+    }
+    if (file && !(bench.out = std::fopen(file, "w"))) return std::perror(file), 2;
+    struct Job { const char *op, *type; bool exact; const char *forms; };
+    std::vector<Job> jobs = {{"sum", "f32", false, "36lo"}, {"sum", "f32", true, "3"}, {"sum", "f64", false, "3"}, {"sum", "f64", true, "3"},
+                             {"argmin", "f32", false, "3"}, {"sum", "bf16", false, "3"}, {"sum", "u8", false, "3"}, {"logsumexp", "f32", false, "3"}};
+    std::vector<std::string> shapes = {"one", "10 to 50", "=3", "=1", "power", "80% empty", "half and threes", "=4096", "=300"};
+    if (!quick) shapes.insert(shapes.end(), {"=2", "=8", "=16", "=32", "=64", "=128", "=1000", "=1500", "=10000", "=100000", "=1000000", "=10000000"});
+    int64_t most = int64_t(1) << log2;
+    CHECK(cudaStreamCreateWithFlags(&bench.stream, cudaStreamNonBlocking));
+    CHECK(cudaMalloc(&bench.values, static_cast<size_t>(most) * 12)); // 8 bytes each, or 4 and an index of 8: what the plain pass reads
+    CHECK(cudaMalloc(&bench.results, static_cast<size_t>(most) * 8));
+    bench.temp_bytes = static_cast<size_t>(512) << 20;
+    CHECK(cudaMalloc(&bench.temp, bench.temp_bytes));
+    std::string filled;
+    for (const std::string &shape : shapes) {
+        Cut cut = make_cut(shape, most, "36lo");
+        for (const Job &job : jobs) {
+            if (filled != job.type) fill(job.type, std::string(job.type) == "u8" ? "random" : "normal", bench.values, most * (std::string(job.type) == "f64" ? 8 : 4), 132, bench.stream);
+            filled = job.type;
+            for (const char *form = job.forms; *form; form++) bench.measure(job.op, job.type, job.exact, *form, cut);
+        }
+        free_cut(cut);
+    }
+    if (bench.wrong) std::fprintf(stderr, "bench_segments: %d results of Tally have other bits than the CPU's\n", bench.wrong);
+    return bench.wrong != 0;
+}

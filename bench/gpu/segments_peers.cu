@@ -1,0 +1,41 @@
+#include "segments_peers.h"
+
+#include <cub/cub.cuh>
+
+template <class T>
+static cudaError_t segmented(void *temp, size_t *bytes, const void *values, const void *offsets, const void *, void *results, int64_t segments,
+                             int64_t, cudaStream_t stream) {
+    const int32_t *at = static_cast<const int32_t *>(offsets);
+    return cub::DeviceSegmentedReduce::Sum(temp, *bytes, static_cast<const T *>(values), static_cast<T *>(results), segments, at, at + 1, stream);
+}
+template <class T>
+static cudaError_t segmented_argmin(void *temp, size_t *bytes, const void *values, const void *offsets, const void *, void *results, int64_t segments,
+                                    int64_t, cudaStream_t stream) {
+    const int32_t *at = static_cast<const int32_t *>(offsets);
+    return cub::DeviceSegmentedReduce::ArgMin(temp, *bytes, static_cast<const T *>(values), static_cast<cub::KeyValuePair<int, T> *>(results), segments, at,
+                                              at + 1, stream);
+}
+// Its unique keys go to the end of the temporary memory, their number behind them.
+template <class T>
+static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *owners, void *results, int64_t segments,
+                          int64_t count, cudaStream_t stream) {
+    static int32_t *unique = nullptr;
+    static int64_t room = 0;
+    if (room < segments + 64) {
+        cudaFree(unique);
+        room = segments + 64;
+        if (cudaMalloc(&unique, static_cast<size_t>(room) * 4) != cudaSuccess) return cudaErrorMemoryAllocation;
+    }
+    return cub::DeviceReduce::ReduceByKey(temp, *bytes, static_cast<const int32_t *>(owners), unique, static_cast<const T *>(values), static_cast<T *>(results),
+                                          unique + room - 1, cub::Sum(), count, stream);
+}
+
+static const SegmentPeer peers[] = {
+    {"sum", "f32", "CUB DeviceSegmentedReduce", false, segmented<float>},
+    {"sum", "f32", "CUB ReduceByKey", true, by_key<float>},
+    {"sum", "f64", "CUB DeviceSegmentedReduce", false, segmented<double>},
+    {"sum", "f64", "CUB ReduceByKey", true, by_key<double>},
+    {"argmin", "f32", "CUB DeviceSegmentedReduce", false, segmented_argmin<float>},
+};
+int segment_peer_count() { return sizeof peers / sizeof *peers; }
+const SegmentPeer *segment_peer(int k) { return &peers[k]; }

@@ -1,0 +1,54 @@
+/* How segments are shared out to tiles: Merrill and Garland's merge path, in bytes ("Merge-based parallel sparse matrix-vector
+ * multiplication", 2016), with the edges of tiles moved to borders of leaves.
+ *
+ * A segment lies at a position: the bytes of all values before it, and 4 for each segment before it, its end marker. Tile t owns the segments
+ * that lie in its TALLY_TILE_BYTES, so that values and empty segments are shared alike. It reads whole leaves: its first value is the first
+ * of a leaf of the segment that runs over the tile's edge, at or behind that edge. Neighbours reckon the same, so that each value is read by
+ * one tile, and each leaf lies in one. */
+#ifndef TALLY_CUT_H
+#define TALLY_CUT_H
+
+#include "lib/device.h"
+
+#ifdef __CUDACC_RTC__
+#define TALLY_ROLLED _Pragma("unroll 1") /* seldom run: not worth its room */
+#else
+#define TALLY_ROLLED
+#endif
+
+/* What is to be told beside TALLY_SAW_... of lib/dialect.h (4 is the host's): an exact sum that takes another kernel, a cut that is none. */
+enum { TALLY_SAW_UNSURE = 8, TALLY_SAW_BAD_CUT = 16 };
+
+enum {
+    TALLY_TILE_BYTES = 32 << 10,
+    TALLY_END_BYTES = 4,
+    TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
+    TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
+    TALLY_LENGTHS_BLOCK = 4096,
+    TALLY_OWNERS_BLOCK = 16384
+};
+
+/* Entry i of an index of 4 or 8 bytes each, at any address. */
+TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
+    const char *p = index + i * bytes;
+    uint64_t bits = 0;
+    if (((uint64_t)p & (uint64_t)(bytes - 1)) == 0)
+        return bytes == 4 ? (int64_t)*(const int32_t *)(const void *)p : *(const int64_t *)(const void *)p;
+    TALLY_ROLLED
+    for (int32_t b = bytes - 1; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
+    return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
+}
+TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) { return tally_entry(cut->offsets, cut->offset_bytes, s); }
+
+/* Of what any index may say, wrapping around. */
+TALLY_FN int64_t tally_apart(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+TALLY_FN int64_t tally_further(int64_t a, int64_t by) { return (int64_t)((uint64_t)a + (uint64_t)by); }
+
+/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
+TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * TALLY_END_BYTES);
+}
+/* log2 of the bytes of a leaf, of both inputs. */
+TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return cut->leaf * cut->weight > TALLY_LEAF_BYTES_EACH ? 13 : 12; }
+
+#endif

@@ -1,0 +1,20 @@
+/* How many columns of a leaf a lane holds, and how a warp folds those of all its lanes. No include guard; undone, with lib/leaf.h, by
+ * lib/fold_end.h. */
+/* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
+#ifdef TALLY_QUICK
+#define TALLY_IS_FREE 1
+#else
+#define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
+#endif
+#define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
+
+#define TALLY_SUFFIX
+#define TALLY_RECORD TALLY_N(column)
+#define TALLY_COMBINE TALLY_N(combine)
+#include "lib/halves.h"
+#if TALLY_PASSES == 2
+#define TALLY_SUFFIX 2
+#define TALLY_RECORD TALLY_N(second)
+#define TALLY_COMBINE TALLY_N(combine2)
+#include "lib/halves.h"
+#endif

@@ -1,0 +1,191 @@
+/* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few doubles
+ * (lib/expansion.h), from which the result follows by lib/parts.h. Where either is not certain, the result is left to
+ * production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. No include guard; undone by lib/exact_end.h and
+ * lib/operator_end.h. */
+#undef TALLY_N
+#define TALLY_N(name) TALLY_N1(TALLY_PASTE(whole_, name), TALLY_TYPE, TALLY_NAN) /* its nodes of limbs are not meant here */
+#include TALLY_KERNEL_FILE
+#undef TALLY_N
+#define TALLY_N(name) TALLY_N1(name, TALLY_TYPE, TALLY_NAN)
+
+#include "lib/cut.h"
+#include "lib/expansion.h"
+
+#if TALLY_IS_F64
+#define TALLY_EXPAND tally_expansion3
+#else
+#define TALLY_EXPAND tally_expansion2
+#endif
+#define TALLY_OF TALLY_PASTE(TALLY_EXPAND, _of)
+#define TALLY_PUT TALLY_PASTE(TALLY_EXPAND, _put)
+#define TALLY_ADD TALLY_PASTE(TALLY_EXPAND, _join)
+#define TALLY_TOTAL TALLY_PASTE(TALLY_EXPAND, _total)
+
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#define TALLY_IS_SPREAD 1
+#else
+#define TALLY_IS_SPREAD 0
+#endif
+#ifdef TALLY_SUM_TERM
+#define TALLY_SUM_FIELDS(X) X(TALLY_EXPAND, sum)
+#define TALLY_SUM_START(a) (a).sum = TALLY_OF(-0.0);
+#define TALLY_SUM_JOIN(a, b) (a).sum = TALLY_ADD((a).sum, (b).sum);
+#else
+#define TALLY_SUM_FIELDS(X)
+#define TALLY_SUM_START(a)
+#define TALLY_SUM_JOIN(a, b)
+#endif
+#ifdef TALLY_PRODUCTS
+#define TALLY_SQUARES_FIELDS(X) X(TALLY_EXPAND, products)
+#define TALLY_SQUARES_START(a) (a).products = TALLY_OF(-0.0);
+#define TALLY_SQUARES_JOIN(a, b) (a).products = TALLY_ADD((a).products, (b).products);
+#else
+#define TALLY_SQUARES_FIELDS(X)
+#define TALLY_SQUARES_START(a)
+#define TALLY_SQUARES_JOIN(a, b)
+#endif
+#ifdef TALLY_KEYS
+#define TALLY_KEPT_FIELDS(X) X(TALLY_K, low) X(TALLY_K, high)
+#define TALLY_KEPT_START(a) (a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW
+#define TALLY_KEPT_JOIN(a, b) (a).low = (b).low < (a).low ? (b).low : (a).low, (a).high = (b).high > (a).high ? (b).high : (a).high
+#else
+#define TALLY_KEPT_FIELDS(X)
+#define TALLY_KEPT_START(a)
+#define TALLY_KEPT_JOIN(a, b)
+#endif
+
+#define TALLY_COLUMN(X) TALLY_SUM_FIELDS(X) TALLY_SQUARES_FIELDS(X) TALLY_KEPT_FIELDS(X)
+#define TALLY_NODE(X) TALLY_COLUMN(X)
+#define TALLY_START(a)              \
+    do {                            \
+        TALLY_SUM_START(a)          \
+        TALLY_SQUARES_START(a)      \
+        TALLY_KEPT_START(a);        \
+    } while (0)
+#define TALLY_JOIN(a, b)            \
+    do {                            \
+        TALLY_SUM_JOIN(a, b)        \
+        TALLY_SQUARES_JOIN(a, b)    \
+        TALLY_KEPT_JOIN(a, b);      \
+    } while (0)
+#include "lib/plain.h"
+typedef char TALLY_N(node_fits)[sizeof(TALLY_N(node)) <= TALLY_QUICK_NODE_BYTES ? 1 : -1];
+
+#ifdef TALLY_PRODUCTS
+/* x * y as terms; a product of f64 that loses digits below the smallest numbers is noticed. */
+TALLY_FN TALLY_EXPAND TALLY_N(product_of)(double x, double y) {
+    double product = x * y;
+    TALLY_EXPAND a = TALLY_OF(product);
+#if TALLY_IS_F64
+    double rest = __builtin_fma(x, y, -product);
+    if (rest != 0) TALLY_PUT(&a, rest);
+    a.lost |= x != 0 && y != 0 && !(tally_from_bits_f64(tally_bits_f64(product) & INT64_MAX) > 0x1p-900);
+#endif
+    return a;
+}
+#endif
+
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
+    TALLY_N(column) a;
+    int32_t is_there = TALLY_N(present)(x.raw) && TALLY_N(present)(y.raw);
+#ifdef TALLY_SUM_TERM
+    double term = (double)x.value;
+    if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
+    a.sum = TALLY_OF(is_there ? term : -0.0);
+#endif
+#ifdef TALLY_PRODUCTS
+    a.products = is_there ? TALLY_N(product_of)((double)x.value, (double)y.value) : TALLY_OF(-0.0);
+#endif
+#ifdef TALLY_KEYS
+    a.low = is_there ? TALLY_N(key)(x.raw) : TALLY_K_HIGH;
+    a.high = is_there ? TALLY_N(key)(x.raw) : TALLY_K_LOW;
+#endif
+    return a;
+}
+
+/* ---- results ---- */
+
+/* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
+TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
+    tally_quick zero;
+    zero.value = a.p[0] == 0 ? a.p[0] : 0.0;
+    zero.sure = !a.lost;
+    return zero;
+}
+TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_f64) {
+    tally_pair total = TALLY_TOTAL(a);
+    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : n == 1 ? tally_nearest(total, is_f64) : tally_quick_mean(total, (double)n, is_f64);
+    q.sure &= !a.lost && n < 1 << 20 && tally_is_finite(q.value);
+    return q;
+}
+#ifdef TALLY_PRODUCTS
+TALLY_FN tally_quick TALLY_N(quick_root)(TALLY_EXPAND a, int32_t is_f64) {
+    tally_pair total = TALLY_TOTAL(a);
+    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : tally_quick_root(total, is_f64);
+    q.sure &= !a.lost && tally_is_finite(q.value);
+    return q;
+}
+#if defined(TALLY_SUM_TERM)
+TALLY_FN tally_quick TALLY_N(quick_spread)(TALLY_N(node) a, const tally_final *final, int32_t is_f64) {
+    tally_quick q;
+    q.value = tally_nan_f64();
+    q.sure = 1;
+    if (a.n > final->ddof) {
+        tally_pair sum = TALLY_TOTAL(a.sum), squares = TALLY_TOTAL(a.products);
+        tally_pair left = tally_two_product((double)a.n, squares.high), right = tally_two_product(sum.high, sum.high);
+        q = tally_quick_spread(sum, squares, (double)a.n, final->ddof, final->root, is_f64);
+        /* Equal values: n times their squares is the square of their sum, exactly. */
+        if (!q.sure && sum.low == 0 && squares.low == 0 && left.high == right.high && left.low == right.low &&
+            (squares.high == 0 || (tally_in_reach(squares.high) && tally_in_reach(sum.high))))
+            q.value = 0, q.sure = 1;
+        if (a.n == 1) q.value = 0, q.sure = tally_is_finite(a.sum.p[0]);
+    }
+    q.sure &= !a.sum.lost && !a.products.lost && a.n < 1 << 20;
+    return q;
+}
+#endif
+#endif
+
+/* As lib/conclude.h; results have the size of final->format, or are a tally_stats. */
+#ifdef TALLY_KEYS
+typedef struct TALLY_N(result) {
+    int64_t n;
+    double floats[5];
+} TALLY_N(result);
+TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+    const tally_format natural = TALLY_NATURAL_FORMAT;
+    tally_quick sum = TALLY_N(quick_mean)(a.sum, 1, natural.digits == 53), mean = TALLY_N(quick_mean)(a.sum, a.n, 1), var = TALLY_N(quick_spread)(a, final, 1);
+    result->n = a.n;
+    result->floats[0] = (double)TALLY_N(value)(TALLY_N(from_key)(a.low));
+    result->floats[1] = (double)TALLY_N(value)(TALLY_N(from_key)(a.high));
+    result->floats[2] = sum.value;
+    result->floats[3] = mean.value;
+    result->floats[4] = var.value;
+    if (a.n == 0) {
+        for (int32_t k = 0; k < 5; k++) result->floats[k] = k == 2 ? 0 : tally_nan_f64();
+        return TALLY_SAW_EMPTY;
+    }
+    return sum.sure && mean.sure && var.sure ? 0 : TALLY_SAW_UNSURE;
+}
+#define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(TALLY_N(result)))
+#else
+typedef double TALLY_N(result);
+TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+    const int32_t is_f64 = final->format.digits == 53;
+    tally_quick q;
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+    q = TALLY_N(quick_spread)(a, final, is_f64);
+#elif defined(TALLY_SUM_TERM)
+    q = TALLY_N(quick_mean)(a.sum, final->mean ? a.n : 1, is_f64);
+#else
+    q = final->root ? TALLY_N(quick_root)(a.products, is_f64) : TALLY_N(quick_mean)(a.products, 1, is_f64);
+#endif
+    *result = q.value;
+    if (a.n == 0) { /* lib/sums.h says the same of no values */
+        *result = final->mean || TALLY_IS_SPREAD ? tally_nan_f64() : 0.0;
+        return TALLY_SAW_EMPTY | (is_f64 || final->format.digits == 24 ? 0 : TALLY_SAW_UNSURE);
+    }
+    return q.sure && (is_f64 || final->format.digits == 24) ? 0 : TALLY_SAW_UNSURE;
+}
+#define TALLY_RESULT_SIZE(final) ((final)->format.digits == 53 ? 8 : 4)
+#endif

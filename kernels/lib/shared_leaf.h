@@ -1,0 +1,204 @@
+/* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order is that of docs/order.md;
+ * lanes have other columns than where a warp reads a leaf from memory (lib/leaf.h): neighbours, so that they use all banks. No include
+ * guard; after lib/fold.h. */
+
+TALLY_FN TALLY_N(column) TALLY_N(column_of)(const TALLY_T *x, const TALLY_T *y, int32_t i) {
+    return TALLY_N(lift)(TALLY_N(item_of)(x[i]), TALLY_N(item_of)(y[i]));
+}
+
+/* How many of values from, from + step, ... below n the NaN policy counts. */
+TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t from, int32_t step) {
+    int32_t present = 0;
+    for (int32_t i = from; i < n; i += step) present += TALLY_N(present)(x[i]) && TALLY_N(present)(y[i]);
+    return present;
+}
+#if TALLY_FLOAT && TALLY_NAN == 1
+#define TALLY_MAY_SKIP 1
+#else
+#define TALLY_MAY_SKIP 0
+#endif
+
+/* ---- up to 8 values, by one thread: each is a column of its own ---- */
+
+#define TALLY_EACH(k) ((k) < n ? TALLY_N(column_of)(x, y, k) : TALLY_N(identity)())
+#define TALLY_HALF(k) (most > 4 ? TALLY_N(combine)(TALLY_EACH(k), TALLY_EACH(k + 4)) : TALLY_EACH(k))
+#define TALLY_EACH2(k) ((k) < n ? TALLY_N(lift2)(TALLY_N(item_of)(x[k]), k, aim) : TALLY_N(identity2)())
+#define TALLY_HALF2(k) (most > 4 ? TALLY_N(combine2)(TALLY_EACH2(k), TALLY_EACH2(k + 4)) : TALLY_EACH2(k))
+/* n values, at most `most`, 4 or 8. */
+TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
+#if TALLY_IS_FREE
+    TALLY_N(column) column = TALLY_EACH(0);
+    TALLY_UNROLL
+    for (int32_t k = 1; k < most; k++)
+        if (k < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, k));
+#else
+    TALLY_N(column) even = TALLY_N(combine)(TALLY_HALF(0), TALLY_HALF(2)), odd = TALLY_N(combine)(TALLY_HALF(1), TALLY_HALF(3));
+    TALLY_N(column) column = TALLY_N(combine)(even, odd);
+#endif
+    int32_t present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+    if (n == 0) return TALLY_N(nothing)();
+#if TALLY_PASSES == 2
+    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
+    TALLY_N(second) even2 = TALLY_N(combine2)(TALLY_HALF2(0), TALLY_HALF2(2)), odd2 = TALLY_N(combine2)(TALLY_HALF2(1), TALLY_HALF2(3));
+    return TALLY_N(seal)(column, aim, TALLY_N(combine2)(even2, odd2), present, 0);
+#else
+    return TALLY_N(seal)(column, present);
+#endif
+}
+#undef TALLY_EACH
+#undef TALLY_HALF
+#undef TALLY_EACH2
+#undef TALLY_HALF2
+
+/* ---- up to 64 values, by one thread; `most` is the same in all lanes, and no lane has more ---- */
+
+#if TALLY_IS_FREE
+/* One behind the other; lanes begin at different places, so that segments of equal lengths do not ask for the same bank at once. */
+TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
+    TALLY_N(column) column = TALLY_N(identity)();
+    int32_t begin = tally_lane() * n / TALLY_WARP, i = begin, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+    for (int32_t k = 0; k < most; k++) {
+        if (k < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
+        i = i + 1 == n ? 0 : i + 1;
+    }
+#if TALLY_PASSES == 2
+    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
+    TALLY_N(second) second = TALLY_N(identity2)();
+    i = begin;
+    for (int32_t k = 0; k < most; k++) {
+        if (k < n) second = TALLY_N(combine2)(second, TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, aim));
+        i = i + 1 == n ? 0 : i + 1;
+    }
+    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, aim, second, present, 0);
+#else
+    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, present);
+#endif
+}
+#else
+#define TALLY_SUFFIX
+#define TALLY_RECORD TALLY_N(column)
+#define TALLY_COMBINE TALLY_N(combine)
+#define TALLY_IDENTITY TALLY_N(identity)
+#define TALLY_LIFT(i) TALLY_N(column_of)(x, y, i)
+#include "lib/thread_columns.h"
+#if TALLY_PASSES == 2
+#define TALLY_SUFFIX 2
+#define TALLY_RECORD TALLY_N(second)
+#define TALLY_COMBINE TALLY_N(combine2)
+#define TALLY_IDENTITY TALLY_N(identity2)
+#define TALLY_LIFT(i) TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, *aim)
+#define TALLY_AIMED
+#include "lib/thread_columns.h"
+#endif
+TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
+    int32_t present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+    TALLY_N(column) column = TALLY_N(thread_columns)(x, y, n, most);
+#if TALLY_PASSES == 2
+    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
+    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, aim, TALLY_N(thread_columns2)(x, n, most, &aim), present, 0);
+#else
+    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, present);
+#endif
+}
+#endif
+
+/* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
+
+/* Columns of few registers: all rows at once. */
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_LANES _Pragma("unroll (sizeof(TALLY_N(column)) <= 8 ? 8 : 1)")
+#else
+#define TALLY_UNROLL_LANES
+#endif
+TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    int32_t c = tally_lane() % TALLY_DEVICE_SMALL_COLUMNS, present = n;
+    TALLY_N(column) column = TALLY_N(identity)();
+    TALLY_UNROLL_LANES
+    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS)
+        if (row + c < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, row + c));
+    column = TALLY_N(fold_small)(column);
+    if (TALLY_MAY_SKIP) {
+        present = TALLY_N(count_from)(x, y, n, c, TALLY_DEVICE_SMALL_COLUMNS);
+        for (int32_t mask = 4; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+    }
+#if TALLY_PASSES == 2
+    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
+    TALLY_N(second) second = TALLY_N(identity2)();
+    TALLY_UNROLL_LANES
+    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS)
+        if (row + c < n) second = TALLY_N(combine2)(second, TALLY_N(lift2)(TALLY_N(item_of)(x[row + c]), row + c, aim));
+    return TALLY_N(seal)(column, aim, TALLY_N(fold_small2)(second), present, first);
+#else
+    (void)first;
+    return TALLY_N(seal)(column, present);
+#endif
+}
+#undef TALLY_UNROLL_LANES
+
+/* ---- a leaf, by a warp; the same node in each lane ---- */
+
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 8 ? 4 : 1)")
+#else
+#define TALLY_UNROLL_ROWS
+#endif
+
+TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    TALLY_N(column) columns[TALLY_HELD], column;
+    int32_t present = n;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) columns[v] = TALLY_N(identity)();
+    int32_t row = tally_lane();
+    TALLY_UNROLL_ROWS
+    for (; row - tally_lane() + TALLY_DEVICE_COLUMNS <= n; row += TALLY_DEVICE_COLUMNS) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            columns[v % TALLY_HELD] = TALLY_N(combine)(columns[v % TALLY_HELD], TALLY_N(column_of)(x, y, row + v * TALLY_WARP));
+    }
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        int32_t i = row + v * TALLY_WARP;
+        if (i < n) columns[v % TALLY_HELD] = TALLY_N(combine)(columns[v % TALLY_HELD], TALLY_N(column_of)(x, y, i));
+    }
+    column = TALLY_N(fold_apart)(columns);
+    if (TALLY_MAY_SKIP) {
+        present = TALLY_N(count_from)(x, y, n, tally_lane(), TALLY_WARP);
+        for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+    }
+#if TALLY_PASSES == 2
+    TALLY_N(second) columns2[TALLY_HELD];
+    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) columns2[v] = TALLY_N(identity2)();
+    for (row = tally_lane(); row < n; row += TALLY_DEVICE_COLUMNS) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            int32_t i = row + v * TALLY_WARP;
+            if (i < n) columns2[v % TALLY_HELD] = TALLY_N(combine2)(columns2[v % TALLY_HELD], TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, aim));
+        }
+    }
+    return TALLY_N(seal)(column, aim, TALLY_N(fold_apart2)(columns2), present, first);
+#else
+    (void)first;
+    return TALLY_N(seal)(column, present);
+#endif
+}
+TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    return n <= TALLY_DEVICE_SMALL ? TALLY_N(lanes_node)(x, y, n, first) : TALLY_N(wide_leaf)(x, y, n, first);
+}
+
+/* A segment of fewer leaves than a warp has lanes; in lane 0. */
+TALLY_FN TALLY_N(node) TALLY_N(shared_run)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    TALLY_N(node) node = TALLY_N(nothing)();
+    int32_t leaf = 0;
+    for (int32_t at = 0; at < n; at += TALLY_DEVICE_LEAF, leaf++) {
+        TALLY_N(node) one = TALLY_N(shared_leaf)(x + at, y + at, n - at < TALLY_DEVICE_LEAF ? n - at : TALLY_DEVICE_LEAF, at);
+        if (TALLY_IS_FREE)
+            node = TALLY_N(merge)(node, one);
+        else if (leaf == tally_lane())
+            node = one;
+    }
+    return TALLY_IS_FREE ? node : TALLY_N(pair_lanes)(node, leaf);
+}
+#undef TALLY_MAY_SKIP
+#undef TALLY_UNROLL_ROWS

@@ -1,0 +1,364 @@
+/* Segments on the GPU backend: each has the bits that the CPU gives for that slice alone. Every operator, type and policy, over cuts of every
+ * shape and form, borders of leaves and tiles, layouts, schedules; and cuts that are none. On the simulator as it is; with --cuda on a GPU. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/cuda.h"
+#include "gpu_host.h"
+#include "lib/cut.h"
+
+enum { X = 0, Y = 1, OUT = 2, INDEX = 3, WANTED = 4, LENGTHS = 5 }; /* numbers of scratch memory */
+
+/* ---- cuts ---- */
+
+typedef enum shape { ONE, ONES, THREES, TENS, POWER, EIGHTY, ENDS, HUGE_AND_THREES, EDGES, LEAVES, EMPTY, SHAPES } shape;
+static const char *const shape_names[SHAPES] = {"one", "ones", "threes", "10 to 50", "power law", "80% empty", "empty ends", "huge and threes",
+                                                "around edges", "leaves", "all empty"};
+
+/* Segments of these lengths; the array has `skip` values before and `slack` behind them (of forms that can have such). */
+typedef struct ragged {
+    int64_t count, skip, slack, values;
+    int64_t *lengths;
+} ragged;
+
+static int64_t next_length(shape which, int64_t leaf, int64_t left, int64_t i, uint64_t *random) {
+    static const int64_t around[] = {0, 1, 8, 9, 63, 64, 65};
+    int64_t pick = random_below(random, 7);
+    switch (which) {
+    case ONE: return left;
+    case ONES: return 1;
+    case THREES: return 3;
+    case TENS: return 10 + random_below(random, 41);
+    case POWER: return 1 + (leaf * 8 >> random_below(random, 24));
+    case EIGHTY: return random_below(random, 5) ? 0 : 1 + random_below(random, 63);
+    case ENDS: return i < 3000 ? 0 : 1 + random_below(random, 100);
+    case HUGE_AND_THREES: return i == 5 ? left / 2 + 1 : 3;
+    case EDGES: return around[pick] + (random_below(random, 3) ? 0 : leaf);
+    case LEAVES: return leaf * (pick - 1 > 0 ? pick - 1 : 0) + random_below(random, 3) - (pick > 1);
+    default: return 0;
+    }
+}
+
+static ragged make_ragged(shape which, tally_type type, int64_t values, int turn) {
+    int64_t leaf = tally_leaf_length(type), room = which == EMPTY ? 9000 : which == ENDS ? 12000 : 5 * values + 10000, total = 0;
+    uint64_t random = seed + (uint64_t)turn;
+    ragged r = {.skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, (size_t)room * sizeof(int64_t))};
+    while (r.count < room && (total < values || which == EMPTY)) {
+        int64_t length = next_length(which, leaf, values - total, r.count, &random);
+        length = length < 0 ? 0 : length > values - total ? values - total : length;
+        r.lengths[r.count++] = length;
+        total += length;
+    }
+    for (int i = 0; which == ENDS && i < 2500; i++) r.lengths[r.count++] = 0;
+    r.values = r.skip + total + r.slack;
+    return r;
+}
+
+static void put_index(tally_type type, char *to, int64_t i, int64_t value) {
+    int32_t narrow = (int32_t)value;
+    if (type == TALLY_I32)
+        memcpy(to + 4 * i, &narrow, 4);
+    else
+        memcpy(to + 8 * i, &value, 8);
+}
+
+/* The index in memory that is aligned or not; *skip and *count say which values it is about, *bytes how long it is. */
+static const char *const cut_names[] = {"offsets", "lengths", "owners"};
+static tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count, size_t *bytes) {
+    char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
+    int64_t at = form == TALLY_OFFSETS ? r->skip : 0, entries = form == TALLY_OWNERS ? 0 : r->count;
+    *skip = form == TALLY_OFFSETS ? 0 : r->skip;
+    *count = r->values - *skip - (form == TALLY_OWNERS ? r->slack : 0);
+    for (int64_t s = 0; s < r->count; s++) {
+        if (form == TALLY_OFFSETS) put_index(type, index, s, at);
+        if (form == TALLY_LENGTHS) put_index(type, index, s, r->lengths[s]);
+        for (int64_t i = 0; form == TALLY_OWNERS && i < r->lengths[s]; i++) put_index(type, index, entries++, s);
+        at += r->lengths[s];
+    }
+    if (form == TALLY_OFFSETS) put_index(type, index, entries++, at);
+    *bytes = (size_t)entries * tally_type_size(type);
+    now.cut = cut_names[form];
+    now.index_type = type;
+    return (tally_segments){form, index, type, r->count, 0, 0};
+}
+
+/* What the CPU gives for each slice. */
+static tally_status reduce_slices(const subject *s, const char *x, const char *y, const ragged *r, char *wanted) {
+    tally_context *context = context_for(s, TALLY_BACKEND_CPU, 1);
+    int64_t width = (int64_t)tally_type_size(s->type), at = r->skip * width;
+    size_t bytes = result_bytes(s);
+    tally_status all = TALLY_OK;
+    for (int64_t i = 0; i < r->count; i++) {
+        tally_status one = perform(context, s->op, tally_in(x + at, s->type, r->lengths[i]), tally_in(y + at, s->type, r->lengths[i]), NULL,
+                                   tally_out(wanted + (size_t)i * bytes, TALLY_NATURAL, 1));
+        EXPECT(one == TALLY_OK || one == TALLY_EMPTY || one == TALLY_OVERFLOW, "slice %d gave %s", (int)i, tally_status_name(one));
+        if (one != TALLY_OK && all != TALLY_OVERFLOW) all = one;
+        at += r->lengths[i] * width;
+    }
+    return all;
+}
+
+/* ---- memory ---- */
+
+/* An array on the device, its first value `offset` bytes behind a border. */
+static tally_array on_device(const void *values, tally_type type, int64_t count, size_t offset, tally__cu_address *memory) {
+    *memory = device_copy(values, (size_t)count * tally_type_size(type), offset);
+    return (tally_array){(const void *)(uintptr_t)(*memory + offset), type, count, 0};
+}
+
+/* ---- comparisons ---- */
+
+static void expect_results(const char *got, int64_t stride, const char *wanted, size_t bytes, int64_t count) {
+    for (now.segment = 0; now.segment < count; now.segment++)
+        EXPECT_BITS(got + now.segment * stride, wanted + (size_t)now.segment * bytes, bytes, "the result");
+}
+
+typedef struct problem {
+    const subject *s;
+    const char *x, *y;
+    ragged r;
+    const char *wanted;
+    tally_status due;
+} problem;
+
+/* Arrays, cut and results in host memory, of any layout. */
+static void compare_host(const problem *p, tally_cut form, tally_type index_type, int turn) {
+    const subject *s = p->s;
+    const layout *l = &layouts[turn % LAYOUTS], *other = &layouts[(turn + 2) % LAYOUTS];
+    size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type);
+    int64_t skip, count, stride = (int64_t)bytes + (turn % 3 == 2 ? 5 : 0);
+    tally_segments cut = make_cut(form, index_type, &p->r, turn % 4, &skip, &count, &index_bytes);
+    const char *x = p->x + skip * (int64_t)width, *y = p->y + skip * (int64_t)width;
+    tally_array left = lay_out(l, x, s->type, count, scratch(X, layout_bytes(l, width, count)));
+    tally_array right = lay_out(other, y, s->type, count, scratch(Y, layout_bytes(other, width, count)));
+    char *out = scratch(OUT, (size_t)(stride * p->r.count) + 64);
+    now.layout = l->name;
+    memset(out, 0xa5, (size_t)(stride * p->r.count) + 64);
+    choose_schedule(turn);
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &cut, (tally_output){out, TALLY_NATURAL, p->r.count, stride}), p->due);
+    expect_results(out, stride, p->wanted, bytes, p->r.count);
+}
+
+/* All of it in device memory, at an address that is aligned to a value, or to nothing. */
+static void compare_device(const problem *p, tally_cut form, tally_type index_type, int turn) {
+    const subject *s = p->s;
+    size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type), offset = (size_t)(turn % 4) * (turn % 5 ? width : 1);
+    int64_t skip, count, stride = (int64_t)bytes + (turn % 3 == 2 ? 5 : 0);
+    tally_segments cut = make_cut(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
+    tally__cu_address memory[4];
+    tally_array left = on_device(p->x + skip * (int64_t)width, s->type, count, offset, &memory[0]);
+    tally_array right = on_device(p->y + skip * (int64_t)width, s->type, count, 0, &memory[1]);
+    char *out = scratch(OUT, (size_t)(stride * p->r.count) + 64);
+    now.layout = "device memory";
+    memory[2] = device_copy(cut.index, index_bytes, (size_t)(turn % 3));
+    cut.index = (const void *)(uintptr_t)(memory[2] + (size_t)(turn % 3));
+    memset(out, 0xa5, (size_t)(stride * p->r.count) + 64);
+    memory[3] = device_copy(out, (size_t)(stride * p->r.count), 0);
+    choose_schedule(turn);
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &cut,
+                          (tally_output){(void *)(uintptr_t)memory[3], TALLY_NATURAL, p->r.count, stride}), TALLY_OK);
+    device_read(out, memory[3], (size_t)(stride * p->r.count));
+    expect_results(out, stride, p->wanted, bytes, p->r.count);
+    for (int k = 0; k < 4; k++) driver->release(memory[k]);
+}
+
+/* Leaves other offsets in scratch memory than the next call is to make there. */
+static void spoil_scratch(const subject *s) {
+    enum { COUNT = 12000 };
+    static int32_t ones[COUNT];
+    static float x[COUNT], out[COUNT];
+    for (int i = 0; i < COUNT; i++) ones[i] = 1;
+    EXPECT_OK(tally_reduce_segments(context_for(s, backend, 1), TALLY_ANY, tally_in(x, TALLY_F32, COUNT), tally_lengths(ones, TALLY_I32, COUNT),
+                                    tally_out(out, TALLY_F32, COUNT)));
+}
+
+/* The values of about three tiles, more on a GPU. */
+static problem pose(const subject *s, shape which, data_class class, int64_t bytes, int turn) {
+    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class]};
+    problem p = {.s = s, .r = make_ragged(which, s->type, bytes / (int64_t)tally_type_size(s->type), turn)};
+    char *wanted = scratch(WANTED, result_bytes(s) * (size_t)p.r.count + 1);
+    now = fresh;
+    now.size = p.r.values;
+    now.data = shape_names[which];
+    p.x = data_of(s->type, class, p.r.values);
+    p.y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), p.r.values);
+    p.due = reduce_slices(s, p.x, p.y, &p.r, wanted);
+    p.wanted = wanted;
+    return p;
+}
+
+static void test_shapes(void **state) {
+    subject s = {.op = -1};
+    int64_t bytes = backend == TALLY_BACKEND_SIMT ? 2 * TALLY_TILE_BYTES + 12345 : 40 * TALLY_TILE_BYTES;
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++)
+        for (int which = 0; which < SHAPES; which++) {
+            int every = quick ? 29 : backend == TALLY_BACKEND_SIMT ? 5 : 1;
+            if ((turn + which) % every != 0) continue;
+            problem p = pose(&s, (shape)which, (data_class)((turn + which) % DATA_CLASSES), bytes / (which == ONES ? 4 : 1), turn + which);
+            tally_cut form = (tally_cut)((turn / 5 + which) % 3);
+            tally_type index_type = turn / 2 % 2 ? TALLY_I64 : TALLY_I32;
+            if ((turn + which / 2) % 3 == 0)
+                compare_host(&p, form, index_type, turn + which);
+            else
+                compare_device(&p, form, index_type, turn + which);
+        }
+}
+
+/* Every form, index and shape, for few operators; segments of many leaves, whose nodes climb. */
+static void test_forms(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST}, {TALLY_PROD, TALLY_F64, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        for (int which = 0; which < SHAPES; which++) {
+            problem p = pose(&some[i], (shape)which, which % 2 ? SMALL_INTEGERS : CANCELLATION, 2 * TALLY_TILE_BYTES, which);
+            for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
+                for (int wide = 0; wide < 2; wide++)
+                    if (!quick || (which + form + wide) % 7 == 0) {
+                        spoil_scratch(&some[i]);
+                        compare_device(&p, (tally_cut)form, wide ? TALLY_I64 : TALLY_I32, which + 2 * form + wide);
+                    }
+        }
+    for (int k = 0; k < (quick ? 1 : 4); k++) {
+        static const shape wide[] = {ONE, HUGE_AND_THREES, POWER, ONE};
+        int64_t leaves = backend == TALLY_BACKEND_SIMT ? 70 + 63 * k : 70 << 3 * k;
+        problem p = pose(&some[k % 3], wide[k], SMALL_INTEGERS, 4096 * leaves + 8 * k, k);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, k);
+    }
+}
+
+/* ---- what is no cut ---- */
+
+static void expect_refused(tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
+    subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST};
+    now.cut = cut_names[form];
+    for (int wide = 0; wide < 2; wide++) {
+        tally_type type = wide ? TALLY_I64 : TALLY_I32;
+        char *memory = scratch(INDEX, (size_t)entries * 8), *out = scratch(OUT, (size_t)segments * 4 + 4);
+        for (int64_t i = 0; i < entries; i++) put_index(type, memory, i, index[i]);
+        tally__cu_address x, copy = device_copy(memory, (size_t)entries * tally_type_size(type), 0);
+        tally_array array = on_device(data_of(TALLY_F32, SMALL_INTEGERS, values), TALLY_F32, values, 0, &x);
+        tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0};
+        now.index_type = type;
+        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut, tally_out(out, TALLY_NATURAL, segments)), TALLY_BAD_CUT);
+        /* To GPU memory: never known, unless asked for. */
+        tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
+        for (int checked = 0; checked < 2; checked++) {
+            tally_options options = tally_get_options(context_for(&s, backend, 1));
+            tally_context *context;
+            options.checked = checked;
+            EXPECT_OK(tally_context_create(NULL, &context));
+            EXPECT_OK(tally_set_options(context, &options));
+            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
+                          checked ? TALLY_BAD_CUT : TALLY_OK);
+            EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
+            tally_context_destroy(context);
+        }
+        driver->release(results);
+        driver->release(copy);
+        driver->release(x);
+    }
+}
+
+static void test_bad_cuts(void **state) {
+    enum { COUNT = 4000, VALUES = 9000 };
+    static const int64_t bad[] = {-1, -1000000, INT32_MAX, INT32_MIN, 8999, 0};
+    int64_t *index = malloc((VALUES + COUNT) * sizeof *index);
+    scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad cut"};
+    (void)state;
+    now = fresh;
+    for (int b = 0; b < (quick ? 2 : (int)(sizeof bad / sizeof *bad)); b++)
+        for (int k = 0; k < 3; k++) {
+            int64_t at = k == 0 ? 0 : k == 1 ? COUNT / 2 : COUNT - 1;
+            choose_schedule(b + k);
+            for (int64_t i = 0; i <= COUNT; i++) index[i] = 2 * i;
+            now.segment = at;
+            now.size = bad[b];
+            if (!(at == 0 && bad[b] == 0)) {
+                index[at] = bad[b];
+                expect_refused(TALLY_OFFSETS, index, COUNT + 1, COUNT, VALUES);
+            }
+            for (int64_t i = 0; i < COUNT; i++) index[i] = 2;
+            if (bad[b] != 0 && bad[b] != 8999) {
+                index[at] = bad[b];
+                expect_refused(TALLY_LENGTHS, index, COUNT, COUNT, VALUES);
+            }
+            for (int64_t i = 0; i < VALUES; i++) index[i] = i / 3;
+            index[at + 4] = bad[b] == 0 && at == 0 ? 2 : bad[b];
+            expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
+        }
+    for (int64_t i = 0; i <= COUNT; i++) index[i] = 3 * i; /* beyond the array */
+    expect_refused(TALLY_OFFSETS, index, COUNT + 1, COUNT, VALUES);
+    for (int64_t i = 0; i <= COUNT; i++) index[i] = (i * 7919) % VALUES;
+    expect_refused(TALLY_OFFSETS, index, COUNT + 1, COUNT, VALUES);
+    for (int64_t i = 0; i < VALUES; i++) index[i] = (i * 7919) % COUNT;
+    expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
+    for (int64_t i = 0; i < COUNT; i++) index[i] = INT32_MAX;
+    expect_refused(TALLY_LENGTHS, index, COUNT, COUNT, VALUES);
+    free(index);
+}
+
+/* ---- failures ---- */
+
+/* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
+static void test_failing_driver(void **state) {
+    static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
+    subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST};
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    for (int f = 0; f < 3; f++) {
+        problem p = pose(&s, THREES, SMALL_INTEGERS, 3000, f);
+        int64_t skip, count;
+        size_t bytes;
+        tally_segments cut = make_cut(forms[f], TALLY_I32, &p.r, 0, &skip, &count, &bytes);
+        tally_array array = tally_in(p.x + 4 * skip, TALLY_F32, count);
+        float *out = scratch(OUT, (size_t)p.r.count * 4);
+        bool done = false;
+        tally__gpu_leave(gpu);
+        tally__gpu_close_all(platform);
+        tally__simt_live held = tally__simt_live_now();
+        for (int n = 1; !done && n < 500; n++) {
+            tally_context *context;
+            tally_options options = TALLY_OPTIONS_INIT;
+            options.backend = backend;
+            options.accuracy = s.accuracy;
+            tally__gpu_close_all(platform);
+            EXPECT_OK(tally_context_create(NULL, &context));
+            EXPECT_OK(tally_set_options(context, &options));
+            int64_t before = tally__simt_calls();
+            tally__simt_fail_call(n);
+            tally_status status = tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out(out, TALLY_F64, 0));
+            EXPECT_STATUS(status, TALLY_BAD_ARGUMENT); /* no room: nothing was called */
+            status = tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out(out, TALLY_F32, p.r.count));
+            done = tally__simt_calls() - before < n;
+            tally__simt_fail_call(0);
+            EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
+                   tally_status_name(status));
+            EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
+            EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
+            EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out(out, TALLY_F32, p.r.count)));
+            expect_results((const char *)out, 4, p.wanted, 4, p.r.count);
+            tally_context_destroy(context);
+            tally__gpu_close_all(platform);
+            tally__simt_live live = tally__simt_live_now();
+            EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
+                   "call %d: something is left", n);
+        }
+        EXPECT(done, "the calls never ended");
+        EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
+        EXPECT_OK(tally__gpu_enter(gpu));
+    }
+}
+
+static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_CAREFUL; }
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms), cmocka_unit_test(test_shapes), cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
+    };
+    int skipped = begin_gpu_program(argc, argv);
+    if (skipped) return skipped;
+    compile_kernels(is_segments);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
