@@ -275,6 +275,9 @@ int run_race(const command *wanted) {
         return STATUS_MISSPELT;
     }
     int status = open_stage(wanted, r.simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, &r.stage);
+    if (status == STATUS_REFUSED && !r.simulated) {
+        complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
+    }
     status = status == STATUS_DONE ? race_on(wanted, &r) : status;
     close_stage(&r.stage);
     return status;
