@@ -1,8 +1,8 @@
-# cmake -DKERNELS=folder -DOUT=file.c -DFOLDERS=a,b -DPREFIX=tally__ -P texts.cmake: the texts of some folders of kernels/ as a C file, for
-# NVRTC. As bytes: C promises no string literals of such lengths.
+# cmake -DKERNELS=folder -DOUT=file.c [-DFOLDERS=a,b] -DPREFIX=tally__ -P texts.cmake: the texts of a folder, or of some folders in it, as a C
+# file, for NVRTC. As bytes: C promises no string literals of such lengths.
 cmake_minimum_required(VERSION 3.21)
 string(REPLACE "," ";" FOLDERS "${FOLDERS}")
-set(names "")
+file(GLOB names RELATIVE ${KERNELS} ${KERNELS}/*.h)
 foreach(folder IN LISTS FOLDERS)
     file(GLOB some RELATIVE ${KERNELS} ${KERNELS}/${folder}/*.h)
     list(APPEND names ${some})

@@ -85,6 +85,7 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
                         const tally__sink *sink) {
     const tally__backend *backend = tally__backend_of(&spec->options);
     tally__report report = {0};
+    TALLY_TRY(tally__check_callbacks(spec, backend->kernels != NULL));
     tally__fpenv left = tally__fpenv_enter();
     tally_status status = cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
     tally__fpenv_leave(left);

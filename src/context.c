@@ -55,7 +55,10 @@ void tally_context_destroy(tally_context *context) {
     if (context == NULL) return;
     allocator = context->allocator;
     tally__gpu_forget(context);
-    for (int i = 0; i < context->user_count; i++) tally__release(&allocator, context->users[i]);
+    for (int i = 0; i < context->user_count; i++) {
+        tally__release(&allocator, (void *)(uintptr_t)context->users[i]->definition.text);
+        tally__release(&allocator, context->users[i]);
+    }
     tally__release(&allocator, context->users);
     tally__release(&allocator, context);
 }
@@ -78,7 +81,10 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
                 "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS", (int)options->overflow);
     TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_SIMT, BAD_ARGUMENT,
                 "backend %d is unknown", (int)options->backend);
+    TALLY_CHECK((options->scratch != NULL || options->scratch_bytes == 0) && (uintptr_t)options->scratch % 16 == 0, BAD_ARGUMENT,
+                "scratch is NULL with scratch_bytes of %zu, or no multiple of 16", options->scratch_bytes);
     TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
+    tally__gpu_forget_given(context);
     context->options = *options;
     return TALLY_OK;
 }

@@ -135,6 +135,7 @@ tally_type tally__natural_type(int gives, tally_type input);
 typedef struct tally__user_operator {
     tally_operator definition;
     char name[32];
+    char key[33]; /* of its text and what else its kernel is made of, in hexadecimal */
     _Alignas(64) unsigned char identity[64];
     tally__kernel kernel;
 } tally__user_operator;
@@ -153,6 +154,7 @@ typedef struct tally__spec {
     tally_options options;
     tally_allocator allocator;
     const tally__kernel *kernel;
+    const tally__user_operator *user; /* the caller's operator, or NULL */
     int kernel_number; /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
     const tally_context *context;
     tally_final final;
@@ -170,6 +172,8 @@ typedef struct tally__spec {
 /* The context to use for what the caller passed: NULL is the process's own. */
 const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
+/* An operator of the caller's own that has only text cannot be computed on the host. */
+tally_status tally__check_callbacks(const tally__spec *spec, bool on_host);
 /* An exact sum goes to the type asked for without a rounding or a limit before: makes that the spec's result type where kernels can. */
 void tally__aim(tally__spec *spec, tally_type wanted);
 
@@ -243,6 +247,9 @@ typedef struct tally__backend {
     tally_status (*reduce)(const tally__spec *, const tally__input *, const tally__sink *, tally__report *);
     tally_status (*segments)(const tally__spec *, const tally__input *, const tally_segments *, const tally__sink *,
                              tally__report *);
+    /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
+    tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
+    tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
 } tally__backend;
 extern const tally__backend tally__cpu_backend, tally__reference_backend;
 extern const tally__backend tally__cuda_backend, tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */
@@ -251,6 +258,10 @@ const tally__backend *tally__host_backend_of(const tally_options *options); /* w
 
 /* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver. */
 bool tally__lies_on_gpu(const void *address);
+/* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */
+const tally__backend *tally__far_backend_of(const tally_options *options, const void *address);
+/* A context's options are about to change: the scratch memory they gave is the caller's again. */
+void tally__gpu_forget_given(const void *owner);
 /* Gives up what GPUs keep for a context. */
 void tally__gpu_forget(const void *owner);
 

@@ -101,6 +101,7 @@ static tally_status specify_user(const tally__user_operator *user, tally__spec *
     TALLY_CHECK(spec->type == user->definition.input, BAD_TYPE, "the operator %s takes %s", user->name,
                 user->definition.input == TALLY_STRUCT ? "its struct (TALLY_STRUCT)"
                                                        : tally_type_name(user->definition.input));
+    spec->user = user;
     spec->name = user->name;
     spec->inputs = 1;
     spec->kernel = &user->kernel;
@@ -125,6 +126,12 @@ tally_status tally__specify(const tally_context *context, tally_op op, tally_typ
     TALLY_CHECK(op >= TALLY_OP_USER && op - TALLY_OP_USER < context->user_count, BAD_ARGUMENT,
                 "operator %d is neither built in nor defined in this context", (int)op);
     return specify_user(context->users[op - TALLY_OP_USER], spec);
+}
+
+tally_status tally__check_callbacks(const tally__spec *spec, bool on_host) {
+    TALLY_CHECK(!on_host || spec->user == NULL || spec->user->definition.lift != NULL, UNSUPPORTED,
+                "%s is defined by text only, which GPUs compile: the CPU needs it as callbacks as well", spec->name);
+    return TALLY_OK;
 }
 
 tally_status tally_result_type(const tally_context *context, tally_op op, tally_type type, tally_type *result,

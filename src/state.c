@@ -42,6 +42,7 @@ tally_status tally_state_open(tally_context *context, tally_op op, tally_type ty
     TALLY_CHECK(state != NULL, BAD_ARGUMENT, "tally_state_open needs a place for the state");
     *state = NULL;
     TALLY_TRY(tally__specify(context, op, type, &spec));
+    TALLY_TRY(tally__check_callbacks(&spec, true));
     return tally__state_make(&spec, first, state);
 }
 
@@ -82,12 +83,24 @@ tally_type tally_state_type(const tally_state *state) { return state ? state->sp
 
 /* ---- pushing ---- */
 
-/* Moves up to `most` values of the input, from `from` on, behind `*count` values of a buffer of one leaf. */
-static void keep_raw(tally_state *s, tally__raw *raw, const tally__input *in, int64_t from, int64_t n) {
+/* Where pushed values are read: `far` is the backend of the GPU they lie on, or NULL. Only that can fail. */
+static tally_status read_tree(const tally_state *s, const tally__backend *far, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                              tally__node *node) {
+    if (far != NULL) return far->far_tree(&s->spec, in, begin, n, first, node);
+    tally__host_backend_of(&s->spec.options)->tree(&s->spec, in, begin, n, first, node);
+    return TALLY_OK;
+}
+
+/* Moves n values of the input, from `from` on, behind those of a buffer of one leaf. */
+static tally_status keep_raw(tally_state *s, const tally__backend *far, tally__raw *raw, const tally__input *in, int64_t from, int64_t n) {
     size_t at = (size_t)raw->count * value_bytes(s);
-    tally__gather(&s->spec, in, from, n, raw->x + at, raw->y + at);
+    if (far != NULL)
+        TALLY_TRY(far->far_values(&s->spec, in, from, n, raw->x + at, raw->y + at));
+    else
+        tally__gather(&s->spec, in, from, n, raw->x + at, raw->y + at);
     raw->count += n;
     s->end += n;
+    return TALLY_OK;
 }
 
 /* A tail that has become a whole leaf joins the ladder. */
@@ -103,23 +116,23 @@ static void close_leaf(tally_state *s) {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Whole leaves from value `from` of the input on, in runs of 2^rank leaves: as aligned as the ladder's end, as long as what is
- * there. Returns how many values were taken. */
-static int64_t push_leaves(tally_state *s, const tally__input *in, int64_t from) {
-    const tally__backend *backend = tally__host_backend_of(&s->spec.options);
-    int64_t leaves = (in->count - from) / leaf_of(s), taken = 0;
+ * there. *taken: how many values. */
+static tally_status push_leaves(tally_state *s, const tally__backend *far, const tally__input *in, int64_t from, int64_t *taken) {
+    int64_t leaves = (in->count - from) / leaf_of(s);
+    *taken = 0;
     while (leaves > 0) {
         int rank = s->leaf_end == 0 ? 62 : __builtin_ctzll((unsigned long long)s->leaf_end);
         int64_t n;
         tally__ordered_room room;
         while ((int64_t)1 << rank > leaves) rank--;
         n = leaf_of(s) << rank;
-        backend->tree(&s->spec, in, from + taken, n, s->leaf_end * leaf_of(s), &room.node);
+        TALLY_TRY(read_tree(s, far, in, from + *taken, n, s->leaf_end * leaf_of(s), &room.node));
         climb(s, rank, &room.node);
-        taken += n;
+        *taken += n;
         leaves -= (int64_t)1 << rank;
     }
-    s->end += taken;
-    return taken;
+    s->end += *taken;
+    return TALLY_OK;
 }
 
 /* Order cannot show: `later`, over n values, joins what is there. */
@@ -128,42 +141,59 @@ static void absorb(tally_state *s, const tally__node *later, int64_t n) {
     restart(s, s->end + n);
 }
 
-static void push_values(tally_state *s, const tally__input *in) {
-    int64_t done = 0;
+static tally_status push_values(tally_state *s, const tally__backend *far, const tally__input *in) {
+    int64_t done = 0, taken = 0;
     if (!s->spec.order_shows) {
         tally__room room;
-        tally__host_backend_of(&s->spec.options)->tree(&s->spec, in, 0, in->count, s->end, &room.node);
+        TALLY_TRY(read_tree(s, far, in, 0, in->count, s->end, &room.node));
         absorb(s, &room.node, in->count);
-        return;
+        return TALLY_OK;
     }
     int64_t border = s->leaf_begin * leaf_of(s);
     if (s->end < border) {
         done = least(border - s->end, in->count);
-        keep_raw(s, &s->head, in, 0, done);
+        TALLY_TRY(keep_raw(s, far, &s->head, in, 0, done));
     }
     if (s->tail.count > 0 && done < in->count) {
         int64_t n = least(leaf_of(s) - s->tail.count, in->count - done);
-        keep_raw(s, &s->tail, in, done, n);
+        TALLY_TRY(keep_raw(s, far, &s->tail, in, done, n));
         done += n;
         close_leaf(s);
     }
-    if (s->tail.count == 0) done += push_leaves(s, in, done);
-    if (done < in->count) keep_raw(s, &s->tail, in, done, in->count - done);
+    if (s->tail.count == 0) TALLY_TRY(push_leaves(s, far, in, done, &taken));
+    done += taken;
+    return done < in->count ? keep_raw(s, far, &s->tail, in, done, in->count - done) : TALLY_OK;
+}
+
+/* A GPU may fail midway: then the state is put back as it was. */
+static tally_status push_far(tally_state *s, const tally__backend *far, const tally__input *in) {
+    tally_state *before = tally__allocate(&s->spec.allocator, sizeof *before);
+    tally_status status;
+    TALLY_CHECK(before != NULL, NO_MEMORY, "no memory for a copy of a state, %zu bytes", sizeof *before);
+    *before = *s;
+    status = push_values(s, far, in);
+    if (status != TALLY_OK) *s = *before;
+    tally__release(&s->spec.allocator, before);
+    return status;
 }
 
 static tally_status push(tally_state *s, const tally_array *x, const tally_array *y) {
     tally__input in;
+    const tally__backend *far;
+    tally_status status;
     TALLY_CHECK(s != NULL, BAD_ARGUMENT, "the state is NULL");
     TALLY_TRY(tally__check_input(&s->spec, x, y, &in));
-    TALLY_CHECK(!tally__lies_on_gpu(in.x) && !tally__lies_on_gpu(in.y), UNSUPPORTED,
-                "states take values in host memory in this version: copy the array there");
+    far = tally__far_backend_of(&s->spec.options, in.x);
+    if (far == NULL) far = tally__far_backend_of(&s->spec.options, in.y);
+    TALLY_CHECK(far != NULL || (!tally__lies_on_gpu(in.x) && !tally__lies_on_gpu(in.y)), BAD_ARGUMENT,
+                "values in GPU memory are pushed to states opened with TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
     TALLY_CHECK(in.count <= TALLY_MOST_VALUES - s->end, BAD_ARGUMENT, "a state cannot hold %lld more values",
                 (long long)in.count);
     if (in.count == 0) return TALLY_OK;
     tally__fpenv left = tally__fpenv_enter();
-    push_values(s, &in);
+    status = far != NULL ? push_far(s, far, &in) : push_values(s, NULL, &in);
     tally__fpenv_leave(left);
-    return TALLY_OK;
+    return status;
 }
 
 tally_status tally_state_push(tally_state *state, tally_array in) { return push(state, &in, NULL); }
@@ -197,12 +227,12 @@ static tally__input raw_input(const tally_state *s, const tally__raw *raw) {
 /* `later` begins where `into` ends: its head fills the open leaf, its rungs climb, its tail is the tail. */
 static void append(tally_state *into, const tally_state *later) {
     tally__input head = raw_input(later, &later->head), tail = raw_input(later, &later->tail);
-    push_values(into, &head);
+    (void)push_values(into, NULL, &head); /* the host's own do not fail */
     for (int i = 0; i < later->rung_count; i++) {
         climb(into, later->rungs[i].rank, &later->rungs[i].room.node);
         into->end += leaf_of(into) << later->rungs[i].rank;
     }
-    push_values(into, &tail);
+    (void)push_values(into, NULL, &tail);
 }
 
 /* The node over everything; in the order of the tree when the state begins at 0. */

@@ -3,11 +3,15 @@
  * Callbacks work on runs of accumulators, so each step of the canonical order is laid out as a run: lift a stripe, combine a
  * stripe into the columns, fold half of the columns onto the other (commutative), or gather the k-th value of every group of
  * seven (order kept). A user's node is the count of values and the accumulator. */
+#include <stdio.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "internal.h"
 
-enum { ACC_MOST = 64, NODE_HEAD = 16 };
+enum { ACC_MOST = 64, NODE_HEAD = 8, PACKED_HEAD = 16 }; /* a node is as device code has it; states keep a gap behind the count */
 _Static_assert(NODE_HEAD + ACC_MOST <= TALLY_ORDERED_NODE_BYTES, "a user's accumulator does not fit a node");
 
 static size_t node_size(size_t acc_size) { return (NODE_HEAD + acc_size + 15) / 16 * 16; }
@@ -107,12 +111,15 @@ static void user_shift(const tally__kernel *kernel, tally__node *node, int64_t b
 }
 
 static void user_pack(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
-    memcpy(bytes, (const void *)node, kernel->node_bytes);
+    memset(bytes, 0, kernel->node_bytes);
+    memcpy(bytes, &node->n, sizeof node->n);
+    memcpy(bytes + PACKED_HEAD, acc_in(node), kernel->user->acc_size);
 }
 
 static void user_unpack(const tally__kernel *kernel, const unsigned char *bytes, tally__node *node) {
     memset((void *)node, 0, kernel->node_size);
-    memcpy((void *)node, bytes, kernel->node_bytes);
+    memcpy(&node->n, bytes, sizeof node->n);
+    memcpy(acc_of(node), bytes + PACKED_HEAD, kernel->user->acc_size);
 }
 
 static int user_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
@@ -195,7 +202,7 @@ void tally__user_kernel(tally__user_operator *user) {
     kernel->columns = leaf / TALLY_STRIPES;
     kernel->value_bytes = user->definition.input_size;
     kernel->node_size = node_size(user->definition.acc_size);
-    kernel->node_bytes = NODE_HEAD + user->definition.acc_size;
+    kernel->node_bytes = PACKED_HEAD + user->definition.acc_size;
     kernel->result_bytes = user->definition.result_size;
     kernel->user = &user->definition;
     kernel->nothing = user_nothing;
@@ -235,9 +242,8 @@ static tally_status check_definition(const tally_context *context, const tally_o
     for (int i = 0; i < context->user_count; i++)
         TALLY_CHECK(strcmp(context->users[i]->name, definition->name) != 0, BAD_ARGUMENT,
                     "%s is defined in this context already", definition->name);
-    TALLY_CHECK(definition->lift != NULL && definition->combine != NULL, UNSUPPORTED,
-                "%s has no lift and combine callbacks: this version runs operators on the CPU, by callbacks alone",
-                definition->name);
+    TALLY_CHECK((definition->lift != NULL) == (definition->combine != NULL) && (definition->lift != NULL || definition->text != NULL),
+                UNSUPPORTED, "%s needs both the callbacks lift and combine, for the CPU, or text, for GPUs, or all of them", definition->name);
     TALLY_CHECK(definition->identity != NULL, BAD_ARGUMENT, "%s has no identity", definition->name);
     TALLY_CHECK(definition->acc_size >= 1 && definition->acc_size <= ACC_MOST, BAD_ARGUMENT,
                 "%s has an accumulator of %zu bytes: 1 to %d", definition->name, definition->acc_size, ACC_MOST);
@@ -251,8 +257,23 @@ static size_t agreed_size(tally_type type, size_t size) {
     return size == 0 || size == natural ? natural : 0;
 }
 
+/* Two operators with one key have one kernel on a GPU. */
+static void write_key(tally__user_operator *user) {
+    const tally_operator *d = &user->definition;
+    const int32_t numbers[] = {(int32_t)d->input, (int32_t)d->input_size, (int32_t)d->acc_size, (int32_t)d->result_size, d->commutative != 0};
+    XXH3_state_t state;
+    XXH128_hash_t hash;
+    if (d->text == NULL) return;
+    XXH3_128bits_reset(&state);
+    XXH3_128bits_update(&state, numbers, sizeof numbers);
+    XXH3_128bits_update(&state, d->text, strlen(d->text));
+    hash = XXH3_128bits_digest(&state);
+    snprintf(user->key, sizeof user->key, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+}
+
 tally_status tally_define(tally_context *context, const tally_operator *definition, tally_op *op) {
     tally__user_operator *user, **users;
+    char *text;
     TALLY_TRY(check_definition(context, definition));
     TALLY_CHECK(op != NULL, BAD_ARGUMENT, "tally_define needs a place for the operator's number");
     size_t input = agreed_size(definition->input, definition->input_size);
@@ -261,14 +282,16 @@ tally_status tally_define(tally_context *context, const tally_operator *definiti
                 definition->name);
     TALLY_CHECK(result != 0, BAD_ARGUMENT, "%s: result and result_size do not say one size of 1 to 64 bytes",
                 definition->name);
-    TALLY_CHECK(definition->finish != NULL || result == definition->acc_size, BAD_ARGUMENT,
+    TALLY_CHECK(definition->finish != NULL || definition->lift == NULL || result == definition->acc_size, BAD_ARGUMENT,
                 "%s has no finish, but its accumulator has %zu bytes and its result %zu", definition->name,
                 definition->acc_size, result);
     user = tally__allocate(&context->allocator, sizeof *user);
     users = tally__allocate(&context->allocator, (size_t)(context->user_count + 1) * sizeof *users);
-    if (user == NULL || users == NULL) {
+    text = definition->text != NULL ? tally__allocate(&context->allocator, strlen(definition->text) + 1) : NULL;
+    if (user == NULL || users == NULL || (text == NULL && definition->text != NULL)) {
         tally__release(&context->allocator, user);
         tally__release(&context->allocator, users);
+        tally__release(&context->allocator, text);
         return tally__fail(TALLY_NO_MEMORY, "no memory for the operator %s", definition->name);
     }
     memset(user, 0, sizeof *user);
@@ -277,8 +300,11 @@ tally_status tally_define(tally_context *context, const tally_operator *definiti
     memcpy(user->identity, definition->identity, definition->acc_size);
     user->definition.name = user->name;
     user->definition.identity = user->identity;
+    if (text != NULL) memcpy(text, definition->text, strlen(definition->text) + 1);
+    user->definition.text = text;
     user->definition.input_size = input;
     user->definition.result_size = result;
+    write_key(user);
     tally__user_kernel(user);
     for (int i = 0; i < context->user_count; i++) users[i] = context->users[i];
     users[context->user_count] = user;

@@ -10,12 +10,14 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    cp "${2:-build}/test_gpu" "${2:-build}/test_compile" "${2:-build}/test_gallery" "${2:-build}/tally" build/dev/
+    for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
     cp -L "${2:-build}/libtally.so.0" "$(ldconfig -p | awk '/libcmocka.so.0/ {print $NF; exit}')" "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" build/dev/
     cp /usr/include/xxhash.h build/dev/
-    strip build/dev/test_gpu build/dev/test_compile build/dev/test_gallery build/dev/tally build/dev/libtally.so.0
+    strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
+    tar -C build -c dev | gzip >build/dev.tar.gz # what is carried to a machine elsewhere
     exit
 fi
+[ ! -f build/dev.tar.gz ] || tar -C build -xzf build/dev.tar.gz
 
 export LD_LIBRARY_PATH=$PWD/build/dev:${LD_LIBRARY_PATH-} TALLY_CACHE_DIR=$PWD/build/cache
 race() { # race NAME OPTION...
@@ -29,11 +31,18 @@ paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"
 wanted="${*:-tests compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
-    tests) part tests build/dev/test_gpu --cuda ;;
+    tests)
+        part tests build/dev/test_gpu --cuda
+        part user build/dev/test_gpu_user --cuda
+        part calls build/dev/test_gpu_calls --cuda
+        part rows build/dev/test_gpu_rows --cuda
+        ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer)
         for tool in memcheck racecheck initcheck synccheck; do
             part "$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
+            part "$tool-user" timeout 100 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_user --cuda --quick
+            part "$tool of rows" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_rows --cuda --quick
         done
         ;;
     gallery)

@@ -201,9 +201,11 @@ typedef struct tally_options {
     tally_overflow overflow;
     int device;   /* which GPU, where neither array nor output says so */
     void *stream; /* the CUstream (cudaStream_t) that GPU work is put on; NULL: the default stream */
+    void *scratch;        /* GPU memory of the caller's for GPU work, at a multiple of 16; NULL: the context takes its own. It is the */
+    size_t scratch_bytes; /* context's until the next tally_set_options, and cleared when first used; see tally_scratch_bytes */
 } tally_options;
 #define TALLY_OPTIONS_INIT \
-    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL}
+    {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL, NULL, 0}
 
 /* allocate returns NULL or `bytes` bytes aligned for any type; release takes what allocate gave, or NULL. Both are
  * called by threads that call Tally and by those it starts, at the same time. */
@@ -235,10 +237,10 @@ TALLY_API const char *tally_message(void);
  * GPU: the array and out may be host, pinned, managed or GPU memory, those of a GPU all of the same one. Host arrays are copied to it.
  * The kernel is put on options.stream, ordered there like any other. The first call for an operator, type and set of options also
  * compiles or loads its kernel and takes scratch memory, and may wait for the GPU (tally_warm does the first ahead).
- *  - out in GPU memory: the call returns with the result still to come, in stream order. Its type is the natural one (sums go to F64
- *    as well), its stride is not looked at, the array is not host memory. The values are not known by then: of TALLY_EMPTY and
- *    TALLY_OVERFLOW only an array without values is reported; the filler or the nearest value is written all the same. Errors of
- *    the kernel show at the stream. Capturing streams are fine: each captured call has scratch memory of its own, which lives as
+ *  - out in GPU memory: the call returns with the result still to come, in stream order; the array is not host memory. The values are
+ *    not known by then: of TALLY_EMPTY and TALLY_OVERFLOW only an array without values is reported; the filler or the nearest value is
+ *    written all the same. A type that the kernel does not give itself (see docs/gpu.md) takes a second, tiny kernel. Errors of
+ *    kernels show at the stream. Capturing streams are fine: each captured call has scratch memory of its own, which lives as
  *    long as the context; that of other calls is shared by those on one context and stream.
  *  - out in other memory: the call waits for the stream, and knows all errors. A capturing stream is TALLY_BAD_ARGUMENT.
  * TALLY_EMPTY: no values (or NaNs only, skipped) and no identity; the filler of docs/operators.md is written.
@@ -246,7 +248,8 @@ TALLY_API const char *tally_message(void);
  * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
  * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread, 1 MiB or more on a GPU).
  * Of a GPU: TALLY_BAD_ARGUMENT: memory of different GPUs, of a GPU with a backend that is not for it, or a host array with out in GPU memory.
- * TALLY_UNSUPPORTED: an operator of the caller's own, a type of out other than above, no compiler (NVRTC).
+ * TALLY_UNSUPPORTED: an operator of the caller's own without text, no compiler (NVRTC). TALLY_NO_SPACE: options.scratch_bytes are too few.
+ * TALLY_BAD_ARGUMENT also: options.scratch is no memory of that GPU, or the text of an operator does not compile; the sentence quotes the compiler.
  * TALLY_NO_DEVICE: no driver, or no such GPU. TALLY_DEVICE_FAILED: the driver or the kernel failed; the sentence quotes the driver. */
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);
 
@@ -276,8 +279,8 @@ TALLY_API int64_t tally_leaf_length(tally_type type);
 /* ---- the caller's own operators ------------------------------------------------------------------------------- */
 
 /* An operator is a lift, an associative combine, its identity and a finish, in C callbacks over runs of values so that the
- * caller's compiler can vectorise their loops; `text` is the same operator as source for backends that compile it, of which this version
- * has none for operators of the caller's own: they run on the CPU.
+ * caller's compiler can vectorise their loops; `text` is the same operator as source, compiled when it is first used on a GPU: for arrays
+ * in host memory the callbacks are needed, for those on a GPU the text (else TALLY_UNSUPPORTED). The two must give the same bits.
  * Accumulators and results handed to callbacks lie side by side, aligned for any struct of their size; values lie as the caller's
  * array does. Callbacks run on several threads at once. */
 typedef struct tally_operator {
@@ -297,13 +300,14 @@ typedef struct tally_operator {
     /* results[k] = finish(accs[k]); NULL: the accumulator's bytes are the result (acc_size must equal the result's). */
     void (*finish)(void *results, const void *accs, int64_t count, void *user);
     void *user;       /* handed to every callback */
-    const char *text; /* the operator as text for backends that compile it (docs/operators.md), or NULL */
+    const char *text; /* the operator as source (docs/operators.md), or NULL; lift, combine and finish may then all be NULL */
 } tally_operator;
 
-/* Adds an operator to a context and gives its number; the description and its identity are copied, `user` and the
+/* Adds an operator to a context and gives its number; the description, its identity and its text are copied, `user` and the
  * callbacks must outlive the context. Do not define while other threads reduce on the context. A leaf of a struct type has
  * 4096 / input_size values, rounded down to a power of two.
- * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: no callbacks. TALLY_NO_MEMORY. */
+ * TALLY_BAD_ARGUMENT: NULL context, a field out of range, a name that is taken. TALLY_UNSUPPORTED: neither callbacks nor text.
+ * TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_operator *definition, tally_op *op);
 
 /* ---- states --------------------------------------------------------------------------------------------------- */
@@ -311,7 +315,8 @@ TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_oper
 /* A state is the reduction of a run of values that begins at value `first` of a whole: it is pushed to, merged with the
  * state of the run that follows, saved, loaded, and, when it begins at 0, finished to the bits of tally_reduce over the whole.
  * A state copies the options it is opened with (a loaded one has `overflow` from its context); its context must outlive it. One state takes some 30 KB.
- * States are the CPU's, whatever the backend: arrays and outputs are host memory, that of a GPU is TALLY_UNSUPPORTED. */
+ * A state lives in host memory. An array in GPU memory is pushed by its GPU, on options.stream, and waited for. An operator that has only text
+ * has no states: TALLY_UNSUPPORTED. */
 typedef struct tally_state tally_state;
 
 /* TALLY_BAD_ARGUMENT: NULL state, negative first, unknown operator. TALLY_BAD_TYPE. TALLY_NO_MEMORY. */
@@ -376,9 +381,13 @@ TALLY_API const char *tally_cache_folder(void);
 /* Writes the CUDA source of the kernel that reduces a whole array with the context's options, as one file that nvcc compiles alone: to
  * `capacity` bytes at buffer, a 0 at its end, and the bytes of both in *size (needed, when buffer is NULL or too small: TALLY_NO_SPACE,
  * unless buffer is NULL). Needs no GPU. TALLY_BAD_ARGUMENT, TALLY_BAD_TYPE as tally_result_type. TALLY_UNSUPPORTED: an operator of the
- * caller's own. TALLY_NO_MEMORY. */
+ * caller's own without text. TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer,
                                       size_t capacity, size_t *size);
+/* The bytes of GPU memory that options.scratch needs for reductions of at most `count` values by op, whatever the GPU; some 100 KB, and more
+ * for large arrays whose order shows. A reduction with such memory allocates nothing. Reductions that share it must follow one another: on one
+ * stream, or one graph's chain. Needs no GPU. TALLY_BAD_ARGUMENT: NULL bytes, a negative count; others as tally_result_type. */
+TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes);
 /* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take a
  * second; nothing when it is ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);

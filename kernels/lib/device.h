@@ -2,7 +2,8 @@
  * here; for the simulator they are functions of src/simt/device.h.
  *
  *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for so many blocks of
- *                                 TALLY_BLOCK threads on a multiprocessor; TALLY_ENTRY_OF(threads, name, blocks) for other blocks
+ *                                 TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer as
+ *                                 long as registers spill; TALLY_ENTRY_OF(threads, name, blocks) for other blocks
  *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share; undefined at first
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
@@ -18,7 +19,7 @@
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
- *     tally_load_fresh(p)         64 bits that another block wrote before a fence and an arrival
+ *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
  *
  * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h); kernels/gallery uses them.
  *
@@ -39,7 +40,12 @@ typedef struct tally_quad {
 
 #ifdef __CUDACC_RTC__
 
-#define TALLY_ENTRY_OF(threads, name, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name(const tally_work work)
+#ifndef TALLY_FEWER
+#define TALLY_FEWER 0
+#endif
+#define TALLY_ENTRY_OF(threads, name, blocks) \
+    extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks) - TALLY_FEWER : 1) \
+        name(const __grid_constant__ tally_work work)
 #define TALLY_SHARED(type, name)   \
     __shared__ type name##_shared; \
     type *const name = &name##_shared
@@ -84,7 +90,12 @@ TALLY_FN tally_quad tally_load16(const char *p) {
                  : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(p));
     return q;
 }
-TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) { return *(const volatile uint64_t *)p; }
+TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
+    uint64_t v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
 #define TALLY_READ(a) (a)
 #define TALLY_WRITE(a, v) ((a) = (v))
 #define tally_branch(p) (p)

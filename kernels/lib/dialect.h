@@ -15,12 +15,14 @@
 #define TALLY_LONG static __device__ __noinline__
 #define TALLY_ONCE static __device__ inline
 #define TALLY_EXTENSION
+#define TALLY_ASSERT(holds, sentence) static_assert(holds, sentence)
 #else
 #define TALLY_FN static inline __attribute__((always_inline, unused))
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
 #define TALLY_LONG static inline /* too long to stand in every place that uses it */
 #define TALLY_ONCE static inline /* done once or so for each result */
 #define TALLY_EXTENSION __extension__
+#define TALLY_ASSERT(holds, sentence) _Static_assert(holds, sentence)
 #endif
 
 #define TALLY_PASTE_(a, b) a##b

@@ -1,4 +1,4 @@
-/* f16 and bf16 as bits: to f32 (exact) and from f64 (to nearest even), without compiler or hardware support. */
+/* f16 and bf16 as bits: to f32 (exact) and from f64 (to nearest even), without compiler support. */
 #ifndef TALLY_HALF_H
 #define TALLY_HALF_H
 
@@ -7,12 +7,20 @@
 /* Shift the fraction into place, then multiply by 2^112, which puts the exponent right and makes subnormals normal; what was infinite
  * or NaN gets all exponent bits (F. Giesen, "half to float done quick", 2012). Without branches, so that compilers vectorise it.
  * The shift of the sign-extended half leaves copies of the sign above the exponent; the mask keeps the topmost. */
+#ifdef __CUDACC_RTC__
+TALLY_FN float tally_f16_to_f32(uint16_t half) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+    return x;
+}
+#else
 TALLY_FN float tally_f16_to_f32(uint16_t half) {
     uint32_t shifted = ((uint32_t)(int32_t)(int16_t)half << 13) & 0x8fffe000u;
     uint32_t bits = (uint32_t)tally_bits_f32(tally_from_bits_f32((int32_t)shifted) * 0x1p112f);
     uint32_t infinite = (shifted & 0x0f800000u) == 0x0f800000u ? 0x7f800000u : 0;
     return tally_from_bits_f32((int32_t)(bits | infinite));
 }
+#endif
 
 TALLY_FN float tally_bf16_to_f32(uint16_t half) { return tally_from_bits_f32((int32_t)((uint32_t)half << 16)); }
 

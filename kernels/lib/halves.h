@@ -4,7 +4,7 @@
  *     TALLY_SUFFIX                    what ends the names; undone here
  *
  * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane to column 0 of the leaf, in every lane. Operands may change sides, as those
- * of operators that have columns may. */
+ * of built-in operators may; a combine of the caller's own has the earlier one on the left, as it has on the CPU. */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
@@ -15,6 +15,17 @@ TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     for (uint32_t k = 0; k < (sizeof a + 3) / 4; k++) w[k] = tally_shuffle_xor(w[k], mask);
     __builtin_memcpy(&a, w, sizeof a);
     return a;
+}
+
+/* A column of this lane with one of another; `is_upper`: this lane's is the later. */
+TALLY_FN TALLY_RECORD TALLY_NAME(meet)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
+#ifdef TALLY_USER_TEXT
+    TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
+    return TALLY_COMBINE(early, late);
+#else
+    (void)is_upper;
+    return TALLY_COMBINE(mine, theirs);
+#endif
 }
 
 /* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the columns, the other the upper.
@@ -34,14 +45,14 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
                 TALLY_RECORD low = a[v], high = a[v + held];
                 int32_t is_upper = (tally_lane() & mask) != 0;
                 TALLY_RECORD mine = is_upper ? high : low, given = is_upper ? low : high;
-                a[v] = TALLY_COMBINE(mine, TALLY_NAME(other)(given, mask));
+                a[v] = TALLY_NAME(meet)(mine, TALLY_NAME(other)(given, mask), is_upper);
             }
         } else
-            a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
+            a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     }
     TALLY_UNROLL
     for (int32_t half = TALLY_HELD / 2, mask = TALLY_WARP / 2; half > 0; half /= 2, mask /= 2)
-        a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
+        a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     return a[0];
 }
 /* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */

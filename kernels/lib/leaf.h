@@ -27,22 +27,25 @@ typedef struct tally_source {
     const char *values;
     int64_t stride;
     int32_t is_packed;  /* side by side, the first at a multiple of 16 bytes */
-    int32_t is_aligned; /* each value at a multiple of its size */
+    int32_t is_aligned; /* each value at a multiple of its size's lowest bit */
 } tally_source;
 TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_t bytes) {
     tally_source s;
     s.values = values;
     s.stride = stride;
     s.is_packed = stride == bytes && (uint64_t)values % 16 == 0;
-    s.is_aligned = ((uint64_t)values | (uint64_t)stride) % (uint64_t)bytes == 0;
+    s.is_aligned = (((uint64_t)values | (uint64_t)stride) & (uint64_t)((bytes & -bytes) - 1)) == 0;
     return s;
 }
 #endif
 
-#define TALLY_PART (16 / TALLY_BYTES)
-#define TALLY_DEVICE_COLUMNS (TALLY_STRIPE_BYTES / TALLY_BYTES)
+/* The bytes that a value counts as: a struct's are rounded up to a power of two. */
+#define TALLY_SLOT (TALLY_BYTES > 32 ? 64 : TALLY_BYTES > 16 ? 32 : TALLY_BYTES > 8 ? 16 : TALLY_BYTES > 4 ? 8 : TALLY_BYTES > 2 ? 4 : TALLY_BYTES)
+#define TALLY_PART (TALLY_SLOT > 16 ? 1 : 16 / TALLY_SLOT)
+#define TALLY_DEVICE_COLUMNS (TALLY_STRIPE_BYTES / TALLY_SLOT)
 #define TALLY_DEVICE_LEAF (TALLY_DEVICE_STRIPES * TALLY_DEVICE_COLUMNS)
 
+#if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 /* The lane's part of one stripe. */
 typedef struct TALLY_N(part) {
     TALLY_T v[TALLY_PART];
@@ -52,7 +55,19 @@ typedef struct TALLY_N(part) {
 typedef struct TALLY_N(share) {
     TALLY_N(part) part[TALLY_DEVICE_STRIPES];
 } TALLY_N(share);
+#endif
 
+#if TALLY_NUMBER == TALLY_NUMBER_structure
+TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
+    const char *p = from->values + i * from->stride;
+    TALLY_T value;
+    uint8_t bytes[TALLY_BYTES];
+    if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
+    for (int32_t b = 0; b < TALLY_BYTES; b++) bytes[b] = *(const volatile uint8_t *)(p + b);
+    __builtin_memcpy(&value, bytes, sizeof value);
+    return value;
+}
+#else
 TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
     const char *p = from->values + i * from->stride;
     TALLY_T value;
@@ -63,18 +78,33 @@ TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
+#endif
+
+#if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 
 /* The lane's part of stripe s of such a leaf. */
-TALLY_FN TALLY_N(part) TALLY_N(read_part)(const tally_source *from, int64_t at, int32_t s) {
-    tally_quad quad = tally_load16(from->values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
+TALLY_FN TALLY_N(part) TALLY_N(read_part)(const char *values, int64_t at, int32_t s) {
+    tally_quad quad = tally_load16(values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
     TALLY_N(part) part;
     __builtin_memcpy(&part, &quad, sizeof part);
     return part;
 }
 
+#if TALLY_NUMBER != TALLY_NUMBER_structure
+/* The same of a leaf of n values, 0 beyond them. */
+TALLY_FN TALLY_N(part) TALLY_N(read_part_of)(const tally_source *from, int64_t at, int32_t s, int64_t n) {
+    const int64_t row = (int64_t)s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART;
+    const TALLY_T *values = (const TALLY_T *)(const void *)from->values;
+    TALLY_N(part) part;
+    if (row + TALLY_PART <= n) return TALLY_N(read_part)(from->values, at, s);
+    for (int32_t v = 0; v < TALLY_PART; v++) part.v[v] = row + v < n ? values[at + row + v] : (TALLY_T)0;
+    return part;
+}
+#endif
+
 /* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */
-TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const tally_source *from, int64_t at) {
-    const char *p = from->values + at * TALLY_BYTES + 16 * tally_lane();
+TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const char *values, int64_t at) {
+    const char *p = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES];
     TALLY_N(share) share;
     TALLY_UNROLL
@@ -84,6 +114,7 @@ TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const tally_source *from, int64_t at)
     return share;
 }
 
+#if TALLY_NUMBER != TALLY_NUMBER_structure
 /* One stripe of any other leaf, value by value: `count` values from value `at` on (0 or less: none), 0 beyond them. */
 TALLY_FN TALLY_N(part) TALLY_N(read_stripe)(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
     TALLY_T *row = (TALLY_T *)(void *)stage->quads[tally_warp()];
@@ -95,6 +126,8 @@ TALLY_FN TALLY_N(part) TALLY_N(read_stripe)(const tally_source *from, int64_t at
     __builtin_memcpy(&part, &stage->quads[tally_warp()][tally_lane()], 16);
     return part;
 }
+#endif
+#endif
 
 /* The place in its leaf of value v of stripe s of this lane. */
 TALLY_FN int32_t TALLY_N(place)(int32_t s, int32_t v) {

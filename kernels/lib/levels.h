@@ -63,6 +63,11 @@ TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
     uint64_t low = tally_shuffle_xor((uint32_t)v, mask), high = tally_shuffle_xor((uint32_t)((uint64_t)v >> 32), mask);
     return (int64_t)(high << 32 | low);
 }
+/* The value of that lane, in every one. */
+TALLY_FN int64_t tally_of_lane64(int64_t v, int32_t lane) {
+    uint64_t low = tally_shuffle((uint32_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
+    return (int64_t)(high << 32 | low);
+}
 TALLY_FN int64_t tally_warp_sum(int64_t v) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) v += tally_shuffle64(v, mask);
     return v;

@@ -31,6 +31,7 @@ typedef unsigned long long uint64_t;
 #define __builtin_fma fma
 #define __builtin_sqrt __dsqrt_rn
 #define __builtin_fabs fabs
+#define __builtin_rint rint
 #define __builtin_clz(x) __clz((int)(x))
 #define __builtin_clzll(x) __clzll((long long)(x))
 #define __builtin_expect(x, likely) (x)

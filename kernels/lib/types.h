@@ -1,6 +1,6 @@
 /* What a kernel needs to know of one input type. No include guard: include with
  *
- *     TALLY_TYPE   boolean i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64
+ *     TALLY_TYPE   boolean i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, or structure, of which lib/structure.h gives the first three words
  *     TALLY_NAN    0 propagate, 1 skip, 2 total
  *
  * and undo with lib/types_end.h. Gives, for that type:
@@ -33,6 +33,7 @@
 #define TALLY_NUMBER_bf16 11
 #define TALLY_NUMBER_f32 12
 #define TALLY_NUMBER_f64 13
+#define TALLY_NUMBER_structure 14
 #define TALLY_N2(name, type, nan) tally_##name##_##type##_##nan
 #define TALLY_N1(name, type, nan) TALLY_N2(name, type, nan)
 #define TALLY_N(name) TALLY_N1(name, TALLY_TYPE, TALLY_NAN)
@@ -41,9 +42,12 @@
 #define TALLY_NUMBER TALLY_PASTE(TALLY_NUMBER_, TALLY_TYPE)
 
 #define TALLY_BOOLEAN (TALLY_NUMBER == TALLY_NUMBER_boolean)
-#define TALLY_FLOAT (TALLY_NUMBER >= TALLY_NUMBER_f16)
+#define TALLY_FLOAT (TALLY_NUMBER >= TALLY_NUMBER_f16 && TALLY_NUMBER <= TALLY_NUMBER_f64)
 #define TALLY_SIGNED (TALLY_NUMBER >= TALLY_NUMBER_i8 && TALLY_NUMBER <= TALLY_NUMBER_i64)
 
+#if TALLY_NUMBER == TALLY_NUMBER_structure
+#include "lib/structure.h"
+#else
 #if TALLY_NUMBER == TALLY_NUMBER_boolean || TALLY_NUMBER == TALLY_NUMBER_u8
 #define TALLY_T uint8_t
 #define TALLY_K_LOW 0
@@ -282,3 +286,4 @@ TALLY_FN TALLY_T TALLY_N(winner)(TALLY_K key, int64_t n) {
 #endif
 #endif
 }
+#endif

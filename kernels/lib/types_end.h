@@ -19,3 +19,4 @@
 #undef TALLY_NAN_BITS
 #undef TALLY_TYPE
 #undef TALLY_NAN
+#undef TALLY_STRUCT_BYTES

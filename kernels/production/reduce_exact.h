@@ -12,18 +12,7 @@
 #include "lib/arrival.h"
 #include "lib/leaf.h"
 #include "lib/levels.h"
-
-#if TALLY_IS_F64
-#define TALLY_MOST_LEVELS_OF_VALUES 3
-#define TALLY_MOST_LEVELS_OF_PRODUCTS 4
-#define TALLY_PRODUCT_PARTS 2
-#else
-#define TALLY_MOST_LEVELS_OF_VALUES (TALLY_NUMBER == TALLY_NUMBER_f16 ? 1 : 3)
-#define TALLY_MOST_LEVELS_OF_PRODUCTS 3
-#define TALLY_PRODUCT_PARTS 1
-#endif
-/* log2 of the terms that meet in one accumulator of a lane */
-#define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
+#include "lib/trim.h"
 
 /* Whether the next leaf is read ahead, into registers: where there are enough of them. */
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
@@ -32,28 +21,19 @@
 #define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4 && TALLY_NAN == 0)
 #endif
 
-/* Blocks that a multiprocessor holds: two, or one where two would have registers spill (tests/unit/test_compile.c). */
-#if TALLY_BYTES == 2 || defined(TALLY_KEYS) || (TALLY_KERNEL_INPUTS == 2 && !(TALLY_BYTES == 4 && TALLY_NAN == 0)) || \
-    (TALLY_BYTES == 8 && defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
+#if TALLY_BYTES == 2 || (TALLY_BYTES == 8 && defined(TALLY_KEYS)) || (TALLY_BYTES == 8 && TALLY_KERNEL_INPUTS == 2)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
 #endif
 
 #include "lib/extent.h"
+#include "lib/terms.h"
+#include "lib/ruler.h"
 
 /* ---- what the block shares ---- */
 
-#ifdef TALLY_SUM_TERM
-#define TALLY_IF_SUM(text) text
-#else
-#define TALLY_IF_SUM(text)
-#endif
-#ifdef TALLY_PRODUCTS
-#define TALLY_IF_PRODUCTS(text) text
-#else
-#define TALLY_IF_PRODUCTS(text)
-#endif
 #define TALLY_SUM_DIGITS (2 * TALLY_LIMBS)
 #define TALLY_PRODUCT_DIGITS (2 * TALLY_PRODUCT_LIMBS)
 #define TALLY_SUM_COLUMNS 32
@@ -70,20 +50,9 @@ typedef struct TALLY_N(shared) {
     TALLY_IF_PRODUCTS(int32_t product_digits[TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS];)
 } TALLY_N(shared);
 
-/* What a lane has seen. */
-typedef struct TALLY_N(notes) {
-    int32_t seen_sum, seen_products; /* evidence, a bit for each kind */
-    int64_t absent;
-#ifdef TALLY_KEYS
-    int64_t low, high;
-#endif
-} TALLY_N(notes);
-
 /* What a warp keeps in registers. */
 typedef struct TALLY_N(state) {
-    uint32_t most_x, least_x, most_y, least_y; /* the sizes its levels hold */
-    TALLY_IF_SUM(tally_levels sum;)
-    TALLY_IF_PRODUCTS(tally_levels products;)
+    TALLY_N(ruler) ruler;
     int32_t leaves;      /* since the last flush */
     int32_t scatters;    /* since the last drain */
     int32_t is_other;    /* the warp has seen a term that is not 0, and need not look for signs of zeros */
@@ -91,18 +60,12 @@ typedef struct TALLY_N(state) {
 } TALLY_N(state);
 
 TALLY_FN void TALLY_N(flush)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
-    TALLY_IF_SUM(tally_flush_levels(&state->sum, shared->node.sum + TALLY_EVIDENCE, TALLY_ORIGIN);)
-    TALLY_IF_PRODUCTS(tally_flush_levels(&state->products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
+    TALLY_IF_SUM(tally_flush_levels(&state->ruler.sum, shared->node.sum + TALLY_EVIDENCE, TALLY_ORIGIN);)
+    TALLY_IF_PRODUCTS(tally_flush_levels(&state->ruler.products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
     state->leaves = 0;
 }
 
 /* ---- terms by levels ---- */
-
-TALLY_FN double TALLY_N(term)(TALLY_T t) {
-    double x = (double)TALLY_N(value)(t);
-    TALLY_IF_SUM(if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);)
-    return x;
-}
 
 #ifdef TALLY_SUM_TERM
 TALLY_FN void TALLY_N(add_values)(tally_levels *levels, const TALLY_N(share) *x, const int32_t count) {
@@ -140,80 +103,24 @@ TALLY_FN void TALLY_N(add_products)(tally_levels *levels, const TALLY_N(share) *
 TALLY_FN void TALLY_N(add_leaf)(TALLY_N(state) *state, const TALLY_N(share) *x, const TALLY_N(share) *y) {
     (void)y;
 #ifdef TALLY_SUM_TERM
-    if (state->sum.count == 1) TALLY_N(add_values)(&state->sum, x, 1);
+    if (state->ruler.sum.count == 1) TALLY_N(add_values)(&state->ruler.sum, x, 1);
 #if !(TALLY_NUMBER == TALLY_NUMBER_f16)
-    else if (state->sum.count == 2) TALLY_N(add_values)(&state->sum, x, 2);
-    else TALLY_N(add_values)(&state->sum, x, 3);
+    else if (state->ruler.sum.count == 2) TALLY_N(add_values)(&state->ruler.sum, x, 2);
+    else TALLY_N(add_values)(&state->ruler.sum, x, 3);
 #endif
 #endif
 #ifdef TALLY_PRODUCTS
-    if (!TALLY_IS_F64 && state->products.count == 1) TALLY_N(add_products)(&state->products, x, y, 1);
-    else if (!TALLY_IS_F64 && state->products.count == 2) TALLY_N(add_products)(&state->products, x, y, 2);
-    else if (state->products.count <= 3) TALLY_N(add_products)(&state->products, x, y, 3);
+    if (!TALLY_IS_F64 && state->ruler.products.count == 1) TALLY_N(add_products)(&state->ruler.products, x, y, 1);
+    else if (!TALLY_IS_F64 && state->ruler.products.count == 2) TALLY_N(add_products)(&state->ruler.products, x, y, 2);
+    else if (state->ruler.products.count <= 3) TALLY_N(add_products)(&state->ruler.products, x, y, 3);
 #if TALLY_IS_F64
-    else TALLY_N(add_products)(&state->products, x, y, 4);
+    else TALLY_N(add_products)(&state->ruler.products, x, y, 4);
 #endif
 #endif
     state->leaves++;
 }
 
-/* ---- choosing levels ---- */
-
-/* Levels for a leaf of these extents, and what else they hold. False: there are none. */
-TALLY_FN int32_t TALLY_N(choose)(TALLY_N(state) *state, TALLY_N(extent) x, TALLY_N(extent) y) {
-    int32_t high_x = TALLY_N(high_of)(x.most), unit_x = TALLY_N(unit_of)(x.least);
-    int32_t high_y = TALLY_N(high_of)(y.most), unit_y = TALLY_N(unit_of)(y.least);
-    int32_t slack = 1 << 10;
-    if (x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY) return 0;
-    if (x.most == 0 || y.most == 0) return 0; /* zeros: their signs may matter */
-#ifdef TALLY_SUM_TERM
-    slack = tally_slack(high_x - unit_x, TALLY_LANE_ADDITIONS, 1, TALLY_MOST_LEVELS_OF_VALUES, slack);
-#endif
-#ifdef TALLY_PRODUCTS
-    slack = tally_slack(high_x + high_y - unit_x - unit_y, TALLY_LANE_ADDITIONS, TALLY_PRODUCT_PARTS, TALLY_MOST_LEVELS_OF_PRODUCTS,
-                        slack >= 0 ? 2 * slack : slack);
-    slack = slack >= 0 ? slack / 2 : slack;
-#endif
-    if (slack < 0) return 0;
-    /* What room is left goes to smaller values, but for three binades. */
-    high_x += slack < 6 ? slack / 2 : 3;
-    high_y += slack < 6 ? slack / 2 : 3;
-    unit_x -= slack < 6 ? slack - slack / 2 : slack - 3;
-    unit_y -= slack < 6 ? slack - slack / 2 : slack - 3;
-    if (unit_x < TALLY_SIZE_LEAST) unit_x = TALLY_SIZE_LEAST;
-    if (unit_y < TALLY_SIZE_LEAST) unit_y = TALLY_SIZE_LEAST;
-#ifdef TALLY_SUM_TERM
-    if (!tally_plan(&state->sum, high_x, unit_x, TALLY_LANE_ADDITIONS, 1)) return 0;
-#endif
-#ifdef TALLY_PRODUCTS
-    if (!tally_plan(&state->products, high_x + high_y, unit_x + unit_y, TALLY_LANE_ADDITIONS, TALLY_PRODUCT_PARTS)) return 0;
-#endif
-    state->most_x = TALLY_N(most_below)(high_x);
-    state->least_x = TALLY_N(least_above)(unit_x);
-    state->most_y = TALLY_N(most_below)(high_y);
-    state->least_y = TALLY_N(least_above)(unit_y);
-    return 1;
-}
-TALLY_FN void TALLY_N(forget_levels)(TALLY_N(state) *state) {
-    state->most_x = state->most_y = 0; /* no leaf but one of zeros is within them */
-    state->least_x = state->least_y = UINT32_MAX;
-    TALLY_IF_SUM(tally_no_levels(&state->sum);)
-    TALLY_IF_PRODUCTS(tally_no_levels(&state->products);)
-}
-
 /* ---- terms one by one ---- */
-
-TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
-#ifdef TALLY_KEYS
-    int64_t key = TALLY_IS_F64 ? tally_bits_f64((double)TALLY_N(value)(t)) : tally_bits_f32((float)TALLY_N(value)(t));
-    int32_t is_nan = TALLY_N(is_nan)(t);
-    key ^= key < 0 ? (TALLY_IS_F64 ? INT64_MAX : INT32_MAX) : 0;
-    notes->low = is_nan ? INT64_MIN : key < notes->low ? key : notes->low;
-    notes->high = is_nan ? INT64_MAX : key > notes->high ? key : notes->high;
-#else
-    (void)notes, (void)t;
-#endif
-}
 
 /* A leaf without NaNs; its values' own keys are narrower. */
 TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share) *x, int64_t n) {
@@ -236,23 +143,6 @@ TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share)
 #else
     (void)notes, (void)x, (void)n;
 #endif
-}
-
-/* A finite value is significand * 2^offset, in units of 2^TALLY_ORIGIN. */
-typedef struct TALLY_N(taken) {
-    uint64_t significand;
-    int32_t offset, is_negative, is_special;
-} TALLY_N(taken);
-TALLY_FN TALLY_N(taken) TALLY_N(take)(TALLY_T t) {
-    const int32_t fraction = TALLY_DIGITS_OF_TYPE - 1;
-    TALLY_B bits = (TALLY_B)TALLY_N(bits)(t), rest = (TALLY_B)(bits & (((uint64_t)1 << fraction) - 1));
-    int32_t e = (int32_t)((bits & (TALLY_B)TALLY_K_HIGH) >> fraction);
-    TALLY_N(taken) a;
-    a.significand = e != 0 ? rest | (uint64_t)1 << fraction : rest;
-    a.offset = (e != 0 ? e : 1) + TALLY_SIZE_LEAST - 1 - TALLY_ORIGIN;
-    a.is_negative = (int32_t)(bits >> (8 * TALLY_BYTES - 1));
-    a.is_special = (bits & (TALLY_B)TALLY_K_HIGH) >= TALLY_INFINITY_BITS;
-    return a;
 }
 
 /* One pair of values, if it is there. */
@@ -339,7 +229,7 @@ TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *f
 
 TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
     TALLY_N(share) share;
-    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from, at);
+    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from->values, at);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         int64_t row = s * TALLY_DEVICE_COLUMNS;
@@ -372,14 +262,14 @@ TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source 
     TALLY_N(extent) of_x = TALLY_N(measure)(&x), of_y = of_x;
     int32_t beyond;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure)(&y);
-    beyond = of_x.most > state->most_x || of_x.least < state->least_x || of_y.most > state->most_y || of_y.least < state->least_y;
+    beyond = of_x.most > state->ruler.most_x || of_x.least < state->ruler.least_x || of_y.most > state->ruler.most_y || of_y.least < state->ruler.least_y;
     if (tally_any(beyond)) {
         of_x = TALLY_N(measure_warp)(of_x);
         of_y = TALLY_N(measure_warp)(of_y);
         TALLY_N(flush)(state, shared);
-        TALLY_N(forget_levels)(state);
-        if (!TALLY_N(choose)(state, of_x, of_y)) {
-            TALLY_N(forget_levels)(state);
+        TALLY_N(forget_levels)(&state->ruler);
+        if (!TALLY_N(choose)(&state->ruler, of_x, of_y, TALLY_LANE_ADDITIONS)) {
+            TALLY_N(forget_levels)(&state->ruler);
             TALLY_N(scatter)(from_x, from_y, at, n, state, shared);
             return;
         }
@@ -425,7 +315,7 @@ TALLY_FN void TALLY_N(take_leaves)(const tally_work *work, TALLY_N(state) *state
 TALLY_FN TALLY_N(state) TALLY_N(begin)(void) {
     TALLY_N(state) state;
     __builtin_memset(&state, 0, sizeof state);
-    TALLY_N(forget_levels)(&state);
+    TALLY_N(forget_levels)(&state.ruler);
 #ifdef TALLY_KEYS
     state.notes.low = INT64_MAX;
     state.notes.high = INT64_MIN;
@@ -520,33 +410,41 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     return 1;
 }
 
+/* The node, or its result: by warp 0 of the last block. */
+TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) {
+    TALLY_N(node) *node = &shared->node;
+    int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
+    TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
+                 if (sum.end > 0 && sum.first < first) first = sum.first;)
+    TALLY_IF_PRODUCTS(tally_used_limbs products = tally_find_limbs(node->products + TALLY_EVIDENCE, TALLY_PRODUCT_LIMBS);
+                      if (products.end > 0 && products.first / 2 < first) first = products.first / 2;)
+    if (tally_lane() != 0) return;
+    node->n += work->count;
+    if (work->node != 0) {
+        TALLY_N(settle)(node);
+        __builtin_memcpy(work->node, node, sizeof *node);
+    } else if (work->result != 0) {
+        TALLY_N(total) total = TALLY_N(total_of)(node);
+        /* The origin of products stays twice that of values. */
+        TALLY_IF_SUM(tally_trim(&total.sum, node->sum, first, sum.end); tally_settle(node->sum + first, total.sum.count);)
+        TALLY_IF_PRODUCTS(tally_trim(&total.products, node->products, 2 * first, products.end);
+                          tally_settle(node->products + 2 * first, total.products.count);)
+        TALLY_N(conclude)(&total, &work->final, work->result);
+        if (work->saw != 0 && total.n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
+    }
+}
+
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_N(state) state = TALLY_N(begin)();
     TALLY_N(clear_shared)(shared);
     TALLY_N(take_leaves)(&work, &state, shared);
     TALLY_N(gather_warps)(&state, shared);
-    if (!TALLY_N(gather_blocks)(&work, shared) || tally_thread() != 0) return;
-    shared->node.n += work.count;
-    TALLY_N(settle)(&shared->node);
-    if (work.node != 0) __builtin_memcpy(work.node, &shared->node, sizeof shared->node);
-    if (work.result != 0) {
-        TALLY_N(total) total = TALLY_N(total_of)(&shared->node);
-        TALLY_N(conclude)(&total, &work.final, work.result);
-        if (work.saw != 0 && total.n == 0) tally_or32(work.saw, TALLY_SAW_EMPTY);
-    }
+    if (!TALLY_N(gather_blocks)(&work, shared) || tally_warp() != 0) return;
+    TALLY_N(deliver)(&work, shared);
 }
 
-#undef TALLY_MOST_LEVELS_OF_VALUES
-#undef TALLY_MOST_LEVELS_OF_PRODUCTS
-#undef TALLY_PRODUCT_PARTS
-#undef TALLY_LANE_ADDITIONS
-#undef TALLY_SIZE_INFINITY
-#undef TALLY_SIZE_FRACTION
-#undef TALLY_SIZE_LEAST
-#undef TALLY_DIGITS_OF_TYPE
-#undef TALLY_IF_SUM
-#undef TALLY_IF_PRODUCTS
+#include "lib/terms_end.h"
 #undef TALLY_SUM_DIGITS
 #undef TALLY_PRODUCT_DIGITS
 #undef TALLY_SUM_COLUMNS
@@ -555,6 +453,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
 #undef TALLY_AHEAD
 #undef TALLY_RESIDENT
 #undef TALLY_PART
+#undef TALLY_SLOT
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF
 #include "lib/exact_end.h"

@@ -82,12 +82,21 @@ tally_status tally_emit(const tally_context *context, tally_op op, tally_type ty
     TALLY_CHECK(size != NULL, BAD_ARGUMENT, "tally_emit needs a place for the size");
     *size = 0;
     TALLY_TRY(tally__specify(context, op, type, &spec));
-    TALLY_TRY(tally__unit_of(&spec, &unit));
+    TALLY_TRY(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
     TALLY_TRY(tally__emit(&unit, &text));
     *size = strlen(text) + 1;
     if (buffer != NULL && capacity >= *size) memcpy(buffer, text, *size);
     free(text);
     TALLY_CHECK(buffer == NULL || capacity >= *size, NO_SPACE, "the source takes %zu bytes, the buffer has %zu", *size, capacity);
+    return TALLY_OK;
+}
+
+tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes) {
+    tally__spec spec;
+    TALLY_CHECK(bytes != NULL && count >= 0, BAD_ARGUMENT, "tally_scratch_bytes needs a place for the size, and a count that is not negative");
+    *bytes = 0;
+    TALLY_TRY(tally__specify(context, op, type, &spec));
+    *bytes = tally__scratch_bytes(tally__node_bytes_at_most(&spec, count));
     return TALLY_OK;
 }
 
@@ -104,7 +113,9 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     platform = spec.options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
-    status = tally__gpu_kernel(gpu, &spec, &loaded);
+    for (int form = 0; form < TALLY_FORMS && status == TALLY_OK && (spec.user == NULL || form == TALLY_FORM_WHOLE); form++)
+        status = tally__gpu_kernel(gpu, &spec, (tally__form)form, &loaded);
+    if (status == TALLY_OK && spec.result_type != TALLY_STRUCT) status = tally__gpu_kernel(gpu, NULL, TALLY_FORM_WHOLE, &loaded); /* to give it in any type */
     tally__gpu_leave(gpu);
     return status;
 }

@@ -6,15 +6,16 @@
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 
-enum { MOST_OPTIONS = 8, LOG_SHOWN = 380 };
+enum { LOG_SHOWN = 380, MOST_FEWER = 4 };
 
 /* Of one compilation. */
 typedef struct job {
     const tally__nvrtc *nvrtc;
     const tally__unit *unit;
     tally__nvrtc_handle program;
-    bool ptx; /* for a GPU that this NVRTC does not know: the driver makes the image of it */
-    bool verbose;
+    bool ptx;  /* for a GPU that this NVRTC does not know: the driver makes the image of it */
+    int fewer; /* blocks on a multiprocessor than the kernel asks for (TALLY_ENTRY, kernels/lib/device.h) */
+    char *log; /* of a compilation that succeeded, with what the assembler tells */
 } job;
 
 static tally_status nvrtc_failed(const job *j, int error, const char *call) {
@@ -66,13 +67,28 @@ static char *log_of(const job *j) {
     return log;
 }
 
-/* The log's first lines, as far as a sentence has room for them. */
+/* The line of the log that tells the first error: warnings may stand before it. */
+static const char *first_error(const char *log, int *length) {
+    const char *error = strstr(log, "error");
+    while (error != NULL && error > log && error[-1] != '\n') error--;
+    if (error == NULL) error = log;
+    *length = (int)strcspn(error, "\n");
+    if (*length > LOG_SHOWN) *length = LOG_SHOWN;
+    return error;
+}
+
+/* An operator's text is the caller's to mend, and user.h is its name. */
 static tally_status compile_failed(const job *j, int error) {
     char *log = log_of(j);
+    int length;
+    const char *line;
     tally_status status;
     if (log == NULL) return nvrtc_failed(j, error, "nvrtcCompileProgram");
-    status = tally__fail(j->unit->user_text != NULL ? TALLY_BAD_ARGUMENT : TALLY_UNSUPPORTED,
-                         "the kernel %s does not compile: %.*s", j->unit->entry, LOG_SHOWN, log);
+    line = first_error(log, &length);
+    if (j->unit->user_text != NULL)
+        status = tally__fail(TALLY_BAD_ARGUMENT, "the operator's text does not compile: %.*s", length, line);
+    else
+        status = tally__fail(TALLY_UNSUPPORTED, "the kernel %s does not compile: %.*s", j->unit->entry, length, line);
     free(log);
     return status;
 }
@@ -87,8 +103,8 @@ enum { OPTIONS = sizeof options / sizeof *options, OLD_OPTIONS = 4 };
 static int option_count(const tally__nvrtc *nvrtc) { return nvrtc->major >= 13 ? OPTIONS : OLD_OPTIONS; }
 
 static tally_status compile(job *j, int sm) {
-    const char *all[OPTIONS + 2];
-    char architecture[64];
+    const char *all[OPTIONS + 3];
+    char architecture[64], fewer[64];
     int best = 0, count = option_count(j->nvrtc), error;
     for (int i = 0; i < j->nvrtc->sm_count; i++)
         if (j->nvrtc->sm[i] <= sm && j->nvrtc->sm[i] > best) best = j->nvrtc->sm[i];
@@ -100,9 +116,28 @@ static tally_status compile(job *j, int sm) {
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", j->ptx ? "compute" : "sm", best);
     all[0] = architecture;
     memcpy(all + 1, options, sizeof options);
-    if (j->verbose) all[++count] = "--ptxas-options=-v";
+    snprintf(fewer, sizeof fewer, "--define-macro=TALLY_FEWER=%d", j->fewer);
+    all[++count] = fewer;
+    all[++count] = "--ptxas-options=-v";
     error = j->nvrtc->compile(j->program, 1 + count, all);
-    return error == 0 ? TALLY_OK : compile_failed(j, error);
+    if (error != 0) return compile_failed(j, error);
+    j->log = log_of(j);
+    return TALLY_OK;
+}
+
+/* Whether registers went to memory, in any function of the kernel. */
+static bool has_spilled(const char *log) {
+    static const char words[] = " bytes spill stores";
+    for (const char *p = log; p != NULL && (p = strstr(p, words)) != NULL; p += sizeof words - 1)
+        if (p - log < 2 || p[-1] != '0' || p[-2] != ' ') return true;
+    return false;
+}
+
+static void forget(job *j) {
+    free(j->log);
+    j->log = NULL;
+    if (j->program != NULL) j->nvrtc->destroy(&j->program);
+    j->program = NULL;
 }
 
 static tally_status take(const job *j, tally__image *image) {
@@ -121,16 +156,24 @@ static tally_status take(const job *j, tally__image *image) {
 }
 
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log) {
-    job j = {.unit = unit, .verbose = log != NULL};
+    job j = {.unit = unit};
     tally_status status;
+    bool again;
     if (log != NULL) *log = NULL;
     *image = (tally__image){NULL, 0};
     TALLY_TRY(tally__nvrtc_open(&j.nvrtc));
-    TALLY_TRY(create(&j));
-    status = compile(&j, sm);
-    if (status == TALLY_OK && log != NULL) *log = log_of(&j);
-    if (status == TALLY_OK) status = take(&j, image);
-    j.nvrtc->destroy(&j.program);
+    do { /* what a kernel asks for may be too much for this architecture, compiler, or operator */
+        status = create(&j);
+        if (status == TALLY_OK) status = compile(&j, sm);
+        again = status == TALLY_OK && j.fewer < MOST_FEWER && has_spilled(j.log);
+        if (!again && status == TALLY_OK) status = take(&j, image);
+        if (!again && status == TALLY_OK && log != NULL) {
+            *log = j.log;
+            j.log = NULL;
+        }
+        forget(&j);
+        j.fewer++;
+    } while (again);
     return status;
 }
 

@@ -2,12 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/call.h"
 #include "cuda/cuda.h"
-#include "cuda/gpu.h"
+#include "cuda/rows.h"
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 
-enum { FAN = 64 }; /* as kernels/production/reduce.h combines nodes */
+enum {
+    FAN = 64,   /* as kernels/production/reduce.h combines nodes */
+    MAILBOX = 2 /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
+};
 
 /* ---- what is compiled ---- */
 
@@ -24,59 +28,69 @@ tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
 
-tally_status tally__unit_of(const tally__spec *spec, tally__unit *unit) {
-    tally_nan nan = tally__nan_of(spec);
-    const tally__operator_row *row = tally__operator(spec->op);
-    const char *word = type_word(spec->type), *name;
-    TALLY_CHECK(row != NULL, UNSUPPORTED, "operators of the caller's own run on the CPU only in this version");
+static const struct form {
+    const char *word, *text;
+} ordered_forms[] = {
+#define TALLY_ROW(ID, word, text) {#word, text},
+    TALLY_ORDERED_FORMS(TALLY_ROW)
+}, exact_forms[] = {TALLY_EXACT_FORMS(TALLY_ROW)};
+#undef TALLY_ROW
+
+/* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
+static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
+    const tally__user_operator *user = spec->user;
+    const tally_operator *d = &user->definition;
+    const char *word = d->input == TALLY_STRUCT ? "structure" : type_word(d->input);
+    TALLY_CHECK(d->text != NULL, UNSUPPORTED,
+                "%s is defined by callbacks only: a GPU needs it as text as well (tally_operator.text), or the array and output in host memory",
+                user->name);
+    unit->kernel = TALLY_USERS;
+    unit->type = spec->type;
+    unit->text = "production/reduce.h";
+    unit->user_text = d->text;
+    memcpy(unit->user_key, user->key, sizeof unit->user_key);
+    snprintf(unit->entry, sizeof unit->entry, "tally_reduce_%s_%s_0", user->key, word);
+    snprintf(unit->preface, sizeof unit->preface,
+             "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
+             "#define TALLY_KERNEL_FILE \"lib/user.h\"\n#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS 1\n"
+             "#define TALLY_USER_TEXT \"user.h\"\n#define TALLY_USER_ACC %d\n#define TALLY_USER_RESULT %d\n#define TALLY_USER_KEEPS_ORDER %d\n"
+             "#define TALLY_STRUCT_BYTES %d\n",
+             user->name, word, user->key, TALLY_ORDER_FIXED, (int)d->acc_size, (int)d->result_size, d->commutative == 0,
+             (int)d->input_size);
+    return TALLY_OK;
+}
+
+tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
+    tally_nan nan;
+    const tally__operator_row *row;
+    const struct form *of;
+    const char *word, *name;
     memset(unit, 0, sizeof *unit);
+    if (spec == NULL) {
+        *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
+        return TALLY_OK;
+    }
+    TALLY_CHECK(spec->user == NULL || form == TALLY_FORM_WHOLE, UNSUPPORTED,
+                "operators of the caller's own reduce whole arrays on a GPU, and segments of host memory");
+    if (spec->user != NULL) return unit_of_user(spec, unit);
+    nan = tally__nan_of(spec);
+    row = tally__operator(spec->op);
+    word = type_word(spec->type);
     name = spec->exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
     unit->kernel = spec->kernel_number;
+    unit->form = form;
     unit->type = spec->type;
     unit->nan = nan;
     unit->exact = spec->exact;
-    unit->text = spec->exact ? "production/reduce_exact.h" : "production/reduce.h";
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", spec->exact ? "exact" : "reduce", name, word, (int)nan);
+    of = &(spec->exact ? exact_forms : ordered_forms)[form];
+    unit->text = of->text;
+    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
              spec->exact ? "exact" : "operators", name, row->order, row->inputs);
     return TALLY_OK;
-}
-
-/* ---- where things lie ---- */
-
-typedef enum memory_kind { IN_HOST, IN_DEVICE, IN_PINNED, IN_MANAGED } memory_kind;
-typedef struct memory {
-    memory_kind kind;
-    int ordinal;
-} memory;
-
-/* What the driver knows of an address; without a driver it is the host's. */
-static memory kind_of(const tally__driver *driver, const void *address) {
-    int type = 0, managed = 0, ordinal = 0;
-    int wanted[] = {TALLY_CU_POINTER_MEMORY_TYPE, TALLY_CU_POINTER_IS_MANAGED, TALLY_CU_POINTER_DEVICE_ORDINAL};
-    void *values[] = {&type, &managed, &ordinal};
-    memory found = {IN_HOST, 0};
-    if (driver == NULL || address == NULL) return found;
-    if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS) return found;
-    if (managed) found.kind = IN_MANAGED;
-    else if (type == TALLY_CU_MEMORY_DEVICE) found.kind = IN_DEVICE;
-    else if (type == TALLY_CU_MEMORY_HOST) found.kind = IN_PINNED;
-    found.ordinal = ordinal;
-    return found;
-}
-
-/* Only a process that has libcuda loaded can have device memory. */
-static const tally__driver *driver_in_use(void) {
-    const char *why;
-    return tally__driver_is_loaded() ? tally__nvidia_platform.driver(&why) : NULL;
-}
-
-bool tally__lies_on_gpu(const void *address) {
-    memory_kind kind = kind_of(driver_in_use(), address).kind;
-    return kind == IN_DEVICE || kind == IN_MANAGED;
 }
 
 /* ---- one launch ---- */
@@ -87,15 +101,17 @@ typedef struct call {
     tally__cu_stream stream;
     const void *owner;
     const tally__spec *spec;
+    tally__input in;             /* as the GPU reaches it */
     tally__cu_address copies[2]; /* of inputs that lie in host memory */
+    tally__scratch scratch;
 } call;
 
-static tally_status copy_input(call *c, int which, const char **data, int64_t *stride, int64_t count, memory_kind kind) {
+static tally_status copy_input(call *c, int which, const char **data, int64_t stride, tally__memory_kind kind) {
     const tally__driver *driver = c->gpu->driver;
-    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = *stride < 0 ? -*stride : *stride;
-    size_t all = (size_t)((count - 1) * span + bytes);
-    const char *low = *stride < 0 ? *data + (count - 1) * *stride : *data;
-    if (kind != IN_HOST || count == 0) return TALLY_OK;
+    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = stride < 0 ? -stride : stride;
+    size_t all = (size_t)((c->in.count - 1) * span + bytes);
+    const char *low = stride < 0 ? *data + (c->in.count - 1) * stride : *data;
+    if (kind != TALLY_IN_HOST || c->in.count == 0) return TALLY_OK;
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&c->copies[which], all), "give memory for a copy of the array"));
     TALLY_TRY(tally__gpu_check(driver, driver->copy_in(c->copies[which], low, all, c->stream), "copy the array"));
     *data = (const char *)(uintptr_t)c->copies[which] + (*data - low);
@@ -111,7 +127,15 @@ static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
-    *node_bytes = (size_t)nodes * c->spec->kernel->node_size;
+    *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
+}
+/* Shorter runs make more tiles than these only of fewer values. */
+size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
+    int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
+    if (spec->exact) return 0;
+    if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
+    for (int64_t level = tiles; level > 1; level = (level + FAN - 1) / FAN) nodes += level;
+    return (size_t)nodes * MAILBOX * spec->kernel->node_size;
 }
 static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
@@ -121,65 +145,104 @@ static void shape_exact(const call *c, const tally__loaded *loaded, int64_t coun
     if (*blocks == 0) *blocks = 1;
 }
 
-/* Launches the reduction of n values. `result` is device memory for the natural result, or 0; then scratch->node gets the node. */
-static tally_status launch(call *c, const char *x, int64_t x_stride, const char *y, int64_t y_stride, int64_t n, int64_t first,
-                           tally__cu_address result, tally__scratch *scratch) {
+/* What a launch gives: the node, or the natural result. */
+typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
+
+/* Launches the reduction of n values from `begin` on, the first of which has index `first`. `to` is device memory for what it gives; 0: the
+ * scratch memory for a node. */
+static tally_status launch(call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
     const tally__driver *driver = c->gpu->driver;
-    tally_work work = {.x = x, .y = y, .x_stride = x_stride, .y_stride = y_stride, .count = n, .first = first, .final = c->spec->final};
+    const tally__input *in = &c->in;
+    tally_work work = {.x = in->x + begin * in->x_stride, .y = in->y + begin * in->y_stride, .x_stride = in->x_stride, .y_stride = in->y_stride,
+                       .count = n, .first = first, .final = c->spec->final};
     void *parameters[] = {&work};
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, &loaded));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WHOLE, &loaded));
     if (c->spec->exact)
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, node_bytes, 0, 0, scratch));
-    work.nodes = (char *)(uintptr_t)(c->spec->exact ? scratch->sums : scratch->nodes);
-    work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
-    if (result != 0)
-        work.result = (void *)(uintptr_t)result;
-    else
-        work.node = (void *)(uintptr_t)scratch->node;
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, TALLY_FOR_BOXES, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
+                                 c->spec->options.scratch_bytes, &c->scratch));
+    work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
+    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
+    *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
     return tally__gpu_check(driver,
                             driver->launch(loaded.function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, c->stream, parameters, NULL),
                             "start a kernel");
 }
 
-/* Waits, and gives the result to the host. */
-static tally_status fetch(const call *c, const tally__scratch *scratch, const tally__sink *sink, tally__report *report) {
+/* Waits, and gives the host what is in the scratch memory for a node. */
+static tally_status fetch(const call *c, void *to, size_t bytes) {
     const tally__driver *driver = c->gpu->driver;
-    const tally__kernel *kernel = c->spec->kernel;
-    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
-    tally__room room;
     int capture = TALLY_CU_CAPTURE_NONE;
     TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(c->stream, &capture), "tell whether the stream is captured"));
     TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
                 "a captured reduction cannot wait for its result: give an output in device memory");
-    TALLY_TRY(tally__gpu_check(driver, driver->copy_out(&room, scratch->node, kernel->node_size, c->stream), "copy the result"));
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_wait(c->stream), "finish the reduction"));
-    report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
+    TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to, c->scratch.node, bytes, c->stream), "copy the result"));
+    return tally__gpu_check(driver, driver->stream_wait(c->stream), "finish the reduction");
+}
+
+/* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes its own. */
+static tally_status reduce_to_host(call *c, const tally__sink *sink, tally__report *report) {
+    const tally__kernel *kernel = c->spec->kernel;
+    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+    tally__room room;
+    bool finished = c->spec->user != NULL;
+    TALLY_TRY(launch(c, 0, c->in.count, 0, finished ? GIVES_RESULT : GIVES_NODE, 0));
+    TALLY_TRY(finished ? fetch(c, result, kernel->result_bytes) : fetch(c, &room, kernel->node_size));
+    if (!finished) report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
     report->saw |= tally__store(c->spec, sink, 0, 1, result);
     return TALLY_OK;
 }
 
-static tally_status reduce_here(call *c, const tally__input *in, const memory *of_x, const memory *of_y, const tally__sink *sink,
-                                bool sink_on_device, tally__report *report) {
-    const char *x = in->x, *y = in->y;
-    int64_t x_stride = in->x_stride, y_stride = in->y_stride;
-    tally__scratch scratch;
-    tally__cu_address result = sink_on_device ? (tally__cu_address)(uintptr_t)sink->data : 0;
-    TALLY_CHECK(!sink_on_device || sink->type == c->spec->result_type, UNSUPPORTED,
-                "a result in device memory has its natural type in this version: ask for TALLY_NATURAL");
-    TALLY_TRY(copy_input(c, 0, &x, &x_stride, in->count, of_x->kind));
-    if (c->spec->inputs == 2) {
-        TALLY_TRY(copy_input(c, 1, &y, &y_stride, in->count, of_y->kind));
-    } else
-        y = x;
-    TALLY_TRY(launch(c, x, x_stride, y, y_stride, in->count, 0, result, &scratch));
-    if (!sink_on_device) return fetch(c, &scratch, sink, report);
-    report->saw = in->count == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+/* The result in the scratch memory for a node goes to its type and place, behind the kernel that gives it. */
+static tally_status convert(const call *c, const tally__sink *sink) {
+    tally_work work = {.x = (const char *)(uintptr_t)c->scratch.node, .result = sink->data,
+                       .user = (int32_t)c->spec->result_type | (int32_t)sink->type << 8 | c->spec->components << 16};
+    void *parameters[] = {&work};
+    tally__loaded loaded;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
+    return tally__gpu_check(c->gpu->driver, c->gpu->driver->launch(loaded.function, 1, 1, 1, 32, 1, 1, 0, c->stream, parameters, NULL),
+                            "start the conversion of the result");
+}
+
+/* What is to be told of the result of no values; a result of the caller's own operator is fine. */
+static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
+    _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
+    char written[TALLY_RESULT_BYTES];
+    tally__sink here = {written, sink->type, TALLY_RESULT_BYTES, false};
+    tally__room room;
+    int saw;
+    if (spec->user != NULL) return 0;
+    spec->kernel->nothing(spec->kernel, &room.node);
+    saw = spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
+    return saw | tally__store(spec, &here, 0, 1, result);
+}
+
+static tally_status reduce_here(call *c, const tally__memory *of_x, const tally__memory *of_y, const tally__sink *sink, bool sink_on_device,
+                                tally__report *report) {
+    bool converts;
+    TALLY_TRY(copy_input(c, 0, &c->in.x, c->in.x_stride, of_x->kind));
+    if (c->spec->inputs == 2)
+        TALLY_TRY(copy_input(c, 1, &c->in.y, c->in.y_stride, of_y->kind));
+    else
+        c->in.y = c->in.x, c->in.y_stride = c->in.x_stride;
+    if (!sink_on_device) return reduce_to_host(c, sink, report);
+    converts = sink->type != c->spec->result_type;
+    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, converts ? 0 : (tally__cu_address)(uintptr_t)sink->data));
+    if (converts) TALLY_TRY(convert(c, sink));
+    if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, sink); /* all that is known by now */
+    return TALLY_OK;
+}
+
+/* Scratch memory of the caller's is that GPU's. */
+static tally_status check_given(const call *c) {
+    const void *given = c->spec->options.scratch;
+    tally__memory of_given = given != NULL ? tally__memory_of(c->gpu->driver, given) : (tally__memory){TALLY_IN_DEVICE, c->gpu->ordinal};
+    TALLY_CHECK(of_given.kind == TALLY_IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT, "options.scratch is no memory of GPU %d", c->gpu->ordinal);
     return TALLY_OK;
 }
 
@@ -187,19 +250,20 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
                               tally__report *report) {
     const char *why;
     const tally__driver *driver = platform->driver(&why);
-    call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec};
+    call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
     tally_status status;
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    memory of_x = kind_of(driver, in->x), of_y = spec->inputs == 2 ? kind_of(driver, in->y) : of_x, of_out = kind_of(driver, sink->data);
-    bool sink_on_device = of_out.kind == IN_DEVICE;
-    int ordinal = of_x.kind == IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
-    TALLY_CHECK((of_y.kind != IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
+    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x, of_out = tally__memory_of(driver, sink->data);
+    bool sink_on_device = of_out.kind == TALLY_IN_DEVICE;
+    int ordinal = of_x.kind == TALLY_IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
+    TALLY_CHECK((of_y.kind != TALLY_IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
                 "the arrays lie on different GPUs");
-    TALLY_CHECK(!sink_on_device || (of_x.kind != IN_HOST && of_y.kind != IN_HOST) || in->count == 0, BAD_ARGUMENT,
+    TALLY_CHECK(!sink_on_device || (of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST) || in->count == 0, BAD_ARGUMENT,
                 "the array lies in host memory and the output on a GPU: both must be in reach of it");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
     TALLY_TRY(tally__gpu_enter(c.gpu));
-    status = reduce_here(&c, in, &of_x, &of_y, sink, sink_on_device, report);
+    status = check_given(&c);
+    if (status == TALLY_OK) status = reduce_here(&c, &of_x, &of_y, sink, sink_on_device, report);
     for (int i = 0; i < 2; i++)
         if (c.copies[i] != 0) driver->release(c.copies[i]);
     tally__gpu_leave(c.gpu);
@@ -213,12 +277,89 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
     return reduce_on(&tally__simt_platform, spec, in, sink, report);
 }
 
-static tally_status no_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
-                                tally__report *report) {
-    (void)spec, (void)in, (void)cut, (void)sink, (void)report;
-    return tally__fail(TALLY_UNSUPPORTED, "segments are reduced on the CPU only in this version, and from host memory");
+/* ---- for states ---- */
+
+static const tally__platform *platform_of(const tally__spec *spec) {
+    return spec->options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
+}
+
+const tally__backend *tally__far_backend_of(const tally_options *options, const void *address) {
+    const char *why;
+    if (options->backend == TALLY_BACKEND_SIMT)
+        return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE ? &tally__simt_backend : NULL;
+    if (options->backend != TALLY_BACKEND_AUTO && options->backend != TALLY_BACKEND_CUDA) return NULL;
+    return tally__lies_on_gpu(address) ? &tally__cuda_backend : NULL;
+}
+
+/* Enters the GPU that the arrays lie on; to be left with tally__gpu_leave. */
+static tally_status begin_far(const tally__spec *spec, const tally__input *in, call *c) {
+    const char *why;
+    const tally__driver *driver = platform_of(spec)->driver(&why);
+    *c = (call){.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
+    TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
+    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x;
+    TALLY_CHECK(of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST && of_x.ordinal == of_y.ordinal, BAD_ARGUMENT,
+                "the two arrays lie in different memory: both must be in that of one GPU, or both in the host's");
+    TALLY_TRY(tally__gpu_open(platform_of(spec), of_x.ordinal, &c->gpu));
+    TALLY_TRY(check_given(c));
+    return tally__gpu_enter(c->gpu);
+}
+
+static tally_status far_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first, tally__node *node) {
+    call c;
+    tally_status status;
+    TALLY_TRY(begin_far(spec, in, &c));
+    status = launch(&c, begin, n, first, GIVES_NODE, 0);
+    if (status == TALLY_OK) status = fetch(&c, node, spec->kernel->node_size);
+    tally__gpu_leave(c.gpu);
+    return status;
+}
+
+/* n values that lie `stride` bytes apart, less than a leaf of them: one by one, unless they lie side by side. */
+static tally_status copy_far(const call *c, const char *from, int64_t stride, int64_t n, char *to) {
+    const tally__driver *driver = c->gpu->driver;
+    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, pieces = stride == bytes ? 1 : n;
+    for (int64_t i = 0; i < pieces; i++)
+        TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to + i * bytes, (tally__cu_address)(uintptr_t)(from + i * stride),
+                                                            (size_t)(n / pieces * bytes), c->stream), "copy values"));
+    return TALLY_OK;
+}
+
+static tally_status far_values(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y) {
+    call c;
+    tally_status status;
+    if (n == 0) return TALLY_OK;
+    TALLY_TRY(begin_far(spec, in, &c));
+    status = copy_far(&c, in->x + begin * in->x_stride, in->x_stride, n, x);
+    if (status == TALLY_OK && spec->inputs == 2) status = copy_far(&c, in->y + begin * in->y_stride, in->y_stride, n, y);
+    if (status == TALLY_OK) status = tally__gpu_check(c.gpu->driver, c.gpu->driver->stream_wait(c.stream), "copy values");
+    tally__gpu_leave(c.gpu);
+    return status;
+}
+
+/* ---- segments ---- */
+
+/* Rows are the only cut yet. */
+static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                const tally__sink *sink, tally__report *report) {
+    tally__call c;
+    tally_status status;
+    TALLY_CHECK(cut->cut == TALLY_ROWS, UNSUPPORTED, "segments other than rows are reduced on the CPU only in this version, and from host memory");
+    status = tally__call_open(&c, platform, spec, in, sink);
+    if (status == TALLY_OK) status = tally__reduce_rows(&c, cut, sink, report);
+    tally__call_close(&c);
+    return status;
+}
+
+static tally_status cuda_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return segments_on(&tally__nvidia_platform, spec, in, cut, sink, report);
+}
+static tally_status simt_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
+                                  tally__report *report) {
+    return segments_on(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, no_segments};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, no_segments};
+const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments, far_tree, far_values};
+const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments, far_tree, far_values};

@@ -21,7 +21,8 @@ typedef struct scratch_entry {
     struct scratch_entry *next;
     const void *owner;
     tally__cu_stream stream;
-    bool captured;
+    tally__scratch_use use;
+    bool captured, is_given;
     tally__cu_address memory;
     size_t node_bytes;
 } scratch_entry;
@@ -93,14 +94,17 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* ---- kernels ---- */
 
-/* Whether the unit of a kernel is that of the spec. */
-static bool is_of_spec(const tally__unit *unit, const tally__spec *spec) {
+/* Whether the unit of a kernel is that of the spec and form. */
+static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
+    if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
+    if (unit->form != form) return false;
+    if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
 }
 
-static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec) {
+static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec, tally__form form) {
     kernel_entry *entry = device->kernels;
-    while (entry != NULL && !is_of_spec(&entry->unit, spec)) entry = entry->next;
+    while (entry != NULL && !is_of_spec(&entry->unit, spec, form)) entry = entry->next;
     return entry;
 }
 
@@ -121,26 +125,27 @@ static void unload(const tally__gpu *gpu, kernel_entry *entry) {
     free(entry);
 }
 
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded) {
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
     kernel_entry *entry, *first;
     tally_status status;
     pthread_mutex_lock(&lock);
-    entry = find_kernel(device, spec);
+    entry = find_kernel(device, spec, form);
     if (entry != NULL) *loaded = entry->loaded;
     pthread_mutex_unlock(&lock);
     if (entry != NULL) return TALLY_OK;
     entry = calloc(1, sizeof *entry);
     TALLY_CHECK(entry != NULL, NO_MEMORY, "no memory for a kernel's description");
-    status = tally__unit_of(spec, &entry->unit);
+    status = tally__unit_of(spec, form, &entry->unit);
     if (status == TALLY_OK) status = load(gpu, entry);
+    entry->unit.user_text = NULL; /* the context's, which may go */
     if (status != TALLY_OK) {
         unload(gpu, entry);
         return status;
     }
     *loaded = entry->loaded;
     pthread_mutex_lock(&lock);
-    first = find_kernel(device, spec);
+    first = find_kernel(device, spec, form);
     if (first == NULL) {
         entry->next = device->kernels;
         device->kernels = entry;
@@ -163,17 +168,18 @@ static tally__scratch lay_out(tally__cu_address memory) {
     return scratch;
 }
 
-/* Memory that is 0 where it must be. While a stream is captured nothing may wait for it: a stream of our own clears the memory. */
+/* Memory that is 0. While a stream is captured nothing may wait for it: a stream of our own clears the memory. */
 static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     const tally__driver *driver = gpu->driver;
     tally__cu_stream stream = NULL;
     int mode = TALLY_CU_CAPTURE_MODE_RELAXED;
+    size_t bytes = tally__scratch_bytes(entry->node_bytes);
     tally_status status;
     TALLY_TRY(tally__gpu_check(driver, driver->capture_mode(&mode), "prepare for a capture"));
-    status = tally__gpu_check(driver, driver->allocate(&entry->memory, tally__scratch_bytes(entry->node_bytes)), "give scratch memory");
+    status = tally__gpu_check(driver, driver->allocate(&entry->memory, bytes), "give scratch memory");
     if (status == TALLY_OK) {
         status = tally__gpu_check(driver, driver->stream_create(&stream, TALLY_CU_STREAM_NON_BLOCKING), "make a stream");
-        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(entry->memory, 0, FIXED_BYTES, stream), "clear scratch memory");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(entry->memory, 0, bytes, stream), "clear scratch memory");
         if (status == TALLY_OK) status = tally__gpu_check(driver, driver->stream_wait(stream), "clear scratch memory");
         if (stream != NULL) driver->stream_destroy(stream);
         if (status != TALLY_OK) driver->release(entry->memory);
@@ -182,24 +188,47 @@ static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     return status;
 }
 
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, size_t node_bytes, tally__cu_address given,
-                                size_t given_bytes, tally__scratch *scratch) {
+/* Memory of the caller's is cleared where a launch with it is put, once: a note says that it was. A capture only puts down that it will be, at
+ * each launch of the graph, so none is taken then. */
+static tally_status use_given(device_entry *device, const scratch_entry *fresh, size_t given_bytes, tally__scratch *scratch) {
+    const tally__driver *driver = device->gpu.driver;
+    scratch_entry *entry;
+    tally_status status = TALLY_OK;
+    size_t needed = tally__scratch_bytes(fresh->node_bytes);
+    TALLY_CHECK(given_bytes >= needed, NO_SPACE, "the scratch memory has %zu bytes, %zu are needed: see tally_scratch_bytes", given_bytes, needed);
+    pthread_mutex_lock(&lock);
+    for (entry = device->scratch; entry != NULL; entry = entry->next)
+        if (entry->is_given && entry->owner == fresh->owner && entry->memory == fresh->memory) break;
+    if (entry == NULL) {
+        entry = fresh->captured ? NULL : malloc(sizeof *entry);
+        if (entry == NULL && !fresh->captured) status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(fresh->memory, 0, fresh->captured ? needed : given_bytes, fresh->stream), "clear scratch memory");
+        if (status == TALLY_OK && entry != NULL) {
+            *entry = *fresh;
+            entry->next = device->scratch;
+            device->scratch = entry;
+        } else
+            free(entry);
+    }
+    pthread_mutex_unlock(&lock);
+    *scratch = lay_out(fresh->memory);
+    return status;
+}
+
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
+                                tally__cu_address given, size_t given_bytes, tally__scratch *scratch) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
-    scratch_entry *entry, fresh = {.owner = owner, .stream = stream, .node_bytes = 1 << 20};
+    scratch_entry *entry, fresh = {.owner = owner, .stream = stream, .use = use, .is_given = given != 0, .memory = given, .node_bytes = node_bytes};
     int capture = TALLY_CU_CAPTURE_NONE;
     tally_status status = TALLY_OK;
-    if (given != 0) {
-        TALLY_CHECK(given_bytes >= tally__scratch_bytes(node_bytes), NO_SPACE, "the scratch memory has %zu bytes, %zu are needed", given_bytes,
-                    tally__scratch_bytes(node_bytes));
-        *scratch = lay_out(given);
-        return TALLY_OK;
-    }
     TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture), "tell whether the stream is captured"));
     fresh.captured = capture != TALLY_CU_CAPTURE_NONE;
-    while (fresh.node_bytes < node_bytes) fresh.node_bytes *= 2;
+    if (given != 0) return use_given(device, &fresh, given_bytes, scratch);
+    for (fresh.node_bytes = 1 << 20; fresh.node_bytes < node_bytes;) fresh.node_bytes *= 2;
     pthread_mutex_lock(&lock);
     entry = fresh.captured ? NULL : device->scratch;
-    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->captured)) entry = entry->next;
+    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->use != use || entry->captured || entry->is_given))
+        entry = entry->next;
     if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
         status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
         if (status == TALLY_OK) status = make_scratch(gpu, &fresh);
@@ -223,13 +252,13 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
     return status;
 }
 
-/* The device's context is current. */
-static void forget_on(device_entry *device, const void *owner, bool all) {
+/* Of an owner, NULL: of all; only what was given, or everything: then the device's context is current. */
+static void forget_on(device_entry *device, const void *owner, bool only_given) {
     scratch_entry **place = &device->scratch;
     while (*place != NULL) {
         scratch_entry *entry = *place;
-        if (all || entry->owner == owner) {
-            device->gpu.driver->release(entry->memory); /* waits for what uses it */
+        if ((owner == NULL || entry->owner == owner) && (entry->is_given || !only_given)) {
+            if (!entry->is_given) device->gpu.driver->release(entry->memory); /* waits for what uses it */
             *place = entry->next;
             free(entry);
         } else
@@ -249,12 +278,19 @@ void tally__gpu_forget(const void *owner) {
     pthread_mutex_unlock(&lock);
 }
 
+void tally__gpu_forget_given(const void *owner) {
+    pthread_mutex_lock(&lock);
+    for (int p = 0; p < 2; p++)
+        for (int d = 0; d < MOST_DEVICES; d++) forget_on(&devices[p][d], owner, true);
+    pthread_mutex_unlock(&lock);
+}
+
 void tally__gpu_close_all(const tally__platform *platform) {
     pthread_mutex_lock(&lock);
     for (int d = 0; d < MOST_DEVICES; d++) {
         device_entry *device = &devices_of(platform)[d];
         if (!device->is_open || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
-        forget_on(device, NULL, true);
+        forget_on(device, NULL, false);
         while (device->kernels != NULL) {
             kernel_entry *next = device->kernels->next;
             unload(&device->gpu, device->kernels);

@@ -25,11 +25,13 @@ typedef struct tally__scratch {
     tally__cu_address node;     /* TALLY_NODE_BYTES, for a node that the host wants */
     tally__cu_address arrivals; /* TALLY_ARRIVALS counters, 0 */
     tally__cu_address sums;     /* TALLY_SUMS_BYTES, of which a node's are 0 */
-    tally__cu_address nodes;    /* the rest */
+    tally__cu_address nodes;    /* mailboxes of nodes, 0: the rest */
 } tally__scratch;
+/* Of a spec's reductions of up to `count` values, at most. (cuda.c) */
+size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);
 enum {
     TALLY_THREADS = 256, TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
-    TALLY_ARRIVALS = 1 << 13,
+    TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
     TALLY_MOST_TILES = 1 << 18,  /* their groups fit TALLY_ARRIVALS */
     TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* their keys fit */
@@ -46,13 +48,17 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernel of a spec, compiled and loaded at first use. */
-tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__loaded *loaded);
+/* The kernel of that form for a spec, or with NULL that which converts results, compiled and loaded at first use. */
+tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
+
+/* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch, or nodes, which a launch leaves as they are. The
+ * two are never the same memory. */
+typedef enum tally__scratch_use { TALLY_FOR_BOXES, TALLY_FOR_NODES } tally__scratch_use;
 
 /* Scratch memory for a launch on a stream, the owner's own until it gives it up: launches on one stream share, those that are captured
- * into a graph have their own each. `given` of `given_bytes`, 0 at first, is used instead if it is not 0. */
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, size_t node_bytes, tally__cu_address given,
-                                size_t given_bytes, tally__scratch *scratch);
+ * into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if it is not 0. TALLY_NO_SPACE: it is too small. */
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
+                                tally__cu_address given, size_t given_bytes, tally__scratch *scratch);
 /* Frees the scratch memory of an owner on all devices, when what was launched with it is done. */
 void tally__gpu_forget(const void *owner);
 /* Closes the devices of a platform: for tests. */

@@ -6,18 +6,41 @@
 #include "cuda/driver.h"
 #include "internal.h"
 
+/* What a kernel reduces: a whole array; rows of few values; rows whose values lie side by side; rows along another axis. Each has a text for
+ * operators in canonical order and one for exact ones; X(ID, word of names, text). */
+#define TALLY_ORDERED_FORMS(X)                      \
+    X(WHOLE, reduce, "production/reduce.h")         \
+    X(SHORT, short, "production/short.h")           \
+    X(ROWS, rows, "production/rows.h")              \
+    X(COLUMNS, columns, "production/columns.h")
+#define TALLY_EXACT_FORMS(X)                        \
+    X(WHOLE, exact, "production/reduce_exact.h")    \
+    X(SHORT, exact_short, "production/short_exact.h") \
+    X(ROWS, exact_rows, "production/rows_exact.h")  \
+    X(COLUMNS, exact_columns, "production/columns_exact.h")
+typedef enum tally__form {
+#define TALLY_ROW(ID, word, text) TALLY_FORM_##ID,
+    TALLY_ORDERED_FORMS(TALLY_ROW)
+#undef TALLY_ROW
+    TALLY_FORMS
+} tally__form;
+
 /* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text. All other texts of
  * kernels/ can be included by their names. */
 typedef struct tally__unit {
     char preface[1024];
     const char *text;   /* "production/reduce.h" */
     char entry[64];     /* the name of the kernel it defines */
-    int kernel;         /* which one that is, for a platform without a compiler: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
+    int kernel;         /* which one that is: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or one of those below */
+    tally__form form;
     tally_type type;
     tally_nan nan;
     bool exact;
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
+    char user_key[33];     /* of that operator, else "" */
 } tally__unit;
+
+enum { TALLY_USERS = -1, TALLY_CONVERTER = -2 };
 
 /* An image for module_load, in memory of malloc. */
 typedef struct tally__image {

@@ -123,5 +123,9 @@ TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     tally__simt_before_fresh(p);
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
+TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) {
+    tally__simt_before_atomic(p, sizeof *p);
+    __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
 
 #endif

@@ -5,27 +5,29 @@
 #include "kernel_list.h"
 #include "simt/production.h"
 
-#define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_##kernel;
-TALLY_KERNELS(TALLY_ROW)
-#undef TALLY_ROW
-#define TALLY_ROW(kernel) extern const tally__simt_set tally__simt_exact_##kernel;
-TALLY_EXACT_KERNELS(TALLY_ROW)
-#undef TALLY_ROW
+#define TALLY_DECLARE(form, kernel) extern const tally__simt_set tally__simt_##form##_##kernel;
+#define TALLY_ENTER(form, kernel) {"tally_" #form "_" #kernel, &tally__simt_##form##_##kernel},
+#define TALLY_ALL(X)                          \
+    TALLY_KERNELS_OF_FORM(X, reduce)          \
+    TALLY_KERNELS_OF_FORM(X, short)           \
+    TALLY_KERNELS_OF_FORM(X, rows)            \
+    TALLY_KERNELS_OF_FORM(X, columns)         \
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact)     \
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_rows) \
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns)
+TALLY_ALL(TALLY_DECLARE)
 
 static const struct {
     const char *name;
     const tally__simt_set *set;
-} sets[] = {
-#define TALLY_ROW(kernel) {"tally_reduce_" #kernel, &tally__simt_##kernel},
-    TALLY_KERNELS(TALLY_ROW)
-#undef TALLY_ROW
-#define TALLY_ROW(kernel) {"tally_exact_" #kernel, &tally__simt_exact_##kernel},
-    TALLY_EXACT_KERNELS(TALLY_ROW)
-#undef TALLY_ROW
-};
+} sets[] = {TALLY_ALL(TALLY_ENTER)};
+
+void tally_convert(tally_work work); /* convert.c */
 
 tally__simt_entry *tally__simt_production(const char *entry) {
     char name[64];
+    if (strcmp(entry, "tally_convert") == 0) return tally_convert;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         if (strncmp(entry, sets[k].name, strlen(sets[k].name)) != 0) continue;
         for (int type = TALLY_NATURAL + 1; type < TALLY_TYPE_END; type++)

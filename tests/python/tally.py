@@ -95,7 +95,8 @@ class Segments(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("size", c.c_size_t), ("accuracy", c.c_int), ("nan", c.c_int), ("threads", c.c_int), ("ddof", c.c_int),
-                ("backend", c.c_int), ("overflow", c.c_int), ("device", c.c_int), ("stream", c.c_void_p)]
+                ("backend", c.c_int), ("overflow", c.c_int), ("device", c.c_int), ("stream", c.c_void_p), ("scratch", c.c_void_p),
+                ("scratch_bytes", c.c_size_t)]
 
 
 LIFT = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_int64, c.c_int64, c.c_void_p)

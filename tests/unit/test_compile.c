@@ -3,7 +3,7 @@
  *
  * --arch 75,80,90,100,120   the architectures
  * --share I/N               of all pairs of a unit and an architecture only share I (1 to N). With as many shares as architectures each
- *                           unit is in each share once, for another architecture
+ *                           unit of a whole array is in each share once, for another architecture; of rows, a tenth as many are in any
  * --only TEXT               units whose name contains TEXT
  * --processes P             side by side, as one process compiles in one thread at a time; all processors
  * --out FILE                the table, tab-separated */
@@ -21,7 +21,7 @@
 #include "cuda/nvidia.h"
 #include "support.h"
 
-enum { MOST_ARCHS = 16, MOST_UNITS = 1024, SAID = 600 };
+enum { MOST_ARCHS = 16, MOST_UNITS = 4096, SAID = 600, ROWS_SHARES = 10 };
 
 static struct {
     int archs[MOST_ARCHS], arch_count, share, shares, processes;
@@ -99,10 +99,11 @@ static void list_units(void) {
     while (next_subject(&s)) {
         tally__spec spec;
         tally__unit unit;
-        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK ||
-            tally__unit_of(&spec, &unit) != TALLY_OK)
-            usage("no unit:", tally_message());
-        add_unit(&unit);
+        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK) usage("no unit:", tally_message());
+        for (int form = 0; form < TALLY_FORMS; form++) {
+            if (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK) usage("no unit:", tally_message());
+            add_unit(&unit);
+        }
     }
 }
 
@@ -116,7 +117,8 @@ static unsigned hash_of(const char *name) {
 static void list_jobs(void) {
     for (int u = 0; u < unit_count; u++)
         for (int a = 0; a < wanted.arch_count; a++) {
-            if ((hash_of(units[u].entry) + (unsigned)a) % (unsigned)wanted.shares + 1 != (unsigned)wanted.share)
+            const unsigned shares = (unsigned)wanted.shares * (wanted.shares > 1 && units[u].form != TALLY_FORM_WHOLE ? ROWS_SHARES : 1);
+            if ((hash_of(units[u].entry) + (unsigned)a) % shares + 1 != (unsigned)wanted.share)
                 todo->left_out++;
             else {
                 job *j = &todo->jobs[todo->count++];

@@ -4,48 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "cuda/cache.h"
-#include "cuda/cuda.h"
-#include "cuda/gpu.h"
-#include "simt/simt.h"
-#include "support.h"
-
-static tally_backend backend = TALLY_BACKEND_SIMT;
-static const tally__platform *platform = &tally__simt_platform;
-static const tally__driver *driver;
-static tally__gpu *gpu;
-
-static const char *const schedules[] = {"round", "lockstep", "reverse", "random:1", "greedy", "random:2"};
-enum { SCHEDULES = sizeof schedules / sizeof *schedules };
-
-static void choose_schedule(int turn) {
-    tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
-    if (backend != TALLY_BACKEND_SIMT) return;
-    EXPECT(tally__simt_parse(schedules[turn % SCHEDULES], &settings), "no schedule %s", schedules[turn % SCHEDULES]);
-    tally__simt_configure(&settings);
-    now.layout = schedules[turn % SCHEDULES];
-}
-
-static void set_scene(const subject *s, data_class class, int64_t size) {
-    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
-    now = fresh;
-}
-
-/* ---- device memory ---- */
-
-static tally__cu_address device_copy(const void *from, size_t bytes, size_t offset) {
-    tally__cu_address memory;
-    EXPECT(driver->allocate(&memory, bytes + offset + 1) == 0, "no device memory for %zu bytes", bytes);
-    EXPECT(bytes == 0 || driver->copy_in(memory + offset, from, bytes, NULL) == 0, "no copy to the device");
-    EXPECT(driver->stream_wait(NULL) == 0, "the copy failed");
-    return memory;
-}
-static void device_read(void *to, tally__cu_address from, size_t bytes) {
-    EXPECT(driver->copy_out(to, from, bytes, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy from the device");
-}
+#include "gpu_host.h"
 
 /* ---- whole arrays ---- */
 
@@ -249,51 +209,15 @@ static void test_threads(void **state) {
     }
 }
 
-/* ---- kernels ahead of the tests ---- */
-
-/* Compiles every kernel into the cache on disk, by several processes: NVRTC lets only one thread of each compile. */
-static void compile_all(int processes) {
-    for (int p = 0; p < processes; p++) {
-        subject s = {.op = -1};
-        if (fork() != 0) continue;
-        for (int turn = 0; next_subject(&s); turn++) {
-            tally__spec spec;
-            tally__unit unit;
-            const tally__image *image;
-            if (turn % processes != p) continue;
-            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK || tally__unit_of(&spec, &unit) != TALLY_OK ||
-                tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK)
-                printf("%s\n", tally_message());
-        }
-        _exit(0);
-    }
-    while (wait(NULL) > 0) continue;
-}
+static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads), cmocka_unit_test(test_failing_driver),
     };
-    const char *why = "";
-    if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
-        backend = TALLY_BACKEND_CUDA;
-        platform = &tally__nvidia_platform;
-        argv[1] = argv[0];
-        argc--, argv++;
-    }
-    if (argc > 2 && strcmp(argv[1], "--only") == 0) {
-        cmocka_set_test_filter(argv[2]);
-        argv[2] = argv[0];
-        argc -= 2, argv += 2;
-    }
-    int skipped = begin_program(argc, argv);
+    int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    driver = platform->driver(&why);
-    if (driver == NULL || tally__gpu_open(platform, 0, &gpu) != TALLY_OK || tally__gpu_enter(gpu) != TALLY_OK) {
-        printf("SKIPPED: %s\n", driver ? tally_message() : why);
-        return SKIPPED;
-    }
-    if (backend == TALLY_BACKEND_CUDA) compile_all(16);
+    compile_kernels(is_whole);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

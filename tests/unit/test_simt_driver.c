@@ -93,10 +93,11 @@ static void test_platform(void **state) {
     free(image.bytes);
     EXPECT_OK(tally__simt_platform.compiler_version(version, sizeof version));
     assert_string_equal(version, "");
-    unit.user_text = "user";
-    EXPECT_STATUS(tally__simt_platform.compile(&unit, 90, &image), TALLY_UNSUPPORTED);
     unit = (tally__unit){.entry = "nobody"};
     EXPECT_STATUS(tally__simt_platform.compile(&unit, 90, &image), TALLY_UNSUPPORTED);
+    unit.user_text = "user";
+    EXPECT_STATUS(tally__simt_platform.compile(&unit, 90, &image), TALLY_UNSUPPORTED);
+    EXPECT(strstr(tally_message(), "no compiler") != NULL, "another sentence");
 }
 
 /* A host that looks at what it is told and cleans up: the first error, whatever it was. */

@@ -1,0 +1,133 @@
+/* The exact result of one row by one warp, whatever its values: each is deposited in the limbs of a number in shared memory. Slow, and right
+ * for everything. No include guard; behind lib/terms.h. */
+TALLY_FN int64_t TALLY_N(with_sign)(uint64_t significand, int32_t is_negative) { return is_negative ? -(int64_t)significand : (int64_t)significand; }
+
+/* One pair of values, if it is there. */
+TALLY_FN void TALLY_N(add_one)(TALLY_N(notes) *notes, TALLY_N(node) *node, TALLY_T tx, TALLY_T ty) {
+    TALLY_N(taken) x = TALLY_N(take)(tx), y = TALLY_N(take)(ty);
+    (void)y;
+#if TALLY_NAN == 1
+    if (TALLY_N(is_nan)(tx) || TALLY_N(is_nan)(ty)) {
+        notes->absent++;
+        return;
+    }
+#endif
+    TALLY_N(widen_keys)(notes, tx);
+#ifdef TALLY_SUM_TERM
+    int32_t is_negative = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? 0 : x.is_negative;
+    if (x.is_special)
+        notes->seen_sum |= tally_special_evidence(TALLY_N(term)(tx));
+    else {
+        notes->seen_sum |= tally_finite_evidence(x.significand == 0, is_negative);
+        tally_deposit_shared(node->sum + TALLY_EVIDENCE, TALLY_N(with_sign)(x.significand, is_negative), x.offset);
+    }
+#endif
+#ifdef TALLY_PRODUCTS
+    if (x.is_special || y.is_special)
+        notes->seen_products |= tally_special_evidence((double)TALLY_N(value)(tx) * (double)TALLY_N(value)(ty));
+    else {
+        int32_t sign = x.is_negative ^ y.is_negative, offset = x.offset + y.offset;
+        notes->seen_products |= tally_finite_evidence(x.significand == 0 || y.significand == 0, sign);
+#if TALLY_IS_F64
+        tally_u128 product = (tally_u128)x.significand * y.significand;
+        tally_deposit_shared(node->products + TALLY_EVIDENCE, TALLY_N(with_sign)((uint64_t)product & 0xffffffffffff, sign), offset);
+        tally_deposit_shared(node->products + TALLY_EVIDENCE, TALLY_N(with_sign)((uint64_t)(product >> 48), sign), offset + 48);
+#else
+        tally_deposit_shared(node->products + TALLY_EVIDENCE, TALLY_N(with_sign)(x.significand * y.significand, sign), offset);
+#endif
+    }
+#endif
+}
+
+/* The notes of all lanes, to the node. */
+TALLY_FN void TALLY_N(gather_notes)(TALLY_N(notes) notes, TALLY_N(node) *node) {
+    notes.absent = tally_warp_sum(notes.absent);
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
+        notes.seen_sum |= (int32_t)tally_shuffle_xor((uint32_t)notes.seen_sum, mask);
+        notes.seen_products |= (int32_t)tally_shuffle_xor((uint32_t)notes.seen_products, mask);
+#ifdef TALLY_KEYS
+        int64_t low = tally_shuffle64(notes.low, mask), high = tally_shuffle64(notes.high, mask);
+        notes.low = low < notes.low ? low : notes.low;
+        notes.high = high > notes.high ? high : notes.high;
+#endif
+    }
+    if (tally_lane() != 0) return;
+    node->n -= notes.absent;
+#ifdef TALLY_KEYS
+    node->low = notes.low;
+    node->high = notes.high;
+#endif
+    for (int32_t k = 0; k < TALLY_EVIDENCE; k++) {
+        TALLY_IF_SUM(node->sum[k] = notes.seen_sum >> k & 1;)
+        TALLY_IF_PRODUCTS(node->products[k] = notes.seen_products >> k & 1;)
+    }
+}
+
+/* Values at, at + apart, ...: n of them. The warp's node has them, settled, in the eyes of lane 0. */
+TALLY_LONG void TALLY_N(reduce_carefully)(tally_source x, tally_source y, int64_t at, int64_t apart, int64_t n, TALLY_N(node) *node) {
+    enum { SETTLE = 1 << 25 }; /* a value makes at most six deposits in one limb, of which it takes 2^31 */
+    int64_t *words = (int64_t *)(void *)node;
+    TALLY_N(notes) notes;
+    __builtin_memset(&notes, 0, sizeof notes);
+#ifdef TALLY_KEYS
+    notes.low = INT64_MAX;
+    notes.high = INT64_MIN;
+#endif
+    tally_warp_barrier();
+    for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
+    tally_warp_barrier();
+    for (int64_t first = 0; first < n; first += TALLY_WARP) {
+        int64_t i = first + tally_lane();
+        if (i < n) {
+            TALLY_T vx = TALLY_N(read_one)(&x, at + i * apart);
+            TALLY_N(add_one)(&notes, node, vx, TALLY_KERNEL_INPUTS == 2 ? TALLY_N(read_one)(&y, at + i * apart) : vx);
+        }
+        if ((first & (SETTLE - 1)) != 0 || first == 0) continue;
+        tally_warp_barrier();
+        if (tally_lane() == 0) TALLY_N(settle)(node);
+        tally_warp_barrier();
+    }
+    tally_warp_barrier();
+    if (tally_lane() == 0) node->n = n;
+    TALLY_N(gather_notes)(notes, node);
+    if (tally_lane() == 0) TALLY_N(settle)(node);
+}
+
+/* The result of a number of words to place i of those that a kernel writes, by one lane. */
+TALLY_FN int32_t TALLY_N(result_bytes)(const tally_final *final) {
+#ifdef TALLY_KEYS
+    (void)final;
+    return 48;
+#else
+    return final->format.digits == 53 ? 8 : 4;
+#endif
+}
+TALLY_FN void TALLY_N(put_bytes)(const tally_work *work, int64_t i, const uint64_t *result, int64_t n) {
+    char *to = (char *)work->result + i * work->result_stride;
+    const int32_t bytes = TALLY_N(result_bytes)(&work->final);
+    const uint64_t place = (uint64_t)work->result | (uint64_t)work->result_stride;
+    if (bytes == 4 && place % 4 == 0)
+        *(uint32_t *)(void *)to = (uint32_t)result[0];
+    else if (bytes % 8 == 0 && place % 8 == 0) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 6; k++)
+            if (k < bytes / 8) ((uint64_t *)(void *)to)[k] = result[k];
+    } else {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 6; k++)
+            for (int32_t b = 0; b < 8 && 8 * k + b < bytes; b++) to[8 * k + b] = (char)(result[k] >> 8 * b);
+    }
+    if (work->saw != 0 && n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
+}
+/* The row that begins at value `at`, whose result is number i. */
+TALLY_RARE void TALLY_N(conclude_carefully)(const tally_work *work, int64_t i, int64_t at, int64_t apart, TALLY_N(node) *node) {
+    tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    TALLY_N(reduce_carefully)(x, y, at, apart, work->length, node);
+    if (tally_lane() == 0) {
+        uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+        TALLY_N(total) total = TALLY_N(total_of)(node);
+        TALLY_N(conclude)(&total, &work->final, result);
+        TALLY_N(put_bytes)(work, i, result, total.n);
+    }
+    tally_warp_barrier();
+}

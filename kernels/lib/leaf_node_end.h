@@ -1,0 +1,14 @@
+/* Undoes lib/leaf_node.h. */
+#undef TALLY_RESIDENT
+#undef TALLY_UNROLL_WIDE
+#undef TALLY_IN_REGISTERS
+#undef TALLY_STAGE
+#undef TALLY_LEAF_QUADS
+#undef TALLY_SEAL
+#undef TALLY_COUNT
+#undef TALLY_IS_FREE
+#undef TALLY_HELD
+#undef TALLY_PART
+#undef TALLY_SLOT
+#undef TALLY_DEVICE_COLUMNS
+#undef TALLY_DEVICE_LEAF

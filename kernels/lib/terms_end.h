@@ -1,0 +1,11 @@
+/* Undoes lib/extent.h, lib/terms.h and lib/ruler.h. */
+#undef TALLY_SIZE_INFINITY
+#undef TALLY_SIZE_FRACTION
+#undef TALLY_SIZE_LEAST
+#undef TALLY_DIGITS_OF_TYPE
+#undef TALLY_IF_SUM
+#undef TALLY_IF_PRODUCTS
+#undef TALLY_MOST_LEVELS_OF_VALUES
+#undef TALLY_MOST_LEVELS_OF_PRODUCTS
+#undef TALLY_PRODUCT_PARTS
+#undef TALLY_LANE_ADDITIONS

@@ -1,0 +1,94 @@
+/* One pass down a leaf whose values lie `inner` apart, a column of TALLY_ACROSS results for each thread: the folds of docs/order.md. No include
+ * guard; include with
+ *
+ *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
+ *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of result v; undone here
+ *     TALLY_SUFFIX                                   what ends the names; undone here
+ *
+ * Halves that are folded first hold neighbours in the order of reversed bits: a thread that visits its columns in that order keeps one
+ * partial result for each bit, as a binary counter keeps digits. */
+#define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
+
+typedef struct TALLY_NAME(across) {
+    TALLY_RECORD v[TALLY_ACROSS];
+} TALLY_NAME(across);
+
+/* Columns sub, sub + subs, ... of the leaf, folded; `leaf` is at most TALLY_DEVICE_LEAF values, `columns` its columns. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
+                                             const TALLY_N(aims) *aims) {
+    TALLY_NAME(across) sum, partial[TALLY_WALK_BITS];
+    const int32_t visits = columns > panel->subs ? columns / panel->subs : 1;
+    int32_t column = panel->sub;
+    (void)aims, (void)partial;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_NOTHING;
+    if (panel->sub >= columns) return sum;
+    for (int32_t visit = 0; visit < visits; visit++) {
+        TALLY_N(strip) x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
+        TALLY_NAME(across) here;
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            int32_t k = column + s * columns;
+            if (k < leaf) x[s] = TALLY_N(read_strip)(&panel->x, panel, at + k);
+            if (TALLY_KERNEL_INPUTS == 2 && k < leaf) y[s] = TALLY_N(read_strip)(&panel->y, panel, at + k);
+        }
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
+        TALLY_UNROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            int32_t k = column + s * columns;
+            if (k >= leaf) continue;
+            if (TALLY_KERNEL_INPUTS == 1) y[s] = x[s];
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+                TALLY_RECORD lifted = TALLY_LIFT(x[s].v[v], y[s].v[v], k, v);
+                here.v[v] = s == 0 ? lifted : TALLY_COMBINE(here.v[v], lifted);
+                if (present != 0) present[v] += TALLY_N(present)(x[s].v[v]) && TALLY_N(present)(y[s].v[v]);
+            }
+        }
+        if (TALLY_IS_FREE) {
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_COMBINE(sum.v[v], here.v[v]);
+        } else {
+            int32_t carries = 1;
+            TALLY_UNROLL
+            for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
+                if (carries && !(visit >> bit & 1)) {
+                    partial[bit] = here;
+                    carries = 0;
+                } else if (carries) {
+                    TALLY_UNROLL
+                    for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_COMBINE(partial[bit].v[v], here.v[v]);
+                }
+            }
+            sum = here; /* after the last visit, whose bits are all 1, that is all of them */
+        }
+        for (int32_t bit = columns / 2; bit >= panel->subs; bit /= 2) { /* the next number with its bits reversed */
+            column ^= bit;
+            if (column & bit) break;
+        }
+    }
+    return sum;
+}
+
+/* The same of all subs, in every thread. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(fold_subs)(TALLY_NAME(across) mine, const TALLY_N(panel) *panel, TALLY_NAME(across) *shared) {
+    const int32_t apart = panel->across;
+    for (int32_t half = panel->subs / 2; half > 0; half /= 2) {
+        tally_barrier();
+        shared[tally_thread()] = mine;
+        tally_barrier();
+        if (panel->sub < half) {
+            TALLY_NAME(across) later = shared[tally_thread() + half * apart];
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_ACROSS; v++) mine.v[v] = TALLY_COMBINE(mine.v[v], later.v[v]);
+        }
+    }
+    return mine;
+}
+#undef TALLY_NAME
+#undef TALLY_RECORD
+#undef TALLY_COMBINE
+#undef TALLY_NOTHING
+#undef TALLY_LIFT
+#undef TALLY_SUFFIX

@@ -1,0 +1,203 @@
+/* Rows of an N-d array on a GPU (docs/design/007): which kernel takes them, how their work is shared, and where their results go. */
+#include "cuda/rows.h"
+
+#include <stdlib.h>
+
+#include "cuda/cuda.h"
+
+enum {
+    FAN = 64,  /* as kernels/lib/tile.h combines nodes */
+    MANY = 32, /* results side by side, of which several for a thread are better than several lanes for one */
+    FEW = 8    /* values that a thread has on their way at once */
+};
+
+/* A launch, or several of the same shape where rows are so many that their counters would not fit. */
+typedef struct plan {
+    tally__form form;
+    tally_work work;
+    int64_t blocks;
+    int64_t outer;     /* of one launch */
+    size_t node_bytes; /* of one launch */
+} plan;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int log_above(int64_t n) {
+    int log = 0;
+    while ((int64_t)1 << log < n) log++;
+    return log;
+}
+
+/* Nodes and counters of a tree over `count` nodes of which `fan` are combined at a time. */
+static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *groups) {
+    *nodes = *groups = 0;
+    for (; count > 1; count = over(count, fan)) {
+        *nodes += count;
+        *groups += over(count, fan);
+    }
+}
+
+/* Of what blocks leave for one another. */
+static size_t node_size(const tally__call *call) { return call->spec->exact ? TALLY_PARTIAL_BYTES : call->spec->kernel->node_size; }
+
+/* How many outer indices one launch takes: those of `panels` each whose counters fit. */
+static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
+    p->outer = p->work.outer;
+    if (p->work.row_groups * panels > 0) p->outer = least(p->outer, TALLY_ARRIVALS / (p->work.row_groups * panels));
+    TALLY_CHECK(p->outer > 0, UNSUPPORTED, "rows of %lld values, %lld side by side, are too many for one launch", (long long)p->work.length,
+                (long long)p->work.inner);
+    p->node_bytes = (size_t)(p->outer * panels * p->work.row_nodes) * node_size;
+    return TALLY_OK;
+}
+
+/* ---- values that lie side by side, or are few ---- */
+
+static tally_status plan_short(const tally__call *call, plan *p) {
+    const int64_t rows = p->work.outer * p->work.inner, length = p->work.length;
+    p->form = TALLY_FORM_SHORT;
+    p->work.lanes = length <= 8 ? 1 : length <= 16 ? 2 : length <= 32 ? 4 : 8;
+    int64_t batch = TALLY_THREADS / p->work.lanes;
+    while (p->work.run < 2 && over(rows, batch << p->work.run) > 32 * (int64_t)call->gpu->multiprocessors) p->work.run++;
+    p->blocks = over(rows, batch << p->work.run);
+    p->outer = p->work.outer;
+    return TALLY_OK;
+}
+
+/* Tiles of rows that have several: exact ones take leaves in turn, all of one row are added up at once. */
+static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
+    const int64_t units = call->gpu->multiprocessors;
+    if (call->spec->exact) {
+        p->work.tiles = least(over(4 * units, p->work.outer), over(leaves, TALLY_TILE_WARPS));
+        p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles : 0;
+        p->work.row_groups = p->work.tiles > 1;
+        return;
+    }
+    /* Long runs save arrivals, short ones share the work evenly. */
+    while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units && leaves >> p->work.run > TALLY_TILE_WARPS) p->work.run++;
+    do {
+        p->work.tiles = over(leaves, (int64_t)TALLY_TILE_WARPS << p->work.run);
+        count_tree(p->work.tiles, FAN, &p->work.row_nodes, &p->work.row_groups);
+    } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
+}
+
+static tally_status plan_long(const tally__call *call, plan *p) {
+    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
+    if (leaves == 1 || (leaves <= 32 && p->work.outer >= 16 * units)) {
+        /* A warp has one, or several short ones: four at once, of an exact operator one after another too. */
+        const bool packed = (uintptr_t)call->x % 16 == 0 && (uintptr_t)call->y % 16 == 0 && p->work.length * bytes % 16 == 0 && call->x_stride == bytes && call->y_stride == bytes;
+        const bool four = packed && p->work.length * bytes <= (call->spec->exact && bytes == 2 ? TALLY_LEAF_BYTES / 8 : TALLY_LEAF_BYTES / 4) && p->work.outer >= 64 * units;
+        if (four) p->work.run = 2;
+        p->work.lanes = four;
+        while (call->spec->exact && leaves <= 4 && p->work.run < 5 && p->work.outer >> p->work.run > 64 * units) p->work.run++;
+        p->outer = p->work.outer;
+        p->blocks = over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
+        return TALLY_OK;
+    }
+    cut_row(call, p, leaves);
+    TALLY_TRY(fit_counters(p, 1, node_size(call)));
+    p->blocks = p->outer * p->work.tiles;
+    return TALLY_OK;
+}
+
+/* ---- values apart ---- */
+
+/* Chunks of a panel; `slots` panels share a block. */
+static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
+    const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors, all = p->work.outer * panels;
+    p->work.tiles = 1;
+    if (call->spec->exact) {
+        p->work.tiles = least(over(4 * units * slots, all), over(p->work.length, (int64_t)64 << p->work.log_subs));
+        if (p->work.tiles < 1) p->work.tiles = 1;
+        p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles * width : 0;
+        p->work.row_groups = p->work.tiles > 1;
+        return;
+    }
+    /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
+    while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves && all * over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
+        p->work.run++;
+    do {
+        if (leaves > 0) p->work.tiles = over(leaves, (int64_t)1 << p->work.run);
+        count_tree(p->work.tiles, TALLY_CHUNK_FAN, &p->work.row_nodes, &p->work.row_groups);
+    } while (p->work.row_groups * panels > TALLY_ARRIVALS && 1 << p->work.run++ < TALLY_CHUNK_LEAVES);
+    p->work.row_nodes *= width;
+}
+
+static tally_status plan_columns(const tally__call *call, plan *p) {
+    const tally__kernel *kernel = call->spec->kernel;
+    const int64_t bytes = (int64_t)kernel->value_bytes, columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
+    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, call->spec->inputs) : TALLY_ACROSS_OF(kernel->node_size, bytes, call->spec->inputs, call->spec->order_shows);
+    p->form = TALLY_FORM_COLUMNS;
+    p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
+    p->work.log_subs = (int)least(8 - p->work.log_across, log_above(columns));
+    const int64_t width = across << p->work.log_across, panels = over(p->work.inner, width);
+    const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
+    cut_panel(call, p, panels, slots, width);
+    TALLY_TRY(fit_counters(p, panels, node_size(call)));
+    p->blocks = over(p->outer * panels * p->work.tiles, slots);
+    return TALLY_OK;
+}
+
+static tally_status plan_rows(const tally__call *call, const tally_segments *cut, plan *p) {
+    *p = (plan){.form = TALLY_FORM_ROWS};
+    p->work = (tally_work){.x = call->x, .y = call->y, .x_stride = call->x_stride, .y_stride = call->y_stride, .final = call->spec->final,
+                           .outer = cut->count, .length = cut->length, .inner = cut->inner};
+    if (cut->length <= FEW || (cut->length <= TALLY_SMALL_LEAF && cut->inner < MANY)) return plan_short(call, p);
+    return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
+}
+
+/* ---- launching ---- */
+
+static tally_status launch(const tally__call *call, plan *p, char *results, int64_t stride, int32_t *saw) {
+    const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
+    tally__loaded loaded;
+    tally__scratch scratch;
+    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->owner, call->stream, TALLY_FOR_NODES, p->node_bytes, 0, 0, &scratch));
+    p->work.nodes = (char *)(uintptr_t)scratch.nodes;
+    p->work.arrivals = (uint32_t *)(uintptr_t)scratch.arrivals;
+    p->work.result_stride = stride;
+    p->work.saw = saw;
+    for (int64_t first = 0; first < outer; first += p->outer) {
+        p->work.outer = least(p->outer, outer - first);
+        p->work.x = call->x + first * values * call->x_stride;
+        p->work.y = call->y + first * values * call->y_stride;
+        p->work.result = results + first * p->work.inner * stride;
+        TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
+        TALLY_TRY(tally__call_launch(call, &loaded, over(p->blocks * p->work.outer, p->outer), &p->work));
+    }
+    return TALLY_OK;
+}
+
+/* Results for the host: natural ones side by side in memory of the device, then here, then where and as they are wanted. */
+static tally_status launch_and_fetch(tally__call *call, plan *p, int64_t count, const tally__sink *sink, tally__report *report) {
+    const tally__driver *driver = call->gpu->driver;
+    const size_t bytes = (size_t)count * call->spec->result_bytes, at_saw = (bytes + 15) / 16 * 16, all = at_saw + 16;
+    char *results, *here = tally__allocate(&call->spec->allocator, all);
+    tally_status status;
+    TALLY_CHECK(here != NULL, NO_MEMORY, "no memory for %lld results", (long long)count);
+    status = tally__gpu_check(driver, driver->allocate(&call->copies[2], all), "give memory for results");
+    results = (char *)(uintptr_t)call->copies[2];
+    if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(call->copies[2] + at_saw, 0, 16, call->stream), "clear a word");
+    if (status == TALLY_OK) status = launch(call, p, results, (int64_t)call->spec->result_bytes, (int32_t *)(void *)(results + at_saw));
+    if (status == TALLY_OK) status = tally__gpu_check(driver, driver->copy_out(here, call->copies[2], all, call->stream), "copy the results");
+    if (status == TALLY_OK) status = tally__gpu_check(driver, driver->stream_wait(call->stream), "finish the reduction");
+    if (status == TALLY_OK) {
+        int32_t saw;
+        __builtin_memcpy(&saw, here + at_saw, sizeof saw);
+        report->saw = saw | tally__store(call->spec, sink, 0, count, here);
+    }
+    tally__release(&call->spec->allocator, here);
+    return status;
+}
+
+tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, const tally__sink *sink, tally__report *report) {
+    plan p;
+    TALLY_TRY(plan_rows(call, cut, &p));
+    if (!call->sink_on_device) {
+        TALLY_TRY(tally__call_may_wait(call));
+        return launch_and_fetch(call, &p, cut->count * cut->inner, sink, report);
+    }
+    report->saw = cut->length == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
+    return launch(call, &p, sink->data, sink->stride, NULL);
+}

@@ -1,0 +1,2 @@
+/* The kernel that converts results, compiled for the simulator. */
+#include "production/convert.h"

@@ -1,0 +1,94 @@
+#include "gpu_host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda/cache.h"
+#include "cuda/cuda.h"
+
+tally_backend backend = TALLY_BACKEND_SIMT;
+const tally__platform *platform = &tally__simt_platform;
+const tally__driver *driver;
+tally__gpu *gpu;
+
+int begin_gpu_program(int argc, char **argv) {
+    const char *why = "";
+    int skipped;
+    if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
+        backend = TALLY_BACKEND_CUDA;
+        platform = &tally__nvidia_platform;
+        argv[1] = argv[0];
+        argc--, argv++;
+    }
+    if (argc > 2 && strcmp(argv[1], "--only") == 0) {
+        cmocka_set_test_filter(argv[2]);
+        argv[2] = argv[0];
+        argc -= 2, argv += 2;
+    }
+    skipped = begin_program(argc, argv);
+    if (skipped) return skipped;
+    driver = platform->driver(&why);
+    if (driver != NULL && tally__gpu_open(platform, 0, &gpu) == TALLY_OK && tally__gpu_enter(gpu) == TALLY_OK) return 0;
+    printf("SKIPPED: %s\n", driver ? tally_message() : why);
+    return SKIPPED;
+}
+
+void compile_kernels(bool (*is_wanted)(tally__form)) {
+    enum { PROCESSES = 16 };
+    if (backend != TALLY_BACKEND_CUDA) return;
+    for (int p = 0; p < PROCESSES; p++) {
+        subject s = {.op = -1};
+        if (fork() != 0) continue;
+        for (int turn = 0; next_subject(&s); turn++) {
+            tally__spec spec;
+            tally__unit unit;
+            const tally__image *image;
+            if (turn % PROCESSES != p) continue;
+            if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
+            for (int form = 0; form < TALLY_FORMS; form++)
+                if (is_wanted((tally__form)form) &&
+                    (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK || tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK))
+                    printf("%s\n", tally_message());
+        }
+        _exit(0);
+    }
+    while (wait(NULL) > 0) continue;
+}
+
+void set_scene(const subject *s, data_class class, int64_t size) {
+    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
+    now = fresh;
+}
+
+void choose_schedule(int turn) {
+    static const char *const schedules[] = {"round", "lockstep", "reverse", "random:1", "greedy", "random:2"};
+    enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+    tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    EXPECT(tally__simt_parse(schedules[turn % SCHEDULES], &settings), "no schedule %s", schedules[turn % SCHEDULES]);
+    tally__simt_configure(&settings);
+    now.layout = schedules[turn % SCHEDULES];
+}
+
+tally_context *context_of(tally_backend on) {
+    tally_context *context;
+    tally_options options = TALLY_OPTIONS_INIT;
+    options.backend = on;
+    EXPECT_OK(tally_context_create(NULL, &context));
+    EXPECT_OK(tally_set_options(context, &options));
+    return context;
+}
+
+tally__cu_address device_copy(const void *from, size_t bytes, size_t offset) {
+    tally__cu_address memory;
+    EXPECT(driver->allocate(&memory, bytes + offset + 1) == 0, "no device memory for %zu bytes", bytes);
+    EXPECT(bytes == 0 || driver->copy_in(memory + offset, from, bytes, NULL) == 0, "no copy to the device");
+    EXPECT(driver->stream_wait(NULL) == 0, "the copy failed");
+    return memory;
+}
+
+void device_read(void *to, tally__cu_address from, size_t bytes) {
+    EXPECT(driver->copy_out(to, from, bytes, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy from the device");
+}

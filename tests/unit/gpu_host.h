@@ -1,0 +1,33 @@
+/* What the tests of the GPU backend share: the device they run on, the simulator's or with --cuda a GPU, its memory, and schedules. */
+#ifndef TALLY_TESTS_GPU_HOST_H
+#define TALLY_TESTS_GPU_HOST_H
+
+#include "cuda/gpu.h"
+#include "simt/simt.h"
+#include "support.h"
+
+extern tally_backend backend; /* TALLY_BACKEND_SIMT, or TALLY_BACKEND_CUDA */
+extern const tally__platform *platform;
+extern const tally__driver *driver;
+extern tally__gpu *gpu;
+
+/* Takes --cuda and --only PATTERN from the arguments, begins the program and enters device 0. Not 0: the status to exit with. */
+int begin_gpu_program(int argc, char **argv);
+
+/* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC lets only one thread of each compile. */
+void compile_kernels(bool (*is_wanted)(tally__form));
+
+/* What messages say. */
+void set_scene(const subject *s, data_class class, int64_t size);
+
+/* One of some ways to schedule the simulator's threads. */
+void choose_schedule(int turn);
+
+/* A context with that backend and the default options otherwise. */
+tally_context *context_of(tally_backend on);
+
+/* Device memory that ends one byte behind `bytes` bytes from `offset` on, a copy of what `from` has; to be released. */
+tally__cu_address device_copy(const void *from, size_t bytes, size_t offset);
+void device_read(void *to, tally__cu_address from, size_t bytes);
+
+#endif

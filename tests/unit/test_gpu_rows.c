@@ -1,0 +1,223 @@
+/* Rows along every axis on the GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over shapes at the
+ * borders of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts, schedules. On the simulator as it is; with
+ * --cuda on a GPU, where shapes are larger. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_host.h"
+
+typedef struct shape {
+    int64_t outer, length, inner;
+} shape;
+
+/* Compares an array of that shape; the layout is one of host memory, or with on_device of the device's, as are then the results. */
+static void compare(const subject *s, data_class class, shape of, int turn, const layout *l, bool on_device) {
+    const int64_t count = of.outer * of.length * of.inner, results = of.outer * of.inner;
+    const size_t bytes = result_bytes(s), room = layout_bytes(l, tally_type_size(s->type), count), all = (size_t)results * bytes;
+    const char *x = data_of(s->type, class, count), *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), count);
+    tally_array left = lay_out(l, x, s->type, count, scratch(0, room + 64)), right = {y, s->type, count, 0};
+    tally_segments cut = tally_rows(of.outer, of.length, of.inner);
+    char *wanted = scratch(1, all + 64), *got = scratch(2, all + 64);
+    tally_output out = {got, TALLY_NATURAL, results, 0};
+    tally__cu_address copies[3] = {0, 0, 0};
+    memset(wanted, 0x5a, all + 64);
+    memset(got, 0x5a, all + 64);
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &cut, (tally_output){wanted, TALLY_NATURAL, results, 0});
+    set_scene(s, class, count);
+    now.outer = of.outer, now.length = of.length, now.inner = of.inner;
+    choose_schedule(turn);
+    if (on_device) {
+        const char *memory = scratch(0, 1);
+        copies[0] = device_copy(memory, room, 0);
+        copies[1] = device_copy(y, (size_t)count * tally_type_size(s->type), 0);
+        copies[2] = device_copy(got, all + 64, 0);
+        left.data = (const char *)(uintptr_t)copies[0] + ((const char *)left.data - memory);
+        right.data = (const char *)(uintptr_t)copies[1];
+        out.data = (void *)(uintptr_t)copies[2];
+        if (due != TALLY_OK && of.length > 0) due = TALLY_OK; /* of the values nothing is known when the call returns */
+    }
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &cut, out), due);
+    if (on_device) {
+        device_read(got, copies[2], all + 64);
+        for (int i = 0; i < 3; i++) driver->release(copies[i]);
+    }
+    for (int64_t i = 0; i < results; i++) {
+        now.segment = i;
+        EXPECT_BITS(got + (size_t)i * bytes, wanted + (size_t)i * bytes, bytes, "a result");
+    }
+    for (int k = 0; k < 64; k++) EXPECT(got[all + (size_t)k] == 0x5a, "a write behind the results");
+}
+
+/* Lengths at every border, of rows side by side, a few and many of them. */
+static int list_shapes(tally_type type, shape *shapes) {
+    const int64_t leaf = tally_leaf_length(type), part = 16 / (int64_t)tally_type_size(type);
+    const int64_t lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, leaf / 8, leaf / 8 + 1, leaf / 2 + part, leaf - 1, leaf, leaf + 1, leaf + 64,
+                               2 * leaf + 65, 5 * leaf};
+    const int64_t inners[] = {1, 2, 3, 4, 5, 8, 17, 32, 33, 64, 128, 130};
+    int count = 0;
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (size_t i = 0; i < sizeof inners / sizeof *inners; i++) {
+            int64_t outer = lengths[k] * inners[i] > 4 * leaf ? 1 : 1 + (int64_t)(k + i) % 3;
+            if (inners[i] == 1 && lengths[k] <= 64) outer = lengths[k] == 0 ? 5 : 257 + (int64_t)k;
+            shapes[count++] = (shape){outer, lengths[k], inners[i]};
+        }
+    shapes[count++] = (shape){2, 9 * leaf + 5, 1};  /* tiles */
+    shapes[count++] = (shape){1, 33 * leaf + 1, 1};
+    shapes[count++] = (shape){1, 17 * leaf + 3, 2}; /* chunks, and groups of them */
+    shapes[count++] = (shape){2, 3 * leaf + 9, 6};
+    shapes[count++] = (shape){0, 5, 3};
+    shapes[count++] = (shape){4, 5, 0};
+    return count;
+}
+
+static void test_shapes(void **state) {
+    static shape shapes[400];
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        const int count = list_shapes(s.type, shapes);
+        for (int i = 0; i < count; i++) {
+            const int64_t values = shapes[i].outer * shapes[i].length * shapes[i].inner, leaf = tally_leaf_length(s.type);
+            const int every = (quick ? 12 : 1) * (backend != TALLY_BACKEND_SIMT ? 1 : values > 8 * leaf ? 120 : values > leaf ? 60 : 20);
+            if ((7 * turn + i) % every != 0) continue;
+            compare(&s, (data_class)((turn + i) % DATA_CLASSES), shapes[i], turn + i, &layouts[0], false);
+        }
+    }
+}
+
+/* Every kind of data, on each way through the kernels. */
+static void test_data(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        const int64_t leaf = tally_leaf_length(s.type);
+        const shape ways[] = {{40, 4, 1}, {7, 13, 1}, {3, 60, 5}, {3, 200, 1}, {2, leaf + 77, 1}, {2, 6, 70}, {1, 100, 40}, {1, leaf + 80, 3}};
+        for (int c = 0; c < DATA_CLASSES; c++)
+            for (int w = 0; w < 8; w++) {
+                if (backend == TALLY_BACKEND_SIMT && (turn + c + 3 * w) % (is_exact_sum(&s) ? 8 : 24) != 0) continue;
+                if (quick && (turn + c + w) % 5 != 0) continue;
+                compare(&s, (data_class)c, ways[w], turn + c, &layouts[0], false);
+            }
+    }
+}
+
+/* Every operator where the order of columns shows most: threads that visit several columns of a leaf each, and share it; rows of every kernel. */
+static void test_ways(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        const int64_t leaf = tally_leaf_length(s.type);
+        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
+        const int every = order_shows(&s) ? 1 : 3;
+        for (int w = 0; w < 7; w++)
+            if ((w == 0 ? turn : turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0) compare(&s, CANCELLATION, ways[w], turn, &layouts[0], w % 2 == 1);
+    }
+}
+
+/* Arrays at any address and stride, results in device memory. */
+static void test_device_memory(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        const int64_t leaf = tally_leaf_length(s.type);
+        const shape ways[] = {{50, 3, 1}, {9, 24, 1}, {2, 41, 7}, {3, 131, 1}, {2, leaf + 3, 1}, {1, 5, 90}, {2, 80, 36}, {1, leaf + 9, 5}};
+        for (int w = 0; w < 8; w++) {
+            if ((turn + w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT ? 12 : 1) != 0) continue;
+            compare(&s, (data_class)((turn + w) % DATA_CLASSES), ways[w], turn, &layouts[(turn + w / 2) % LAYOUTS], true);
+        }
+    }
+}
+
+/* Many rows, long ones, and panels and chunks enough for every level of their trees. */
+static void test_many(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+                                   {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const int64_t leaf = tally_leaf_length(some[i].type), big = backend == TALLY_BACKEND_SIMT || quick ? 1 : 60;
+        const int64_t some_warps = 16 * gpu->multiprocessors, four_each = 64 * gpu->multiprocessors;
+        const shape shapes[] = {{3000 * big, 5, 1},          {2200, 65, 1},          {2, 65 * leaf * big, 1}, {1, 37 * leaf * big, 3},
+                                {2, 20 * leaf, 9 * big},     {1, 70, 3000 * big},    {four_each + 3, 80, 1},  {four_each, 128, 1},
+                                {some_warps + 1, 2 * leaf + 9, 1}, {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},       {1, 3, 5000 * big}};
+        for (int w = 0; w < 12; w++)
+            if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 12 : 3) == 0)
+                compare(&some[i], CANCELLATION, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
+    }
+}
+
+/* Strided results, another type for them, and what a status tells of them. */
+static void test_outputs(void **state) {
+    subject s = {TALLY_MIN, TALLY_I32, 0, 0, TALLY_BEST};
+    const int32_t x[6] = {5, 3, 9, 2, 8, 1};
+    const float nans[4] = {__builtin_nanf(""), __builtin_nanf(""), 1, 2};
+    tally_array in = {x, TALLY_I32, 6, 0};
+    tally_segments cut = tally_rows(2, 3, 1), none = tally_rows(3, 0, 1), pairs = tally_rows(2, 2, 1);
+    double wide[4] = {-1, -1, -1, -1};
+    float least[2];
+    int8_t narrow[2];
+    (void)state;
+    EXPECT_OK(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, in, cut, (tally_output){wide, TALLY_F64, 2, 2 * sizeof *wide}));
+    EXPECT(wide[0] == 3 && wide[1] == -1 && wide[2] == 1 && wide[3] == -1, "%g %g %g %g", wide[0], wide[1], wide[2], wide[3]);
+    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, (tally_array){(const int32_t[]){200, 1, 1}, TALLY_I32, 3, 0},
+                                        tally_rows(1, 3, 1), (tally_output){narrow, TALLY_I8, 1, 0}), TALLY_OVERFLOW);
+    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){x, TALLY_I32, 0, 0}, none,
+                                        (tally_output){wide, TALLY_F64, 3, 0}), TALLY_EMPTY);
+    s = (subject){TALLY_MIN, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_BEST};
+    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){nans, TALLY_F32, 4, 0}, pairs,
+                                        (tally_output){least, TALLY_NATURAL, 2, 0}), TALLY_EMPTY);
+    EXPECT(least[1] == 1, "%g", (double)least[1]);
+}
+
+/* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
+static void test_failing_driver(void **state) {
+    const float *x = data_of(TALLY_F32, SMALL_INTEGERS, 6000);
+    bool done = false;
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    tally__gpu_leave(gpu);
+    for (int n = 1; !done && n < 500; n++) {
+        tally_context *context;
+        tally_options options = TALLY_OPTIONS_INIT;
+        float got[4];
+        tally__gpu_close_all(platform);
+        options.backend = backend;
+        options.accuracy = TALLY_FAST;
+        EXPECT_OK(tally_context_create(NULL, &context));
+        EXPECT_OK(tally_set_options(context, &options));
+        const tally__simt_live held = tally__simt_live_now();
+        const int64_t before = tally__simt_calls();
+        tally__simt_fail_call(n);
+        tally_status status = tally_reduce_segments(context, TALLY_SUM, (tally_array){x, TALLY_F32, 6000, 0}, tally_rows(2, 1500, 2), (tally_output){got, TALLY_NATURAL, 4, 0});
+        done = tally__simt_calls() - before < n; /* there was no n-th call */
+        tally__simt_fail_call(0);
+        EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
+               tally_status_name(status));
+        EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
+        EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
+        EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, (tally_array){x, TALLY_F32, 6000, 0}, tally_rows(3, 2000, 1), (tally_output){got, TALLY_NATURAL, 3, 0}));
+        tally_context_destroy(context);
+        tally__gpu_close_all(platform);
+        tally__simt_live live = tally__simt_live_now();
+        EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
+               "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n, (long long)live.allocations,
+               (long long)live.streams, (long long)live.modules, (long long)live.retained);
+    }
+    EXPECT(done, "the calls never ended");
+    EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
+    EXPECT_OK(tally__gpu_enter(gpu));
+}
+
+static bool is_rows(tally__form form) { return form != TALLY_FORM_WHOLE; }
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),    cmocka_unit_test(test_data),   cmocka_unit_test(test_device_memory),
+        cmocka_unit_test(test_many),   cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
+    };
+    int skipped = begin_gpu_program(argc, argv);
+    if (skipped) return skipped;
+    compile_kernels(is_rows);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
