@@ -40,6 +40,9 @@ int copies_of(const stage *s, int64_t count);
 /* Bytes that a kernel has to read: the values, and with segments their owners. */
 double bytes_read(const stage *s, const tally__gallery_row *row);
 
+/* One run of a kernel, or with NULL of Tally's own way, and whether its results are what they must be. Fails with the sentence in tally_message(). */
+tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right);
+
 /* ---- charts (charts.c) ---- */
 
 typedef struct bar {

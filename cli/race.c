@@ -5,7 +5,7 @@
 
 #include "complain.h"
 #include "gallery.h"
-#include "numbers.h"
+#include "results.h"
 
 enum { MOST_RUNNERS = 40, MERGED = 1 << 14 };
 
@@ -28,16 +28,6 @@ typedef struct race {
 
 /* ---- running ---- */
 
-static bool is_right(const stage *s, const tally__gallery_row *row, const void *results) {
-    size_t bytes = tally__track_result_bytes(s->track) + type_size(s->type);
-    void *expected = take_memory("race", tally__track_result_count(s->track, row) + 1, bytes);
-    int64_t wrong = 0;
-    bool right = expected != NULL && tally__track_expect(s->track, row, expected) == TALLY_OK &&
-                 tally__track_agrees(s->track, row, results, expected, &wrong);
-    free(expected);
-    return right;
-}
-
 static tally_status measure(const race *r, runner *one) {
     if (r->simulated) {
         return one->row != NULL ? tally__track_count(r->stage.track, one->row, &one->counts) : TALLY_OK;
@@ -48,31 +38,20 @@ static tally_status measure(const race *r, runner *one) {
 
 static void run_one(race *r, const tally__gallery_row *row) {
     runner *one = &r->runners[r->count++];
-    tally__track *track = r->stage.track;
-    size_t bytes = tally__track_result_bytes(track) + type_size(r->stage.type);
-    void *results = take_memory("race", tally__track_result_count(track, row) + 1, bytes);
-    tally_status status = TALLY_NO_MEMORY;
     *one = (runner){.row = row, .bytes = bytes_read(&r->stage, row)};
-    if (results != NULL) {
-        status = row != NULL ? tally__track_run(track, row, results, &one->lap)
-                             : tally__track_run_production(track, results);
-    }
-    if (status == TALLY_OK) {
-        one->right = is_right(&r->stage, row, results);
-        status = measure(r, one);
-    }
+    tally_status status = run_checked(&r->stage, row, &one->lap, &one->right);
+    status = status == TALLY_OK ? measure(r, one) : status;
     one->ran = status == TALLY_OK;
     if (!one->ran) {
         snprintf(one->why, sizeof one->why, "%s", tally_message());
     }
-    free(results);
 }
 
 static bool run_all(race *r) {
     const tally__gallery_row *merge = tally__gallery_find("merge_lists");
     for (int k = 0; k < tally__gallery_count; k++) {
         const tally__gallery_row *row = &tally__gallery[k];
-        bool fits = row->owners == (r->stage.shape != NULL) || row->number == 0; /* 0: the plain read */
+        bool fits = row->owners == (r->stage.shape != NULL) || row->number == TALLY_PLAIN_READ;
         if (row != merge && fits) {
             run_one(r, row);
         }
@@ -137,7 +116,7 @@ static void print_runner(const race *r, const runner *one) {
     printf("\n");
 }
 
-static void print_table(const race *r, int64_t count) {
+static void print_race(const race *r, int64_t count) {
     bool refused = false;
     print_head(r, count);
     for (int k = 0; k < r->count; k++) {
@@ -159,19 +138,11 @@ static void print_table(const race *r, int64_t count) {
 
 /* ---- JSON ---- */
 
-static void print_text(const char *text) {
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    }
-    putchar('"');
-}
-
 static void print_runner_json(const race *r, const runner *one) {
     printf("{\"kernel\": \"%s\"", name_of(one));
     if (!one->ran) {
         printf(", \"refused\": ");
-        print_text(one->why);
+        print_json_string(one->why, stdout);
     } else {
         printf(", \"right\": %s, \"blocks\": [", one->right ? "true" : "false");
         for (int k = 0; k < one->lap.launches && one->row != NULL; k++) {
@@ -198,9 +169,9 @@ static void print_race_json(const race *r, int64_t count) {
     const stage *s = &r->stage;
     printf("{\"op\": \"%s\", \"type\": \"%s\", \"n\": %lld, \"segments\": %lld, \"shape\": ", s->op,
            tally_type_name(s->type), (long long)count, (long long)s->segments);
-    print_text(s->shape != NULL ? s->shape : "");
+    print_json_string(s->shape != NULL ? s->shape : "", stdout);
     printf(", \"device\": ");
-    print_text(tally__track_device(s->track));
+    print_json_string(tally__track_device(s->track), stdout);
     printf(", \"multiprocessors\": %d, \"kernels\": [", tally__track_multiprocessors(s->track));
     for (int k = 0; k < r->count; k++) {
         printf(k > 0 ? ",\n " : "\n ");
@@ -248,7 +219,7 @@ static int race_on(const command *wanted, race *r) {
     if (wanted->json) {
         print_race_json(r, count);
     } else {
-        print_table(r, count);
+        print_race(r, count);
     }
     for (int k = 0; k < r->count; k++) {
         all_right = all_right && (!r->runners[k].ran || r->runners[k].right ||
@@ -275,6 +246,9 @@ int run_race(const command *wanted) {
         return STATUS_MISSPELT;
     }
     int status = open_stage(wanted, r.simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, &r.stage);
+    if (status == STATUS_REFUSED && !r.simulated) {
+        complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
+    }
     status = status == STATUS_DONE ? race_on(wanted, &r) : status;
     close_stage(&r.stage);
     return status;

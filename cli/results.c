@@ -178,8 +178,7 @@ static size_t character_bytes(const unsigned char *at) {
     return strange ? 0 : more + 1;
 }
 
-/* A string; bytes that are no UTF-8 become the replacement character. */
-static void print_string(const char *text, FILE *stream) {
+void print_json_string(const char *text, FILE *stream) {
     fputc('"', stream);
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
         size_t bytes = character_bytes(at);
@@ -237,10 +236,10 @@ static void print_shape(const results *from, FILE *stream) {
 
 void print_json(const results *from, FILE *stream) {
     fprintf(stream, "{\"op\": \"%s\", \"file\": ", tally_op_name(from->op));
-    print_string(from->names[0], stream);
+    print_json_string(from->names[0], stream);
     if (from->names[1] != NULL) {
         fputs(", \"second\": ", stream);
-        print_string(from->names[1], stream);
+        print_json_string(from->names[1], stream);
     }
     fprintf(stream, ", \"type\": \"%s\", \"result_type\": \"%s\", \"count\": %" PRId64, type_name(from->input),
             from->op == TALLY_STATS ? "stats" : type_name(from->type), from->values);

@@ -135,9 +135,29 @@ int copies_of(const stage *s, int64_t count) {
 
 double bytes_read(const stage *s, const tally__gallery_row *row) {
     double bytes = (double)s->count * (double)type_size(s->type);
-    if (row != NULL && row->plan == 0) {
+    if (row != NULL && row->number == TALLY_PLAIN_READ) {
         return bytes;
     }
     bytes *= tally_op_from_name(s->op) != TALLY_OP_END ? tally_op_inputs(tally_op_from_name(s->op)) : 1;
     return bytes + (s->segments > 0 ? 4.0 * (double)s->count : 0);
+}
+
+/* ---- running ---- */
+
+tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right) {
+    int64_t count = tally__track_result_count(s->track, row), wrong;
+    size_t bytes = tally__track_result_bytes(s->track) + type_size(s->type); /* merge_lists gives values */
+    char *results = take_memory("race", 2 * count + 1, bytes);
+    if (results == NULL) {
+        return TALLY_NO_MEMORY;
+    }
+    char *expected = results + (size_t)count * bytes;
+    tally_status status =
+        row != NULL ? tally__track_run(s->track, row, results, lap) : tally__track_run_production(s->track, results);
+    if (status == TALLY_OK) {
+        *right = tally__track_expect(s->track, row, expected) == TALLY_OK &&
+                 tally__track_agrees(s->track, row, results, expected, &wrong);
+    }
+    free(results);
+    return status;
 }

@@ -20,6 +20,8 @@ typedef struct tally__gallery_row {
 extern const tally__gallery_row tally__gallery[];
 extern const int tally__gallery_count;
 
+enum { TALLY_PLAIN_READ = 0 }; /* the number of the kernel that reduces nothing */
+
 /* By name or number; NULL: there is none. */
 const tally__gallery_row *tally__gallery_find(const char *word);
 

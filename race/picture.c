@@ -174,7 +174,7 @@ static bool end_step(artist *a) {
         if (h->count > 0 && !put(a, t, (tally__cell){TALLY_PLACE_REGISTERS, t}, h->holds)) return false;
         a->held[t] = h->holds;
     }
-    sort_moves(a->picture->move + step->first_move, step->moves);
+    if (step->moves > 0) sort_moves(a->picture->move + step->first_move, step->moves);
     return true;
 }
 

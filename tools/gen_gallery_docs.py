@@ -8,6 +8,7 @@ import csv
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "gallery.md"
@@ -39,8 +40,8 @@ HEAD = """<!-- Made by tools/gen_gallery_docs.py from kernels/gallery: change th
 # The gallery: parallel reduction, one idea after another
 
 These are the kernels of the texts that Tally comes from, in teaching order: each improves on one before it. They are kept faithful to their idea
-and its cost; what had to change since is said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of Tally's
-operators and types, are tested as Tally's own kernels are, and are no part of the library.
+and its cost; what had to change since is said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of
+Tally's operators and types, are tested as Tally's own kernels are, and are no part of the library.
 
 ```
 tally race --list                         the kernels
@@ -53,8 +54,8 @@ tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, dr
 
 Words. An **element** is an accumulator: a lifted value, or several combined. The **identity** is the element that changes nothing. A block's threads
 share **shared memory** and meet at a **barrier**; 32 of them are a **warp**, which **diverges** when some lanes take a branch and some do not.
-Shared memory has 32 **banks** of 4 bytes; lanes that want different words of one bank wait for one another. Global memory comes in **transactions**
-of 128 bytes.
+Shared memory has 32 **banks** of 4 bytes; lanes that want different words of one bank wait for one another. Global memory comes in
+**transactions** of 128 bytes.
 
 In the pictures a box is an element, with the values in it; below it the thread that made it. A thick line is a barrier, a dashed one holds for a warp.
 
@@ -122,7 +123,7 @@ def page():
         lines.append(f"[{number:03d}_{name}.h](../kernels/gallery/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of {row['threads']} threads"
                      + (f", {row['room']} elements of shared memory" if row["room"] != "0" else "") + ".\n")
         for key, text in parts.items():
-            lines.append(f"**{key}.** {text}\n")
+            lines.append(textwrap.fill(f"**{key}.** {text}", 147, break_long_words=False, break_on_hyphens=False) + "\n")
         if name in times and name != "merge_lists":
             lines.append(f"**Measured.** {numbers(name, times)}\n")
         if (ROOT / "docs" / "gallery" / f"{name}.svg").exists():

@@ -9,8 +9,7 @@
  * Steps. For each value: every thread looks at the head of its list; a tree of halves; thread 0 writes the winner and moves its list on.
  * Work. n * (lists - 1) comparisons, n * log2(lists) barriers, by one multiprocessor: a sort by merging takes fewer. It is here for the idea.
  * Changed. An empty list says that it is empty. The text lets it hold 0xFFFFFFFF, which is a value too, and no end for other types. Lists are
- *   padded to a power of two with empty ones; the text loses lists otherwise (docs/errata.md). Equal heads are taken from the lowest list, so that
- *   the order is defined. Lists need not have the same length.
+ *   padded to a power of two with empty ones; the text loses lists otherwise (docs/errata.md). Lists need not have the same length.
  * Next. Nothing: this is the last. */
 #include "gallery/contract.h"
 
@@ -20,8 +19,7 @@ typedef struct TALLY_N(head) {
     int32_t list; /* INT32_MAX: empty */
 } TALLY_N(head);
 TALLY_FN int32_t TALLY_N(comes_first)(TALLY_N(head) a, TALLY_N(head) b) {
-    if (a.list == INT32_MAX || b.list == INT32_MAX) return a.list < b.list;
-    return a.key < b.key || (a.key == b.key && a.list < b.list);
+    return a.list != INT32_MAX && (b.list == INT32_MAX || a.key < b.key);
 }
 
 TALLY_KERNEL_OF(merge_lists) {
@@ -51,7 +49,6 @@ TALLY_KERNEL_OF(merge_lists) {
         if (t == 0) {
             head = TALLY_READ(heads[0]);
             TALLY_WRITE(((TALLY_T *)(void *)work.nodes)[n], values[(int64_t)taken[head.list] * lists + head.list]);
-            if (work.result != 0) ((int32_t *)work.result)[n] = head.list;
             TALLY_WRITE(taken[head.list], TALLY_READ(taken[head.list]) + 1);
         }
         tally_barrier();
