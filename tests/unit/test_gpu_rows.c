@@ -159,6 +159,18 @@ static void test_many(void **state) {
     }
 }
 
+/* Rows of several tiles beside one another: each has nodes and counters of its own. */
+static void test_tiles(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < (quick ? 1 : sizeof some / sizeof *some); i++)
+        for (int turn = 0; turn < 6; turn++) {
+            const int64_t leaf = tally_leaf_length(some[i].type);
+            compare(&some[i], ROUNDING, (shape){3, 9 * leaf + 5, 1}, turn, &layouts[0], false);
+            compare(&some[i], ROUNDING, (shape){2, 5 * leaf + 5, 3}, turn, &layouts[0], false);
+        }
+}
+
 /* Strided results, another type for them, and what a status tells of them. */
 static void test_outputs(void **state) {
     subject s = {TALLY_MIN, TALLY_I32, 0, 0, TALLY_BEST};
@@ -226,7 +238,7 @@ static bool is_rows(tally__form form) { return form != TALLY_FORM_WHOLE; }
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),    cmocka_unit_test(test_data),   cmocka_unit_test(test_device_memory),
-        cmocka_unit_test(test_many),   cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_many),   cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_on_gpu(argc, argv, is_rows);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
