@@ -64,8 +64,8 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
 /* Lengths at every border, of rows side by side, a few and many of them. */
 static int list_shapes(tally_type type, shape *shapes) {
     const int64_t leaf = tally_leaf_length(type), part = 16 / (int64_t)tally_type_size(type);
-    const int64_t lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, leaf / 8, leaf / 8 + 1, leaf / 2 + part, leaf - 1, leaf, leaf + 1, leaf + 64,
-                               2 * leaf + 65, 5 * leaf};
+    const int64_t lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, leaf / 8, leaf / 8 + 1, leaf / 2 + part, leaf - 1, leaf,
+                               leaf + 1, leaf + 64, 2 * leaf + 65, 5 * leaf};
     const int64_t inners[] = {1, 2, 3, 4, 5, 8, 17, 32, 33, 64, 128, 130};
     int count = 0;
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
@@ -120,10 +120,12 @@ static void test_ways(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         const int64_t leaf = tally_leaf_length(s.type);
-        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
+        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1},
+                              {3, 64, 3}};
         const int every = order_shows(&s) ? 1 : 3;
         for (int w = 0; w < 7; w++)
-            if ((w == 0 ? turn : turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0) compare(&s, ROUNDING, ways[w], turn, &layouts[0], w % 2 == 1);
+            if ((turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0)
+                compare(&s, ROUNDING, ways[w], turn, &layouts[0], w % 2 == 1);
     }
 }
 
@@ -161,7 +163,8 @@ static void test_many(void **state) {
 
 /* Rows of several tiles beside one another: each has nodes and counters of its own. */
 static void test_tiles(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < (quick ? 1 : sizeof some / sizeof *some); i++)
         for (int turn = 0; turn < 6; turn++) {
@@ -196,7 +199,7 @@ static void test_outputs(void **state) {
 
 /* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
 static void test_failing_driver(void **state) {
-    const float *x = data_of(TALLY_F32, SMALL_INTEGERS, 6000);
+    const tally_array in = {data_of(TALLY_F32, SMALL_INTEGERS, 6000), TALLY_F32, 6000, 0};
     bool done = false;
     (void)state;
     if (backend != TALLY_BACKEND_SIMT) return;
@@ -213,14 +216,14 @@ static void test_failing_driver(void **state) {
         const tally__simt_live held = tally__simt_live_now();
         const int64_t before = tally__simt_calls();
         tally__simt_fail_call(n);
-        tally_status status = tally_reduce_segments(context, TALLY_SUM, (tally_array){x, TALLY_F32, 6000, 0}, tally_rows(2, 1500, 2), (tally_output){got, TALLY_NATURAL, 4, 0});
+        tally_status status = tally_reduce_segments(context, TALLY_SUM, in, tally_rows(2, 1500, 2), (tally_output){got, TALLY_NATURAL, 4, 0});
         done = tally__simt_calls() - before < n; /* there was no n-th call */
         tally__simt_fail_call(0);
         EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
                tally_status_name(status));
         EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
         EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
-        EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, (tally_array){x, TALLY_F32, 6000, 0}, tally_rows(3, 2000, 1), (tally_output){got, TALLY_NATURAL, 3, 0}));
+        EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, in, tally_rows(3, 2000, 1), (tally_output){got, TALLY_NATURAL, 3, 0}));
         tally_context_destroy(context);
         tally__gpu_close_all(platform);
         tally__simt_live live = tally__simt_live_now();
