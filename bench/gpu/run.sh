@@ -70,6 +70,12 @@ if [ -n "$torch" ]; then
         echo 'PyTorch was not measured to the end' >&2
     [ -s "$raw/torch.jsonl" ] && files="$files $raw/torch.jsonl"
 fi
+if [ -n "$torch" ]; then # rows are timed beside PyTorch, in its process
+    step 'plain read for rows' "$CUDACXX" -O3 -std=c++17 "-arch=sm_${capability:-90}" -shared -Xcompiler -fPIC -o "$build/libplain_read.so" bench/gpu/plain_read_library.cu
+    export TALLY_LIBRARY=$PWD/$build/libtally.so PLAIN_READ=$PWD/$build/libplain_read.so
+    step rows timeout "$torch_seconds" "$python" bench/gpu/rows.py $quick --out "$folder/gpu-rows.jsonl" >"$folder/gpu-rows.md" || result=1
+    cat "$folder/gpu-rows.md"
+fi
 step report "$python" bench/gpu/report.py "$folder" $files
 [ $? -ne 0 ] && cp $files "$folder" # the report can be made again from these
 finish $result

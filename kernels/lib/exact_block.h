@@ -256,7 +256,8 @@ TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source 
     TALLY_N(extent) of_x = TALLY_N(measure)(&x), of_y = of_x;
     int32_t beyond;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure)(&y);
-    beyond = of_x.most > state->ruler.most_x || of_x.least < state->ruler.least_x || of_y.most > state->ruler.most_y || of_y.least < state->ruler.least_y;
+    beyond = of_x.most > state->ruler.most_x || of_x.least < state->ruler.least_x || of_y.most > state->ruler.most_y ||
+             of_y.least < state->ruler.least_y;
     if (tally_any(beyond)) {
         of_x = TALLY_N(measure_warp)(of_x);
         of_y = TALLY_N(measure_warp)(of_y);

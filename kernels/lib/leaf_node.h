@@ -134,23 +134,30 @@ TALLY_FN TALLY_N(node) TALLY_N(part_node)(const tally_source *from_x, const tall
     return TALLY_N(node_of_parts)(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n, first + at);
 }
 
+/* Stripe s of n values from value `at` on. */
+TALLY_FN TALLY_N(part) TALLY_N(read_any_part)(const tally_source *from, int64_t at, int32_t s, int64_t n, tally_stage *stage) {
+    const int64_t row = s * TALLY_DEVICE_COLUMNS;
+    if (from->is_packed) return TALLY_N(read_part_of)(from, at, s, n);
+    return TALLY_N(read_stripe)(from, at + row, n - row, stage);
+}
+
 /* A leaf that is short, or whose values lie apart: stripe by stripe. */
 TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first,
                                             tally_stage *stage) {
     TALLY_N(column) columns[TALLY_HELD], column;
     uint32_t present = 0;
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-        int64_t row = s * TALLY_DEVICE_COLUMNS;
-        TALLY_N(part) x = TALLY_N(read_stripe)(from_x, at + row, n - row, stage), y = x;
-        if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_stripe)(from_y, at + row, n - row, stage);
+    TALLY_ROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES && s * TALLY_DEVICE_COLUMNS < n; s++) {
+        TALLY_N(part) x = TALLY_N(read_any_part)(from_x, at, s, n, stage), y = x;
+        if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_any_part)(from_y, at, s, n, stage);
         TALLY_N(stack)(columns, &x, &y, s, n);
         TALLY_COUNT(present, &x, &y, s, n);
     }
     column = TALLY_N(fold)(columns);
     TALLY_SEAL(column, TALLY_N(count)(present, n), first + at, {
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-            int64_t row = s * TALLY_DEVICE_COLUMNS;
-            TALLY_N(part) x = TALLY_N(read_stripe)(from_x, at + row, n - row, stage);
+        TALLY_ROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES && s * TALLY_DEVICE_COLUMNS < n; s++) {
+            TALLY_N(part) x = TALLY_N(read_any_part)(from_x, at, s, n, stage);
             TALLY_N(stack2)(columns2, &x, aim, s, n);
         }
     });

@@ -46,7 +46,7 @@ TALLY_FN TALLY_N(node) TALLY_N(take_run)(const TALLY_N(span) *span, int64_t begi
         int32_t is_spared = 0;
         if (at <= whole)
             leaf = TALLY_N(plain_node)(span->x.values, span->y.values, at, span->first, &node, &is_spared);
-        else if (has_parts && whole != INT64_MIN && span->count - at > TALLY_DEVICE_SMALL)
+        else if (has_parts && TALLY_BYTES >= 4 && whole != INT64_MIN && span->count - at > TALLY_DEVICE_SMALL)
             leaf = TALLY_N(part_node)(&span->x, &span->y, at, span->count - at, span->first);
         else
             leaf = TALLY_N(slow_node)(span->x, span->y, at, span->count - at, span->first, stage);

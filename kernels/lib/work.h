@@ -16,10 +16,10 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
 enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of lib/quick.h, at most */
 enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
 
-/* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer where nodes are large; `order_shows`:
- * partial results are kept for several at once. A constant for constants. */
+/* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer where nodes are large;
+ * with `order_shows`, where several partial results of each are kept. A constant for constants. */
 #define TALLY_ACROSS_MOST(node_bytes, order_shows) \
-    ((order_shows) ? ((node_bytes) <= 16 ? 8 : (node_bytes) <= 32 ? 4 : 2) : ((node_bytes) <= 32 ? 8 : (node_bytes) <= 48 ? 4 : 2))
+    ((order_shows) ? ((node_bytes) <= 16 ? 4 : (node_bytes) <= 32 ? 2 : 1) : ((node_bytes) <= 32 ? 8 : (node_bytes) <= 48 ? 4 : 2))
 #define TALLY_ACROSS_OF(node_bytes, value_bytes, inputs, order_shows)   \
     (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) \
          ? 16 / ((value_bytes) * (inputs))                              \

@@ -12,7 +12,7 @@
 #include "lib/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 || defined(TALLY_SQUARES) || TALLY_BYTES <= 2
+#if TALLY_PASSES == 2 || defined(TALLY_SQUARES) || TALLY_BYTES <= 2 || (TALLY_FLOAT && TALLY_NAN == 1)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2

@@ -10,7 +10,8 @@
 #include "lib/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if (TALLY_PASSES == 2 && TALLY_BYTES <= 2) || (defined(TALLY_SQUARES) && defined(TALLY_RANGE)) || TALLY_KERNEL_INPUTS == 2
+#if TALLY_BYTES == 1 || (TALLY_BYTES == 2 && (TALLY_PASSES == 2 || !TALLY_FLOAT)) || TALLY_KERNEL_INPUTS == 2 || \
+    (defined(TALLY_SQUARES) && defined(TALLY_RANGE)) || (TALLY_BYTES == 8 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2

@@ -77,7 +77,8 @@ TALLY_FN TALLY_N(pairs) TALLY_N(read_pairs)(tally_source x, tally_source y, int6
         TALLY_UNROLL
         for (int32_t i = 0; i < TALLY_EACH; i++) {
             const int32_t s = i / TALLY_PART, v = i % TALLY_PART;
-            if ((is_packed ? TALLY_N(place)(s, v) : s * TALLY_DEVICE_COLUMNS + v * TALLY_WARP + tally_lane()) >= n) pairs.there &= ~((uint64_t)1 << i);
+            if ((is_packed ? TALLY_N(place)(s, v) : s * TALLY_DEVICE_COLUMNS + v * TALLY_WARP + tally_lane()) >= n)
+                pairs.there &= ~((uint64_t)1 << i);
         }
     }
     if (n < TALLY_GULP || TALLY_NAN == 1) pairs.there = TALLY_N(leave_out)(pairs.x, pairs.y, pairs.there, &pairs.absent, TALLY_EACH, 1);
@@ -161,7 +162,9 @@ TALLY_LONG void TALLY_N(take_four)(const tally_work *work, int64_t first, int32_
     for (int32_t k = 0; k < TALLY_TOGETHER; k++) {
         const int32_t i = k * TALLY_FEW * TALLY_PART;
         absent[k] = 0;
-        pairs.there |= TALLY_N(leave_out)(pairs.x + i, pairs.y + i, there >> i & (UINT64_MAX >> (64 - TALLY_FEW * TALLY_PART)), &absent[k], TALLY_FEW * TALLY_PART, 1) << i;
+        pairs.there |= TALLY_N(leave_out)(pairs.x + i, pairs.y + i, there >> i & (UINT64_MAX >> (64 - TALLY_FEW * TALLY_PART)), &absent[k],
+                                          TALLY_FEW * TALLY_PART, 1)
+                       << i;
     }
     ruler = TALLY_N(plan_pairs)(&pairs, work->length, 0);
     TALLY_UNROLL

@@ -85,7 +85,8 @@ void tally__call_close(tally__call *call) {
 
 tally_status tally__call_may_wait(const tally__call *call) {
     int capture = TALLY_CU_CAPTURE_NONE;
-    TALLY_TRY(tally__gpu_check(call->gpu->driver, call->gpu->driver->stream_capturing(call->stream, &capture), "tell whether the stream is captured"));
+    const tally__driver *driver = call->gpu->driver;
+    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture), "tell whether the stream is captured"));
     TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
                 "a captured reduction cannot wait for its result: give an output in device memory");
     return TALLY_OK;

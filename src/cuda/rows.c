@@ -80,13 +80,19 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
     } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
 }
 
+/* Values side by side from an address at which 16 bytes are read at once. */
+static bool is_packed(const tally__call *call) {
+    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    return ((uintptr_t)call->x | (uintptr_t)call->y) % 16 == 0 && call->x_stride == bytes && call->y_stride == bytes;
+}
+
 static tally_status plan_long(const tally__call *call, plan *p) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
     if (leaves == 1 || (leaves <= 32 && p->work.outer >= 16 * units)) {
         /* A warp has one, or several short ones: four at once, of an exact operator one after another too. */
-        const bool packed = (uintptr_t)call->x % 16 == 0 && (uintptr_t)call->y % 16 == 0 && p->work.length * bytes % 16 == 0 && call->x_stride == bytes && call->y_stride == bytes;
-        const bool four = packed && p->work.length * bytes <= (call->spec->exact && bytes == 2 ? TALLY_LEAF_BYTES / 8 : TALLY_LEAF_BYTES / 4) && p->work.outer >= 64 * units;
+        const int64_t fourth = call->spec->exact && bytes == 2 ? TALLY_LEAF_BYTES / 8 : TALLY_LEAF_BYTES / 4; /* as the kernels have room */
+        const bool four = is_packed(call) && p->work.length * bytes % 16 == 0 && p->work.length * bytes <= fourth && p->work.outer >= 64 * units;
         if (four) p->work.run = 2;
         p->work.lanes = four;
         while (call->spec->exact && leaves <= 4 && p->work.run < 5 && p->work.outer >> p->work.run > 64 * units) p->work.run++;
@@ -114,7 +120,8 @@ static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t 
         return;
     }
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
-    while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves && all * over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
+    while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
+           all * over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
         p->work.run++;
     do {
         if (leaves > 0) p->work.tiles = over(leaves, (int64_t)1 << p->work.run);
@@ -125,8 +132,10 @@ static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t 
 
 static tally_status plan_columns(const tally__call *call, plan *p) {
     const tally__kernel *kernel = call->spec->kernel;
-    const int64_t bytes = (int64_t)kernel->value_bytes, columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
-    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, call->spec->inputs) : TALLY_ACROSS_OF(kernel->node_size, bytes, call->spec->inputs, call->spec->order_shows);
+    const int64_t bytes = (int64_t)kernel->value_bytes, inputs = call->spec->inputs;
+    const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
+    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, inputs)
+                                             : TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
     p->work.log_subs = (int)least(8 - p->work.log_across, log_above(columns));

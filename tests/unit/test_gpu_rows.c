@@ -11,11 +11,22 @@ typedef struct shape {
     int64_t outer, length, inner;
 } shape;
 
+/* Numbers between -1 and 1 whose sums are rounded in every order: what the classes of data_of seldom are. */
+static const char *rounding_data(tally_type type, int64_t count) {
+    static uint64_t random = 7;
+    char *values = scratch(3, (size_t)count * tally_type_size(type) + 1);
+    for (int64_t i = 0; i < count; i++) put_number(type, values, i, (double)(int64_t)(next_random(&random) >> 11) * 0x1p-52 - 1);
+    return values;
+}
+enum { ROUNDING = DATA_CLASSES }; /* a class more: of floats, others have CANCELLATION */
+
 /* Compares an array of that shape; the layout is one of host memory, or with on_device of the device's, as are then the results. */
-static void compare(const subject *s, data_class class, shape of, int turn, const layout *l, bool on_device) {
+static void compare(const subject *s, int class, shape of, int turn, const layout *l, bool on_device) {
     const int64_t count = of.outer * of.length * of.inner, results = of.outer * of.inner;
     const size_t bytes = result_bytes(s), room = layout_bytes(l, tally_type_size(s->type), count), all = (size_t)results * bytes;
-    const char *x = data_of(s->type, class, count), *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), count);
+    const char *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), count), *x;
+    if (class == ROUNDING && !is_float(s->type)) class = CANCELLATION;
+    x = class == ROUNDING ? rounding_data(s->type, count) : data_of(s->type, (data_class)class, count);
     tally_array left = lay_out(l, x, s->type, count, scratch(0, room + 64)), right = {y, s->type, count, 0};
     tally_segments cut = tally_rows(of.outer, of.length, of.inner);
     char *wanted = scratch(1, all + 64), *got = scratch(2, all + 64);
@@ -24,7 +35,8 @@ static void compare(const subject *s, data_class class, shape of, int turn, cons
     memset(wanted, 0x5a, all + 64);
     memset(got, 0x5a, all + 64);
     tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &cut, (tally_output){wanted, TALLY_NATURAL, results, 0});
-    set_scene(s, class, count);
+    set_scene(s, class == ROUNDING ? ANY_BITS : (data_class)class, count);
+    if (class == ROUNDING) now.data = "rounding";
     now.outer = of.outer, now.length = of.length, now.inner = of.inner;
     choose_schedule(turn);
     if (on_device) {
@@ -52,8 +64,8 @@ static void compare(const subject *s, data_class class, shape of, int turn, cons
 /* Lengths at every border, of rows side by side, a few and many of them. */
 static int list_shapes(tally_type type, shape *shapes) {
     const int64_t leaf = tally_leaf_length(type), part = 16 / (int64_t)tally_type_size(type);
-    const int64_t lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, leaf / 8, leaf / 8 + 1, leaf / 2 + part, leaf - 1, leaf, leaf + 1, leaf + 64,
-                               2 * leaf + 65, 5 * leaf};
+    const int64_t lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, leaf / 8, leaf / 8 + 1, leaf / 2 + part, leaf - 1, leaf,
+                               leaf + 1, leaf + 64, 2 * leaf + 65, 5 * leaf};
     const int64_t inners[] = {1, 2, 3, 4, 5, 8, 17, 32, 33, 64, 128, 130};
     int count = 0;
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
@@ -81,7 +93,7 @@ static void test_shapes(void **state) {
             const int64_t values = shapes[i].outer * shapes[i].length * shapes[i].inner, leaf = tally_leaf_length(s.type);
             const int every = (quick ? 12 : 1) * (backend != TALLY_BACKEND_SIMT ? 1 : values > 8 * leaf ? 120 : values > leaf ? 60 : 20);
             if ((7 * turn + i) % every != 0) continue;
-            compare(&s, (data_class)((turn + i) % DATA_CLASSES), shapes[i], turn + i, &layouts[0], false);
+            compare(&s, (turn + i) % (DATA_CLASSES + 1), shapes[i], turn + i, &layouts[0], false);
         }
     }
 }
@@ -93,11 +105,11 @@ static void test_data(void **state) {
     for (int turn = 0; next_subject(&s); turn++) {
         const int64_t leaf = tally_leaf_length(s.type);
         const shape ways[] = {{40, 4, 1}, {7, 13, 1}, {3, 60, 5}, {3, 200, 1}, {2, leaf + 77, 1}, {2, 6, 70}, {1, 100, 40}, {1, leaf + 80, 3}};
-        for (int c = 0; c < DATA_CLASSES; c++)
+        for (int c = 0; c <= ROUNDING; c++)
             for (int w = 0; w < 8; w++) {
                 if (backend == TALLY_BACKEND_SIMT && (turn + c + 3 * w) % (is_exact_sum(&s) ? 8 : 24) != 0) continue;
                 if (quick && (turn + c + w) % 5 != 0) continue;
-                compare(&s, (data_class)c, ways[w], turn + c, &layouts[0], false);
+                compare(&s, c, ways[w], turn + c, &layouts[0], false);
             }
     }
 }
@@ -108,10 +120,12 @@ static void test_ways(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         const int64_t leaf = tally_leaf_length(s.type);
-        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
+        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1},
+                              {3, 64, 3}};
         const int every = order_shows(&s) ? 1 : 3;
         for (int w = 0; w < 7; w++)
-            if ((w == 0 ? turn : turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0) compare(&s, CANCELLATION, ways[w], turn, &layouts[0], w % 2 == 1);
+            if ((turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0)
+                compare(&s, ROUNDING, ways[w], turn, &layouts[0], w % 2 == 1);
     }
 }
 
@@ -124,7 +138,7 @@ static void test_device_memory(void **state) {
         const shape ways[] = {{50, 3, 1}, {9, 24, 1}, {2, 41, 7}, {3, 131, 1}, {2, leaf + 3, 1}, {1, 5, 90}, {2, 80, 36}, {1, leaf + 9, 5}};
         for (int w = 0; w < 8; w++) {
             if ((turn + w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT ? 12 : 1) != 0) continue;
-            compare(&s, (data_class)((turn + w) % DATA_CLASSES), ways[w], turn, &layouts[(turn + w / 2) % LAYOUTS], true);
+            compare(&s, (turn + w) % (DATA_CLASSES + 1), ways[w], turn, &layouts[(turn + w / 2) % LAYOUTS], true);
         }
     }
 }
@@ -143,8 +157,21 @@ static void test_many(void **state) {
                                 {some_warps + 1, 2 * leaf + 9, 1}, {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},       {1, 3, 5000 * big}};
         for (int w = 0; w < 12; w++)
             if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 12 : 3) == 0)
-                compare(&some[i], CANCELLATION, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
+                compare(&some[i], ROUNDING, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
     }
+}
+
+/* Rows of several tiles beside one another: each has nodes and counters of its own. */
+static void test_tiles(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < (quick ? 1 : sizeof some / sizeof *some); i++)
+        for (int turn = 0; turn < 6; turn++) {
+            const int64_t leaf = tally_leaf_length(some[i].type);
+            compare(&some[i], ROUNDING, (shape){3, 9 * leaf + 5, 1}, turn, &layouts[0], false);
+            compare(&some[i], ROUNDING, (shape){2, 5 * leaf + 5, 3}, turn, &layouts[0], false);
+        }
 }
 
 /* Strided results, another type for them, and what a status tells of them. */
@@ -172,7 +199,7 @@ static void test_outputs(void **state) {
 
 /* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
 static void test_failing_driver(void **state) {
-    const float *x = data_of(TALLY_F32, SMALL_INTEGERS, 6000);
+    const tally_array in = {data_of(TALLY_F32, SMALL_INTEGERS, 6000), TALLY_F32, 6000, 0};
     bool done = false;
     (void)state;
     if (backend != TALLY_BACKEND_SIMT) return;
@@ -189,14 +216,14 @@ static void test_failing_driver(void **state) {
         const tally__simt_live held = tally__simt_live_now();
         const int64_t before = tally__simt_calls();
         tally__simt_fail_call(n);
-        tally_status status = tally_reduce_segments(context, TALLY_SUM, (tally_array){x, TALLY_F32, 6000, 0}, tally_rows(2, 1500, 2), (tally_output){got, TALLY_NATURAL, 4, 0});
+        tally_status status = tally_reduce_segments(context, TALLY_SUM, in, tally_rows(2, 1500, 2), (tally_output){got, TALLY_NATURAL, 4, 0});
         done = tally__simt_calls() - before < n; /* there was no n-th call */
         tally__simt_fail_call(0);
         EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
                tally_status_name(status));
         EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
         EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
-        EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, (tally_array){x, TALLY_F32, 6000, 0}, tally_rows(3, 2000, 1), (tally_output){got, TALLY_NATURAL, 3, 0}));
+        EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, in, tally_rows(3, 2000, 1), (tally_output){got, TALLY_NATURAL, 3, 0}));
         tally_context_destroy(context);
         tally__gpu_close_all(platform);
         tally__simt_live live = tally__simt_live_now();
@@ -214,7 +241,7 @@ static bool is_rows(tally__form form) { return form != TALLY_FORM_WHOLE; }
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),    cmocka_unit_test(test_data),   cmocka_unit_test(test_device_memory),
-        cmocka_unit_test(test_many),   cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_many),   cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
