@@ -29,12 +29,15 @@ TALLY_FN int32_t tally_plan_levels(int32_t *units, int32_t most, int32_t high, i
     return count;
 }
 
+/* The binades that `count` levels hold, where tally_plan_levels finds the room. */
+TALLY_FN int32_t tally_held(int32_t count, int32_t additions, int32_t parts) {
+    return count * (TALLY_BINADE + 1 - additions) - 1 - (count - 1) * (parts - 1);
+}
 /* How many more binades the fewest levels that hold `range` binades would hold, at most `bound`; below 0: `most` levels do not, or bound is. */
 TALLY_FN int32_t tally_slack(int32_t range, int32_t additions, int32_t parts, int32_t most, int32_t bound) {
-    int32_t held = TALLY_BINADE - additions;
     for (int32_t k = 1; k <= most; k++) {
-        if (held >= range) return held - range < bound ? held - range : bound;
-        held += TALLY_BINADE + 1 - additions - (parts - 1);
+        int32_t more = tally_held(k, additions, parts) - range;
+        if (more >= 0) return more < bound ? more : bound;
     }
     return -1;
 }

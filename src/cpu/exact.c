@@ -54,44 +54,164 @@ void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room) {
 
 /* ---- levels ---- */
 
-/* Levels as some vector loop has them: their number made up by empty ones. */
-static tally__tile_sum *choose_sum(tally__levels *levels, const tally__tiles *tiles, bool is_f64, int term) {
-    for (int i = 0; i < 4; i++) {
-        int count = tiles->level_counts[is_f64][term][i];
-        if (count < levels->count) continue;
-        for (; levels->count < count; levels->count++) levels->unit[levels->count] = levels->unit[levels->count - 1];
-        for (int k = 0; k < count; k++) levels->anchor[k] = tally_scale(1.5, levels->unit[k] + 52);
-        return tiles->sum[is_f64][term][i];
+/* Whether levels can take the terms of a tile at all: products of values this large can be split, those of f64 that are not subnormal
+ * have as many digits as docs/exact.md counts on. */
+static bool in_reach(const tally__tile *tile, int term) {
+    if (tile->x_extent.high > TALLY_LEVELS_HIGHEST || tile->y_extent.high > TALLY_LEVELS_HIGHEST) return false;
+    return term != TALLY_TERM_PRODUCT || !tile->is_f64 ||
+           (tile->x_extent.unit > TALLY_LEVELS_LOWEST && tile->y_extent.unit > TALLY_LEVELS_LOWEST);
+}
+/* Bounds of a tile's terms: below 2^high, multiples of 2^unit. */
+typedef struct bounds {
+    int32_t high, unit;
+} bounds;
+static bounds bounds_of(const tally__tile *tile, int term) {
+    bounds b = {tile->x_extent.high, tile->x_extent.unit};
+    if (term == TALLY_TERM_PRODUCT) {
+        b.high += tile->y_extent.high;
+        b.unit += tile->y_extent.unit;
     }
-    return NULL;
+    return b;
+}
+/* How many parts of a term meet at the levels after the first. */
+static int32_t parts_of(int term, bool is_f64) { return term == TALLY_TERM_PRODUCT && is_f64 ? 2 : 1; }
+
+static int32_t plan_units(int32_t *units, int32_t most, bounds b, int term, bool is_f64) {
+    return tally_plan_levels(units, most, b.high, b.unit, TALLY_TILE_ADDITIONS, parts_of(term, is_f64));
+}
+/* How many binades `count` levels for a term have left when they hold its bounds. */
+static int32_t slack_of(bounds b, int32_t count, int term, bool is_f64) {
+    return tally_slack(b.high - b.unit, TALLY_TILE_ADDITIONS, parts_of(term, is_f64), count, INT32_MAX);
+}
+/* Bounds that leave some room above and below: the next tiles are not quite alike. Limbs take nothing below their origin. */
+static bounds widened(bounds b, int32_t slack, int32_t origin, int32_t highest) {
+    int32_t room = slack < 16 ? slack / 2 : 8;
+    bounds wide = {b.high + room < highest ? b.high + room : highest, b.unit - room > origin ? b.unit - room : origin};
+    if (wide.unit < TALLY_LEVELS_LOWEST) wide.unit = TALLY_LEVELS_LOWEST;
+    return wide;
+}
+static void begin_levels(tally__levels *levels, bounds b, tally__tile_sum *sum) {
+    levels->high = b.high;
+    levels->lowest = b.unit;
+    levels->tiles = 0;
+    levels->sum = sum;
+    for (int k = 0; k < levels->count; k++) levels->anchor[k] = tally_scale(1.5, levels->unit[k] + 52);
+    memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
 }
 
-/* The levels of a tile's terms; false: they are out of bounds, or too many. */
-static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term) {
-    int32_t high = tile->x_extent.high, unit = tile->x_extent.unit;
-    bool product = term == TALLY_TERM_PRODUCT;
-    if (product) {
-        high += tile->y_extent.high;
-        unit += tile->y_extent.unit;
+/* Plans levels for one kind of term, those of the vector loop that has the fewest. */
+static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term, int32_t origin) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    const int8_t *counts = tiles->level_counts[tile->is_f64][term];
+    bounds b = bounds_of(tile, term);
+    int32_t needed = plan_units(levels->unit, TALLY_MOST_LEVELS, b, term, tile->is_f64);
+    levels->count = 0;
+    for (int i = 0; i < 4 && needed > 0 && levels->count == 0; i++) {
+        if (counts[i] < needed) continue;
+        levels->count = counts[i];
+        levels->values = term == TALLY_TERM_PRODUCT ? 0 : counts[i];
+        levels->spare = i == 0 ? -1 : tally_held(counts[i - 1], TALLY_TILE_ADDITIONS, parts_of(term, tile->is_f64));
+        b = widened(b, slack_of(b, counts[i], term, tile->is_f64), origin, TALLY_LEVELS_HIGHEST);
+        plan_units(levels->unit, counts[i], b, term, tile->is_f64);
+        begin_levels(levels, b, tiles->sum[tile->is_f64][term][i]);
     }
-    if (tile->x_extent.high > TALLY_LEVELS_HIGHEST || tile->y_extent.high > TALLY_LEVELS_HIGHEST) return false;
-    levels->count = tally_plan_levels(levels->unit, TALLY_MOST_LEVELS, high, unit, TALLY_TILE_ADDITIONS, product && tile->is_f64 ? 2 : 1);
     return levels->count > 0;
 }
+/* Plans levels of values and squares for a loop that does both. */
+static bool plan_both(tally__levels *levels, const tally__tile *tile, int32_t origin) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    int32_t values = tiles->level_counts[tile->is_f64][TALLY_TERM_VALUE][0];
+    int32_t products = tiles->level_counts[tile->is_f64][TALLY_TERM_PRODUCT][0];
+    int32_t slack = slack_of(bounds_of(tile, TALLY_TERM_VALUE), values, TALLY_TERM_VALUE, tile->is_f64);
+    int32_t slack_products = slack_of(bounds_of(tile, TALLY_TERM_PRODUCT), products, TALLY_TERM_PRODUCT, tile->is_f64);
+    bounds b = bounds_of(tile, TALLY_TERM_PRODUCT), squares;
+    levels->count = 0;
+    if (slack < 0 || slack_products < 0 || b.high > TALLY_LEVELS_HIGHEST || b.unit < TALLY_LEVELS_LOWEST) return false;
+    if (slack > slack_products / 2) slack = slack_products / 2;
+    b = widened(bounds_of(tile, TALLY_TERM_VALUE), slack, origin, TALLY_LEVELS_HIGHEST / 2);
+    if (b.unit < TALLY_LEVELS_LOWEST / 2) b.unit = TALLY_LEVELS_LOWEST / 2;
+    squares = (bounds){2 * b.high, 2 * b.unit};
+    plan_units(levels->unit, values, b, TALLY_TERM_VALUE, tile->is_f64);
+    plan_units(levels->unit + values, products, squares, TALLY_TERM_PRODUCT, tile->is_f64);
+    levels->count = values + products;
+    levels->values = values;
+    levels->spare = -1;
+    begin_levels(levels, b, tiles->both[tile->is_f64]);
+    return true;
+}
+
+/* What was counted goes to the limbs. */
+static void flush(tally__sums *sums, tally__levels *levels) {
+    for (int k = 0; k < levels->count; k++) {
+        bool value = k < levels->values;
+        int64_t total = 0;
+        for (int lane = 0; lane < TALLY_LANES; lane++) total += levels->units[k][lane];
+        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, total, levels->unit[k] - (value ? 1 : 2) * sums->origin);
+    }
+    memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
+    levels->tiles = 0;
+}
+
+/* A tile moves a level by at most 2^51 units for each of the 16 accumulators that its terms fill, so the counts of so many fit. */
+enum { TALLY_FLUSH_TILES = 128 };
+
+/* Whether the levels that there are suit a tile within such bounds. */
+static bool suit(tally__sums *sums, tally__levels *levels, bounds b) {
+    if (levels->tiles == TALLY_FLUSH_TILES) flush(sums, levels);
+    return levels->count > 0 && b.high <= levels->high && b.unit >= levels->lowest && b.high - b.unit > levels->spare;
+}
+static void count_tile(tally__levels *levels, const tally__tile *tile) {
+    levels->sum(tile->x, tile->y, tile->n, levels->anchor, levels->units);
+    levels->tiles++;
+}
+
+/* Not all values are 0, but all products may be: then their signs matter. */
+static void witness_products(int64_t *words, const tally__tile *tile) {
+    for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) {
+        double product = value_at(tile, tile->x, i) * value_at(tile, tile->y, i);
+        words[product == 0 && tally_bits_f64(product) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
+    }
+}
+
+static bool add_by_levels(tally__sums *sums, tally__levels *levels, int term, const tally__tile *tile) {
+    bool product = term == TALLY_TERM_PRODUCT;
+    int64_t *words = product ? sums->products : sums->values;
+    if (!in_reach(tile, term)) return false;
+    if (!suit(sums, levels, bounds_of(tile, term))) {
+        flush(sums, levels);
+        if (!plan_terms(levels, tile, term, product ? 2 * sums->origin : sums->origin)) return false;
+    }
+    count_tile(levels, tile);
+    if (product && tile->y != tile->x)
+        witness_products(words, tile);
+    else
+        words[TALLY_OTHER] = 1;
+    return true;
+}
+static bool add_both(tally__sums *sums, const tally__tile *tile) {
+    tally__levels *levels = &sums->of_both;
+    if (tally__cpu_tiles()->both[tile->is_f64] == NULL || tile->x_extent.special || tile->x_extent.zeros) return false;
+    if (!in_reach(tile, TALLY_TERM_PRODUCT)) return false;
+    if (!suit(sums, levels, bounds_of(tile, TALLY_TERM_VALUE))) {
+        flush(sums, levels);
+        if (!plan_both(levels, tile, sums->origin)) return false;
+    }
+    count_tile(levels, tile);
+    sums->values[TALLY_OTHER] = sums->products[TALLY_OTHER] = 1;
+    return true;
+}
+
+/* ---- bunches ---- */
 
 int tally__sum_bunch(const tally__tile *tile, int term, int64_t limit, const int64_t *offsets, int count, tally__parts parts) {
     const tally__tiles *tiles = tally__cpu_tiles();
-    tally__levels levels;
+    int32_t units[TALLY_PARTS], given = 0;
     double anchor[TALLY_PARTS];
-    int given;
-    if (!plan_terms(&levels, tile, term) || levels.count > TALLY_PARTS) return 0;
-    given = levels.count;
+    if (in_reach(tile, term)) given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), term, tile->is_f64);
+    if (given == 0) return 0;
     while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL) given++; /* more levels will do */
     if (given > TALLY_PARTS) return 0;
-    for (int k = 0; k < given; k++) {
-        int32_t unit = levels.unit[k < levels.count ? k : levels.count - 1];
-        anchor[k] = tally_scale(1.5, unit + 52);
-    }
+    for (int k = 0; k < given; k++) anchor[k] = tally_scale(1.5, units[k] + 52);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, limit, offsets, count, anchor, parts);
     return given;
 }
@@ -105,26 +225,6 @@ void tally__store_bunch(const tally__bunch *bunch, void *results) {
         for (size_t s = 0; s < count; s++) narrow[s] = (float)bunch->values[s];
         memcpy(results, narrow, count * sizeof(float));
     }
-}
-
-static bool add_by_levels(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
-    const tally__tiles *tiles = tally__cpu_tiles();
-    tally__levels levels;
-    int64_t counts[TALLY_MOST_LEVELS];
-    bool product = term == TALLY_TERM_PRODUCT, some = false;
-    tally__tile_sum *sum;
-    if (!plan_terms(&levels, tile, term)) return false;
-    sum = choose_sum(&levels, tiles, tile->is_f64, term);
-    if (sum == NULL) return false;
-    sum(tile->x, tile->y, tile->n, levels.anchor, counts);
-    for (int k = 0; k < levels.count; k++) {
-        some |= counts[k] != 0;
-        tally_deposit(words + TALLY_EVIDENCE, counts[k], levels.unit[k] - origin);
-    }
-    /* Not all values are 0, but all products may be. */
-    if (product && !some) return false;
-    words[TALLY_OTHER] = 1;
-    return true;
 }
 
 /* ---- one after another ---- */
@@ -153,15 +253,37 @@ static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
     words[TALLY_OTHER] |= other;
 }
 
-void tally__add_terms(int64_t *words, int32_t origin, int term, const tally__tile *tile) {
-    bool nan = words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]; /* nothing can change that */
-    if (nan || tile->present == 0) return;
-    if (tile->x_extent.special || (term == TALLY_TERM_PRODUCT && tile->y_extent.special))
+static void add_terms(tally__sums *sums, int term, const tally__tile *tile) {
+    bool product = term == TALLY_TERM_PRODUCT;
+    int64_t *words = product ? sums->products : sums->values;
+    int32_t origin = product ? 2 * sums->origin : sums->origin;
+    if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return; /* a NaN: nothing can change that */
+    if (tile->x_extent.special || (product && tile->y_extent.special))
         add_singly(words, origin, term, tile);
-    else if (tile->x_extent.zeros || (term == TALLY_TERM_PRODUCT && tile->y_extent.zeros))
+    else if (tile->x_extent.zeros || (product && tile->y_extent.zeros))
         add_zeros(words, term, tile);
-    else if (!add_by_levels(words, origin, term, tile))
+    else if (!add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile))
         add_singly(words, origin, term, tile);
+}
+
+void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term) {
+    sums->values = values;
+    sums->products = products;
+    sums->origin = origin;
+    sums->term = term;
+    sums->of_values.count = sums->of_products.count = sums->of_both.count = 0;
+    sums->of_values.tiles = sums->of_products.tiles = sums->of_both.tiles = 0;
+}
+void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
+    if (tile->present == 0) return;
+    if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE && add_both(sums, tile)) return;
+    if (sums->values != NULL) add_terms(sums, sums->term, tile);
+    if (sums->products != NULL) add_terms(sums, TALLY_TERM_PRODUCT, tile);
+}
+void tally__flush_sums(tally__sums *sums) {
+    flush(sums, &sums->of_values);
+    flush(sums, &sums->of_products);
+    flush(sums, &sums->of_both);
 }
 
 /* ---- the rest ---- */

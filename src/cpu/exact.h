@@ -26,9 +26,30 @@ void tally__measure_tile(tally__tile *tile);
  * that change no sum, not even a sum of zeros, then measured again. */
 void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room);
 
-/* Adds the terms of a measured tile (TALLY_TERM_...) to evidence and limbs of the given origin, which has room for them.
- * Carries are left undone. */
-void tally__add_terms(int64_t *words, int32_t origin, int term, const tally__tile *tile);
+/* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
+typedef struct tally__levels {
+    int32_t count;               /* 0: none are planned */
+    int32_t values;              /* so many of them count values, the others products */
+    int32_t lowest, high, spare; /* for multiples of 2^lowest, below 2^high; fewer levels would do for `spare` binades */
+    int32_t tiles;               /* that were counted */
+    tally__tile_sum *sum;
+    int32_t unit[TALLY_MOST_LEVELS];
+    double anchor[TALLY_MOST_LEVELS];
+    _Alignas(64) tally__units units[TALLY_MOST_LEVELS];
+} tally__levels;
+
+/* The numbers that tiles add to: evidence and limbs, those of values with the given origin, those of products with twice that.
+ * NULL: there is no such number. */
+typedef struct tally__sums {
+    int64_t *values, *products;
+    int32_t origin, term; /* what the first adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
+    tally__levels of_values, of_products, of_both;
+} tally__sums;
+
+void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term);
+/* Adds a measured tile. Evidence and limbs lag behind until the levels are flushed; then all that is undone is carries. */
+void tally__add_tile(tally__sums *sums, const tally__tile *tile);
+void tally__flush_sums(tally__sums *sums);
 
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);

@@ -62,18 +62,18 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 
 /* ---- runs ---- */
 
-static void TALLY_N(add_tile)(TALLY_N(node) *node, const tally__tile *tile) {
-    node->n += tile->present;
-#ifdef TALLY_KEYS
-    tally__widen_range(&node->low, &node->high, tile);
-#endif
 #ifdef TALLY_SUM_TERM
-    tally__add_terms(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, tile);
+#define TALLY_FIRST_TERM TALLY_SUM_TERM
+#define TALLY_IF_SUM(words) (words)
+#else
+#define TALLY_FIRST_TERM TALLY_TERM_PRODUCT /* there is no first number */
+#define TALLY_IF_SUM(words) NULL
 #endif
 #ifdef TALLY_PRODUCTS
-    tally__add_terms(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, tile);
+#define TALLY_IF_PRODUCTS(words) (words)
+#else
+#define TALLY_IF_PRODUCTS(words) NULL
 #endif
-}
 
 static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
                          tally__node *out) {
@@ -82,13 +82,20 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
     const TALLY_N(raw) *x = vx, *y = vy;
     TALLY_N(buffers) buffers;
     tally__tile tile;
+    tally__sums sums;
     (void)kernel, (void)first;
     TALLY_N(clear)(node);
+    tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN, TALLY_FIRST_TERM);
     for (int64_t at = 0, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
         TALLY_N(read_tile)(&tile, &buffers, x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
-        TALLY_N(add_tile)(node, &tile);
+        node->n += tile.present;
+#ifdef TALLY_KEYS
+        tally__widen_range(&node->low, &node->high, &tile);
+#endif
+        tally__add_tile(&sums, &tile);
         if (tiles % settle_every == 0) TALLY_N(settle)(node);
     }
+    tally__flush_sums(&sums);
     TALLY_N(settle)(node);
 }
 
@@ -99,6 +106,7 @@ static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, in
                                 void *result, bool *empty) {
     enum { FEW = 14 };
     TALLY_N(buffers) buffers[TALLY_FEW_TILES];
+    tally__sums sums;
     tally__tile tiles[TALLY_FEW_TILES];
     tally__fit fit;
     TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
@@ -110,18 +118,15 @@ static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, in
     if (fit.limbs == 0 || fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
     __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
     __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
+    tally__begin_sums(&sums, TALLY_IF_SUM(sum), TALLY_IF_PRODUCTS(products), fit.origin, TALLY_FIRST_TERM);
     for (int k = 0; k < count; k++) {
         total.n += tiles[k].present;
 #ifdef TALLY_KEYS
         tally__widen_range(&total.low, &total.high, &tiles[k]);
 #endif
-#ifdef TALLY_SUM_TERM
-        tally__add_terms(sum, fit.origin, TALLY_SUM_TERM, &tiles[k]);
-#endif
-#ifdef TALLY_PRODUCTS
-        tally__add_terms(products, 2 * fit.origin, TALLY_TERM_PRODUCT, &tiles[k]);
-#endif
+        tally__add_tile(&sums, &tiles[k]);
     }
+    tally__flush_sums(&sums);
     tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
     tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
     total.sum = (tally_number){sum, fit.limbs, fit.origin};
@@ -317,5 +322,8 @@ static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void
 
 #include "exact_functions.h"
 
+#undef TALLY_FIRST_TERM
+#undef TALLY_IF_SUM
+#undef TALLY_IF_PRODUCTS
 #include "lib/exact_end.h"
 #include "lib/types_end.h"

@@ -12,7 +12,9 @@
 enum {
     TALLY_TILE_BYTES = 4096,     /* of f32 or f64 */
     TALLY_TILE_ADDITIONS = 6,    /* log2 of the terms that meet in one lane of an accumulator, at most */
-    TALLY_MOST_LEVELS = 13
+    TALLY_MOST_LEVELS = 13,
+    TALLY_LANES = 8,
+    TALLY_SHORT_PRODUCTS = 3 /* levels of f64 products, of which rounded products leave nothing after the second */
 };
 
 /* How large the values of a tile are. */
@@ -23,15 +25,10 @@ typedef struct tally__extent {
     bool special;   /* some value is infinite or NaN; high and unit mean nothing */
 } tally__extent;
 
-/* The levels of one tile: level k counts units of 2^unit[k]. */
-typedef struct tally__levels {
-    int32_t count;
-    int32_t unit[TALLY_MOST_LEVELS];
-    double anchor[TALLY_MOST_LEVELS];
-} tally__levels;
-
-/* Adds up n terms of x (and y): counts[k] units of level k. The number of levels is one that the function was made for. */
-typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, int64_t *counts);
+/* Adds up n terms of x (and y): to units[k][...] what was counted of level k, in any lanes. The number of levels is one that the
+ * function was made for. */
+typedef int64_t tally__units[TALLY_LANES];
+typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, tally__units *units);
 
 /* Sums of segments 0 ... count - 1 at once: values offsets[s] ... offsets[s + 1] of x (and y), all in reach of one set of anchors.
  * Part k of segment s goes to parts[k][s]; each is exact. `limit` values can be read. */
@@ -59,6 +56,9 @@ typedef struct tally__tiles {
     int8_t level_counts[2][TALLY_TERMS][4];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
+    /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
+     * NULL: there is none. */
+    tally__tile_sum *both[2];
     void (*conclude)(tally__bunch *bunch, int what);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);

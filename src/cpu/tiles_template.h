@@ -32,36 +32,89 @@ typedef uint64_t words __attribute__((vector_size(8 * WIDTH))); /* for sums that
 typedef float half __attribute__((vector_size(4 * WIDTH)));
 typedef wide wide_anywhere __attribute__((aligned(1), may_alias));
 typedef half half_anywhere __attribute__((aligned(1), may_alias));
+typedef int32_t sizes __attribute__((vector_size(8 * WIDTH)));
+typedef sizes sizes_anywhere __attribute__((aligned(1), may_alias));
 typedef int32_t int32_t_anywhere __attribute__((aligned(1), may_alias));
 typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_SIZES
+#define TALLY_UPPER_HALVES(a, b) (sizes)_mm512_shuffle_ps(_mm512_loadu_ps(a), _mm512_loadu_ps(b), 0xdd)
+#define TALLY_MOST_SIZES(a, b) (sizes)_mm512_max_epi32((__m512i)(a), (__m512i)(b))
+#define TALLY_LEAST_SIZES(a, b) (sizes)_mm512_min_epi32((__m512i)(a), (__m512i)(b))
+#elif defined(TALLY_ISA_AVX2)
+#define TALLY_SIZES
+#define TALLY_UPPER_HALVES(a, b) (sizes)_mm256_shuffle_ps(_mm256_loadu_ps((const float *)(a)), _mm256_loadu_ps((const float *)(b)), 0xdd)
+#define TALLY_MOST_SIZES(a, b) (sizes)_mm256_max_epi32((__m256i)(a), (__m256i)(b))
+#define TALLY_LEAST_SIZES(a, b) (sizes)_mm256_min_epi32((__m256i)(a), (__m256i)(b))
+#endif
 typedef uint16_t half_word __attribute__((aligned(1), may_alias));
 typedef float float_anywhere __attribute__((aligned(1), may_alias));
 typedef double double_anywhere __attribute__((aligned(1), may_alias));
 
 /* ---- measuring ---- */
 
+TALLY_INLINE tally__extent extent_of(int64_t top, int64_t bottom, const int digits, const int bias, const int least) {
+    tally__extent extent;
+    extent.zeros = top == 0;
+    extent.special = top >> digits == 2 * bias + 1;
+    extent.high = (int32_t)(top >> digits) - bias + 1;
+    bottom >>= digits;
+    extent.unit = (int32_t)(bottom != 0 ? bottom : 1) + least - 1;
+    return extent;
+}
+
 /* Loops of integers that compilers make vectors of. Magnitudes order like their bits; where the least that is not zero is looked
  * for, each is lessened by 1, so that a zero becomes the largest. */
-#define TALLY_MEASURE(type, word, most, digits, bias)                                   \
-    static TALLY_TARGET tally__extent measure_##type(const void *x, int64_t n) {        \
+#define TALLY_MEASURE_ALL(type, word, most, digits, bias)                               \
+    static TALLY_TARGET tally__extent measure_all_##type(const void *x, int64_t n) {    \
         const word##_anywhere *bits = x;                                                \
         word top = 0, bottom = most;                                                    \
-        tally__extent extent;                                                           \
         for (int64_t i = 0; i < n; i++) {                                               \
             word magnitude = bits[i] & most;                                            \
             word lessened = (magnitude - 1) & most;                                     \
             top = magnitude > top ? magnitude : top;                                    \
             bottom = lessened < bottom ? lessened : bottom;                             \
         }                                                                               \
-        extent.zeros = top == 0;                                                        \
-        extent.special = top >> digits == 2 * bias + 1;                                 \
-        extent.high = (int32_t)(top >> digits) - bias + 1;                              \
-        bottom = bottom == most ? 0 : (bottom + 1) >> digits;                           \
-        extent.unit = (int32_t)(bottom != 0 ? bottom : 1) - bias - digits;              \
-        return extent;                                                                  \
+        return extent_of(top, bottom == most ? 0 : bottom + 1, digits, bias, 1 - bias - digits); \
     }
-TALLY_MEASURE(f32, int32_t, INT32_MAX, 23, 127)
-TALLY_MEASURE(f64, int64_t, INT64_MAX, 52, 1023)
+TALLY_MEASURE_ALL(f32, int32_t, INT32_MAX, 23, 127)
+TALLY_MEASURE_ALL(f64, int64_t, INT64_MAX, 52, 1023)
+
+/* Where no value is zero or subnormal, half of the bits of an f64 are enough, and nothing need be lessened: what most tiles are
+ * measured by. The last vector may take values again. */
+#ifdef TALLY_SIZES
+TALLY_INLINE TALLY_TARGET sizes sizes_at(const int is_f64, const void *x, int64_t i) {
+    if (is_f64) return TALLY_UPPER_HALVES((const double *)x + i, (const double *)x + i + WIDTH) & INT32_MAX;
+    return *(const sizes_anywhere *)((const float *)x + i) & INT32_MAX;
+}
+#define TALLY_MEASURE(type, is_f64, digits, bias, least)                                       \
+    static TALLY_TARGET tally__extent measure_##type(const void *x, int64_t n) {               \
+        union {                                                                                \
+            sizes all;                                                                         \
+            int32_t each[2 * WIDTH];                                                           \
+        } top, bottom;                                                                         \
+        int32_t most = 0, fewest = INT32_MAX;                                                  \
+        if (n < 2 * WIDTH) return measure_all_##type(x, n);                                    \
+        sizes high = sizes_at(is_f64, x, n - 2 * WIDTH), low = high;                           \
+        _Pragma("GCC unroll 4") for (int64_t i = 0; i + 2 * WIDTH < n; i += 2 * WIDTH) {       \
+            sizes size = sizes_at(is_f64, x, i);                                               \
+            high = TALLY_MOST_SIZES(high, size);                                               \
+            low = TALLY_LEAST_SIZES(low, size);                                                \
+        }                                                                                      \
+        top.all = high;                                                                        \
+        bottom.all = low;                                                                      \
+        for (int j = 0; j < 2 * WIDTH; j++) {                                                  \
+            most = top.each[j] > most ? top.each[j] : most;                                    \
+            fewest = bottom.each[j] < fewest ? bottom.each[j] : fewest;                        \
+        }                                                                                      \
+        return fewest >> digits == 0 ? measure_all_##type(x, n) : extent_of(most, fewest, digits, bias, least); \
+    }
+TALLY_MEASURE(f32, 0, 23, 127, -149)
+TALLY_MEASURE(f64, 1, 20, 1023, -1074)
+#else
+#define measure_f32 measure_all_f32
+#define measure_f64 measure_all_f64
+#endif
 
 /* Keys order like the numbers, -0 below 0 (lib/types.h). */
 #define TALLY_RANGE(type, word, most)                                                                           \
@@ -141,24 +194,28 @@ TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
 _Static_assert(TALLY_TILE_BYTES / 4 / WIDTH / CHAINS <= 1 << TALLY_TILE_ADDITIONS, "too many terms meet in one lane");
 
 /* Cuts one vector of terms into levels. Products of f64 come in two parts, the rounded product and its rest, which is so small
- * that it joins at level 1. */
+ * that it joins at level 1. Where three levels are enough, the rounded product ends there (docs/exact.md). */
 TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wide term, wide rest, const int has_rest) {
+    const int ends = has_rest && levels == TALLY_SHORT_PRODUCTS ? 1 : levels - 1; /* the level that leaves nothing of the term */
 #pragma GCC unroll 16
     for (int k = 0; k + 1 < levels; k++) {
-        wide t = s[k * step] + term;
-        if (k == 0 && !has_rest)
-            term = less(term, less(t, s[k * step]));
-        else
-            term -= less(t, s[k * step]);
-        s[k * step] = t;
+        if (k < ends) {
+            wide t = s[k * step] + term;
+            if (k == 0 && !has_rest)
+                term = less(term, less(t, s[k * step]));
+            else
+                term -= less(t, s[k * step]);
+            s[k * step] = t;
+        } else if (k == ends)
+            s[k * step] += term;
         if (has_rest && k > 0) {
-            t = s[k * step] + rest;
+            wide t = s[k * step] + rest;
             rest = less(rest, less(t, s[k * step]));
             s[k * step] = t;
         }
     }
-    if (has_rest) term += rest;
-    s[(levels - 1) * step] += term;
+    if (has_rest && ends == levels - 1) term += rest;
+    s[(levels - 1) * step] += has_rest && ends < levels - 1 ? rest : term;
 }
 TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, const int is_f64, const int kind, wide x,
                                     wide y) {
@@ -178,21 +235,46 @@ TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, c
         cut(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, none, 0);
 }
 
-/* A tile's vectors go to the chains in turn, what is left over to the first and the last. `two`: y is another array. */
-TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const int levels, const void *x, const void *y,
-                                        const int two, int64_t n, const double *anchor, int64_t *counts) {
-    wide s[TALLY_MOST_LEVELS * CHAINS];
-    int64_t i = 0;
+/* Where there is much to compute, memory is asked for what comes later, as hardware forgets to at the end of a page. */
+enum { TALLY_AHEAD = 2 * TALLY_TILE_BYTES };
+TALLY_INLINE void fetch_ahead(const int is_f64, const int values, const void *x, int64_t i) {
+    const char *at = (const char *)x + i * (is_f64 ? 8 : 4) + TALLY_AHEAD;
+    const int bytes = values * (is_f64 ? 8 : 4);
+    for (int byte = 0; byte < bytes; byte += 64) __builtin_prefetch(at + byte, 0, 2);
+}
+
+TALLY_INLINE TALLY_TARGET void begin_levels(wide *s, const int levels, const int chains, const double *anchor) {
 #pragma GCC unroll 16
     for (int k = 0; k < levels; k++)
 #pragma GCC unroll 8
-        for (int c = 0; c < CHAINS; c++) s[k * CHAINS + c] = (wide){0} + anchor[k];
-    for (; i + WIDTH * CHAINS <= n; i += WIDTH * CHAINS)
+        for (int c = 0; c < chains; c++) s[k * chains + c] = (wide){0} + anchor[k];
+}
+/* Within its binade an accumulator's bits count units. */
+TALLY_INLINE TALLY_TARGET void end_levels(const wide *s, const int levels, const int chains, const double *anchor, tally__units *counts) {
+#pragma GCC unroll 16
+    for (int k = 0; k < levels; k++) {
+        words sum = *(const words *)counts[k] - (uint64_t)chains * (uint64_t)tally_bits_f64(anchor[k]);
+#pragma GCC unroll 8
+        for (int c = 0; c < chains; c++) sum += (words)s[k * chains + c];
+        *(words *)counts[k] = sum;
+    }
+}
+
+/* A tile's vectors go to the chains in turn, what is left over to the first and the last. `two`: y is another array. */
+TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const int levels, const void *x, const void *y,
+                                        const int two, int64_t n, const double *anchor, tally__units *counts) {
+    wide s[TALLY_MOST_LEVELS * CHAINS];
+    int64_t i = 0;
+    begin_levels(s, levels, CHAINS, anchor);
+    for (; i + WIDTH * CHAINS <= n; i += WIDTH * CHAINS) {
+        if (kind == TALLY_TERM_PRODUCT) fetch_ahead(is_f64, WIDTH * CHAINS, x, i);
+        if (two) fetch_ahead(is_f64, WIDTH * CHAINS, y, i);
 #pragma GCC unroll 8
         for (int c = 0; c < CHAINS; c++) {
             wide a = load(is_f64, x, i + WIDTH * c);
             take(s + c, levels, CHAINS, is_f64, kind, a, two ? load(is_f64, y, i + WIDTH * c) : a);
         }
+    }
     for (; i + WIDTH <= n; i += WIDTH) {
         wide a = load(is_f64, x, i);
         take(s, levels, CHAINS, is_f64, kind, a, two ? load(is_f64, y, i) : a);
@@ -201,27 +283,16 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
         wide a = load_part(is_f64, x, i, n - i);
         take(s + CHAINS - 1, levels, CHAINS, is_f64, kind, a, two ? load_part(is_f64, y, i, n - i) : a);
     }
-    /* Within its binade an accumulator's bits count units. */
-#pragma GCC unroll 16
-    for (int k = 0; k < levels; k++) {
-        words sum = {0};
-        uint64_t lanes[WIDTH], total = 0;
-#pragma GCC unroll 8
-        for (int c = 0; c < CHAINS; c++) sum += (words)s[k * CHAINS + c];
-        sum -= CHAINS * (uint64_t)tally_bits_f64(anchor[k]);
-        memcpy(lanes, &sum, sizeof sum);
-        for (int j = 0; j < WIDTH; j++) total += lanes[j];
-        counts[k] = (int64_t)total;
-    }
+    end_levels(s, levels, CHAINS, anchor, counts);
 }
 
 #define TALLY_SUM(type, is_f64, name, kind, levels)                                                            \
     static TALLY_TARGET void sum_##type##_##name##_##levels(const void *x, const void *y, int64_t n, const double *anchor, \
-                                                            int64_t *counts) {                                 \
+                                                            tally__units *counts) {                             \
         if (kind == TALLY_TERM_PRODUCT && x != y)                                                              \
-            sum_tile(is_f64, kind, levels, x, y, 1, n, anchor, counts);                                        \
+            sum_tile(is_f64, kind, levels, x, y, 1, n, anchor, counts);                                         \
         else /* squares are loaded once */                                                                     \
-            sum_tile(is_f64, kind, levels, x, x, 0, n, anchor, counts);                                        \
+            sum_tile(is_f64, kind, levels, x, x, 0, n, anchor, counts);                                         \
     }
 #define TALLY_SUMS(type, is_f64, name, kind, a, b, c, d)                                            \
     TALLY_SUM(type, is_f64, name, kind, a) TALLY_SUM(type, is_f64, name, kind, b)                    \
@@ -236,6 +307,46 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 2, 3, 4, 7) \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 3, 4, 5, 7)
 TALLY_TILE_SUMS(TALLY_SUMS)
+
+/* ---- values and squares together ---- */
+
+#ifdef TALLY_VECTOR_FMA
+/* Values are read once for both. */
+TALLY_INLINE TALLY_TARGET void sum_both(const int is_f64, const int chains, const void *x, int64_t n, const double *anchor, tally__units *counts) {
+    const int values = is_f64 ? 2 : 1, levels = is_f64 ? 5 : 3;
+    wide s[5 * CHAINS], *const products = s + values * chains;
+    int64_t i = 0;
+    begin_levels(s, levels, chains, anchor);
+#define TALLY_TAKE_BOTH(c, a)                                                             \
+    take(s + (c), values, chains, is_f64, TALLY_TERM_VALUE, a, a);                        \
+    take(products + (c), levels - values, chains, is_f64, TALLY_TERM_PRODUCT, a, a)
+    for (; i + WIDTH * chains <= n; i += WIDTH * chains) {
+        fetch_ahead(is_f64, WIDTH * chains, x, i);
+#pragma GCC unroll 8
+        for (int c = 0; c < chains; c++) {
+            wide a = load(is_f64, x, i + WIDTH * c);
+            TALLY_TAKE_BOTH(c, a);
+        }
+    }
+    for (; i + WIDTH <= n; i += WIDTH) {
+        wide a = load(is_f64, x, i);
+        TALLY_TAKE_BOTH(0, a);
+    }
+    if (i < n) {
+        wide a = load_part(is_f64, x, i, n - i);
+        TALLY_TAKE_BOTH(chains - 1, a);
+    }
+    end_levels(s, levels, chains, anchor, counts);
+}
+static TALLY_TARGET void both_f32(const void *x, const void *y, int64_t n, const double *anchor, tally__units *counts) {
+    (void)y;
+    sum_both(0, CHAINS, x, n, anchor, counts);
+}
+static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const double *anchor, tally__units *counts) {
+    (void)y;
+    sum_both(1, 2, x, n, anchor, counts);
+}
+#endif
 
 /* ---- the rest ---- */
 
@@ -263,5 +374,8 @@ const tally__tiles TALLY_TILES = {
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
     TALLY_BUNCHES(TALLY_BUNCH_ENTRY)
+#ifdef TALLY_VECTOR_FMA
+    .both = {both_f32, both_f64},
+#endif
     .conclude = conclude,
 };

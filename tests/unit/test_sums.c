@@ -371,6 +371,77 @@ static void test_against_mpfr(void **unused) {
     print_message("%lld cases\n", (long long)cases);
 }
 
+/* ---- many tiles ---- */
+
+/* Tiles of one array that are not alike, all digits in use: levels are planned anew, or shared, and counted in until they are full. */
+static void check_tiles(tally_type type, uint64_t *random) {
+    const int64_t tile = tally_leaf_length(type), n = tile * (quick ? 40 : 200) + random_below(random, tile);
+    const int reach = type == TALLY_F64 ? 100 : 15;
+    size_t bytes = tally_type_size(type);
+    char *x = scratch(0, (size_t)n * bytes), *y = scratch(1, (size_t)n * bytes);
+    subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 1, TALLY_BEST};
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, thread_counts[random_below(random, 3)]);
+    truth squares, products;
+    int power = 0, binades = 10;
+    uint64_t signs = 0;
+    now.type = type, now.data = "changing tiles", now.size = n, now.ddof = s.ddof;
+    begin_truth(&squares);
+    begin_truth(&products);
+    for (int64_t i = 0; i < n; i++) {
+        if (i % (tile / 2) == 0 && random_below(random, 3) == 0) {
+            power = random_below(random, 4) ? power + (int)random_below(random, 9) - 4 : (int)random_below(random, 2 * reach) - reach;
+            binades = 1 + (int)random_below(random, type == TALLY_F64 ? 30 : 12);
+            signs = random_below(random, 2) ? UINT64_MAX : INT64_MAX;
+        }
+        for (int k = 0; k < 2; k++)
+            put_number(type, k ? y : x, i, from_parts(next_random(random) & signs, 1023 + power - (int)random_below(random, binades)));
+        double a = as_double(type, x, i);
+        add_truth(&squares, a, a);
+        add_truth(&products, a, as_double(type, y, i));
+    }
+    tally_array in = tally_in(x, type, n), other = tally_in(y, type, n);
+    for (int k = 0; k < SINGLE; k++) check_operator(&squares, context, single[k], in, other, s.ddof);
+    check_operator(&products, context, TALLY_DOT, in, other, 0);
+    check_stats(&squares, context, in, s.ddof);
+    for (int k = 0; k < SINGLE; k++) check_states(context, single[k], in, random); /* to the last digit */
+    end_truth(&squares);
+    end_truth(&products);
+}
+
+/* As large as the counts of a level can get, for longer than they fit. */
+static void check_full_counts(tally_type type) {
+    const int64_t tile = tally_leaf_length(type), n = 1000 * tile;
+    const double most = type == TALLY_F64 ? 1 - 0x1p-53 : 1 - 0x1p-24, least = type == TALLY_F64 ? 0x1p-39 : 0x1p-22; /* levels hold no more */
+    size_t bytes = tally_type_size(type);
+    char *x = scratch(0, (size_t)n * bytes);
+    subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+    truth t, one;
+    now.type = type, now.data = "full counts", now.size = n;
+    for (int64_t i = 0; i < n; i++) put_number(type, x, i, i % tile ? most : least);
+    begin_truth(&t);
+    begin_truth(&one);
+    for (int64_t i = 0; i < 2; i++) add_truth(&one, i ? most : least, i ? most : least);
+    add_truth(&t, most, most);
+    mpz_mul_si(t.values, t.values, (long)(n - 1000 - 1000));
+    mpz_mul_si(t.products, t.products, (long)(n - 1000 - 1000));
+    mpz_addmul_ui(t.values, one.values, 1000);
+    mpz_addmul_ui(t.products, one.products, 1000);
+    mpz_set(t.magnitudes, t.values);
+    t.n = n;
+    for (int k = 0; k < SINGLE; k++) check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
+    end_truth(&t);
+    end_truth(&one);
+}
+
+static void test_tiles_against_mpfr(void **unused) {
+    uint64_t random = seed + 3;
+    (void)unused;
+    for (tally_type type = TALLY_F16; type <= TALLY_F64; type++) check_tiles(type, &random);
+    check_full_counts(TALLY_F32);
+    check_full_counts(TALLY_F64);
+}
+
 /* ---- pieces ---- */
 
 enum { PIECES = 24 };
@@ -539,6 +610,7 @@ static void test_hard_cases(void **unused) {
         {{-1, 1, 0}, {1, 1, -1}},                    /* they cancel: 0 */
         {{0x1p-600, 1, 1}, {-0x1p-600, 0x1p-1074, 0x1p-1074}},
         {{0x1.fffffffffffffp-538, 0x1.fffffffffffffp-538, 0}, {0x1.fffffffffffffp-538, -0x1p-537, 1}},
+        {{0x1p-1000, -0x1p-1000, 0x3p-1074}, {0x1.fffffffffffffp52, 0x1.fffffffffffffp52, 0x1.fffffffffffffp52}}, /* few digits, far below */
         {{INFINITY, 0, 1}, {0, 1, 1}},
         {{INFINITY, -INFINITY, 1}, {1, -1, 1}},
     };
@@ -575,6 +647,7 @@ static void test_hard_cases(void **unused) {
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_against_mpfr),
-                                       cmocka_unit_test(test_pieces_against_mpfr), cmocka_unit_test(test_large_counts_against_mpfr)};
+                                       cmocka_unit_test(test_tiles_against_mpfr), cmocka_unit_test(test_pieces_against_mpfr),
+                                       cmocka_unit_test(test_large_counts_against_mpfr)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
