@@ -16,12 +16,7 @@
 #include "lib/careful.h"
 #include "lib/planned.h"
 
-/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if defined(TALLY_PRODUCTS) || TALLY_BYTES != 8
-#define TALLY_RESIDENT 1
-#else
-#define TALLY_RESIDENT 2
-#endif
+#define TALLY_RESIDENT 1 /* blocks that a multiprocessor holds: two would have registers spill (tests/unit/test_compile.c) */
 #define TALLY_ACROSS TALLY_EXACT_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS)
 #include "lib/panel.h"
 
