@@ -84,8 +84,15 @@ TALLY_FN tally_quick tally_corrected(double q, double c, int32_t is_f64) {
 TALLY_FN tally_quick tally_quick_mean(tally_pair sum, double n, int32_t is_f64) {
     double q = sum.high / n;
     tally_pair product = tally_two_product(q, n);
-    double rest = ((sum.high - product.high) - product.low) + sum.low; /* exact up to the last addition */
-    tally_quick quick = tally_corrected(q, rest / n, is_f64);
+    tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
+    double c = rest.high / n;
+    tally_quick quick = tally_corrected(q, c, is_f64);
+    if (is_f64) { /* many a sum over a power of two is a tie: right, if c is exact */
+        tally_pair back = tally_two_product(c, n);
+        int32_t exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
+        quick.value = exact ? q + c : quick.value;
+        quick.sure |= exact;
+    }
     quick.sure &= tally_in_reach(sum.high);
     return quick;
 }
@@ -126,8 +133,13 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
         low = (double)(float)tally_to_odd(tally_two_sum(q, c - slack));
         high = (double)(float)tally_to_odd(tally_two_sum(q, c + slack));
     }
-    quick.value = low;
-    quick.sure = low == high && n > ddof && tally_in_reach(left.high) && tally_in_reach(squares.high) && tally_in_reach(sum.high);
+    {
+        int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
+        int32_t none = (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
+        int32_t told = (low == high) & some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
+        quick.value = none ? 0 : low;
+        quick.sure = (n > ddof) & (none | told);
+    }
     return quick;
 }
 

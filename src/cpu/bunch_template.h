@@ -1,76 +1,140 @@
-/* Short segments for exact sums: a bunch of them shares one set of anchors, so that each takes a few additions and no branch of its
- * own. Part of tiles_template.h; no include guard.
- *
- * A segment of up to TALLY_SHORT values is read in rows of eight lanes, whole rows with what lies beyond the segment masked; very
- * short ones are turned, so that a lane has a segment. */
+/* Short segments for exact sums: a bunch of them shares one set of anchors. Its values are added up as they come, in rows of eight lanes, and
+ * what the lanes hold after each row is kept. So a segment is the difference of two such states, which is exact: it has no loop of its
+ * own, and no branch that lengths could mislead. Part of tiles_template.h; no include guard. */
 
-enum { ROW = 8, REGISTERS = ROW / WIDTH, ACROSS = 16, FEW = 8 };
+enum { ROW = 8, REGISTERS = ROW / WIDTH, ACROSS = 16 };
 
-TALLY_INLINE TALLY_TARGET wide keep(wide x, units mask) { return (wide)((units)x & mask); }
+static TALLY_TARGET void begin_bunch(tally__bunch *bunch, const int64_t *offsets, int count) {
+    int32_t longest = 0;
+    bunch->count = count;
+    bunch->padded = (count + 7) / 8 * 8;
+    for (int s = 0; s <= count; s++) bunch->places[s] = offsets[s] - offsets[0];
+    for (int s = count; s < bunch->padded; s++) bunch->places[s + 1] = bunch->places[count];
+    for (int s = 0; s < bunch->padded; s++) bunch->lengths[s] = (int32_t)(bunch->places[s + 1] - bunch->places[s]);
+    for (int s = 0; s < bunch->padded; s++) longest = bunch->lengths[s] > longest ? bunch->lengths[s] : longest;
+    bunch->longest = longest;
+}
 
-/* Rows from ... to of a segment of n values, masked. */
-TALLY_INLINE TALLY_TARGET void take_rows(wide *s, const int is_f64, const int kind, const int levels, const void *x,
-                                         const void *y, int64_t at, int64_t n, const int from, const int to) {
-    const bool two = kind == TALLY_TERM_PRODUCT && y != x;
-    units lane;
-    for (int j = 0; j < WIDTH; j++) lane[j] = j;
-#pragma GCC unroll 8
-    for (int row = from; row < to; row++)
+/* ---- by rows ---- */
+
+typedef double row[ROW];
+typedef units units_anywhere __attribute__((aligned(1), may_alias));
+
+/* What the lanes held before value i: those before i % ROW have taken row i / ROW too. */
+TALLY_INLINE TALLY_TARGET void lanes_before(wide *lanes, const row *rows, int64_t i) {
+    static const int64_t taken[2 * ROW] = {-1, -1, -1, -1, -1, -1, -1, -1};
+#pragma GCC unroll 4
+    for (int g = 0; g < REGISTERS; g++) {
+        units mask = *(const units_anywhere *)(taken + ROW - i % ROW + g * WIDTH);
+        units before = *(const units *)(rows[i / ROW] + g * WIDTH), after = *(const units *)(rows[i / ROW + 1] + g * WIDTH);
+        lanes[g] = (wide)((after & mask) | (before & ~mask));
+    }
+}
+/* Adds up the lanes of each of `count` segments, a multiple of 8. */
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_FOLD(a, b) _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd))
+TALLY_INLINE TALLY_TARGET void fold_lanes(double *part, const row *lanes, int count) {
+    for (int first = 0; first < count; first += 8) {
+        __m512d s[8];
+#pragma GCC unroll 4
+        for (int k = 0; k < 8; k += 2) {
+            __m512d a = _mm512_load_pd(lanes[first + k]), b = _mm512_load_pd(lanes[first + k + 1]);
+            s[k] = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        }
+        _mm512_storeu_pd(part + first, TALLY_FOLD(TALLY_FOLD(s[0], s[2]), TALLY_FOLD(s[4], s[6])));
+    }
+}
+#else
+TALLY_INLINE TALLY_TARGET void fold_lanes(double *part, const row *lanes, int count) {
+    for (int segment = 0; segment < count; segment++) {
+        const double *s = lanes[segment];
+        part[segment] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    }
+}
+#endif
+
+enum { BLOCK_ROWS = 1 << TALLY_BUNCH_ADDITIONS };
+typedef row block_rows[BLOCK_ROWS + 2];
+
+TALLY_INLINE TALLY_TARGET void keep_row(block_rows *rows, int64_t r, const wide *s, const int levels) {
+#pragma GCC unroll 4
+    for (int k = 0; k < levels; k++)
+#pragma GCC unroll 4
+        for (int g = 0; g < REGISTERS; g++) *(wide *)(rows[k][r] + g * WIDTH) = s[k * REGISTERS + g];
+}
+/* Takes n values into the lanes and keeps what they hold before, between and after their rows. */
+TALLY_INLINE TALLY_TARGET void take_block(block_rows *rows, wide *s, const int is_f64, const int kind, const int levels, const void *x,
+                                          const void *y, const int two, int64_t n, int64_t ahead) {
+    int64_t r = 0;
+    keep_row(rows, 0, s, levels);
+    for (; kind != TALLY_TERM_PRODUCT && levels == 1 && (r + 2) * ROW <= n; r += 2) { /* two rows at once: no addition waits for another */
+        ask_for(is_f64, 2 * ROW, x, ahead + r * ROW);
 #pragma GCC unroll 4
         for (int g = 0; g < REGISTERS; g++) {
-            int64_t i = row * ROW + g * WIDTH;
-            units mask = lane < n - i;
-            wide a = keep(load(is_f64, x, at + i), mask), b = a;
-            if (two) b = keep(load(is_f64, y, at + i), mask);
-            take(s + g, levels, REGISTERS, is_f64, kind, a, b);
+            wide a = load(is_f64, x, r * ROW + g * WIDTH), b = load(is_f64, x, (r + 1) * ROW + g * WIDTH);
+            if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a), b = magnitude_of(b);
+            *(wide *)(rows[0][r + 1] + g * WIDTH) = s[g] + a;
+            s[g] += a + b;
         }
-}
-TALLY_INLINE TALLY_TARGET double fold(const wide *s, double anchor) {
-#if defined(TALLY_ISA_AVX512)
-    return _mm512_reduce_add_pd((__m512d)(s[0] - anchor));
-#elif defined(TALLY_ISA_AVX2)
-    __m256d four = (__m256d)((s[0] - anchor) + (s[1] - anchor));
-    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
-#else
-    double lanes[ROW];
-    for (int g = 0; g < REGISTERS; g++) {
-        wide h = s[g] - anchor;
-        memcpy(lanes + g * WIDTH, &h, sizeof h);
+        keep_row(rows, r + 2, s, levels);
     }
-    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-#endif
+    for (; (r + 1) * ROW <= n; r++) {
+        ask_for(is_f64, ROW, x, ahead + r * ROW);
+        if (two) ask_for(is_f64, ROW, y, ahead + r * ROW);
+#pragma GCC unroll 4
+        for (int g = 0; g < REGISTERS; g++) {
+            wide a = load(is_f64, x, r * ROW + g * WIDTH);
+            take(s + g, levels, REGISTERS, is_f64, kind, a, two ? load(is_f64, y, r * ROW + g * WIDTH) : a);
+        }
+        keep_row(rows, r + 1, s, levels);
+    }
+    for (int g = 0; g < REGISTERS && r * ROW + g * WIDTH < n; g++) {
+        int64_t i = r * ROW + g * WIDTH, there = n - i < WIDTH ? n - i : WIDTH;
+        wide a = load_part(is_f64, x, i, there);
+        take(s + g, levels, REGISTERS, is_f64, kind, a, two ? load_part(is_f64, y, i, there) : a);
+    }
+    keep_row(rows, r + 1, s, levels);
 }
 TALLY_INLINE TALLY_TARGET void bunch_rows(const int is_f64, const int kind, const int levels, const void *x, const void *y,
-                                          int64_t limit, const int64_t *offsets, int count, const double *anchor,
-                                          tally__parts parts) {
-    const int64_t bytes = is_f64 ? 8 : 4;
-    for (int segment = 0; segment < count; segment++) {
-        int64_t at = offsets[segment], n = offsets[segment + 1] - at;
-        const void *from_x = x, *from_y = y;
-        _Alignas(64) char padded[2][TALLY_SHORT * 8];
-        wide s[TALLY_PARTS * REGISTERS];
-        if (at + TALLY_SHORT > limit) { /* too close to the end to read whole rows */
-            memset(padded, 0, sizeof padded);
-            memcpy(padded[0], (const char *)x + at * bytes, (size_t)(n * bytes));
-            memcpy(padded[1], (const char *)y + at * bytes, (size_t)(n * bytes));
-            from_x = padded[0];
-            from_y = y == x ? padded[0] : padded[1];
-            at = 0;
-        }
+                                          const tally__bunch *bunch, const double *anchor, tally__parts parts) {
+    const int count = bunch->padded;
+    const int64_t *const places = bunch->places, n = places[count], bytes = is_f64 ? 8 : 4;
+    _Alignas(64) block_rows rows[TALLY_PARTS];
+    _Alignas(64) row lanes[TALLY_PARTS][TALLY_BUNCH_MOST];
+    wide s[TALLY_PARTS * REGISTERS], before[TALLY_PARTS * REGISTERS], end[REGISTERS];
+    int segment = 0;
+    begin_levels(before, levels, REGISTERS, anchor);
+    for (int64_t at = 0; segment < count; at += BLOCK_ROWS * ROW) {
+        int64_t some = n - at < BLOCK_ROWS * ROW ? n - at : BLOCK_ROWS * ROW;
+        const char *from_x = (const char *)x + at * bytes, *from_y = (const char *)y + at * bytes;
+        begin_levels(s, levels, REGISTERS, anchor);
+        if (kind == TALLY_TERM_PRODUCT && x != y)
+            take_block(rows, s, is_f64, kind, levels, from_x, from_y, 1, some, n);
+        else
+            take_block(rows, s, is_f64, kind, levels, from_x, from_x, 0, some, n);
+        for (; segment < count && places[segment + 1] - at <= some; segment++)
+#pragma GCC unroll 4
+            for (int k = 0; k < levels; k++) {
+                lanes_before(end, rows[k], places[segment + 1] - at);
+#pragma GCC unroll 4
+                for (int g = 0; g < REGISTERS; g++) {
+                    *(wide *)(lanes[k][segment] + g * WIDTH) = end[g] - before[k * REGISTERS + g];
+                    before[k * REGISTERS + g] = end[g];
+                }
+            }
+        /* A segment that goes on has taken s - before; the next block begins at the anchors again. */
 #pragma GCC unroll 4
         for (int k = 0; k < levels; k++)
 #pragma GCC unroll 4
-            for (int g = 0; g < REGISTERS; g++) s[k * REGISTERS + g] = (wide){0} + anchor[k];
-        take_rows(s, is_f64, kind, levels, from_x, from_y, at, n, 0, 4);
-        if (n > 4 * ROW) take_rows(s, is_f64, kind, levels, from_x, from_y, at, n, 4, 8);
-#pragma GCC unroll 4
-        for (int k = 0; k < levels; k++) parts[k][segment] = fold(s + k * REGISTERS, anchor[k]);
+            for (int g = k * REGISTERS; g < (k + 1) * REGISTERS; g++) before[g] = anchor[k] - (s[g] - before[g]);
     }
+#pragma GCC unroll 4
+    for (int k = 0; k < levels; k++) fold_lanes(parts[k], lanes[k], count);
 }
 
-/* The values of ACROSS segments of at most FEW values, turned: value k of each in row k, zeros beyond its end. Segments that all
- * have `apart` values, a constant, are turned where they lie. */
+/* ---- across ---- */
+
+/* The values of ACROSS segments that all have `apart` values, 1 to 4, turned: value k of each in row k. */
 #define TALLY_TURN_EQUAL(value, apart)                                                \
     case apart:                                                                       \
         TALLY_FREE_LANES                                                              \
@@ -94,53 +158,21 @@ TALLY_INLINE TALLY_TARGET void turn_equal(const int is_f64, double (*turned)[ACR
             TALLY_TURN_EQUAL(float_anywhere, 4)
         }
 }
-TALLY_INLINE TALLY_TARGET void turn(const int is_f64, double (*turned)[ACROSS], const void *x, int64_t limit,
-                                    const int64_t *offsets, int count, int64_t longest) {
-    const int64_t bytes = is_f64 ? 8 : 4;
-    _Alignas(64) double wide_slots[ACROSS * FEW];
-    float *const slots = (float *)wide_slots;
-    double lengths[ACROSS] = {0};
-    memset(wide_slots, 0, (size_t)(ACROSS * FEW * bytes));
-    for (int i = 0; i < count; i++) {
-        int64_t n = offsets[i + 1] - offsets[i];
-        const char *at = (const char *)x + offsets[i] * bytes;
-        lengths[i] = (double)n;
-        if (offsets[i] + FEW <= limit)
-            memcpy((char *)slots + i * FEW * bytes, at, (size_t)(FEW * bytes));
-        else if (n > 0)
-            memcpy((char *)slots + i * FEW * bytes, at, (size_t)(n * bytes));
-    }
-    for (int k = 0; k < longest; k++)
-        TALLY_FREE_LANES
-        for (int i = 0; i < ACROSS; i++) {
-            double value = is_f64 ? wide_slots[i * FEW + k] : (double)slots[i * FEW + k];
-            turned[k][i] = k < lengths[i] ? value : 0;
-        }
-}
-TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, const int levels, const void *x, const void *y,
-                                            int64_t limit, const int64_t *offsets, int count, int64_t longest,
-                                            const double *anchor, tally__parts parts) {
+/* Segments that all have the same few values: a lane for each. */
+TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, const int levels, const void *x, const void *y, int64_t length,
+                                            int count, const double *anchor, tally__parts parts) {
     enum { GROUPS = ACROSS / WIDTH };
-    const int64_t bytes = is_f64 ? 8 : 4;
-    _Alignas(64) double turned[2][FEW][ACROSS];
+    const int64_t bytes = (is_f64 ? 8 : 4) * length;
+    _Alignas(64) double turned[2][4][ACROSS];
     for (int first = 0; first < count; first += ACROSS) {
-        int some = count - first < ACROSS ? count - first : ACROSS;
         wide s[TALLY_PARTS * GROUPS];
-        if (some == ACROSS && longest <= 4 && offsets[first + ACROSS] - offsets[first] == ACROSS * longest) {
-            turn_equal(is_f64, turned[0], (const char *)x + offsets[first] * bytes, longest);
-            if (y != x) turn_equal(is_f64, turned[1], (const char *)y + offsets[first] * bytes, longest);
-        } else {
-            turn(is_f64, turned[0], x, limit, offsets + first, some, longest);
-            if (y != x) turn(is_f64, turned[1], y, limit, offsets + first, some, longest);
-        }
-#pragma GCC unroll 4
-        for (int k = 0; k < levels; k++)
-#pragma GCC unroll 8
-            for (int g = 0; g < GROUPS; g++) s[k * GROUPS + g] = (wide){0} + anchor[k];
-        for (int row = 0; row < longest; row++)
+        turn_equal(is_f64, turned[0], (const char *)x + first * bytes, length);
+        if (y != x) turn_equal(is_f64, turned[1], (const char *)y + first * bytes, length);
+        begin_levels(s, levels, GROUPS, anchor);
+        for (int k = 0; k < length; k++)
 #pragma GCC unroll 8
             for (int g = 0; g < GROUPS; g++) {
-                wide a = *(const wide *)&turned[0][row][g * WIDTH], b = *(const wide *)&turned[y != x][row][g * WIDTH];
+                wide a = *(const wide *)&turned[0][k][g * WIDTH], b = *(const wide *)&turned[y != x][k][g * WIDTH];
                 take(s + g, levels, GROUPS, is_f64, kind, a, b);
             }
 #pragma GCC unroll 4
@@ -153,17 +185,15 @@ TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, co
     }
 }
 
-#define TALLY_BUNCH(type, is_f64, name, kind, levels)                                                                  \
-    static TALLY_TARGET void bunch_##type##_##name##_##levels(const void *x, const void *y, int64_t limit,             \
-                                                              const int64_t *offsets, int count, const double *anchor, \
-                                                              tally__parts parts) {                                    \
-        int64_t longest = 0;                                                                                           \
-        for (int s = 0; s < count; s++)                                                                                \
-            longest = offsets[s + 1] - offsets[s] > longest ? offsets[s + 1] - offsets[s] : longest;                   \
-        if (longest <= FEW)                                                                                            \
-            bunch_across(is_f64, kind, levels, x, y, limit, offsets, count, longest, anchor, parts);                   \
-        else                                                                                                           \
-            bunch_rows(is_f64, kind, levels, x, y, limit, offsets, count, anchor, parts);                              \
+#define TALLY_BUNCH(type, is_f64, name, kind, levels)                                                                           \
+    static TALLY_TARGET void bunch_##type##_##name##_##levels(const void *x, const void *y, const tally__bunch *bunch,           \
+                                                              const double *anchor, tally__parts parts) {                       \
+        const int count = bunch->padded;                                                                                        \
+        const int64_t length = bunch->longest;                                                                                  \
+        if (length <= 4 && count % ACROSS == 0 && bunch->places[count] == count * length)                                       \
+            bunch_across(is_f64, kind, levels, x, y, length, count, anchor, parts);                                             \
+        else                                                                                                                    \
+            bunch_rows(is_f64, kind, levels, x, y, bunch, anchor, parts);                                                       \
     }
 #define TALLY_BUNCHES(X)                    \
     X(f32, 0, value, TALLY_TERM_VALUE, 1)   \
@@ -190,9 +220,12 @@ TALLY_INLINE TALLY_TARGET tally_pair joined(const int parts, tally__parts p, int
     return one;
 }
 #define TALLY_EACH(expression)                        \
-    for (int s = 0; s < b->count; s++) {              \
+    for (int s = 0; s < b->padded; s++) {             \
         tally_quick quick = expression;               \
-        b->values[s] = quick.value;                   \
+        if (is_f64)                                   \
+            b->values[s] = quick.value;               \
+        else                                          \
+            b->narrow[s] = (float)quick.value;        \
         b->sure[s] = quick.sure;                      \
     }
 TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const int sums, const int products, const int is_f64) {
@@ -210,16 +243,16 @@ TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const i
     }
 }
 /* Parts that a number has not are zeros. */
-static void pad_parts(tally__parts parts, int given, int wanted) {
-    for (; given > 0 && given < wanted; given++) memset(parts[given], 0, sizeof parts[given]);
+static void pad_parts(tally__parts parts, int *given, int wanted) {
+    for (; *given > 0 && *given < wanted; ++*given) memset(parts[*given], 0, sizeof parts[*given]);
 }
 /* For the numbers of parts that are usual. */
 static TALLY_TARGET void conclude(tally__bunch *b, int what) {
     int32_t unsure = 0;
     bool usual = !b->is_f64 && b->sum_parts == 1 && b->product_parts <= 2;
     int sums = usual ? 1 : b->sum_parts <= 2 ? 2 : 3, products = usual ? 2 : 3;
-    pad_parts(b->sums, b->sum_parts, sums);
-    pad_parts(b->products, b->product_parts, products);
+    pad_parts(b->sums, &b->sum_parts, sums);
+    pad_parts(b->products, &b->product_parts, products);
     if (usual)
         conclude_parts(b, what, 1, 2, 0);
     else if (b->is_f64)

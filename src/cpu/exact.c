@@ -76,8 +76,8 @@ static bounds bounds_of(const tally__tile *tile, int term) {
 /* How many parts of a term meet at the levels after the first. */
 static int32_t parts_of(int term, bool is_f64) { return term == TALLY_TERM_PRODUCT && is_f64 ? 2 : 1; }
 
-static int32_t plan_units(int32_t *units, int32_t most, bounds b, int term, bool is_f64) {
-    return tally_plan_levels(units, most, b.high, b.unit, TALLY_TILE_ADDITIONS, parts_of(term, is_f64));
+static int32_t plan_units(int32_t *units, int32_t most, bounds b, int32_t additions, int term, bool is_f64) {
+    return tally_plan_levels(units, most, b.high, b.unit, additions, parts_of(term, is_f64));
 }
 /* How many binades `count` levels for a term have left when they hold its bounds. */
 static int32_t slack_of(bounds b, int32_t count, int term, bool is_f64) {
@@ -104,7 +104,7 @@ static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term,
     const tally__tiles *tiles = tally__cpu_tiles();
     const int8_t *counts = tiles->level_counts[tile->is_f64][term];
     bounds b = bounds_of(tile, term);
-    int32_t needed = plan_units(levels->unit, TALLY_MOST_LEVELS, b, term, tile->is_f64);
+    int32_t needed = plan_units(levels->unit, TALLY_MOST_LEVELS, b, TALLY_TILE_ADDITIONS, term, tile->is_f64);
     levels->count = 0;
     for (int i = 0; i < 4 && needed > 0 && levels->count == 0; i++) {
         if (counts[i] < needed) continue;
@@ -112,7 +112,7 @@ static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term,
         levels->values = term == TALLY_TERM_PRODUCT ? 0 : counts[i];
         levels->spare = i == 0 ? -1 : tally_held(counts[i - 1], TALLY_TILE_ADDITIONS, parts_of(term, tile->is_f64));
         b = widened(b, slack_of(b, counts[i], term, tile->is_f64), origin, TALLY_LEVELS_HIGHEST);
-        plan_units(levels->unit, counts[i], b, term, tile->is_f64);
+        plan_units(levels->unit, counts[i], b, TALLY_TILE_ADDITIONS, term, tile->is_f64);
         begin_levels(levels, b, tiles->sum[tile->is_f64][term][i]);
     }
     return levels->count > 0;
@@ -131,8 +131,8 @@ static bool plan_both(tally__levels *levels, const tally__tile *tile, int32_t or
     b = widened(bounds_of(tile, TALLY_TERM_VALUE), slack, origin, TALLY_LEVELS_HIGHEST / 2);
     if (b.unit < TALLY_LEVELS_LOWEST / 2) b.unit = TALLY_LEVELS_LOWEST / 2;
     squares = (bounds){2 * b.high, 2 * b.unit};
-    plan_units(levels->unit, values, b, TALLY_TERM_VALUE, tile->is_f64);
-    plan_units(levels->unit + values, products, squares, TALLY_TERM_PRODUCT, tile->is_f64);
+    plan_units(levels->unit, values, b, TALLY_TILE_ADDITIONS, TALLY_TERM_VALUE, tile->is_f64);
+    plan_units(levels->unit + values, products, squares, TALLY_TILE_ADDITIONS, TALLY_TERM_PRODUCT, tile->is_f64);
     levels->count = values + products;
     levels->values = values;
     levels->spare = -1;
@@ -203,28 +203,18 @@ static bool add_both(tally__sums *sums, const tally__tile *tile) {
 
 /* ---- bunches ---- */
 
-int tally__sum_bunch(const tally__tile *tile, int term, int64_t limit, const int64_t *offsets, int count, tally__parts parts) {
+int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts) {
     const tally__tiles *tiles = tally__cpu_tiles();
-    int32_t units[TALLY_PARTS], given = 0;
+    int32_t units[TALLY_PARTS], given = 0, additions = TALLY_BUNCH_ADDITIONS;
     double anchor[TALLY_PARTS];
-    if (in_reach(tile, term)) given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), term, tile->is_f64);
+    while (bunch->longest > 1 << additions) additions++;
+    if (in_reach(tile, term)) given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
     if (given == 0) return 0;
     while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL) given++; /* more levels will do */
     if (given > TALLY_PARTS) return 0;
     for (int k = 0; k < given; k++) anchor[k] = tally_scale(1.5, units[k] + 52);
-    tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, limit, offsets, count, anchor, parts);
+    tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;
-}
-
-void tally__store_bunch(const tally__bunch *bunch, void *results) {
-    float narrow[TALLY_BUNCH_MOST];
-    size_t count = (size_t)bunch->count;
-    if (bunch->is_f64)
-        memcpy(results, bunch->values, count * sizeof(double));
-    else {
-        for (size_t s = 0; s < count; s++) narrow[s] = (float)bunch->values[s];
-        memcpy(results, narrow, count * sizeof(float));
-    }
 }
 
 /* ---- one after another ---- */

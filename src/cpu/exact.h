@@ -54,12 +54,9 @@ void tally__flush_sums(tally__sums *sums);
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
-/* Sums short segments by their parts: terms of values offsets[s] ... offsets[s + 1] of the tile, which spans the bunch. Gives how many
- * parts there are, or 0 when their extents are too far apart for that. */
-int tally__sum_bunch(const tally__tile *tile, int term, int64_t limit, const int64_t *offsets, int count, tally__parts parts);
-
-/* Writes the values of a bunch as results of its format, at any address. */
-void tally__store_bunch(const tally__bunch *bunch, void *results);
+/* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when their extents are
+ * too far apart for that. */
+int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
  * of values). 0 limbs: not all of them are finite. */

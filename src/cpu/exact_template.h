@@ -21,6 +21,7 @@ typedef double TALLY_N(base);
 #else
 typedef float TALLY_N(base);
 #endif
+typedef TALLY_N(base) TALLY_N(base_raw) __attribute__((aligned(1), may_alias));
 _Static_assert(sizeof(TALLY_N(node)) <= TALLY_NODE_BYTES, "TALLY_NODE_BYTES is too small");
 
 enum { TALLY_N(tile) = TALLY_IS_F64 ? TALLY_TILE / 2 : TALLY_TILE };
@@ -155,97 +156,123 @@ TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64
     __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
 }
 
-/* The results of a bunch whose parts are there; those that are not sure are left for another way. */
 #ifdef TALLY_KEYS
-static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const tally__tile *tile, const int64_t *places,
-                                    const tally_final *final, char *results) {
+/* The keys of the least and the greatest of n values, none of them NaN. */
+static void TALLY_N(range)(const void *values, int64_t n, int64_t *low, int64_t *high) {
+    const TALLY_N(base_raw) *x = values;
+    if (n > 8) { /* what a vector loop begins and ends with takes longer than 8 values */
+        tally__cpu_tiles()->range[TALLY_IS_F64](x, n, low, high);
+        return;
+    }
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    for (int64_t i = 0; i < n; i++) {
+#if TALLY_IS_F64
+        int64_t key = tally_bits_f64(x[i]) ^ (tally_bits_f64(x[i]) < 0 ? INT64_MAX : 0);
+#else
+        int64_t key = tally_bits_f32(x[i]) ^ (tally_bits_f32(x[i]) < 0 ? INT32_MAX : 0);
+#endif
+        *low = key < *low ? key : *low;
+        *high = key > *high ? key : *high;
+    }
+}
+#endif
+
+/* The results of a bunch whose parts are there; those that are not sure are left for another way. */
+static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const tally__tile *tile, const tally_final *final, char *results) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+#ifdef TALLY_KEYS
+    typedef struct __attribute__((packed, may_alias)) stats_anywhere {
+        tally_stats stats;
+    } stats_anywhere;
     const tally_format natural = TALLY_NATURAL_FORMAT;
+    double floats[3][TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
-    double floats[5][TALLY_BUNCH_MOST];
     (void)final;
     for (int s = 0; s < bunch->count; s++) sure[s] = bunch->lengths[s] > 0;
     for (int what = 0; what < 3; what++) {
         static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
         bunch->is_f64 = what > 0 || natural.digits == 53;
-        tally__cpu_tiles()->conclude(bunch, whats[what]);
+        tiles->conclude(bunch, whats[what]);
         for (int s = 0; s < bunch->count; s++) {
-            floats[2 + what][s] = bunch->values[s];
+            floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
             sure[s] &= bunch->sure[s];
         }
     }
     bunch->unsure = 0;
     for (int s = 0; s < bunch->count; s++) {
-        int64_t low = INT64_MAX, high = INT64_MIN, n = bunch->lengths[s];
-        tally_stats stats;
+        int64_t low, high, n = bunch->lengths[s];
+        stats_anywhere *to = (stats_anywhere *)(void *)results + s;
         bunch->sure[s] = sure[s];
         bunch->unsure += !sure[s];
         if (!sure[s]) continue;
-        tally__cpu_tiles()->range[TALLY_IS_F64]((const TALLY_N(base) *)tile->x + places[s], n, &low, &high);
-        stats = (tally_stats){n, {.f = TALLY_N(from_wide_key)(low)}, {.f = TALLY_N(from_wide_key)(high)},
-                              {.f = floats[2][s]}, floats[3][s], floats[4][s]};
-        __builtin_memcpy(results + s * (int64_t)sizeof stats, &stats, sizeof stats);
+        TALLY_N(range)((const TALLY_N(base) *)tile->x + bunch->places[s], n, &low, &high);
+        to->stats.count = n; /* word by word: a struct made elsewhere would be read before it is written, as the machine sees it */
+        to->stats.min.f = TALLY_N(from_wide_key)(low);
+        to->stats.max.f = TALLY_N(from_wide_key)(high);
+        to->stats.sum.f = floats[0][s];
+        to->stats.mean = floats[1][s];
+        to->stats.var = floats[2][s];
     }
-}
 #else
-static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const tally__tile *tile, const int64_t *places,
-                                    const tally_final *final, char *results) {
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
 #else
     int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
 #endif
-    (void)tile, (void)places;
+    size_t count = (size_t)bunch->count;
+    (void)tile;
     bunch->is_f64 = final->format.digits == 53;
-    tally__cpu_tiles()->conclude(bunch, what);
-    tally__store_bunch(bunch, results);
-}
+    tiles->conclude(bunch, what);
+    if (bunch->is_f64)
+        __builtin_memcpy(results, bunch->values, count * sizeof(double));
+    else
+        __builtin_memcpy(results, bunch->narrow, count * sizeof(float));
 #endif
+}
 
-/* Up to TALLY_BUNCH_MOST segments of at most TALLY_SHORT values each, together. False: nothing was done. */
-static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                  const int64_t *offsets, int count, const tally_final *final, void *results, bool *empty) {
-    int64_t first = offsets[0], n = offsets[count] - first, bytes = (int64_t)tally__result_bytes(kernel, final);
-    int64_t places[TALLY_BUNCH_MOST + 1];
+/* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
+static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, int count,
+                                  const tally_final *final, char *results, bool *empty) {
+    int64_t n = offsets[count] - offsets[0], bytes = (int64_t)tally__result_bytes(kernel, final);
     tally__bunch bunch;
     tally__tile tile;
+    if (n == 0) return false;
+    x += offsets[0];
+    y += offsets[0];
 #if TALLY_BYTES == 2
-    float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_MOST * TALLY_SHORT];
-    TALLY_N(widen)(wide[0], x + first, n);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(wide[TALLY_KERNEL_INPUTS - 1], y + first, n);
+    float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    TALLY_N(widen)(wide[0], x, n);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(wide[TALLY_KERNEL_INPUTS - 1], y, n);
     tile.x = wide[0];
     tile.y = wide[TALLY_KERNEL_INPUTS - 1];
-    limit = n;
 #else
-    tile.x = x + first;
-    tile.y = TALLY_KERNEL_INPUTS == 2 ? y + first : x + first;
-    limit -= first;
+    tile.x = x;
+    tile.y = TALLY_KERNEL_INPUTS == 2 ? y : x;
 #endif
     tile.n = n;
     tile.is_f64 = TALLY_IS_F64;
     tally__measure_tile(&tile);
     if (tile.x_extent.special || tile.y_extent.special || tile.x_extent.zeros || tile.y_extent.zeros) return false;
-    bunch.count = count;
+    tally__cpu_tiles()->begin_bunch(&bunch, offsets, count);
     bunch.ddof = final->ddof;
     bunch.product_parts = 0;
-    for (int s = 0; s <= count; s++) places[s] = offsets[s] - first;
-    for (int s = 0; s < count; s++) bunch.lengths[s] = (int32_t)(places[s + 1] - places[s]);
 #ifdef TALLY_SUM_TERM
-    bunch.sum_parts = tally__sum_bunch(&tile, TALLY_SUM_TERM, limit, places, count, bunch.sums);
+    bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_SUM_TERM, bunch.sums);
     if (bunch.sum_parts == 0) return false;
 #ifdef TALLY_PRODUCTS
-    bunch.product_parts = tally__sum_bunch(&tile, TALLY_TERM_PRODUCT, limit, places, count, bunch.products);
+    bunch.product_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.products);
     if (bunch.product_parts == 0) return false;
 #endif
 #else
-    bunch.sum_parts = tally__sum_bunch(&tile, TALLY_TERM_PRODUCT, limit, places, count, bunch.sums);
+    bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.sums);
     if (bunch.sum_parts == 0) return false;
 #endif
-    TALLY_N(conclude_bunch)(&bunch, &tile, places, final, results);
-    if (bunch.unsure == 0) return true;
-    for (int s = 0; s < count; s++) {
+    TALLY_N(conclude_bunch)(&bunch, &tile, final, results);
+    for (int s = 0; s < count && bunch.unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];
         if (bunch.sure[s]) continue;
-        *empty |= TALLY_N(reduce_run)(kernel, x + offsets[s], y + offsets[s], bunch.lengths[s], final, result);
+        *empty |= TALLY_N(reduce_run)(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
         TALLY_N(place)(results, s, result, bytes);
     }
     return true;
@@ -265,18 +292,25 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const 
                               const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    bool empty = false;
+    bool empty = false, quick = TALLY_N(is_quick)(final);
+    int most = TALLY_BUNCH_MOST; /* segments of a bunch: fewer for a while where one was refused */
     (void)limit;
-    for (int64_t at = 0; at < count; at += TALLY_BUNCH_MOST) {
-        int bunch = (int)(count - at < TALLY_BUNCH_MOST ? count - at : TALLY_BUNCH_MOST);
+    for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * bytes;
-        int64_t longest = 0;
-        for (int s = 0; s < bunch; s++) longest = from[s + 1] - from[s] > longest ? from[s + 1] - from[s] : longest;
-        if (longest > 0 && longest <= TALLY_SHORT && TALLY_N(is_quick)(final) &&
-            TALLY_N(reduce_bunch)(kernel, x, y, limit, from, bunch, final, to, &empty))
+        int bunch = (int)(count - at < most ? count - at : most);
+        while (bunch > 1 && from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch--;
+        if (quick && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
+            TALLY_N(reduce_bunch)(kernel, x, y, from, bunch, final, to, &empty)) {
+            at += bunch;
+            most = most > TALLY_BUNCH_MOST / 2 ? TALLY_BUNCH_MOST : 2 * most;
             continue;
-        for (int s = 0; s < bunch; s++) {
+        }
+        if (quick && bunch > 4) {
+            most = bunch / 4;
+            continue;
+        }
+        for (int s = 0; s < bunch; s++, at++) {
             char result[TALLY_RESULT_BYTES];
             int64_t n = from[s + 1] - from[s];
             const TALLY_N(raw) *a = n > 0 ? x + from[s] : x, *b = n > 0 ? y + from[s] : y; /* there may be no array */

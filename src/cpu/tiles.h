@@ -30,24 +30,27 @@ typedef struct tally__extent {
 typedef int64_t tally__units[TALLY_LANES];
 typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, tally__units *units);
 
-/* Sums of segments 0 ... count - 1 at once: values offsets[s] ... offsets[s + 1] of x (and y), all in reach of one set of anchors.
- * Part k of segment s goes to parts[k][s]; each is exact. `limit` values can be read. */
-enum { TALLY_BUNCH_MOST = 64, TALLY_SHORT = 64, TALLY_PARTS = 3 };
+/* A bunch of short segments that share one set of anchors. */
+enum { TALLY_BUNCH_MOST = 64, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
 typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
-typedef void tally__bunch_sum(const void *x, const void *y, int64_t limit, const int64_t *offsets, int count,
-                              const double *anchor, tally__parts parts);
-
-/* The results of a bunch from the parts of its sums (or sums of products), and for spreads of its squares: values of f32 or f64,
- * and which are certain. */
-enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
 typedef struct tally__bunch {
-    int count, sum_parts, product_parts;
-    int32_t is_f64, ddof; /* the result's format is f64, or else f32 */
-    int32_t lengths[TALLY_BUNCH_MOST];
+    int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
+    int64_t places[TALLY_BUNCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
+    int32_t lengths[TALLY_BUNCH_MOST], longest;
+    int sum_parts, product_parts; /* of its sums (or sums of products), and for spreads of its squares */
+    int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
+    int32_t sure[TALLY_BUNCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
-    _Alignas(64) double values[TALLY_BUNCH_MOST];
-    int32_t sure[TALLY_BUNCH_MOST], unsure; /* unsure: how many are not */
+    _Alignas(64) double values[TALLY_BUNCH_MOST]; /* results, and as f32 */
+    float narrow[TALLY_BUNCH_MOST];
 } tally__bunch;
+
+/* Sums of the segments of x (and y), all in reach of one set of anchors: part k of segment s goes to parts[k][s]. It is exact if anchors are
+ * made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
+typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor, tally__parts parts);
+
+/* What is made of the parts. */
+enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
 
 typedef struct tally__tiles {
     tally__extent (*measure[2])(const void *x, int64_t n); /* f32, f64 */
@@ -59,6 +62,7 @@ typedef struct tally__tiles {
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
      * NULL: there is none. */
     tally__tile_sum *both[2];
+    void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `longest` */
     void (*conclude)(tally__bunch *bunch, int what);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);

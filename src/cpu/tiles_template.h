@@ -236,11 +236,13 @@ TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, c
 }
 
 /* Where there is much to compute, memory is asked for what comes later, as hardware forgets to at the end of a page. */
-enum { TALLY_AHEAD = 2 * TALLY_TILE_BYTES };
-TALLY_INLINE void fetch_ahead(const int is_f64, const int values, const void *x, int64_t i) {
-    const char *at = (const char *)x + i * (is_f64 ? 8 : 4) + TALLY_AHEAD;
+TALLY_INLINE void ask_for(const int is_f64, const int values, const void *x, int64_t i) {
+    const char *at = (const char *)x + i * (is_f64 ? 8 : 4);
     const int bytes = values * (is_f64 ? 8 : 4);
     for (int byte = 0; byte < bytes; byte += 64) __builtin_prefetch(at + byte, 0, 2);
+}
+TALLY_INLINE void fetch_ahead(const int is_f64, const int values, const void *x, int64_t i) {
+    ask_for(is_f64, values, x, i + 2 * TALLY_TILE_BYTES / (is_f64 ? 8 : 4));
 }
 
 TALLY_INLINE TALLY_TARGET void begin_levels(wide *s, const int levels, const int chains, const double *anchor) {
@@ -377,5 +379,6 @@ const tally__tiles TALLY_TILES = {
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif
+    .begin_bunch = begin_bunch,
     .conclude = conclude,
 };
