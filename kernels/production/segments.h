@@ -196,8 +196,8 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
         const int32_t is_head = k < head.count;
         const TALLY_N(part_run) run = is_head ? head : tail;
         int64_t leaf = run.first + (is_head ? k : k - head.count);
-        int32_t skip = (is_head ? k : k - head.count) * TALLY_DEVICE_LEAF, left = run.values - skip;
-        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + run.at + skip, tile->y + run.at + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
+        int32_t skip = (is_head ? k : k - head.count) * TALLY_DEVICE_LEAF, left = run.values - skip, at = run.at + skip;
+        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
                                                   leaf * TALLY_DEVICE_LEAF);
         if (tally_lane() == 0) *TALLY_N(node_at)(work->nodes, run.place + leaf) = node;
     }
