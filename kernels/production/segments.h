@@ -24,8 +24,12 @@
 #include "lib/nodes.h"
 #include "lib/shared_leaf.h"
 
-/* Blocks that a multiprocessor holds: more for what takes few registers. */
+/* Blocks that a multiprocessor holds: more for what takes few registers; none may spill (tests/unit/test_compile.c). */
+#if TALLY_PASSES == 2 && (TALLY_BYTES != 4 || !defined(TALLY_HAS_INDEX))
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 24 ? 3 : 2)
+#else
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? 5 : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+#endif
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_SOME _Pragma("unroll 4")
 #else
