@@ -25,10 +25,12 @@
 #include "lib/shared_leaf.h"
 
 /* Blocks that a multiprocessor holds: more for what takes few registers; none may spill (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 && (TALLY_BYTES != 4 || !defined(TALLY_HAS_INDEX))
+#if defined(TALLY_QUICK) && defined(TALLY_KEYS)
+#define TALLY_SEGMENTS_RESIDENT 1
+#elif TALLY_PASSES == 2 && (TALLY_BYTES != 4 || !defined(TALLY_HAS_INDEX))
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 24 ? 3 : 2)
 #else
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? 5 : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
 #endif
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_SOME _Pragma("unroll 4")
