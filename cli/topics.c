@@ -58,9 +58,9 @@ const topic topics[] = {
     {"gpu", "GPUs",
      "--device cuda reduces on the first NVIDIA GPU, --device cuda:N on the N-th, counted from 0. The file's values are "
      "copied to it, which takes longer than the CPU needs for them: use it to check, and the library for data that is "
-     "on the GPU already. Whole files and pairs of files have results there, of every operator and type, with the bits "
-     "of the CPU. Segments and axes do not in this version: they are refused, and the exit status is 1. Standard input "
-     "is read into memory to its end, and a file has to fit there.\n\n"
+     "on the GPU already. Whole files, pairs of files and segments have results there, of every operator and type, with "
+     "the bits of the CPU. Axes do not in this version: they are refused, and the exit status is 1. Standard input is read "
+     "into memory to its end, and a file has to fit there.\n\n"
      "It needs NVIDIA's driver, and NVIDIA's compiler library, NVRTC (pip install nvidia-cuda-nvrtc); tally info says "
      "what is there, and why not.\n\n"
      "--device simt runs the same kernels on a simulated GPU, anywhere, slowly. It reports what a GPU would not: lanes "

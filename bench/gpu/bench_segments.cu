@@ -72,12 +72,19 @@ static std::vector<int32_t> offsets_of(const std::string &name, int64_t values) 
     while (offsets.back() < values) {
         uint64_t r = random();
         int64_t length = 3, begin = offsets.back();
-        if (name == "one") length = values;
-        else if (name == "10 to 50") length = 10 + static_cast<int64_t>(r % 41);
-        else if (name == "power") length = static_cast<int64_t>(std::min(1e8, std::pow(1 - static_cast<double>(r >> 11) * 0x1p-53, -1 / 1.1)));
-        else if (name == "80% empty") length = (r >> 40) % 5 ? 0 : 1 + static_cast<int64_t>(r % 63);
-        else if (name == "half and threes") length = begin == 0 ? values / 2 : 3;
-        else if (name[0] == '=') length = std::atoi(name.c_str() + 1);
+        if (name == "one")
+            length = values;
+        else if (name == "10 to 50")
+            length = 10 + static_cast<int64_t>(r % 41);
+        else if (name == "power")
+            length =
+                static_cast<int64_t>(std::min(1e8, std::pow(1 - static_cast<double>(r >> 11) * 0x1p-53, -1 / 1.1)));
+        else if (name == "80% empty")
+            length = (r >> 40) % 5 ? 0 : 1 + static_cast<int64_t>(r % 63);
+        else if (name == "half and threes")
+            length = begin == 0 ? values / 2 : 3;
+        else if (name[0] == '=')
+            length = std::atoi(name.c_str() + 1);
         offsets.push_back(static_cast<int32_t>(std::min(values, begin + length)));
     }
     return offsets;
@@ -94,11 +101,13 @@ static Cut make_cut(const std::string &name, int64_t values, const std::string &
     if (forms.find('6') != std::string::npos || forms.find('l') != std::string::npos) {
         CHECK(cudaMalloc(&cut.wide, offsets.size() * 8));
         CHECK(cudaMalloc(&cut.lengths, offsets.size() * 4));
-        widen_kernel<<<2048, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, static_cast<int64_t *>(cut.wide), static_cast<int32_t *>(cut.lengths));
+        widen_kernel<<<2048, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, static_cast<int64_t *>(cut.wide),
+                                    static_cast<int32_t *>(cut.lengths));
     }
     if (forms.find('o') != std::string::npos) {
         CHECK(cudaMalloc(&cut.owners, static_cast<size_t>(values) * 4));
-        owners_kernel<<<4096, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, values, static_cast<int32_t *>(cut.owners));
+        owners_kernel<<<4096, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, values,
+                                     static_cast<int32_t *>(cut.owners));
     }
     CHECK(cudaDeviceSynchronize());
     return cut;
@@ -149,12 +158,15 @@ struct Bench {
         return each < 0 ? -1 : median(times);
     }
 
-    void report(const std::string &who, const std::string &op, const std::string &type, const std::string &form, const Cut &cut, int64_t bytes,
-                double seconds, double share, const std::string &note) {
-        std::fprintf(out, "{\"segments\": \"%s\", \"who\": \"%s\", \"op\": \"%s\", \"type\": \"%s\", \"form\": \"%s\", \"values\": %lld, \"count\": %lld, "
-                          "\"bytes\": %lld, \"us\": %.2f, \"gbps\": %.1f, \"share\": %.4f, \"note\": \"%s\"}\n",
-                     cut.name.c_str(), who.c_str(), op.c_str(), type.c_str(), form.c_str(), static_cast<long long>(cut.values),
-                     static_cast<long long>(cut.count), static_cast<long long>(bytes), seconds * 1e6, static_cast<double>(bytes) / seconds * 1e-9, share,
+    void report(const std::string &who, const std::string &op, const std::string &type, const std::string &form,
+                const Cut &cut, int64_t bytes, double seconds, double share, const std::string &note) {
+        std::fprintf(out,
+                     "{\"segments\": \"%s\", \"who\": \"%s\", \"op\": \"%s\", \"type\": \"%s\", \"form\": \"%s\", "
+                     "\"values\": %lld, \"count\": %lld, "
+                     "\"bytes\": %lld, \"us\": %.2f, \"gbps\": %.1f, \"share\": %.4f, \"note\": \"%s\"}\n",
+                     cut.name.c_str(), who.c_str(), op.c_str(), type.c_str(), form.c_str(),
+                     static_cast<long long>(cut.values), static_cast<long long>(cut.count),
+                     static_cast<long long>(bytes), seconds * 1e6, static_cast<double>(bytes) / seconds * 1e-9, share,
                      note.c_str());
         std::fflush(out);
     }
@@ -174,9 +186,12 @@ struct Bench {
         CHECK(cudaMemcpy(host.data(), values, host.size(), cudaMemcpyDeviceToHost));
         options.backend = TALLY_BACKEND_CPU;
         options.accuracy = accuracy;
-        if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) || tally_result_type(context, op, type, nullptr, &bytes)) return tally_message();
+        if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) ||
+            tally_result_type(context, op, type, nullptr, &bytes))
+            return tally_message();
         std::vector<char> due(static_cast<size_t>(count) * bytes), got(due.size());
-        tally_status status = tally_reduce_segments(context, op, tally_in(host.data(), type, values_here), tally_offsets(offsets.data(), TALLY_I32, count),
+        tally_status status = tally_reduce_segments(context, op, tally_in(host.data(), type, values_here),
+                                                    tally_offsets(offsets.data(), TALLY_I32, count),
                                                     tally_out(due.data(), TALLY_NATURAL, count));
         tally_context_destroy(context);
         if (status != TALLY_OK && status != TALLY_EMPTY) return tally_message();
@@ -194,33 +209,46 @@ struct Bench {
         tally_type type = tally_type_from_name(type_name.c_str());
         int64_t width = static_cast<int64_t>(tally_type_size(type));
         size_t result_bytes = 0;
-        const char *form_name = form == '3' ? "offsets i32" : form == '6' ? "offsets i64" : form == 'l' ? "lengths i32" : "owners i32";
-        std::string label = op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + cut.name;
+        const char *form_name = form == '3'   ? "offsets i32"
+                                : form == '6' ? "offsets i64"
+                                : form == 'l' ? "lengths i32"
+                                              : "owners i32";
+        std::string label =
+            op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + cut.name;
         if (!only.empty() && label.find(only) == std::string::npos) return;
         tally_options options = TALLY_OPTIONS_INIT;
         tally_context *context = nullptr;
         options.stream = stream;
         options.accuracy = exact ? TALLY_EXACT : TALLY_FAST;
-        if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) || tally_result_type(context, op, type, nullptr, &result_bytes)) {
+        if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) ||
+            tally_result_type(context, op, type, nullptr, &result_bytes)) {
             std::fprintf(stderr, "%s: %s\n", label.c_str(), tally_message());
             return;
         }
-        tally_segments segments = form == '3' ? tally_offsets(cut.offsets, TALLY_I32, cut.count) : form == '6' ? tally_offsets(cut.wide, TALLY_I64, cut.count)
-                                  : form == 'l' ? tally_lengths(cut.lengths, TALLY_I32, cut.count) : tally_owners(cut.owners, TALLY_I32, cut.count);
-        int64_t read = cut.values * width + (form == 'o' ? cut.values * 4 : cut.count * (form == '6' ? 8 : 4)), written = cut.count * static_cast<int64_t>(result_bytes);
+        tally_segments segments = form == '3'   ? tally_offsets(cut.offsets, TALLY_I32, cut.count)
+                                  : form == '6' ? tally_offsets(cut.wide, TALLY_I64, cut.count)
+                                  : form == 'l' ? tally_lengths(cut.lengths, TALLY_I32, cut.count)
+                                                : tally_owners(cut.owners, TALLY_I32, cut.count);
+        int64_t read = cut.values * width + (form == 'o' ? cut.values * 4 : cut.count * (form == '6' ? 8 : 4)),
+                written = cut.count * static_cast<int64_t>(result_bytes);
         auto plain = [&] {
             int64_t quads = read / 16, blocks = (quads + 2047) / 2048;
-            plain_pass<8><<<static_cast<unsigned>(blocks), 256, 0, stream>>>(reinterpret_cast<const uint4 *>(values), quads, reinterpret_cast<uint4 *>(results), written / 16);
+            plain_pass<8><<<static_cast<unsigned>(blocks), 256, 0, stream>>>(
+                reinterpret_cast<const uint4 *>(values), quads, reinterpret_cast<uint4 *>(results), written / 16);
             return cudaGetLastError() == cudaSuccess;
         };
         CHECK(cudaMemset(results, 0xab, static_cast<size_t>(written)));
-        auto call = [&] { return tally_reduce_segments(context, op, tally_in(values, type, cut.values), segments, tally_out(results, TALLY_NATURAL, cut.count)) == TALLY_OK; };
+        auto call = [&] {
+            return tally_reduce_segments(context, op, tally_in(values, type, cut.values), segments,
+                                         tally_out(results, TALLY_NATURAL, cut.count)) == TALLY_OK;
+        };
         std::string note;
         if (!call()) note = tally_message();
         CHECK(cudaStreamSynchronize(stream));
         if (note.empty() && check > 0) note = verify(op, type, options.accuracy, cut);
         double share = 0, seconds = note.empty() || note[0] == 'O' ? seconds_of(call, &share, plain) : -1;
-        report(exact ? "tally exact" : "tally", op_name, type_name, form_name, cut, read + written, seconds, share, note);
+        report(exact ? "tally exact" : "tally", op_name, type_name, form_name, cut, read + written, seconds, share,
+               note);
         tally_context_destroy(context);
         if (!peers || form != '3') return;
         seconds = seconds_of(plain, &share, nullptr);
@@ -230,11 +258,13 @@ struct Bench {
             if (op_name != peer->op || type_name != peer->type || (peer->by_key && cut.owners == nullptr)) continue;
             auto theirs = [&] {
                 size_t room = temp_bytes;
-                return peer->run(temp, &room, values, cut.offsets, cut.owners, results, cut.count, cut.values, stream) == cudaSuccess;
+                return peer->run(temp, &room, values, cut.offsets, cut.owners, results, cut.count, cut.values,
+                                 stream) == cudaSuccess;
             };
             seconds = seconds_of(theirs, &share, plain);
             int64_t bytes = peer->by_key ? cut.values * (width + 4) + written + cut.count * 4 : read + written;
-            report(peer->via, op_name, type_name, peer->by_key ? "owners i32" : form_name, cut, bytes, seconds, share, "");
+            report(peer->via, op_name, type_name, peer->by_key ? "owners i32" : form_name, cut, bytes, seconds, share,
+                   "");
         }
     }
 };
@@ -246,24 +276,42 @@ int main(int argc, char **argv) {
     const char *file = nullptr;
     for (int k = 1; k < argc; k++) {
         std::string option = argv[k];
-        if (option == "--quick") quick = true;
-        else if (option == "--no-peers") bench.peers = false;
-        else if (k + 1 < argc && option == "--log2") log2 = std::atoi(argv[++k]);
-        else if (k + 1 < argc && option == "--rounds") bench.rounds = std::atoi(argv[++k]);
-        else if (k + 1 < argc && option == "--check") bench.check = std::atoi(argv[++k]);
-        else if (k + 1 < argc && option == "--only") bench.only = argv[++k];
-        else if (k + 1 < argc && option == "--out") file = argv[++k];
-        else return std::fprintf(stderr, "bench_segments: what is %s?\n", argv[k]), 2;
+        if (option == "--quick")
+            quick = true;
+        else if (option == "--no-peers")
+            bench.peers = false;
+        else if (k + 1 < argc && option == "--log2")
+            log2 = std::atoi(argv[++k]);
+        else if (k + 1 < argc && option == "--rounds")
+            bench.rounds = std::atoi(argv[++k]);
+        else if (k + 1 < argc && option == "--check")
+            bench.check = std::atoi(argv[++k]);
+        else if (k + 1 < argc && option == "--only")
+            bench.only = argv[++k];
+        else if (k + 1 < argc && option == "--out")
+            file = argv[++k];
+        else
+            return std::fprintf(stderr, "bench_segments: what is %s?\n", argv[k]), 2;
     }
     if (file && !(bench.out = std::fopen(file, "w"))) return std::perror(file), 2;
-    struct Job { const char *op, *type; bool exact; const char *forms; };
-    std::vector<Job> jobs = {{"sum", "f32", false, "36lo"}, {"sum", "f32", true, "3"}, {"sum", "f64", false, "3"}, {"sum", "f64", true, "3"},
-                             {"argmin", "f32", false, "3"}, {"sum", "bf16", false, "3"}, {"sum", "u8", false, "3"}, {"logsumexp", "f32", false, "3"}};
-    std::vector<std::string> shapes = {"one", "10 to 50", "=3", "=1", "power", "80% empty", "half and threes", "=4096", "=300"};
-    if (!quick) shapes.insert(shapes.end(), {"=2", "=8", "=16", "=32", "=64", "=128", "=1000", "=1500", "=10000", "=100000", "=1000000", "=10000000"});
+    struct Job {
+        const char *op, *type;
+        bool exact;
+        const char *forms;
+    };
+    std::vector<Job> jobs = {{"sum", "f32", false, "36lo"}, {"sum", "f32", true, "3"},
+                             {"sum", "f64", false, "3"},    {"sum", "f64", true, "3"},
+                             {"argmin", "f32", false, "3"}, {"sum", "bf16", false, "3"},
+                             {"sum", "u8", false, "3"},     {"logsumexp", "f32", false, "3"}};
+    std::vector<std::string> shapes = {"one",       "10 to 50",        "=3",    "=1",  "power",
+                                       "80% empty", "half and threes", "=4096", "=300"};
+    if (!quick)
+        shapes.insert(shapes.end(), {"=2", "=8", "=16", "=32", "=64", "=128", "=1000", "=1500", "=10000", "=100000",
+                                     "=1000000", "=10000000"});
     int64_t most = int64_t(1) << log2;
     CHECK(cudaStreamCreateWithFlags(&bench.stream, cudaStreamNonBlocking));
-    CHECK(cudaMalloc(&bench.values, static_cast<size_t>(most) * 12)); // 8 bytes each, or 4 and an index of 8: what the plain pass reads
+    CHECK(cudaMalloc(&bench.values, static_cast<size_t>(most) *
+                                        12)); // 8 bytes each, or 4 and an index of 8: what the plain pass reads
     CHECK(cudaMalloc(&bench.results, static_cast<size_t>(most) * 8));
     bench.temp_bytes = static_cast<size_t>(512) << 20;
     CHECK(cudaMalloc(&bench.temp, bench.temp_bytes));
@@ -271,12 +319,15 @@ int main(int argc, char **argv) {
     for (const std::string &shape : shapes) {
         Cut cut = make_cut(shape, most, "36lo");
         for (const Job &job : jobs) {
-            if (filled != job.type) fill(job.type, std::string(job.type) == "u8" ? "random" : "normal", bench.values, most * (std::string(job.type) == "f64" ? 8 : 4), 132, bench.stream);
+            if (filled != job.type)
+                fill(job.type, std::string(job.type) == "u8" ? "random" : "normal", bench.values,
+                     most * (std::string(job.type) == "f64" ? 8 : 4), 132, bench.stream);
             filled = job.type;
             for (const char *form = job.forms; *form; form++) bench.measure(job.op, job.type, job.exact, *form, cut);
         }
         free_cut(cut);
     }
-    if (bench.wrong) std::fprintf(stderr, "bench_segments: %d results of Tally have other bits than the CPU's\n", bench.wrong);
+    if (bench.wrong)
+        std::fprintf(stderr, "bench_segments: %d results of Tally have other bits than the CPU's\n", bench.wrong);
     return bench.wrong != 0;
 }

@@ -3,22 +3,24 @@
 #include <cub/cub.cuh>
 
 template <class T>
-static cudaError_t segmented(void *temp, size_t *bytes, const void *values, const void *offsets, const void *, void *results, int64_t segments,
-                             int64_t, cudaStream_t stream) {
+static cudaError_t segmented(void *temp, size_t *bytes, const void *values, const void *offsets, const void *,
+                             void *results, int64_t segments, int64_t, cudaStream_t stream) {
     const int32_t *at = static_cast<const int32_t *>(offsets);
-    return cub::DeviceSegmentedReduce::Sum(temp, *bytes, static_cast<const T *>(values), static_cast<T *>(results), segments, at, at + 1, stream);
+    return cub::DeviceSegmentedReduce::Sum(temp, *bytes, static_cast<const T *>(values), static_cast<T *>(results),
+                                           segments, at, at + 1, stream);
 }
 template <class T>
-static cudaError_t segmented_argmin(void *temp, size_t *bytes, const void *values, const void *offsets, const void *, void *results, int64_t segments,
-                                    int64_t, cudaStream_t stream) {
+static cudaError_t segmented_argmin(void *temp, size_t *bytes, const void *values, const void *offsets, const void *,
+                                    void *results, int64_t segments, int64_t, cudaStream_t stream) {
     const int32_t *at = static_cast<const int32_t *>(offsets);
-    return cub::DeviceSegmentedReduce::ArgMin(temp, *bytes, static_cast<const T *>(values), static_cast<cub::KeyValuePair<int, T> *>(results), segments, at,
-                                              at + 1, stream);
+    return cub::DeviceSegmentedReduce::ArgMin(temp, *bytes, static_cast<const T *>(values),
+                                              static_cast<cub::KeyValuePair<int, T> *>(results), segments, at, at + 1,
+                                              stream);
 }
 // Its unique keys go to the end of the temporary memory, their number behind them.
 template <class T>
-static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *owners, void *results, int64_t segments,
-                          int64_t count, cudaStream_t stream) {
+static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *owners,
+                          void *results, int64_t segments, int64_t count, cudaStream_t stream) {
     static int32_t *unique = nullptr;
     static int64_t room = 0;
     if (room < segments + 64) {
@@ -26,8 +28,9 @@ static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const v
         room = segments + 64;
         if (cudaMalloc(&unique, static_cast<size_t>(room) * 4) != cudaSuccess) return cudaErrorMemoryAllocation;
     }
-    return cub::DeviceReduce::ReduceByKey(temp, *bytes, static_cast<const int32_t *>(owners), unique, static_cast<const T *>(values), static_cast<T *>(results),
-                                          unique + room - 1, cub::Sum(), count, stream);
+    return cub::DeviceReduce::ReduceByKey(temp, *bytes, static_cast<const int32_t *>(owners), unique,
+                                          static_cast<const T *>(values), static_cast<T *>(results), unique + room - 1,
+                                          cub::Sum(), count, stream);
 }
 
 static const SegmentPeer peers[] = {

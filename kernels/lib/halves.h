@@ -3,9 +3,9 @@
  *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
  *     TALLY_SUFFIX                    what ends the names; undone here
  *
- * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every lane, and TALLY_N(fold_apart<suffix>),
- * for columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the caller's own has the earlier one
- * on the left, as it has on the CPU. */
+ * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every lane, and
+ * TALLY_N(fold_apart<suffix>), for columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the
+ * caller's own has the earlier one on the left, as it has on the CPU. */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {

@@ -154,7 +154,8 @@ typedef struct TALLY_N(result) {
 } TALLY_N(result);
 TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    tally_quick sum = TALLY_N(quick_mean)(a.sum, 1, natural.digits == 53), mean = TALLY_N(quick_mean)(a.sum, a.n, 1), var = TALLY_N(quick_spread)(a, final, 1);
+    tally_quick sum = TALLY_N(quick_mean)(a.sum, 1, natural.digits == 53), mean = TALLY_N(quick_mean)(a.sum, a.n, 1);
+    tally_quick var = TALLY_N(quick_spread)(a, final, 1);
     result->n = a.n;
     result->floats[0] = (double)TALLY_N(value)(TALLY_N(from_key)(a.low));
     result->floats[1] = (double)TALLY_N(value)(TALLY_N(from_key)(a.high));

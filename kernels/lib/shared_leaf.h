@@ -138,7 +138,7 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 /* ---- a leaf, by a warp; the same node in each lane ---- */
 
 #ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 8 ? 4 : 1)")
+#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
 #else
 #define TALLY_UNROLL_ROWS
 #endif

@@ -17,13 +17,18 @@ typedef struct tally_scan_shared {
     int64_t total;
 } tally_scan_shared;
 
+/* 64 bits of another lane. */
+TALLY_FN int64_t tally_shuffle_wide(int64_t v, int32_t lane) {
+    uint64_t low = tally_shuffle((uint32_t)(uint64_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
+    return (int64_t)(high << 32 | low);
+}
+
 /* The sum of what the threads before this one hold, and of all. */
 TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
     int64_t sum = mine, before = 0;
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        int32_t from = tally_lane() >= apart ? tally_lane() - apart : tally_lane();
-        uint64_t low = tally_shuffle((uint32_t)(uint64_t)sum, from), high = tally_shuffle((uint32_t)((uint64_t)sum >> 32), from);
-        if (tally_lane() >= apart) sum += (int64_t)(high << 32 | low);
+        int64_t earlier = tally_shuffle_wide(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
+        if (tally_lane() >= apart) sum += earlier;
     }
     tally_barrier();
     if (tally_lane() == TALLY_WARP - 1) shared->sums[tally_warp()] = sum;
@@ -128,9 +133,8 @@ TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int6
     for (; wide != 0; wide &= wide - 1) {
         int32_t lane = __builtin_ffs((int32_t)wide) - 1, from = (int32_t)tally_shuffle((uint32_t)(low - first), lane);
         int32_t to = (int32_t)tally_shuffle((uint32_t)(high - first), lane);
-        uint64_t there = tally_shuffle((uint32_t)(uint64_t)value, lane);
-        there |= (uint64_t)tally_shuffle((uint32_t)((uint64_t)value >> 32), lane) << 32;
-        for (int32_t s = from + tally_lane(); s <= to; s += TALLY_WARP) tally_put_offset(cut, first + s, (int64_t)there);
+        int64_t there = tally_shuffle_wide(value, lane);
+        for (int32_t s = from + tally_lane(); s <= to; s += TALLY_WARP) tally_put_offset(cut, first + s, there);
     }
 }
 
@@ -166,9 +170,7 @@ TALLY_ENTRY(tally_cut_owners, 4) {
         TALLY_UNROLL_CUT
         for (int32_t k = 0; k < TOGETHER; k++) {
             int64_t i = base + k * TALLY_WARP + tally_lane();
-            int32_t from_lane = (tally_lane() + TALLY_WARP - 1) % TALLY_WARP;
-            uint64_t low = tally_shuffle((uint32_t)(uint64_t)owners[k], from_lane), high = tally_shuffle((uint32_t)((uint64_t)owners[k] >> 32), from_lane);
-            int64_t left = (int64_t)(high << 32 | low), mine = tally_lane() == 0 ? before : left;
+            int64_t left = tally_shuffle_wide(owners[k], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP), mine = tally_lane() == 0 ? before : left;
             before = left; /* of lane 0: the last owner of these */
             is_bad |= i < to && (owners[k] < 0 || owners[k] >= cut->count || owners[k] < mine);
             /* Behind the last owner of the block come the offsets that are left; what stands at `to` is the next block's to check. */
@@ -226,7 +228,8 @@ TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_
         int64_t whole = (int64_t)(leaves * (uint64_t)cut->leaf);
         edge.leaf = (int64_t)leaves;
         edge.value = tally_further(begin, whole < length ? whole : length);
-        if (origin >= 0 && begin >= origin && begin <= work->count && edge.value >= begin && edge.value <= work->count) edge.place = 2 * (at >> shift);
+        if (origin >= 0 && begin >= origin && begin <= work->count && edge.value >= begin && edge.value <= work->count)
+            edge.place = 2 * (at >> shift);
     }
     return edge;
 }

@@ -24,8 +24,14 @@
 #include "lib/nodes.h"
 #include "lib/shared_leaf.h"
 
-/* Blocks that a multiprocessor holds: more for what takes few registers. */
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? 5 : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+/* Blocks that a multiprocessor holds: more for what takes few registers; none may spill (tests/unit/test_compile.c). */
+#if defined(TALLY_QUICK) && defined(TALLY_KEYS)
+#define TALLY_SEGMENTS_RESIDENT 1
+#elif TALLY_PASSES == 2 && (TALLY_BYTES != 4 || !defined(TALLY_HAS_INDEX))
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 24 ? 3 : 2)
+#else
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+#endif
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_SOME _Pragma("unroll 4")
 #else
@@ -196,8 +202,8 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
         const int32_t is_head = k < head.count;
         const TALLY_N(part_run) run = is_head ? head : tail;
         int64_t leaf = run.first + (is_head ? k : k - head.count);
-        int32_t skip = (is_head ? k : k - head.count) * TALLY_DEVICE_LEAF, left = run.values - skip;
-        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + run.at + skip, tile->y + run.at + skip, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
+        int32_t skip = (is_head ? k : k - head.count) * TALLY_DEVICE_LEAF, left = run.values - skip, at = run.at + skip;
+        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
                                                   leaf * TALLY_DEVICE_LEAF);
         if (tally_lane() == 0) *TALLY_N(node_at)(work->nodes, run.place + leaf) = node;
     }

@@ -267,7 +267,8 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
     call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
     tally_status status;
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x, of_out = tally__memory_of(driver, sink->data);
+    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x;
+    tally__memory of_out = tally__memory_of(driver, sink->data);
     bool sink_on_device = of_out.kind == TALLY_IN_DEVICE;
     int ordinal = of_x.kind == TALLY_IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
     TALLY_CHECK((of_y.kind != TALLY_IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
