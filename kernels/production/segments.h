@@ -33,7 +33,7 @@
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 24 ? 3 : 2)
 #else
 #define TALLY_SEGMENTS_RESIDENT \
-    (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES == 1 || TALLY_NAN == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+    (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES <= 2 || TALLY_NAN == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
 #endif
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_SOME _Pragma("unroll 4")
