@@ -27,10 +27,13 @@
 /* Blocks that a multiprocessor holds: more for what takes few registers; none may spill (tests/unit/test_compile.c). */
 #if defined(TALLY_QUICK) && defined(TALLY_KEYS)
 #define TALLY_SEGMENTS_RESIDENT 1
-#elif TALLY_PASSES == 2 && (TALLY_BYTES != 4 || !defined(TALLY_HAS_INDEX))
+#elif TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
+#define TALLY_SEGMENTS_RESIDENT (TALLY_BYTES == 8 ? 1 : 2)
+#elif TALLY_PASSES == 2 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 24 ? 3 : 2)
 #else
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 24 ? 4 : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+#define TALLY_SEGMENTS_RESIDENT \
+    (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES <= 2 || TALLY_NAN == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
 #endif
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_SOME _Pragma("unroll 4")
