@@ -434,7 +434,7 @@ static void check_full_counts(tally_type type) {
     end_truth(&one);
 }
 
-/* A few tiles whose levels count more than a double holds, or (`reach` binades) are more than there are parts. */
+/* A few tiles whose levels count more than a double holds; with large `reach`, the first of them without levels. */
 static void check_long_parts(tally_type type, int reach, uint64_t *random) {
     const int64_t n = 4 * tally_leaf_length(type) - random_below(random, 9);
     size_t bytes = tally_type_size(type);
@@ -445,7 +445,8 @@ static void check_long_parts(tally_type type, int reach, uint64_t *random) {
     now.type = type, now.data = "long parts", now.size = n;
     begin_truth(&t);
     for (int64_t i = 0; i < n; i++) {
-        int exponent = i == 0 ? 1022 - reach : i % 8 == 0 ? 1022 - (int)random_below(random, reach) : 1022;
+        bool far = i % 8 == 0 && (reach < 60 || i < tally_leaf_length(type));
+        int exponent = i == 0 && reach < 60 ? 1022 - reach : far ? 1022 - (int)random_below(random, reach) : 1022;
         put_number(type, x, i, from_parts(next_random(random) & INT64_MAX, exponent));
         add_truth(&t, as_double(type, x, i), as_double(type, x, i));
     }
