@@ -141,13 +141,17 @@ static bool plan_both(tally__levels *levels, const tally__tile *tile, int32_t or
 }
 
 /* What was counted goes to the limbs. */
+static int64_t counted(const tally__levels *levels, int k) {
+    int64_t total = 0;
+    for (int lane = 0; lane < TALLY_LANES; lane++) total += levels->units[k][lane];
+    return total;
+}
 static void flush(tally__sums *sums, tally__levels *levels) {
-    for (int k = 0; k < levels->count; k++) {
+    for (int k = 0; k < levels->count && levels->tiles > 0; k++) {
         bool value = k < levels->values;
-        int64_t total = 0;
-        for (int lane = 0; lane < TALLY_LANES; lane++) total += levels->units[k][lane];
-        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, total, levels->unit[k] - (value ? 1 : 2) * sums->origin);
+        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, counted(levels, k), levels->unit[k] - (value ? 1 : 2) * sums->origin);
     }
+    sums->spilled |= levels->tiles > 0;
     memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
     levels->tiles = 0;
 }
@@ -248,11 +252,15 @@ static void add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     int64_t *words = product ? sums->products : sums->values;
     int32_t origin = product ? 2 * sums->origin : sums->origin;
     if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return; /* a NaN: nothing can change that */
+    if (!tile->x_extent.special && !tile->x_extent.zeros && !tile->y_extent.special && !tile->y_extent.zeros &&
+        add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile))
+        return;
+    sums->spilled = true;
     if (tile->x_extent.special || (product && tile->y_extent.special))
         add_singly(words, origin, term, tile);
     else if (tile->x_extent.zeros || (product && tile->y_extent.zeros))
         add_zeros(words, term, tile);
-    else if (!add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile))
+    else
         add_singly(words, origin, term, tile);
 }
 
@@ -261,6 +269,7 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
     sums->products = products;
     sums->origin = origin;
     sums->term = term;
+    sums->spilled = false;
     sums->of_values.count = sums->of_products.count = sums->of_both.count = 0;
     sums->of_values.tiles = sums->of_products.tiles = sums->of_both.tiles = 0;
 }
@@ -274,6 +283,34 @@ void tally__flush_sums(tally__sums *sums) {
     flush(sums, &sums->of_values);
     flush(sums, &sums->of_products);
     flush(sums, &sums->of_both);
+}
+
+/* Levels from ... to as parts: the number of parts; 0: there are too many, or too long ones. */
+static int parts_of_levels(const tally__levels *levels, int from, int to, tally__parts parts) {
+    int count = 0;
+    for (int k = from; k < to; k++) {
+        int64_t total = counted(levels, k);
+        if (total == 0) continue;
+        if (count == TALLY_PARTS || total > (int64_t)1 << 53 || total < -((int64_t)1 << 53)) return 0;
+        parts[count++][0] = tally_scale((double)total, levels->unit[k]);
+    }
+    return count;
+}
+bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one) {
+    const tally__levels *both = &sums->of_both, *values = &sums->of_values, *products = &sums->of_products;
+    if (sums->spilled || (both->tiles > 0 && values->tiles + products->tiles > 0)) return false;
+    one->count = one->padded = 1;
+    one->product_parts = 0;
+    if (both->tiles > 0) {
+        one->sum_parts = parts_of_levels(both, 0, both->values, one->sums);
+        one->product_parts = parts_of_levels(both, both->values, both->count, one->products);
+        return one->sum_parts > 0 && one->product_parts > 0;
+    }
+    if (sums->values == NULL) return (one->sum_parts = parts_of_levels(products, 0, products->count, one->sums)) > 0;
+    one->sum_parts = parts_of_levels(values, 0, values->count, one->sums);
+    if (sums->products == NULL) return one->sum_parts > 0;
+    one->product_parts = parts_of_levels(products, 0, products->count, one->products);
+    return one->sum_parts > 0 && one->product_parts > 0;
 }
 
 /* ---- the rest ---- */

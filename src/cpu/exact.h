@@ -43,6 +43,7 @@ typedef struct tally__levels {
 typedef struct tally__sums {
     int64_t *values, *products;
     int32_t origin, term; /* what the first adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
+    bool spilled;         /* something has reached the numbers */
     tally__levels of_values, of_products, of_both;
 } tally__sums;
 
@@ -50,6 +51,8 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
 /* Adds a measured tile. Evidence and limbs lag behind until the levels are flushed; then all that is undone is carries. */
 void tally__add_tile(tally__sums *sums, const tally__tile *tile);
 void tally__flush_sums(tally__sums *sums);
+/* What lies in levels as the parts of one segment, when all of it does and the parts are few. */
+bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one);
 
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);

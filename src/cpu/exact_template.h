@@ -102,6 +102,77 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
 
 /* ---- segments ---- */
 
+/* Whether results have a format that is made from parts. */
+TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
+#ifdef TALLY_KEYS
+    (void)final;
+    return true;
+#else
+    return final->format.digits == 53 || final->format.digits == 24;
+#endif
+}
+
+/* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure are left for
+ * another way. */
+static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final, char *results) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+#ifdef TALLY_KEYS
+    typedef struct __attribute__((packed, may_alias)) stats_anywhere {
+        tally_stats stats;
+    } stats_anywhere;
+    const tally_format natural = TALLY_NATURAL_FORMAT;
+    double floats[3][TALLY_BUNCH_MOST];
+    int32_t sure[TALLY_BUNCH_MOST];
+    (void)final;
+    for (int s = 0; s < bunch->count; s++) sure[s] = bunch->lengths[s] > 0;
+    for (int what = 0; what < 3; what++) {
+        static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
+        bunch->is_f64 = what > 0 || natural.digits == 53;
+        tiles->conclude(bunch, whats[what]);
+        for (int s = 0; s < bunch->count; s++) {
+            floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
+            sure[s] &= bunch->sure[s];
+        }
+    }
+    bunch->unsure = 0;
+    for (int s = 0; s < bunch->count; s++) {
+        stats_anywhere *to = (stats_anywhere *)(void *)results + s;
+        bunch->sure[s] = sure[s];
+        bunch->unsure += !sure[s];
+        if (!sure[s]) continue;
+        to->stats.count = bunch->lengths[s]; /* word by word: a struct made elsewhere would be read before it is written, as the machine sees it */
+        to->stats.min.f = TALLY_N(from_wide_key)(lows[s]);
+        to->stats.max.f = TALLY_N(from_wide_key)(highs[s]);
+        to->stats.sum.f = floats[0][s];
+        to->stats.mean = floats[1][s];
+        to->stats.var = floats[2][s];
+    }
+#else
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+    int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
+#else
+    int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
+#endif
+    size_t count = (size_t)bunch->count;
+    (void)lows, (void)highs;
+    bunch->is_f64 = final->format.digits == 53;
+    tiles->conclude(bunch, what);
+    if (bunch->is_f64)
+        __builtin_memcpy(results, bunch->values, count * sizeof(double));
+    else
+        __builtin_memcpy(results, bunch->narrow, count * sizeof(float));
+#endif
+}
+
+static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total) *total, const tally_final *final, void *result) {
+    tally__bunch one;
+    if (!TALLY_N(is_quick)(final) || !tally__parts_of_sums(sums, &one)) return false;
+    one.lengths[0] = (int32_t)total->n;
+    one.ddof = final->ddof;
+    TALLY_N(conclude_bunch)(&one, &total->low, &total->high, final, result);
+    return one.unsure == 0;
+}
+
 /* At most TALLY_FEW_TILES: numbers no longer than the values need. False: they need long ones. */
 static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
                                 void *result, bool *empty) {
@@ -127,6 +198,7 @@ static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, in
 #endif
         tally__add_tile(&sums, &tiles[k]);
     }
+    if (TALLY_N(conclude_sums)(&sums, &total, final, result)) return true;
     tally__flush_sums(&sums);
     tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
     tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
@@ -178,63 +250,11 @@ static void TALLY_N(range)(const void *values, int64_t n, int64_t *low, int64_t 
 }
 #endif
 
-/* The results of a bunch whose parts are there; those that are not sure are left for another way. */
-static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const tally__tile *tile, const tally_final *final, char *results) {
-    const tally__tiles *tiles = tally__cpu_tiles();
-#ifdef TALLY_KEYS
-    typedef struct __attribute__((packed, may_alias)) stats_anywhere {
-        tally_stats stats;
-    } stats_anywhere;
-    const tally_format natural = TALLY_NATURAL_FORMAT;
-    double floats[3][TALLY_BUNCH_MOST];
-    int32_t sure[TALLY_BUNCH_MOST];
-    (void)final;
-    for (int s = 0; s < bunch->count; s++) sure[s] = bunch->lengths[s] > 0;
-    for (int what = 0; what < 3; what++) {
-        static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
-        bunch->is_f64 = what > 0 || natural.digits == 53;
-        tiles->conclude(bunch, whats[what]);
-        for (int s = 0; s < bunch->count; s++) {
-            floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
-            sure[s] &= bunch->sure[s];
-        }
-    }
-    bunch->unsure = 0;
-    for (int s = 0; s < bunch->count; s++) {
-        int64_t low, high, n = bunch->lengths[s];
-        stats_anywhere *to = (stats_anywhere *)(void *)results + s;
-        bunch->sure[s] = sure[s];
-        bunch->unsure += !sure[s];
-        if (!sure[s]) continue;
-        TALLY_N(range)((const TALLY_N(base) *)tile->x + bunch->places[s], n, &low, &high);
-        to->stats.count = n; /* word by word: a struct made elsewhere would be read before it is written, as the machine sees it */
-        to->stats.min.f = TALLY_N(from_wide_key)(low);
-        to->stats.max.f = TALLY_N(from_wide_key)(high);
-        to->stats.sum.f = floats[0][s];
-        to->stats.mean = floats[1][s];
-        to->stats.var = floats[2][s];
-    }
-#else
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-    int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
-#else
-    int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
-#endif
-    size_t count = (size_t)bunch->count;
-    (void)tile;
-    bunch->is_f64 = final->format.digits == 53;
-    tiles->conclude(bunch, what);
-    if (bunch->is_f64)
-        __builtin_memcpy(results, bunch->values, count * sizeof(double));
-    else
-        __builtin_memcpy(results, bunch->narrow, count * sizeof(float));
-#endif
-}
-
 /* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
 static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, int count,
                                   const tally_final *final, char *results, bool *empty) {
     int64_t n = offsets[count] - offsets[0], bytes = (int64_t)tally__result_bytes(kernel, final);
+    int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
     tally__bunch bunch;
     tally__tile tile;
     if (n == 0) return false;
@@ -268,7 +288,11 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.sums);
     if (bunch.sum_parts == 0) return false;
 #endif
-    TALLY_N(conclude_bunch)(&bunch, &tile, final, results);
+#ifdef TALLY_KEYS
+    for (int s = 0; s < count; s++)
+        TALLY_N(range)((const TALLY_N(base) *)tile.x + bunch.places[s], bunch.lengths[s], &lows[s], &highs[s]);
+#endif
+    TALLY_N(conclude_bunch)(&bunch, lows, highs, final, results);
     for (int s = 0; s < count && bunch.unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];
         if (bunch.sure[s]) continue;
@@ -276,16 +300,6 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
         TALLY_N(place)(results, s, result, bytes);
     }
     return true;
-}
-
-/* Whether results have a format that is made from parts. */
-TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
-#ifdef TALLY_KEYS
-    (void)final;
-    return true;
-#else
-    return final->format.digits == 53 || final->format.digits == 24;
-#endif
 }
 
 static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
@@ -300,7 +314,7 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const 
         char *to = (char *)results + at * bytes;
         int bunch = (int)(count - at < most ? count - at : most);
         while (bunch > 1 && from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch--;
-        if (quick && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
+        if (quick && bunch > 1 && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
             TALLY_N(reduce_bunch)(kernel, x, y, from, bunch, final, to, &empty)) {
             at += bunch;
             most = most > TALLY_BUNCH_MOST / 2 ? TALLY_BUNCH_MOST : 2 * most;

@@ -434,9 +434,34 @@ static void check_full_counts(tally_type type) {
     end_truth(&one);
 }
 
+/* A few tiles whose levels count more than a double holds; with large `reach`, the first of them without levels. */
+static void check_long_parts(tally_type type, int reach, uint64_t *random) {
+    const int64_t n = 4 * tally_leaf_length(type) - random_below(random, 9);
+    size_t bytes = tally_type_size(type);
+    char *x = scratch(0, (size_t)n * bytes);
+    subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
+    tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+    truth t;
+    now.type = type, now.data = "long parts", now.size = n;
+    begin_truth(&t);
+    for (int64_t i = 0; i < n; i++) {
+        bool far = i % 8 == 0 && (reach < 60 || i < tally_leaf_length(type));
+        int exponent = i == 0 && reach < 60 ? 1022 - reach : far ? 1022 - (int)random_below(random, reach) : 1022;
+        put_number(type, x, i, from_parts(next_random(random) & INT64_MAX, exponent));
+        add_truth(&t, as_double(type, x, i), as_double(type, x, i));
+    }
+    for (int k = 0; k < SINGLE; k++) check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
+    check_stats(&t, context, tally_in(x, type, n), 0);
+    end_truth(&t);
+}
+
 static void test_tiles_against_mpfr(void **unused) {
     uint64_t random = seed + 3;
     (void)unused;
+    for (int k = 0; k < 16; k++) {
+        check_long_parts(TALLY_F32, k < 4 ? 21 : 5 + 7 * k, &random);
+        check_long_parts(TALLY_F64, k < 4 ? 38 : 5 + 12 * k, &random);
+    }
     for (tally_type type = TALLY_F16; type <= TALLY_F64; type++) check_tiles(type, &random);
     check_full_counts(TALLY_F32);
     check_full_counts(TALLY_F64);
