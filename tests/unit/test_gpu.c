@@ -159,14 +159,10 @@ static void test_failing_driver(void **state) {
 }
 
 static void test_refusals(void **state) {
-    subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST};
     float x[4] = {1, 2, 3, 4}, out[4];
-    tally_segments cut = tally_rows(1, 4, 1);
     tally_options options = TALLY_OPTIONS_INIT;
     tally_context *context;
     (void)state;
-    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, (tally_array){x, TALLY_F32, 4, 0}, cut,
-                                        (tally_output){out, TALLY_NATURAL, 1, 0}), TALLY_UNSUPPORTED);
     options.backend = backend;
     options.device = 77;
     EXPECT_OK(tally_context_create(NULL, &context));
