@@ -259,7 +259,8 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * GPU: as tally_reduce, and the index too may be host, pinned, managed or GPU memory; method: docs/design/006-gpu-segments.md. With out in
  * GPU memory (of the natural type, its stride as it is given) no value of cut or array is known when the call returns: a cut that does not
  * fit leaves nothing of use in out, and is reported with options.checked only, as are TALLY_EMPTY and TALLY_OVERFLOW. Scratch memory: 1 to
- * 5 % of the array, and for lengths and owners the offsets that they stand for. TALLY_UNSUPPORTED: rows, and operators of the caller's own.
+ * 5 % of the array, and for lengths and owners the offsets that they stand for; rows (docs/design/007-gpu-rows.md): less. TALLY_UNSUPPORTED:
+ * operators of the caller's own on a GPU, and results there of another type than the natural one.
  * TALLY_EMPTY: as tally_reduce for at least one segment; all results are written, fillers included.
  * TALLY_BAD_CUT: negative or decreasing offsets, negative lengths, unsorted owners, owners outside 0 .. count-1, segments
  * beyond the array, rows that do not multiply to in.count; out then holds nothing of use. Others as tally_reduce. */
@@ -392,8 +393,9 @@ TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op,
  * for large arrays whose order shows. A reduction with such memory allocates nothing. Reductions that share it must follow one another: on one
  * stream, or one graph's chain. Needs no GPU. TALLY_BAD_ARGUMENT: NULL bytes, a negative count; others as tally_result_type. */
 TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes);
-/* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take a
- * second; nothing when it is ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and tally_emit. */
+/* Makes that kernel, and those of segments, ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache,
+ * loaded. May take seconds; nothing when they are ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and
+ * tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
 
 /* ---- names and facts -------------------------------------------------------------------------------------------- */

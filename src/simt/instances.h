@@ -11,6 +11,11 @@
 #define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), NULL}
 #endif
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(tally__simt_, TALLY_SIMT_FORM), TALLY_PASTE(_, TALLY_KERNEL))
+#ifdef TALLY_SIMT_NOTHING /* left out of this build (TALLY_SIMT_SEGMENTS) */
+extern const tally__simt_set TALLY_SET;
+const tally__simt_set TALLY_SET = {0};
+#else
 #define TALLY_SET_TYPE tally__simt_set
 #define TALLY_TEMPLATE TALLY_SIMT_FILE
 #include "foreach_type.h"
+#endif
