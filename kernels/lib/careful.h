@@ -2,42 +2,13 @@
  * for everything. No include guard; behind lib/terms.h. */
 TALLY_FN int64_t TALLY_N(with_sign)(uint64_t significand, int32_t is_negative) { return is_negative ? -(int64_t)significand : (int64_t)significand; }
 
-/* One pair of values, if it is there. */
-TALLY_FN void TALLY_N(add_one)(TALLY_N(notes) *notes, TALLY_N(node) *node, TALLY_T tx, TALLY_T ty) {
-    TALLY_N(taken) x = TALLY_N(take)(tx), y = TALLY_N(take)(ty);
-    (void)y;
-#if TALLY_NAN == 1
-    if (TALLY_N(is_nan)(tx) || TALLY_N(is_nan)(ty)) {
-        notes->absent++;
-        return;
-    }
-#endif
-    TALLY_N(widen_keys)(notes, tx);
-#ifdef TALLY_SUM_TERM
-    int32_t is_negative = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? 0 : x.is_negative;
-    if (x.is_special)
-        notes->seen_sum |= tally_special_evidence(TALLY_N(term)(tx));
-    else {
-        notes->seen_sum |= tally_finite_evidence(x.significand == 0, is_negative);
-        tally_deposit_shared(node->sum + TALLY_EVIDENCE, TALLY_N(with_sign)(x.significand, is_negative), x.offset);
-    }
-#endif
-#ifdef TALLY_PRODUCTS
-    if (x.is_special || y.is_special)
-        notes->seen_products |= tally_special_evidence((double)TALLY_N(value)(tx) * (double)TALLY_N(value)(ty));
-    else {
-        int32_t sign = x.is_negative ^ y.is_negative, offset = x.offset + y.offset;
-        notes->seen_products |= tally_finite_evidence(x.significand == 0 || y.significand == 0, sign);
-#if TALLY_IS_F64
-        tally_u128 product = (tally_u128)x.significand * y.significand;
-        tally_deposit_shared(node->products + TALLY_EVIDENCE, TALLY_N(with_sign)((uint64_t)product & 0xffffffffffff, sign), offset);
-        tally_deposit_shared(node->products + TALLY_EVIDENCE, TALLY_N(with_sign)((uint64_t)(product >> 48), sign), offset + 48);
-#else
-        tally_deposit_shared(node->products + TALLY_EVIDENCE, TALLY_N(with_sign)(x.significand * y.significand, sign), offset);
-#endif
-    }
-#endif
-}
+#define TALLY_PUT_NAME add_one
+#define TALLY_PUT_TYPE TALLY_N(node)
+#define TALLY_PUT_SUM(significand, is_negative, offset) \
+    tally_deposit_shared(to->sum + TALLY_EVIDENCE, TALLY_N(with_sign)(significand, is_negative), offset)
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
+    tally_deposit_shared(to->products + TALLY_EVIDENCE, TALLY_N(with_sign)(significand, is_negative), offset)
+#include "lib/one_pair.h"
 
 /* The notes of all lanes, to the node. */
 TALLY_FN void TALLY_N(gather_notes)(TALLY_N(notes) notes, TALLY_N(node) *node) {

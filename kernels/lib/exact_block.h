@@ -139,42 +139,14 @@ TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share)
 #endif
 }
 
-/* One pair of values, if it is there. */
-TALLY_FN void TALLY_N(scatter_one)(TALLY_N(notes) *notes, TALLY_N(shared) *shared, TALLY_T tx, TALLY_T ty) {
-    TALLY_N(taken) x = TALLY_N(take)(tx), y = TALLY_N(take)(ty);
-    (void)y, (void)shared;
-#if TALLY_NAN == 1
-    if (TALLY_N(is_nan)(tx) || TALLY_N(is_nan)(ty)) {
-        notes->absent++;
-        return;
-    }
-#endif
-    TALLY_N(widen_keys)(notes, tx);
-#ifdef TALLY_SUM_TERM
-    int32_t is_negative = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? 0 : x.is_negative;
-    if (x.is_special)
-        notes->seen_sum |= tally_special_evidence(TALLY_N(term)(tx));
-    else {
-        notes->seen_sum |= tally_finite_evidence(x.significand == 0, is_negative);
-        tally_scatter(shared->sum_digits, TALLY_SUM_COLUMNS, x.significand, is_negative, x.offset, TALLY_IS_F64 ? 5 : 3);
-    }
-#endif
-#ifdef TALLY_PRODUCTS
-    if (x.is_special || y.is_special)
-        notes->seen_products |= tally_special_evidence((double)TALLY_N(value)(tx) * (double)TALLY_N(value)(ty));
-    else {
-        int32_t sign = x.is_negative ^ y.is_negative, offset = x.offset + y.offset;
-        notes->seen_products |= tally_finite_evidence(x.significand == 0 || y.significand == 0, sign);
-#if TALLY_IS_F64
-        tally_u128 product = (tally_u128)x.significand * y.significand;
-        tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)product & 0xffffffffffff, sign, offset, 4);
-        tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, (uint64_t)(product >> 48), sign, offset + 48, 5);
-#else
-        tally_scatter(shared->product_digits, TALLY_PRODUCT_COLUMNS, x.significand * y.significand, sign, offset, 4);
-#endif
-    }
-#endif
-}
+/* Into digits. */
+#define TALLY_PUT_NAME scatter_one
+#define TALLY_PUT_TYPE TALLY_N(shared)
+#define TALLY_PUT_SUM(significand, is_negative, offset) \
+    tally_scatter(to->sum_digits, TALLY_SUM_COLUMNS, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
+    tally_scatter(to->product_digits, TALLY_PRODUCT_COLUMNS, significand, is_negative, offset, digits)
+#include "lib/one_pair.h"
 
 TALLY_LONG void TALLY_N(drain)(TALLY_N(shared) *shared) {
     TALLY_IF_SUM(tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)

@@ -73,6 +73,42 @@ void choose_schedule(int turn) {
     now.layout = schedules[turn % SCHEDULES];
 }
 
+void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of), const void *of) {
+    bool done = false;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    tally__gpu_leave(gpu);
+    tally__gpu_close_all(platform);
+    tally__simt_live held = tally__simt_live_now(); /* what tests that failed left behind */
+    for (int n = 1; !done && n < 500; n++) {
+        tally_context *context;
+        tally_options options = TALLY_OPTIONS_INIT;
+        tally__gpu_close_all(platform);
+        options.backend = backend;
+        options.accuracy = accuracy;
+        EXPECT_OK(tally_context_create(NULL, &context));
+        EXPECT_OK(tally_set_options(context, &options));
+        int64_t before = tally__simt_calls();
+        tally__simt_fail_call(n);
+        tally_status status = reduce(context, of);
+        done = tally__simt_calls() - before < n; /* there was no n-th call */
+        tally__simt_fail_call(0);
+        EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
+               tally_status_name(status));
+        EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
+        EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
+        EXPECT_OK(reduce(context, of));
+        tally_context_destroy(context);
+        tally__gpu_close_all(platform);
+        tally__simt_live live = tally__simt_live_now();
+        EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
+               "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n, (long long)live.allocations,
+               (long long)live.streams, (long long)live.modules, (long long)live.retained);
+    }
+    EXPECT(done, "the calls never ended");
+    EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
+    EXPECT_OK(tally__gpu_enter(gpu));
+}
+
 tally_context *context_of(tally_backend on) {
     tally_context *context;
     tally_options options = TALLY_OPTIONS_INIT;

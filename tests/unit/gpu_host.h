@@ -23,6 +23,10 @@ void set_scene(const subject *s, data_class class, int64_t size);
 /* One of some ways to schedule the simulator's threads. */
 void choose_schedule(int turn);
 
+/* Makes every driver call of `reduce` fail in turn, on the simulator: a status and a sentence, nothing kept, and then it works. Device 0 is closed
+ * before and opened again behind. */
+void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of), const void *of);
+
 /* A context with that backend and the default options otherwise. */
 tally_context *context_of(tally_backend on);
 

@@ -114,48 +114,17 @@ static void test_device_memory(void **state) {
 
 /* ---- failures ---- */
 
-/* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
+static tally_status sum_whole(tally_context *context, const void *of) {
+    double got;
+    return tally_reduce(context, TALLY_SUM, *(const tally_array *)of, (tally_output){&got, TALLY_F64, 1, 0});
+}
+
 static void test_failing_driver(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}};
+    const tally_array floats = {data_of(TALLY_F32, SMALL_INTEGERS, 3000), TALLY_F32, 3000, 0};
+    const tally_array doubles = {data_of(TALLY_F64, SMALL_INTEGERS, 3000), TALLY_F64, 3000, 0};
     (void)state;
-    if (backend != TALLY_BACKEND_SIMT) return;
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        const float *x = data_of(some[i].type, SMALL_INTEGERS, 3000);
-        bool done = false;
-        tally__gpu_leave(gpu);
-        tally__gpu_close_all(platform);
-        tally__simt_live held = tally__simt_live_now(); /* what tests that failed left behind */
-        set_scene(&some[i], SMALL_INTEGERS, 3000);
-        for (int n = 1; !done && n < 500; n++) {
-            tally_context *context;
-            tally_options options = TALLY_OPTIONS_INIT;
-            char got[64];
-            tally__gpu_close_all(platform);
-            options.backend = backend;
-            options.accuracy = some[i].accuracy;
-            EXPECT_OK(tally_context_create(NULL, &context));
-            EXPECT_OK(tally_set_options(context, &options));
-            int64_t before = tally__simt_calls();
-            tally__simt_fail_call(n);
-            tally_status status = tally_reduce(context, some[i].op, (tally_array){x, some[i].type, 3000, 0}, (tally_output){got, TALLY_NATURAL, 1, 0});
-            done = tally__simt_calls() - before < n; /* there was no n-th call */
-            tally__simt_fail_call(0);
-            EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
-                   tally_status_name(status));
-            EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
-            EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
-            EXPECT_OK(tally_reduce(context, some[i].op, (tally_array){x, some[i].type, 3000, 0}, (tally_output){got, TALLY_NATURAL, 1, 0}));
-            tally_context_destroy(context);
-            tally__gpu_close_all(platform);
-            tally__simt_live live = tally__simt_live_now();
-            EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
-                   "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n, (long long)live.allocations,
-                   (long long)live.streams, (long long)live.modules, (long long)live.retained);
-        }
-        EXPECT(done, "the calls never ended");
-        EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
-        EXPECT_OK(tally__gpu_enter(gpu));
-    }
+    fail_every_call(TALLY_FAST, sum_whole, &floats);
+    fail_every_call(TALLY_BEST, sum_whole, &doubles);
 }
 
 static void test_refusals(void **state) {

@@ -197,46 +197,21 @@ static void test_outputs(void **state) {
     EXPECT(least[1] == 1, "%g", (double)least[1]);
 }
 
-/* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
-static void test_failing_driver(void **state) {
+static tally_status sum_rows(tally_context *context, const void *of) {
+    const tally_segments *rows = of;
     const tally_array in = {data_of(TALLY_F32, SMALL_INTEGERS, 6000), TALLY_F32, 6000, 0};
-    bool done = false;
-    (void)state;
-    if (backend != TALLY_BACKEND_SIMT) return;
-    tally__gpu_leave(gpu);
-    for (int n = 1; !done && n < 500; n++) {
-        tally_context *context;
-        tally_options options = TALLY_OPTIONS_INIT;
-        float got[4];
-        tally__gpu_close_all(platform);
-        options.backend = backend;
-        options.accuracy = TALLY_FAST;
-        EXPECT_OK(tally_context_create(NULL, &context));
-        EXPECT_OK(tally_set_options(context, &options));
-        const tally__simt_live held = tally__simt_live_now();
-        const int64_t before = tally__simt_calls();
-        tally__simt_fail_call(n);
-        tally_status status = tally_reduce_segments(context, TALLY_SUM, in, tally_rows(2, 1500, 2), (tally_output){got, TALLY_NATURAL, 4, 0});
-        done = tally__simt_calls() - before < n; /* there was no n-th call */
-        tally__simt_fail_call(0);
-        EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
-               tally_status_name(status));
-        EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
-        EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
-        EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, in, tally_rows(3, 2000, 1), (tally_output){got, TALLY_NATURAL, 3, 0}));
-        tally_context_destroy(context);
-        tally__gpu_close_all(platform);
-        tally__simt_live live = tally__simt_live_now();
-        EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
-               "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n, (long long)live.allocations,
-               (long long)live.streams, (long long)live.modules, (long long)live.retained);
-    }
-    EXPECT(done, "the calls never ended");
-    EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
-    EXPECT_OK(tally__gpu_enter(gpu));
+    float got[4];
+    return tally_reduce_segments(context, TALLY_SUM, in, *rows, (tally_output){got, TALLY_NATURAL, rows->count * rows->inner, 0});
 }
 
-static bool is_rows(tally__form form) { return form != TALLY_FORM_WHOLE; }
+static void test_failing_driver(void **state) {
+    const tally_segments across = tally_rows(2, 1500, 2), along = tally_rows(3, 2000, 1);
+    (void)state;
+    fail_every_call(TALLY_FAST, sum_rows, &across);
+    fail_every_call(TALLY_BEST, sum_rows, &along);
+}
+
+static bool is_rows(tally__form form) { return form == TALLY_FORM_SHORT || form == TALLY_FORM_ROWS || form == TALLY_FORM_COLUMNS; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {

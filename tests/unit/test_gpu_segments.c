@@ -301,7 +301,22 @@ static void test_bad_cuts(void **state) {
 
 /* ---- failures ---- */
 
-/* Every driver call fails in turn: a status and a sentence, nothing kept, and the next call works. */
+typedef struct cut_problem {
+    const problem *p;
+    tally_array array;
+    tally_segments cut;
+} cut_problem;
+
+static tally_status sum_segments(tally_context *context, const void *of) {
+    const cut_problem *c = of;
+    float *out = scratch(OUT, (size_t)c->p->r.count * 4);
+    tally_status status;
+    EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F64, 0)), TALLY_BAD_ARGUMENT); /* calls nothing */
+    status = tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F32, c->p->r.count));
+    if (status == TALLY_OK) expect_results((const char *)out, 4, c->p->wanted, 4, c->p->r.count);
+    return status;
+}
+
 static void test_failing_driver(void **state) {
     static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
     subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST};
@@ -311,43 +326,9 @@ static void test_failing_driver(void **state) {
         problem p = pose(&s, THREES, SMALL_INTEGERS, 3000, f);
         int64_t skip, count;
         size_t bytes;
-        tally_segments cut = make_cut(forms[f], TALLY_I32, &p.r, 0, &skip, &count, &bytes);
-        tally_array array = tally_in(p.x + 4 * skip, TALLY_F32, count);
-        float *out = scratch(OUT, (size_t)p.r.count * 4);
-        bool done = false;
-        tally__gpu_leave(gpu);
-        tally__gpu_close_all(platform);
-        tally__simt_live held = tally__simt_live_now();
-        for (int n = 1; !done && n < 500; n++) {
-            tally_context *context;
-            tally_options options = TALLY_OPTIONS_INIT;
-            options.backend = backend;
-            options.accuracy = s.accuracy;
-            tally__gpu_close_all(platform);
-            EXPECT_OK(tally_context_create(NULL, &context));
-            EXPECT_OK(tally_set_options(context, &options));
-            int64_t before = tally__simt_calls();
-            tally__simt_fail_call(n);
-            tally_status status = tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out(out, TALLY_F64, 0));
-            EXPECT_STATUS(status, TALLY_BAD_ARGUMENT); /* no room: nothing was called */
-            status = tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out(out, TALLY_F32, p.r.count));
-            done = tally__simt_calls() - before < n;
-            tally__simt_fail_call(0);
-            EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
-                   tally_status_name(status));
-            EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
-            EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
-            EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out(out, TALLY_F32, p.r.count)));
-            expect_results((const char *)out, 4, p.wanted, 4, p.r.count);
-            tally_context_destroy(context);
-            tally__gpu_close_all(platform);
-            tally__simt_live live = tally__simt_live_now();
-            EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
-                   "call %d: something is left", n);
-        }
-        EXPECT(done, "the calls never ended");
-        EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
-        EXPECT_OK(tally__gpu_enter(gpu));
+        cut_problem c = {.p = &p, .cut = make_cut(forms[f], TALLY_I32, &p.r, 0, &skip, &count, &bytes)};
+        c.array = tally_in(p.x + 4 * skip, TALLY_F32, count);
+        fail_every_call(s.accuracy, sum_segments, &c);
     }
 }
 
