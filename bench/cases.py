@@ -20,6 +20,7 @@ IN_CACHE = [10**2, 10**3, 10**4, 10**5, 10**6]
 SLOW = 0.3  # seconds a peer may take on the whole input; a slower one gets a part of it
 PART = 128 << 20  # bytes of that part: still larger than the caches
 FAST = 1  # TALLY_FAST
+EXACT = ["sum", "norm2", "dot", "var", "stats"]  # what differs by class of data
 
 
 class Bench:
@@ -129,23 +130,26 @@ class Bench:
                     yield {"op": op, "type": type}, self.whole_contenders(op, type, count)
 
     def exact(self):
-        """Exact sums by class of data, beside what else gives the true sum: math.fsum, and Neal's xsum where it is installed
-        (pip install xsum)."""
+        """What is made of exact sums, by class of data; sums beside what else gives the true one: math.fsum, and Neal's xsum where it
+        is installed (pip install xsum)."""
         for type in ("f32", "f64"):
-            if "sum" not in self.ops or type not in self.types:
+            if type not in self.types:
                 continue
             dtype, size = self.library.dtype(type), self.library.size(type)
-            count = self.data.size // size
-            x = self.data.view(dtype, count)
+            x = self.data.view(dtype)
             for name, make in peers_numpy.CLASSES.items():
                 make(x)
                 self.filled = None
-                job = self.whole_job("sum", type, count)
-                peers = [
-                    self.affordable(lambda n: from_python(who, via, n * size, lambda: call(x[:n])), count, size)
-                    for who, via, call in peers_numpy.exact_sums()
-                ]
-                yield {"op": "sum", "type": type, "case": name}, [*self.plain(job), *self.tally(job), *peers]
+                for op in EXACT:
+                    if op in self.ops:
+                        pair = self.library.c.bench_op_inputs(self.library.ops[op]) == 2
+                        count = self.data.size // size // (2 if pair else 1)
+                        job = self.whole_job(op, type, count)
+                        peers = [
+                            self.affordable(lambda n: from_python(who, via, n * size, lambda: call(x[:n])), count, size)
+                            for who, via, call in (peers_numpy.exact_sums() if op == "sum" else ())
+                        ]
+                        yield {"op": op, "type": type, "case": name}, [*self.plain(job), *self.tally(job), *peers]
 
     def cache(self):
         """Arrays that stay in the caches: the time of a call."""

@@ -102,12 +102,26 @@ def _outliers(x):
     x[::2000], x[1000::2000] = large, -large
 
 
+def _alternating(x):
+    """Every second value near the largest, of either sign in turn."""
+    _drawn(lambda random, n: random.random(n))(x)
+    large = np.finfo(x.dtype).max / 4
+    x[::4], x[2::4] = large, -large
+
+
+def _sparse(x):
+    """Zeros, but for every tenth value."""
+    _drawn(lambda random, n: random.random(n) * (random.random(n) < 0.1))(x)
+
+
 CLASSES = {
     "uniform": _drawn(lambda random, n: random.random(n)),
     "normal": _drawn(lambda random, n: random.standard_normal(n)),
     "cancelling": _drawn(lambda random, n: np.resize([1e6, -1e6], n) + random.standard_normal(n)),
     "60 binades": _exponents(-30, 30),
     "200 binades": _exponents(-100, 100),
+    "sparse": _sparse,
     "outliers": _outliers,
+    "alternating": _alternating,
     "any bits": _every_bit,
 }

@@ -169,27 +169,25 @@ static void count_tile(tally__levels *levels, const tally__tile *tile) {
     levels->tiles++;
 }
 
-/* Not all values are 0, but all products may be: then their signs matter. */
-static void witness_products(int64_t *words, const tally__tile *tile) {
+/* Of a tile of finite values that are not all 0, all products may be: then their signs matter. */
+static void witness(int64_t *words, int term, const tally__tile *tile) {
+    if (term != TALLY_TERM_PRODUCT || tile->y == tile->x) words[TALLY_OTHER] = 1;
     for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) {
-        double product = value_at(tile, tile->x, i) * value_at(tile, tile->y, i);
-        words[product == 0 && tally_bits_f64(product) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
+        double x = value_at(tile, tile->x, i), y = value_at(tile, tile->y, i);
+        bool negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0;
+        words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
     }
 }
 
 static bool add_by_levels(tally__sums *sums, tally__levels *levels, int term, const tally__tile *tile) {
     bool product = term == TALLY_TERM_PRODUCT;
-    int64_t *words = product ? sums->products : sums->values;
     if (!in_reach(tile, term)) return false;
     if (!suit(sums, levels, bounds_of(tile, term))) {
         flush(sums, levels);
         if (!plan_terms(levels, tile, term, product ? 2 * sums->origin : sums->origin)) return false;
     }
     count_tile(levels, tile);
-    if (product && tile->y != tile->x)
-        witness_products(words, tile);
-    else
-        words[TALLY_OTHER] = 1;
+    witness(product ? sums->products : sums->values, term, tile);
     return true;
 }
 static bool add_both(tally__sums *sums, const tally__tile *tile) {
@@ -258,7 +256,10 @@ static void add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     sums->spilled = true;
     if (tile->x_extent.special || (product && tile->y_extent.special))
         add_singly(words, origin, term, tile);
-    else if (tile->x_extent.zeros || (product && tile->y_extent.zeros))
+    else if (tile->is_f64 && !tile->x_extent.zeros && !tile->y_extent.zeros) {
+        witness(words, term, tile);
+        tally__cpu_tiles()->digits[term](tile->x, tile->y, tile->n, words + TALLY_EVIDENCE, origin);
+    } else if (tile->x_extent.zeros || (product && tile->y_extent.zeros))
         add_zeros(words, term, tile);
     else
         add_singly(words, origin, term, tile);

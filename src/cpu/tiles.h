@@ -59,6 +59,8 @@ typedef struct tally__tiles {
     int8_t level_counts[2][TALLY_TERMS][4];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
+    /* Adds n finite terms of f64 to limbs of that origin one after another, by term. */
+    void (*digits[TALLY_TERMS])(const void *x, const void *y, int64_t n, int64_t *limbs, int32_t origin);
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
      * NULL: there is none. */
     tally__tile_sum *both[2];
