@@ -169,9 +169,8 @@ static void count_tile(tally__levels *levels, const tally__tile *tile) {
     levels->tiles++;
 }
 
-/* Of a tile of finite values that are not all 0, all products may be: then their signs matter. */
-static void witness(int64_t *words, int term, const tally__tile *tile) {
-    if (term != TALLY_TERM_PRODUCT || tile->y == tile->x) words[TALLY_OTHER] = 1;
+/* Of a tile of finite values that are not all 0, all products may be: then their signs matter. Alone, or squared, the first value tells. */
+static void witness(int64_t *words, const tally__tile *tile) {
     for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) {
         double x = value_at(tile, tile->x, i), y = value_at(tile, tile->y, i);
         bool negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0;
@@ -187,7 +186,7 @@ static bool add_by_levels(tally__sums *sums, tally__levels *levels, int term, co
         if (!plan_terms(levels, tile, term, product ? 2 * sums->origin : sums->origin)) return false;
     }
     count_tile(levels, tile);
-    witness(product ? sums->products : sums->values, term, tile);
+    witness(product ? sums->products : sums->values, tile);
     return true;
 }
 static bool add_both(tally__sums *sums, const tally__tile *tile) {
@@ -249,20 +248,18 @@ static void add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     bool product = term == TALLY_TERM_PRODUCT;
     int64_t *words = product ? sums->products : sums->values;
     int32_t origin = product ? 2 * sums->origin : sums->origin;
+    bool special = tile->x_extent.special || tile->y_extent.special, zeros = tile->x_extent.zeros || tile->y_extent.zeros;
     if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return; /* a NaN: nothing can change that */
-    if (!tile->x_extent.special && !tile->x_extent.zeros && !tile->y_extent.special && !tile->y_extent.zeros &&
-        add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile))
-        return;
+    if (!special && !zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return;
     sums->spilled = true;
-    if (tile->x_extent.special || (product && tile->y_extent.special))
-        add_singly(words, origin, term, tile);
-    else if (tile->is_f64 && !tile->x_extent.zeros && !tile->y_extent.zeros) {
-        witness(words, term, tile);
-        tally__cpu_tiles()->digits[term](tile->x, tile->y, tile->n, words + TALLY_EVIDENCE, origin);
-    } else if (tile->x_extent.zeros || (product && tile->y_extent.zeros))
+    if (zeros && !special)
         add_zeros(words, term, tile);
-    else
+    else if (special || !tile->is_f64)
         add_singly(words, origin, term, tile);
+    else {
+        witness(words, tile);
+        tally__cpu_tiles()->digits[term](tile->x, tile->y, tile->n, words + TALLY_EVIDENCE, origin);
+    }
 }
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term) {
