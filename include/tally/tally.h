@@ -393,9 +393,9 @@ TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op,
  * for large arrays whose order shows. A reduction with such memory allocates nothing. Reductions that share it must follow one another: on one
  * stream, or one graph's chain. Needs no GPU. TALLY_BAD_ARGUMENT: NULL bytes, a negative count; others as tally_result_type. */
 TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes);
-/* Makes that kernel, and those of segments, ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache,
- * loaded. May take seconds; nothing when they are ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and
- * tally_emit. */
+/* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take
+ * seconds; nothing when it is ready. Those of segments are compiled at their first use. TALLY_BAD_ARGUMENT: a backend without GPU. Others
+ * as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
 
 /* ---- names and facts -------------------------------------------------------------------------------------------- */

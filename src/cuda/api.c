@@ -106,16 +106,14 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     tally__spec spec;
     tally__gpu *gpu;
     tally__loaded loaded;
-    tally_status status = TALLY_OK;
+    tally_status status;
     TALLY_TRY(tally__specify(context, op, type, &spec));
     TALLY_CHECK(spec.options.backend != TALLY_BACKEND_CPU && spec.options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
                 "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
     platform = spec.options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
-    for (int form = 0; form < TALLY_FORMS && status == TALLY_OK; form++)
-        if (tally__has_form(&spec, (tally__form)form)) status = tally__gpu_kernel(gpu, &spec, (tally__form)form, &loaded);
-    if (status == TALLY_OK) status = tally__gpu_kernel(gpu, NULL, TALLY_FORM_CUT, &loaded);
+    status = tally__gpu_kernel(gpu, &spec, TALLY_FORM_WHOLE, &loaded);
     if (status == TALLY_OK && spec.result_type != TALLY_STRUCT) status = tally__gpu_kernel(gpu, NULL, TALLY_FORM_WHOLE, &loaded); /* to give it in any type */
     tally__gpu_leave(gpu);
     return status;
