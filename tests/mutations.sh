@@ -204,7 +204,9 @@ mutation nan-decided $file 'plus && minus ? tally_nan_f64() :' ''
 
 file=kernels/lib/parts.h
 mutation rounding-to-odd $file 'bits += p.low != 0 && (bits & 1) == 0 ? away : 0;' ''
-mutation always-sure $file 'quick.sure = is_f64 ? low == high : ' 'quick.sure = is_f64 ? 1 : '
+mutation always-sure $file 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
+mutation always-around $file 'quick.sure = quick.value == (double)(float)(q + slack);' 'quick.sure = 1;'
+mutation spread-is-sure $file 'quick.sure = quick.value == r + (c + slack);' 'quick.sure = 1;'
 mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
 mutation ties-are-exact $file '(back.high == rest.high) & (back.low == 0) & (rest.low == 0)' '(back.high == rest.high)'
 mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'

@@ -70,38 +70,55 @@ TALLY_FN tally_quick tally_nearest(tally_pair p, int32_t is_f64) {
     q.sure = p.high != 0;
     return q;
 }
-/* q + c, where c is right to 2^-48 of itself, and 0 exactly when the truth is q. */
-TALLY_FN tally_quick tally_corrected(double q, double c, int32_t is_f64) {
+/* q + c as f64, where c is right to 2^-48 of itself. */
+TALLY_FN tally_quick tally_corrected(double q, double c) {
     tally_quick quick;
     double slack = (c < 0 ? -c : c) * 0x1p-47;
-    double low = q + (c - slack), high = q + (c + slack);
-    tally_pair p = tally_two_sum(q, c);
-    quick.value = is_f64 ? low : (double)(float)tally_to_odd(p);
-    quick.sure = is_f64 ? low == high : (c == 0 || p.low > slack || -p.low > slack);
+    quick.value = q + (c - slack);
+    quick.sure = quick.value == q + (c + slack);
     return quick;
 }
+/* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q - slack and q + slack
+ * to f64 first crosses nothing. */
+TALLY_FN tally_quick tally_around(double q, double slack) {
+    tally_quick quick;
+    quick.value = (double)(float)(q - slack);
+    quick.sure = quick.value == (double)(float)(q + slack);
+    return quick;
+}
+TALLY_FN double tally_four_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
+
 /* The sum over n, an integer below 2^20. */
 TALLY_FN tally_quick tally_quick_mean(tally_pair sum, double n, int32_t is_f64) {
     double q = sum.high / n;
     tally_pair product = tally_two_product(q, n);
-    tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
-    double c = rest.high / n;
-    tally_quick quick = tally_corrected(q, c, is_f64);
-    if (is_f64) { /* many a sum over a power of two is a tie: right, if c is exact */
+    tally_quick quick;
+    int32_t exact; /* many a sum over a power of two is a tie, which only an exact quotient can tell */
+    if (is_f64) {
+        tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
+        double c = rest.high / n;
         tally_pair back = tally_two_product(c, n);
-        int32_t exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
+        quick = tally_corrected(q, c);
+        exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
         quick.value = exact ? q + c : quick.value;
-        quick.sure |= exact;
+    } else {
+        quick = tally_around(q, tally_four_units(q));
+        exact = (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
+        quick.value = exact ? (double)(float)q : quick.value;
     }
-    quick.sure &= tally_in_reach(sum.high);
+    quick.sure = (quick.sure | exact) & tally_in_reach(sum.high);
     return quick;
 }
 /* The root of a sum that is positive. */
 TALLY_FN tally_quick tally_quick_root(tally_pair sum, int32_t is_f64) {
     double q = tally_sqrt_f64(sum.high);
-    tally_pair square = tally_two_product(q, q);
-    double rest = ((sum.high - square.high) - square.low) + sum.low;
-    tally_quick quick = tally_corrected(q, rest / (2 * q), is_f64);
+    tally_quick quick;
+    if (is_f64) {
+        tally_pair square = tally_two_product(q, q);
+        double rest = ((sum.high - square.high) - square.low) + sum.low; /* exact up to the last addition */
+        quick = tally_corrected(q, rest / (2 * q));
+    } else
+        quick = tally_around(q, tally_four_units(q));
     quick.sure &= tally_in_reach(sum.high);
     return quick;
 }
@@ -114,32 +131,26 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
     tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     double divisor = n * (n - ddof);
     double slack = (a.high + b.high) * 0x1p-98 / divisor;
-    double q = left.high / divisor;
-    tally_pair product = tally_two_product(q, divisor);
-    double c = (((left.high - product.high) - product.low) + left.low) / divisor;
-    double low, high;
+    double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
+    int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
+    int32_t none = (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
     tally_quick quick;
-    if (root) { /* of q + c */
-        double r = tally_sqrt_f64(q);
-        tally_pair square = tally_two_product(r, r);
-        c = (((q - square.high) - square.low) + c) / (2 * r);
-        slack = slack / r;
-        q = r;
-    }
-    slack += (c < 0 ? -c : c) * 0x1p-40 + q * 0x1p-98;
-    low = q + (c - slack);
-    high = q + (c + slack);
-    if (!is_f64) { /* a tie of f32 is a double, and must not hide what lies beside it */
-        low = (double)(float)tally_to_odd(tally_two_sum(q, c - slack));
-        high = (double)(float)tally_to_odd(tally_two_sum(q, c + slack));
-    }
-    {
-        int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
-        int32_t none = (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
-        int32_t told = (low == high) & some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
-        quick.value = none ? 0 : low;
-        quick.sure = (n > ddof) & (none | told);
-    }
+    if (root) slack = slack / r;
+    if (is_f64) {
+        tally_pair product = tally_two_product(q, divisor), square;
+        double c = (((left.high - product.high) - product.low) + left.low) / divisor;
+        if (root) { /* of q + c */
+            square = tally_two_product(r, r);
+            c = (((q - square.high) - square.low) + c) / (2 * r);
+        }
+        slack += (c < 0 ? -c : c) * 0x1p-40 + r * 0x1p-98;
+        quick.value = r + (c - slack);
+        quick.sure = quick.value == r + (c + slack);
+    } else
+        quick = tally_around(r, tally_four_units(r) + 2 * slack);
+    quick.sure &= some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
+    quick.value = none ? 0 : quick.value;
+    quick.sure = (n > ddof) & (none | quick.sure);
     return quick;
 }
 
