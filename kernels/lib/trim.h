@@ -18,6 +18,7 @@ TALLY_FN tally_used_limbs tally_find_limbs(const int64_t *limbs, int32_t count) 
         if (used.end == 0) used.first = i + 31 - __builtin_clz(here & (0 - here));
         used.end = i + 32 - __builtin_clz(here);
     }
+    tally_warp_barrier(); /* one lane writes them next, and votes order no memory */
     return used;
 }
 
