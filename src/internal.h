@@ -203,7 +203,6 @@ tally_status tally__check_input(const tally__spec *spec, const tally_array *x, c
 typedef struct tally__report {
     int saw; /* of any result: TALLY_SAW_... */
 } tally__report;
-enum { TALLY_SAW_UNFIT = 4 }; /* a result that did not fit the type asked for */
 
 /* An output as validated: type and stride are never 0; direct when natural results may be written where they belong. */
 typedef struct tally__sink {

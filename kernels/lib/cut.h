@@ -16,15 +16,13 @@
 #define TALLY_ROLLED
 #endif
 
-/* What is to be told beside TALLY_SAW_... of lib/dialect.h (4 is the host's): an exact sum that takes another kernel, a cut that is none. */
-enum { TALLY_SAW_UNSURE = 8, TALLY_SAW_BAD_CUT = 16 };
-
 enum {
     TALLY_TILE_BYTES = 32 << 10,
     TALLY_END_BYTES = 4,
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
+    TALLY_OFFSETS_BLOCK = 4096, /* of rows */
     TALLY_OWNERS_BLOCK = 16384
 };
 

@@ -51,7 +51,13 @@ typedef struct tally_final {
 } tally_final;
 
 /* What is to be told of a result, or of several together. */
-enum { TALLY_SAW_EMPTY = 1, TALLY_SAW_OVERFLOW = 2 }; /* no value present; a sum of integers did not fit */
+enum {
+    TALLY_SAW_EMPTY = 1,    /* no value present */
+    TALLY_SAW_OVERFLOW = 2, /* a sum of integers did not fit */
+    TALLY_SAW_UNFIT = 4,    /* a result did not fit the type asked for */
+    TALLY_SAW_UNSURE = 8,   /* an exact sum takes another kernel */
+    TALLY_SAW_BAD_CUT = 16  /* segments that are no cut of the array */
+};
 
 /* Values as bits and back: the one place that knows how. */
 TALLY_FN int32_t tally_bits_f32(float x) {

@@ -74,7 +74,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
 /* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
     TALLY_UNROLL
-    for (int32_t mask = 4; mask > 0; mask /= 2) a = TALLY_COMBINE(a, TALLY_NAME(other)(a, mask));
+    for (int32_t mask = 4; mask > 0; mask /= 2) a = TALLY_NAME(meet)(a, TALLY_NAME(other)(a, mask), tally_lane() & mask);
     return a;
 }
 #undef TALLY_NAME

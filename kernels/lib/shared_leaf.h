@@ -1,6 +1,12 @@
 /* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order is that of docs/order.md;
  * lanes have other columns than where a warp reads a leaf from memory (lib/leaf.h): neighbours, so that they use all banks. No include
  * guard; after lib/fold.h. */
+#ifdef TALLY_USER_TEXT
+#include "lib/user_fold.h"
+#define TALLY_KEEPS_ORDER TALLY_USER_KEEPS_ORDER
+#else
+#define TALLY_KEEPS_ORDER 0
+#endif
 
 TALLY_FN TALLY_N(column) TALLY_N(column_of)(const TALLY_T *x, const TALLY_T *y, int32_t i) {
     return TALLY_N(lift)(TALLY_N(item_of)(x[i]), TALLY_N(item_of)(y[i]));
@@ -18,7 +24,7 @@ TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t
 #define TALLY_MAY_SKIP 0
 #endif
 
-/* ---- up to 8 values, by one thread: each is a column of its own ---- */
+/* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one comes behind them ---- */
 
 #define TALLY_EACH(k) ((k) < n ? TALLY_N(column_of)(x, y, k) : TALLY_N(identity)())
 #define TALLY_HALF(k) (most > 4 ? TALLY_N(combine)(TALLY_EACH(k), TALLY_EACH(k + 4)) : TALLY_EACH(k))
@@ -26,7 +32,7 @@ TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t
 #define TALLY_HALF2(k) (most > 4 ? TALLY_N(combine2)(TALLY_EACH2(k), TALLY_EACH2(k + 4)) : TALLY_EACH2(k))
 /* n values, at most `most`, 4 or 8. */
 TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
-#if TALLY_IS_FREE
+#if TALLY_IS_FREE || TALLY_KEEPS_ORDER
     TALLY_N(column) column = TALLY_EACH(0);
     TALLY_UNROLL
     for (int32_t k = 1; k < most; k++)
@@ -110,6 +116,14 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
 #else
 #define TALLY_UNROLL_LANES
 #endif
+#if TALLY_KEEPS_ORDER
+TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
+    from.is_aligned = 1;
+    (void)y, (void)first;
+    return TALLY_N(seal)(TALLY_N(fold_few)(&from, n), n);
+}
+#else
 TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     int32_t c = tally_lane() % TALLY_DEVICE_SMALL_COLUMNS, present = n;
     TALLY_N(column) column = TALLY_N(identity)();
@@ -133,9 +147,19 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
     return TALLY_N(seal)(column, present);
 #endif
 }
+#endif
 #undef TALLY_UNROLL_LANES
 
 /* ---- a leaf, by a warp; the same node in each lane ---- */
+
+#ifdef TALLY_USER_TEXT
+TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
+    from.is_aligned = 1;
+    (void)y, (void)first;
+    return TALLY_N(seal)(TALLY_N(fold_values)(&from, n), n);
+}
+#else
 
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
@@ -183,6 +207,7 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
     return TALLY_N(seal)(column, present);
 #endif
 }
+#endif
 TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     return n <= TALLY_DEVICE_SMALL ? TALLY_N(lanes_node)(x, y, n, first) : TALLY_N(wide_leaf)(x, y, n, first);
 }
@@ -201,4 +226,5 @@ TALLY_FN TALLY_N(node) TALLY_N(shared_run)(const TALLY_T *x, const TALLY_T *y, i
     return TALLY_IS_FREE ? node : TALLY_N(pair_lanes)(node, leaf);
 }
 #undef TALLY_MAY_SKIP
+#undef TALLY_KEEPS_ORDER
 #undef TALLY_UNROLL_ROWS

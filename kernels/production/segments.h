@@ -94,10 +94,29 @@ typedef struct TALLY_N(tile) {
     const int32_t *places; /* of its own segments and of the end of the last */
 } TALLY_N(tile);
 
+/* Rows by operators of the caller's own come here too, along any axis: whether the values of one lie apart; and where value i of all rows, one
+ * behind the other, lies. */
+#ifdef TALLY_USER_TEXT
+#define TALLY_IS_APART(work) ((work)->inner > 1)
+#else
+#define TALLY_IS_APART(work) 0
+#endif
+TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
+    if (!TALLY_IS_APART(work)) return i;
+    int64_t row = i / work->length, outer = row / work->inner;
+    return (outer * work->length + (i - row * work->length)) * work->inner + (row - outer * work->inner);
+}
+
 /* `n` values from value `at` on, copied to shared memory at `room`, 16 bytes at a time where that is within the array. */
-TALLY_FN const TALLY_T *TALLY_N(stage)(const char *values, int64_t stride, int64_t count, int64_t at, int32_t n, char *room) {
+#if TALLY_NUMBER == TALLY_NUMBER_structure
+#define TALLY_PIECE TALLY_B
+#else
+#define TALLY_PIECE TALLY_T
+#endif
+TALLY_FN const TALLY_T *TALLY_N(stage)(const tally_work *work, const char *values, int64_t stride, int64_t at, int32_t n, char *room) {
     tally_source from = tally_source_of(values, stride, TALLY_BYTES);
-    if (stride == TALLY_BYTES && from.is_aligned) {
+    const int64_t count = work->count;
+    if (stride == TALLY_BYTES && from.is_aligned && !TALLY_IS_APART(work)) {
         const char *begin = values + at * TALLY_BYTES, *last = values + count * TALLY_BYTES;
         int32_t skew = (int32_t)((uint64_t)begin % 16), bytes = n * TALLY_BYTES, until = skew + bytes;
         const int32_t is_inside = begin - values >= skew && last - begin >= (int64_t)(until + 15) / 16 * 16 - skew;
@@ -105,13 +124,14 @@ TALLY_FN const TALLY_T *TALLY_N(stage)(const char *values, int64_t stride, int64
             if (is_inside || (begin - values >= skew - b && last - begin >= b + 16 - skew))
                 tally_copy16(room + b, begin + (b - skew));
             else
-                for (int32_t k = b < skew ? skew : b; k < b + 16 && k < until; k += TALLY_BYTES)
-                    *(TALLY_T *)(void *)(room + k) = *(const TALLY_T *)(const void *)(begin + (k - skew));
+                for (int32_t k = b < skew ? skew : b; k < b + 16 && k < until; k += (int32_t)sizeof(TALLY_PIECE))
+                    *(TALLY_PIECE *)(void *)(room + k) = *(const TALLY_PIECE *)(const void *)(begin + (k - skew));
         }
         return (const TALLY_T *)(const void *)(room + skew);
     }
     TALLY_ROLLED
-    for (int32_t i = tally_thread(); i < n; i += TALLY_BLOCK_THREADS) ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, at + i);
+    for (int32_t i = tally_thread(); i < n; i += TALLY_BLOCK_THREADS)
+        ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, at + i));
     return (const TALLY_T *)(const void *)room;
 }
 
@@ -164,11 +184,11 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
     }
     tile->values = (int32_t)values;
     tile->own = (int32_t)own;
-    tile->x = TALLY_N(stage)(work->x, work->x_stride, work->count, tile->from.value, tile->values, room);
+    tile->x = TALLY_N(stage)(work, work->x, work->x_stride, tile->from.value, tile->values, room);
     tile->y = tile->x;
     room += (values * TALLY_BYTES + 31) / 16 * 16;
     if (TALLY_KERNEL_INPUTS == 2) {
-        tile->y = TALLY_N(stage)(work->y, work->y_stride, work->count, tile->from.value, tile->values, room);
+        tile->y = TALLY_N(stage)(work, work->y, work->y_stride, tile->from.value, tile->values, room);
         room += (values * TALLY_BYTES + 31) / 16 * 16;
     }
     tile->places = (const int32_t *)(const void *)room;
@@ -216,7 +236,11 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
 /* ---- segments within the tile ---- */
 
 /* Whether a thread has room for all columns, and how many of a warp's segments must have more than 8 values for that to be the way. */
+#ifdef TALLY_USER_TEXT
+#define TALLY_COLUMNS_FIT (!TALLY_USER_KEEPS_ORDER && sizeof(TALLY_N(column)) <= 8)
+#else
 #define TALLY_COLUMNS_FIT (TALLY_IS_FREE || sizeof(TALLY_N(column)) <= 8)
+#endif
 #define TALLY_COLUMNS_PAY 12
 
 /* Up to TALLY_WARP segments of the tile, from `first` on: one for each lane. Gives what was seen. */
@@ -318,6 +342,8 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 #undef TALLY_SEGMENTS_RESIDENT
 #undef TALLY_COLUMNS_FIT
 #undef TALLY_COLUMNS_PAY
+#undef TALLY_PIECE
+#undef TALLY_IS_APART
 #undef TALLY_UNROLL_SOME
 #undef TALLY_SEGMENTS
 #undef TALLY_SPANS

@@ -1,8 +1,6 @@
 /* One call of the cuda backend. */
 #include "cuda/call.h"
 
-#include <string.h>
-
 #include "cuda/nvidia.h"
 
 /* ---- where things lie ---- */
@@ -34,67 +32,142 @@ bool tally__lies_on_gpu(const void *address) {
 
 /* ---- a call ---- */
 
-static tally_status copy_input(tally__call *call, int which, const char **data, int64_t *stride, int64_t count, tally__memory_kind kind) {
+/* Puts `bytes` at *data in reach of the GPU. */
+static tally_status bring(tally__call *call, const void **data, size_t bytes, const tally__memory *memory, const char *what) {
     const tally__driver *driver = call->gpu->driver;
-    int64_t bytes = (int64_t)call->spec->kernel->value_bytes, span = *stride < 0 ? -*stride : *stride;
-    size_t all = (size_t)((count - 1) * span + bytes);
-    const char *low = *stride < 0 ? *data + (count - 1) * *stride : *data;
-    if (kind != TALLY_IN_HOST || count == 0) return TALLY_OK;
-    TALLY_TRY(tally__gpu_check(driver, driver->allocate(&call->copies[which], all), "give memory for a copy of the array"));
-    TALLY_TRY(tally__gpu_check(driver, driver->copy_in(call->copies[which], low, all, call->stream), "copy the array"));
-    *data = (const char *)(uintptr_t)call->copies[which] + (*data - low);
+    tally__cu_address *copy = &call->copies[call->copy_count];
+    if (memory->kind != TALLY_IN_HOST || bytes == 0) return TALLY_OK;
+    TALLY_TRY(tally__gpu_check(driver, driver->allocate(copy, bytes), "give memory for a copy"));
+    call->copy_count++;
+    TALLY_TRY(tally__gpu_check(driver, driver->copy_in(*copy, *data, bytes, call->stream), what));
+    *data = (const void *)(uintptr_t)*copy;
+    return TALLY_OK;
+}
+
+static tally_status bring_values(tally__call *call, const char **data, int64_t stride, const tally__memory *memory) {
+    int64_t span = stride < 0 ? -stride : stride, before = stride < 0 ? (call->in.count - 1) * span : 0;
+    const void *low;
+    if (call->in.count == 0) return TALLY_OK;
+    low = *data - before;
+    TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + call->spec->kernel->value_bytes, memory, "copy the array"));
+    *data = (const char *)low + before;
+    return TALLY_OK;
+}
+
+static tally_status bring_index(tally__call *call, const tally_segments *cut, const tally__memory *memory) {
+    int64_t entries = cut->cut == TALLY_OWNERS ? call->in.count : cut->count + (cut->cut == TALLY_OFFSETS);
+    call->index = cut->index;
+    return bring(call, &call->index, (size_t)entries * tally_type_size(cut->index_type), memory, "copy the cut");
+}
+
+/* The one GPU that all of them lie on, or `ordinal`. */
+static tally_status find_gpu(const tally__memory *memory, int count, int *ordinal) {
+    bool found = false;
+    for (int k = 0; k < count; k++) {
+        if (memory[k].kind != TALLY_IN_DEVICE) continue;
+        TALLY_CHECK(!found || memory[k].ordinal == *ordinal, BAD_ARGUMENT, "the arrays lie on different GPUs");
+        *ordinal = memory[k].ordinal;
+        found = true;
+    }
     return TALLY_OK;
 }
 
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec, const tally__input *in,
-                              const tally__sink *sink) {
+                              const tally_segments *cut, const tally__sink *sink) {
+    enum { X, Y, INDEX, OUT, ALL };
     const char *why;
     const tally__driver *driver = platform->driver(&why);
+    const void *index = cut != NULL ? cut->index : NULL;
+    tally__memory memory[ALL];
     tally__gpu *gpu;
-    *call = (tally__call){.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec};
+    int ordinal = spec->options.device;
+    *call = (tally__call){.stream = (tally__cu_stream)spec->options.stream, .spec = spec, .sink = sink, .in = *in};
     TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x;
-    tally__memory of_out = tally__memory_of(driver, sink->data);
-    call->sink_on_device = of_out.kind == TALLY_IN_DEVICE;
-    int ordinal = of_x.kind == TALLY_IN_DEVICE ? of_x.ordinal : call->sink_on_device ? of_out.ordinal : spec->options.device;
-    TALLY_CHECK((of_y.kind != TALLY_IN_DEVICE || of_y.ordinal == ordinal) && (!call->sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
-                "the arrays lie on different GPUs");
-    TALLY_CHECK(!call->sink_on_device || (of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST) || in->count == 0, BAD_ARGUMENT,
-                "the array lies in host memory and the output on a GPU: both must be in reach of it");
+    memory[X] = tally__memory_of(driver, in->x);
+    memory[Y] = spec->inputs == 2 ? tally__memory_of(driver, in->y) : memory[X];
+    memory[INDEX] = tally__memory_of(driver, index);
+    memory[OUT] = tally__memory_of(driver, sink != NULL ? sink->data : NULL);
+    call->sink_on_device = memory[OUT].kind == TALLY_IN_DEVICE;
+    TALLY_TRY(find_gpu(memory, ALL, &ordinal));
+    TALLY_CHECK(!call->sink_on_device || ((in->count == 0 || (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST)) &&
+                                          (index == NULL || memory[INDEX].kind != TALLY_IN_HOST)),
+                BAD_ARGUMENT, "the array%s lies in host memory and the output on a GPU: all must be in reach of it", index != NULL ? " or its cut" : "");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     call->gpu = gpu;
-    TALLY_CHECK(!call->sink_on_device || sink->type == spec->result_type, UNSUPPORTED,
-                "a result in device memory has its natural type in this version: ask for TALLY_NATURAL");
-    call->x = in->x;
-    call->y = in->y;
-    call->x_stride = in->x_stride;
-    call->y_stride = in->y_stride;
-    TALLY_TRY(copy_input(call, 0, &call->x, &call->x_stride, in->count, of_x.kind));
-    if (spec->inputs == 2) return copy_input(call, 1, &call->y, &call->y_stride, in->count, of_y.kind);
-    call->y = call->x;
-    return TALLY_OK;
+    TALLY_TRY(bring_values(call, &call->in.x, in->x_stride, &memory[X]));
+    if (spec->inputs == 2)
+        TALLY_TRY(bring_values(call, &call->in.y, in->y_stride, &memory[Y]));
+    else
+        call->in.y = call->in.x, call->in.y_stride = in->x_stride;
+    return index != NULL ? bring_index(call, cut, &memory[INDEX]) : TALLY_OK;
 }
 
 void tally__call_close(tally__call *call) {
     if (call->gpu == NULL) return;
-    for (int i = 0; i < 3; i++)
-        if (call->copies[i] != 0) call->gpu->driver->release(call->copies[i]);
+    for (int k = 0; k < call->copy_count; k++) call->gpu->driver->release(call->copies[k]);
     tally__gpu_leave(call->gpu);
 }
 
-tally_status tally__call_may_wait(const tally__call *call) {
-    int capture = TALLY_CU_CAPTURE_NONE;
+tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work) {
     const tally__driver *driver = call->gpu->driver;
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture), "tell whether the stream is captured"));
-    TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
-                "a captured reduction cannot wait for its result: give an output in device memory");
-    return TALLY_OK;
+    tally_work own = *work;
+    void *parameters[] = {&own};
+    return tally__gpu_check(driver, driver->launch(function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, call->stream, parameters, NULL),
+                            "start a kernel");
 }
 
-tally_status tally__call_launch(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally_work *work) {
+tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes) {
     const tally__driver *driver = call->gpu->driver;
-    void *parameters[] = {work};
-    return tally__gpu_check(driver, driver->launch(loaded->function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, call->stream, parameters, NULL),
-                            "start a kernel");
+    int capture = TALLY_CU_CAPTURE_NONE;
+    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture), "tell whether the stream is captured"));
+    TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
+                "a captured reduction cannot wait for its results: give an output in device memory, unchecked");
+    TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to, from, bytes, call->stream), "copy results"));
+    return tally__gpu_check(driver, driver->stream_wait(call->stream), "finish the reduction");
+}
+
+/* ---- results ---- */
+
+bool tally__call_needs_room(const tally__call *call) {
+    return !call->sink_on_device || call->sink->type != call->spec->result_type;
+}
+
+/* Natural results to their type and place in memory of the device, behind the kernel that gives them. */
+static tally_status convert(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw) {
+    const tally__spec *spec = call->spec;
+    const int64_t blocks = (count + TALLY_THREADS - 1) / TALLY_THREADS;
+    tally_work work = {.x = (const char *)(uintptr_t)room, .x_stride = (int64_t)spec->result_bytes, .count = count, .result = call->sink->data,
+                       .result_stride = call->sink->stride, .saw = (int32_t *)(uintptr_t)saw,
+                       .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
+    tally__loaded loaded;
+    TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
+    return tally__call_launch(call, loaded.function, blocks < loaded.resident_blocks ? blocks : loaded.resident_blocks, &work);
+}
+
+/* Results to the host, through a buffer where they are converted. */
+static tally_status store(const tally__call *call, tally__cu_address room, int64_t count, tally__report *report) {
+    enum { BATCH = 1 << 16 };
+    const size_t bytes = call->spec->result_bytes;
+    tally_status status = TALLY_OK;
+    char *buffer;
+    if (call->sink->direct) return tally__call_fetch(call, call->sink->data, room, (size_t)count * bytes);
+    buffer = tally__allocate(&call->spec->allocator, (size_t)(count < BATCH ? count : BATCH) * bytes);
+    TALLY_CHECK(buffer != NULL, NO_MEMORY, "no memory for some results");
+    for (int64_t first = 0; first < count && status == TALLY_OK; first += BATCH) {
+        int64_t some = count - first < BATCH ? count - first : BATCH;
+        status = tally__call_fetch(call, buffer, room + (size_t)first * bytes, (size_t)some * bytes);
+        if (status == TALLY_OK) report->saw |= tally__store(call->spec, call->sink, first, some, buffer);
+    }
+    tally__release(&call->spec->allocator, buffer);
+    return status;
+}
+
+tally_status tally__call_deliver(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw, tally__report *report) {
+    int32_t seen = 0;
+    if (call->sink_on_device && tally__call_needs_room(call)) TALLY_TRY(convert(call, room, count, saw));
+    if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;
+    TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
+    report->saw |= seen;
+    return call->sink_on_device || (seen & TALLY_SAW_BAD_CUT) != 0 ? TALLY_OK : store(call, room, count, report);
 }

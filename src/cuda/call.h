@@ -1,4 +1,4 @@
-/* One call of the cuda backend: where its arrays lie, the device that has them, and results on their way to the host. */
+/* One call of the cuda backend: where its arrays lie, the device that has them, and results on their way to where they are wanted. */
 #ifndef TALLY_CUDA_CALL_H
 #define TALLY_CUDA_CALL_H
 
@@ -14,24 +14,33 @@ tally__memory tally__memory_of(const tally__driver *driver, const void *address)
 
 /* What a call runs with: a device whose context is current, the caller's stream, inputs that the device reaches. */
 typedef struct tally__call {
-    tally__gpu *gpu;
+    tally__gpu *gpu; /* NULL: not entered */
     tally__cu_stream stream;
-    const void *owner;
     const tally__spec *spec;
-    const char *x, *y;
-    int64_t x_stride, y_stride;
+    const tally__sink *sink;
+    tally__input in;   /* as the GPU reaches it, y equal to x where there is one, */
+    const void *index; /* as is the index of the cut */
     bool sink_on_device;
-    tally__cu_address copies[3]; /* of inputs that lie in host memory; results for the host */
+    tally__cu_address copies[3]; /* of what lies in host memory */
+    int copy_count;
+    tally__scratch scratch;
 } tally__call;
 
-/* Opens the device and copies what it does not reach. Whatever it returns, close the call. */
+/* Opens the device and copies what it does not reach. cut: NULL, or that of the array. sink: NULL, or where results go. Whatever it returns,
+ * close the call. */
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec, const tally__input *in,
-                              const tally__sink *sink);
+                              const tally_segments *cut, const tally__sink *sink);
 void tally__call_close(tally__call *call);
 
-/* TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
-tally_status tally__call_may_wait(const tally__call *call);
-/* Launches a kernel with so many blocks. */
-tally_status tally__call_launch(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally_work *work);
+/* Starts a kernel on so many blocks. */
+tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work);
+/* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
+tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);
+
+/* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
+bool tally__call_needs_room(const tally__call *call);
+/* `count` such results at `room` (if they need one) go on to where they belong. *saw, on the device, is what kernels have seen; it is waited for
+ * and reported if results go to the host or the options say `checked`, and what is no cut (TALLY_SAW_BAD_CUT) is not fetched. 0: nobody asks. */
+tally_status tally__call_deliver(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw, tally__report *report);
 
 #endif

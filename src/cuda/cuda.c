@@ -35,7 +35,7 @@ static const struct form {
 #undef TALLY_ROW
 
 static void unit_of_cut(tally__unit *unit) {
-    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_owners"};
+    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_owners", "tally_cut_rows"};
     unit->form = TALLY_FORM_CUT;
     unit->text = "production/cut.h";
     snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
@@ -43,8 +43,13 @@ static void unit_of_cut(tally__unit *unit) {
     snprintf(unit->preface, sizeof unit->preface, "/* what prepares a cut */\n");
 }
 
+static void name_entries(tally__unit *unit, const struct form *of, const char *kernel, const char *type, int nan) {
+    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, kernel, type, nan);
+    if (of->more != NULL) snprintf(unit->more[0], sizeof unit->more[0], "tally_%s_%s_%s_%d", of->more, kernel, type, nan);
+}
+
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
-static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
+static tally_status unit_of_user(const tally__spec *spec, tally__form form, tally__unit *unit) {
     const tally__user_operator *user = spec->user;
     const tally_operator *d = &user->definition;
     const char *word = d->input == TALLY_STRUCT ? "structure" : type_word(d->input);
@@ -52,11 +57,12 @@ static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
                 "%s is defined by callbacks only: a GPU needs it as text as well (tally_operator.text), or the array and output in host memory",
                 user->name);
     unit->kernel = TALLY_USERS;
+    unit->form = form;
     unit->type = spec->type;
-    unit->text = "production/reduce.h";
+    unit->text = ordered_forms[form].text;
     unit->user_text = d->text;
     memcpy(unit->user_key, user->key, sizeof unit->user_key);
-    snprintf(unit->entry, sizeof unit->entry, "tally_reduce_%s_%s_0", user->key, word);
+    name_entries(unit, &ordered_forms[form], user->key, word, 0);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
              "#define TALLY_KERNEL_FILE \"lib/user.h\"\n#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS 1\n"
@@ -68,7 +74,8 @@ static tally_status unit_of_user(const tally__spec *spec, tally__unit *unit) {
 }
 
 bool tally__has_form(const tally__spec *spec, tally__form form) {
-    return spec->user != NULL ? form == TALLY_FORM_WHOLE : (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
+    if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
+    return (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
 }
 
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
@@ -82,9 +89,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
-    TALLY_CHECK(spec->user == NULL || form == TALLY_FORM_WHOLE, UNSUPPORTED,
-                "operators of the caller's own reduce whole arrays on a GPU, and segments of host memory");
-    if (spec->user != NULL) return unit_of_user(spec, unit);
+    if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
     word = type_word(spec->type);
@@ -96,8 +101,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     unit->exact = spec->exact;
     of = &(spec->exact ? exact_forms : ordered_forms)[form];
     unit->text = of->text;
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, name, word, (int)nan);
-    if (of->more != NULL) snprintf(unit->more[0], sizeof unit->more[0], "tally_%s_%s_%s_%d", of->more, name, word, (int)nan);
+    name_entries(unit, of, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
@@ -109,30 +113,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
 
 /* ---- one launch ---- */
 
-/* What a call runs with: a device whose context is current, the caller's stream. */
-typedef struct call {
-    tally__gpu *gpu;
-    tally__cu_stream stream;
-    const void *owner;
-    const tally__spec *spec;
-    tally__input in;             /* as the GPU reaches it */
-    tally__cu_address copies[2]; /* of inputs that lie in host memory */
-    tally__scratch scratch;
-} call;
-
-static tally_status copy_input(call *c, int which, const char **data, int64_t stride, tally__memory_kind kind) {
-    const tally__driver *driver = c->gpu->driver;
-    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, span = stride < 0 ? -stride : stride;
-    size_t all = (size_t)((c->in.count - 1) * span + bytes);
-    const char *low = stride < 0 ? *data + (c->in.count - 1) * stride : *data;
-    if (kind != TALLY_IN_HOST || c->in.count == 0) return TALLY_OK;
-    TALLY_TRY(tally__gpu_check(driver, driver->allocate(&c->copies[which], all), "give memory for a copy of the array"));
-    TALLY_TRY(tally__gpu_check(driver, driver->copy_in(c->copies[which], low, all, c->stream), "copy the array"));
-    *data = (const char *)(uintptr_t)c->copies[which] + (*data - low);
-    return TALLY_OK;
-}
-
-static void shape_ordered(const call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
+static void shape_ordered(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
     work->run = 0;
     /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
@@ -151,7 +132,7 @@ size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
     for (int64_t level = tiles; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
     return (size_t)nodes * MAILBOX * spec->kernel->node_size;
 }
-static void shape_exact(const call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
+static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
     *blocks = (leaves + TALLY_TILE_WARPS - 1) / TALLY_TILE_WARPS;
     if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
@@ -164,12 +145,10 @@ typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
 
 /* Launches the reduction of n values from `begin` on, the first of which has index `first`. `to` is device memory for what it gives; 0: the
  * scratch memory for a node. */
-static tally_status launch(call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
-    const tally__driver *driver = c->gpu->driver;
+static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
     const tally__input *in = &c->in;
     tally_work work = {.x = in->x + begin * in->x_stride, .y = in->y + begin * in->y_stride, .x_stride = in->x_stride, .y_stride = in->y_stride,
                        .count = n, .first = first, .final = c->spec->final};
-    void *parameters[] = {&work};
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
@@ -178,49 +157,25 @@ static tally_status launch(call *c, int64_t begin, int64_t n, int64_t first, giv
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->owner, c->stream, TALLY_FOR_BOXES, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_BOXES, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
                                  c->spec->options.scratch_bytes, &c->scratch));
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
-    return tally__gpu_check(driver,
-                            driver->launch(loaded.function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, c->stream, parameters, NULL),
-                            "start a kernel");
-}
-
-/* Waits, and gives the host what is in the scratch memory for a node. */
-static tally_status fetch(const call *c, void *to, size_t bytes) {
-    const tally__driver *driver = c->gpu->driver;
-    int capture = TALLY_CU_CAPTURE_NONE;
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(c->stream, &capture), "tell whether the stream is captured"));
-    TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
-                "a captured reduction cannot wait for its result: give an output in device memory");
-    TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to, c->scratch.node, bytes, c->stream), "copy the result"));
-    return tally__gpu_check(driver, driver->stream_wait(c->stream), "finish the reduction");
+    return tally__call_launch(c, loaded.function, blocks, &work);
 }
 
 /* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes its own. */
-static tally_status reduce_to_host(call *c, const tally__sink *sink, tally__report *report) {
+static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     const tally__kernel *kernel = c->spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     bool finished = c->spec->user != NULL;
     TALLY_TRY(launch(c, 0, c->in.count, 0, finished ? GIVES_RESULT : GIVES_NODE, 0));
-    TALLY_TRY(finished ? fetch(c, result, kernel->result_bytes) : fetch(c, &room, kernel->node_size));
+    TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node, finished ? kernel->result_bytes : kernel->node_size));
     if (!finished) report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
-    report->saw |= tally__store(c->spec, sink, 0, 1, result);
+    report->saw |= tally__store(c->spec, c->sink, 0, 1, result);
     return TALLY_OK;
-}
-
-/* The result in the scratch memory for a node goes to its type and place, behind the kernel that gives it. */
-static tally_status convert(const call *c, const tally__sink *sink) {
-    tally_work work = {.x = (const char *)(uintptr_t)c->scratch.node, .result = sink->data,
-                       .user = (int32_t)c->spec->result_type | (int32_t)sink->type << 8 | c->spec->components << 16};
-    void *parameters[] = {&work};
-    tally__loaded loaded;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
-    return tally__gpu_check(c->gpu->driver, c->gpu->driver->launch(loaded.function, 1, 1, 1, 32, 1, 1, 0, c->stream, parameters, NULL),
-                            "start the conversion of the result");
 }
 
 /* What is to be told of the result of no values; a result of the caller's own operator is fine. */
@@ -236,52 +191,29 @@ static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     return saw | tally__store(spec, &here, 0, 1, result);
 }
 
-static tally_status reduce_here(call *c, const tally__memory *of_x, const tally__memory *of_y, const tally__sink *sink, bool sink_on_device,
-                                tally__report *report) {
-    bool converts;
-    TALLY_TRY(copy_input(c, 0, &c->in.x, c->in.x_stride, of_x->kind));
-    if (c->spec->inputs == 2)
-        TALLY_TRY(copy_input(c, 1, &c->in.y, c->in.y_stride, of_y->kind));
-    else
-        c->in.y = c->in.x, c->in.y_stride = c->in.x_stride;
-    if (!sink_on_device) return reduce_to_host(c, sink, report);
-    converts = sink->type != c->spec->result_type;
-    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, converts ? 0 : (tally__cu_address)(uintptr_t)sink->data));
-    if (converts) TALLY_TRY(convert(c, sink));
-    if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, sink); /* all that is known by now */
-    return TALLY_OK;
-}
-
 /* Scratch memory of the caller's is that GPU's. */
-static tally_status check_given(const call *c) {
+static tally_status check_given(const tally__call *c) {
     const void *given = c->spec->options.scratch;
     tally__memory of_given = given != NULL ? tally__memory_of(c->gpu->driver, given) : (tally__memory){TALLY_IN_DEVICE, c->gpu->ordinal};
     TALLY_CHECK(of_given.kind == TALLY_IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT, "options.scratch is no memory of GPU %d", c->gpu->ordinal);
     return TALLY_OK;
 }
 
+static tally_status reduce_here(tally__call *c, tally__report *report) {
+    bool needs_room = tally__call_needs_room(c);
+    TALLY_TRY(check_given(c));
+    if (!c->sink_on_device) return reduce_to_host(c, report);
+    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_room ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
+    if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
+    return tally__call_deliver(c, c->scratch.node, 1, 0, report);
+}
+
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
                               tally__report *report) {
-    const char *why;
-    const tally__driver *driver = platform->driver(&why);
-    call c = {.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
-    tally_status status;
-    TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x;
-    tally__memory of_out = tally__memory_of(driver, sink->data);
-    bool sink_on_device = of_out.kind == TALLY_IN_DEVICE;
-    int ordinal = of_x.kind == TALLY_IN_DEVICE ? of_x.ordinal : sink_on_device ? of_out.ordinal : spec->options.device;
-    TALLY_CHECK((of_y.kind != TALLY_IN_DEVICE || of_y.ordinal == ordinal) && (!sink_on_device || of_out.ordinal == ordinal), BAD_ARGUMENT,
-                "the arrays lie on different GPUs");
-    TALLY_CHECK(!sink_on_device || (of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST) || in->count == 0, BAD_ARGUMENT,
-                "the array lies in host memory and the output on a GPU: both must be in reach of it");
-    TALLY_TRY(tally__gpu_open(platform, ordinal, &c.gpu));
-    TALLY_TRY(tally__gpu_enter(c.gpu));
-    status = check_given(&c);
-    if (status == TALLY_OK) status = reduce_here(&c, &of_x, &of_y, sink, sink_on_device, report);
-    for (int i = 0; i < 2; i++)
-        if (c.copies[i] != 0) driver->release(c.copies[i]);
-    tally__gpu_leave(c.gpu);
+    tally__call c;
+    tally_status status = tally__call_open(&c, platform, spec, in, NULL, sink);
+    if (status == TALLY_OK) status = reduce_here(&c, report);
+    tally__call_close(&c);
     return status;
 }
 
@@ -306,32 +238,25 @@ const tally__backend *tally__far_backend_of(const tally_options *options, const 
     return tally__lies_on_gpu(address) ? &tally__cuda_backend : NULL;
 }
 
-/* Enters the GPU that the arrays lie on; to be left with tally__gpu_leave. */
-static tally_status begin_far(const tally__spec *spec, const tally__input *in, call *c) {
-    const char *why;
-    const tally__driver *driver = platform_of(spec)->driver(&why);
-    *c = (call){.stream = (tally__cu_stream)spec->options.stream, .owner = spec->context, .spec = spec, .in = *in};
-    TALLY_CHECK(driver != NULL, NO_DEVICE, "%s", why);
-    tally__memory of_x = tally__memory_of(driver, in->x), of_y = spec->inputs == 2 ? tally__memory_of(driver, in->y) : of_x;
-    TALLY_CHECK(of_x.kind != TALLY_IN_HOST && of_y.kind != TALLY_IN_HOST && of_x.ordinal == of_y.ordinal, BAD_ARGUMENT,
+/* For arrays that lie on a GPU; to be closed. */
+static tally_status begin_far(const tally__spec *spec, const tally__input *in, tally__call *c) {
+    TALLY_TRY(tally__call_open(c, platform_of(spec), spec, in, NULL, NULL));
+    TALLY_CHECK(c->copy_count == 0, BAD_ARGUMENT,
                 "the two arrays lie in different memory: both must be in that of one GPU, or both in the host's");
-    TALLY_TRY(tally__gpu_open(platform_of(spec), of_x.ordinal, &c->gpu));
-    TALLY_TRY(check_given(c));
-    return tally__gpu_enter(c->gpu);
+    return check_given(c);
 }
 
 static tally_status far_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first, tally__node *node) {
-    call c;
-    tally_status status;
-    TALLY_TRY(begin_far(spec, in, &c));
-    status = launch(&c, begin, n, first, GIVES_NODE, 0);
-    if (status == TALLY_OK) status = fetch(&c, node, spec->kernel->node_size);
-    tally__gpu_leave(c.gpu);
+    tally__call c;
+    tally_status status = begin_far(spec, in, &c);
+    if (status == TALLY_OK) status = launch(&c, begin, n, first, GIVES_NODE, 0);
+    if (status == TALLY_OK) status = tally__call_fetch(&c, node, c.scratch.node, spec->kernel->node_size);
+    tally__call_close(&c);
     return status;
 }
 
 /* n values that lie `stride` bytes apart, less than a leaf of them: one by one, unless they lie side by side. */
-static tally_status copy_far(const call *c, const char *from, int64_t stride, int64_t n, char *to) {
+static tally_status copy_far(const tally__call *c, const char *from, int64_t stride, int64_t n, char *to) {
     const tally__driver *driver = c->gpu->driver;
     int64_t bytes = (int64_t)c->spec->kernel->value_bytes, pieces = stride == bytes ? 1 : n;
     for (int64_t i = 0; i < pieces; i++)
@@ -341,14 +266,14 @@ static tally_status copy_far(const call *c, const char *from, int64_t stride, in
 }
 
 static tally_status far_values(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y) {
-    call c;
+    tally__call c;
     tally_status status;
     if (n == 0) return TALLY_OK;
-    TALLY_TRY(begin_far(spec, in, &c));
-    status = copy_far(&c, in->x + begin * in->x_stride, in->x_stride, n, x);
+    status = begin_far(spec, in, &c);
+    if (status == TALLY_OK) status = copy_far(&c, in->x + begin * in->x_stride, in->x_stride, n, x);
     if (status == TALLY_OK && spec->inputs == 2) status = copy_far(&c, in->y + begin * in->y_stride, in->y_stride, n, y);
     if (status == TALLY_OK) status = tally__gpu_check(c.gpu->driver, c.gpu->driver->stream_wait(c.stream), "copy values");
-    tally__gpu_leave(c.gpu);
+    tally__call_close(&c);
     return status;
 }
 
@@ -358,10 +283,8 @@ static tally_status segments_on(const tally__platform *platform, const tally__sp
                                 const tally__sink *sink, tally__report *report) {
     tally__call c;
     tally_status status;
-    TALLY_CHECK(spec->user == NULL, UNSUPPORTED, "operators of the caller's own reduce whole arrays on a GPU, and segments of host memory");
-    if (cut->cut != TALLY_ROWS) return tally__gpu_segments(platform, spec, in, cut, sink, report);
-    status = tally__call_open(&c, platform, spec, in, sink);
-    if (status == TALLY_OK) status = tally__reduce_rows(&c, cut, sink, report);
+    status = tally__call_open(&c, platform, spec, in, cut, sink);
+    if (status == TALLY_OK) status = (cut->cut == TALLY_ROWS && spec->user == NULL ? tally__reduce_rows : tally__reduce_cut)(&c, cut, report);
     tally__call_close(&c);
     return status;
 }

@@ -83,7 +83,7 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
 /* Values side by side from an address at which 16 bytes are read at once. */
 static bool is_packed(const tally__call *call) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
-    return ((uintptr_t)call->x | (uintptr_t)call->y) % 16 == 0 && call->x_stride == bytes && call->y_stride == bytes;
+    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
 }
 
 static tally_status plan_long(const tally__call *call, plan *p) {
@@ -149,7 +149,7 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
 
 static tally_status plan_rows(const tally__call *call, const tally_segments *cut, plan *p) {
     *p = (plan){.form = TALLY_FORM_ROWS};
-    p->work = (tally_work){.x = call->x, .y = call->y, .x_stride = call->x_stride, .y_stride = call->y_stride, .final = call->spec->final,
+    p->work = (tally_work){.x = call->in.x, .y = call->in.y, .x_stride = call->in.x_stride, .y_stride = call->in.y_stride, .final = call->spec->final,
                            .outer = cut->count, .length = cut->length, .inner = cut->inner};
     if (cut->length <= FEW || (cut->length <= TALLY_SMALL_LEAF && cut->inner < MANY)) return plan_short(call, p);
     return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
@@ -157,56 +157,47 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *cut
 
 /* ---- launching ---- */
 
-static tally_status launch(const tally__call *call, plan *p, char *results, int64_t stride, int32_t *saw) {
+/* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
+static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *room, tally__cu_address *saw) {
+    const bool needs_room = tally__call_needs_room(call), asks = !call->sink_on_device || call->spec->options.checked;
+    const size_t at_results = (p->node_bytes + 15) / 16 * 16;
+    const size_t at_saw = at_results + (needs_room ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
+    const tally__driver *driver = call->gpu->driver;
+    tally__scratch *scratch = &call->scratch;
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, at_saw + sizeof *p->work.saw, 0, 0, scratch));
+    *room = scratch->nodes + at_results;
+    *saw = asks ? scratch->nodes + at_saw : 0;
+    p->work.nodes = (char *)(uintptr_t)scratch->nodes;
+    p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
+    p->work.result = needs_room ? (void *)(uintptr_t)*room : call->sink->data;
+    p->work.result_stride = needs_room ? (int64_t)call->spec->result_bytes : call->sink->stride;
+    p->work.saw = (int32_t *)(uintptr_t)*saw;
+    return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.saw, call->stream), "clear a word") : TALLY_OK;
+}
+
+static tally_status launch(const tally__call *call, plan *p) {
     const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
     tally__loaded loaded;
-    tally__scratch scratch;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
-    TALLY_TRY(tally__gpu_scratch(call->gpu, call->owner, call->stream, TALLY_FOR_NODES, p->node_bytes, 0, 0, &scratch));
-    p->work.nodes = (char *)(uintptr_t)scratch.nodes;
-    p->work.arrivals = (uint32_t *)(uintptr_t)scratch.arrivals;
-    p->work.result_stride = stride;
-    p->work.saw = saw;
     for (int64_t first = 0; first < outer; first += p->outer) {
-        p->work.outer = least(p->outer, outer - first);
-        p->work.x = call->x + first * values * call->x_stride;
-        p->work.y = call->y + first * values * call->y_stride;
-        p->work.result = results + first * p->work.inner * stride;
+        tally_work work = p->work;
+        work.outer = least(p->outer, outer - first);
+        work.x += first * values * work.x_stride;
+        work.y += first * values * work.y_stride;
+        work.result = (char *)work.result + first * work.inner * work.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-        TALLY_TRY(tally__call_launch(call, &loaded, over(p->blocks * p->work.outer, p->outer), &p->work));
+        TALLY_TRY(tally__call_launch(call, loaded.function, over(p->blocks * work.outer, p->outer), &work));
     }
     return TALLY_OK;
 }
 
-/* Results for the host: natural ones side by side in memory of the device, then here, then where and as they are wanted. */
-static tally_status launch_and_fetch(tally__call *call, plan *p, int64_t count, const tally__sink *sink, tally__report *report) {
-    const tally__driver *driver = call->gpu->driver;
-    const size_t bytes = (size_t)count * call->spec->result_bytes, at_saw = (bytes + 15) / 16 * 16, all = at_saw + 16;
-    char *results, *here = tally__allocate(&call->spec->allocator, all);
-    tally_status status;
-    TALLY_CHECK(here != NULL, NO_MEMORY, "no memory for %lld results", (long long)count);
-    status = tally__gpu_check(driver, driver->allocate(&call->copies[2], all), "give memory for results");
-    results = (char *)(uintptr_t)call->copies[2];
-    if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(call->copies[2] + at_saw, 0, 16, call->stream), "clear a word");
-    if (status == TALLY_OK) status = launch(call, p, results, (int64_t)call->spec->result_bytes, (int32_t *)(void *)(results + at_saw));
-    if (status == TALLY_OK) status = tally__gpu_check(driver, driver->copy_out(here, call->copies[2], all, call->stream), "copy the results");
-    if (status == TALLY_OK) status = tally__gpu_check(driver, driver->stream_wait(call->stream), "finish the reduction");
-    if (status == TALLY_OK) {
-        int32_t saw;
-        __builtin_memcpy(&saw, here + at_saw, sizeof saw);
-        report->saw = saw | tally__store(call->spec, sink, 0, count, here);
-    }
-    tally__release(&call->spec->allocator, here);
-    return status;
-}
-
-tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, const tally__sink *sink, tally__report *report) {
+tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
+    const int64_t results = cut->count * cut->inner;
+    tally__cu_address room, saw;
     plan p;
     TALLY_TRY(plan_rows(call, cut, &p));
-    if (!call->sink_on_device) {
-        TALLY_TRY(tally__call_may_wait(call));
-        return launch_and_fetch(call, &p, cut->count * cut->inner, sink, report);
-    }
-    report->saw = cut->length == 0 ? TALLY_SAW_EMPTY : 0; /* all that is known by now */
-    return launch(call, &p, sink->data, sink->stride, NULL);
+    TALLY_TRY(lay_out(call, &p, results, &room, &saw));
+    TALLY_TRY(launch(call, &p));
+    if (cut->length == 0) report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
+    return tally__call_deliver(call, room, results, saw, report);
 }

@@ -1,10 +1,9 @@
-/* Segments other than rows, on a platform. */
+/* Segments other than rows on a GPU. */
 #ifndef TALLY_CUDA_SEGMENTS_H
 #define TALLY_CUDA_SEGMENTS_H
 
-#include "cuda/platform.h"
+#include "cuda/call.h"
 
-tally_status tally__gpu_segments(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
-                                 const tally__sink *sink, tally__report *report);
+tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report);
 
 #endif

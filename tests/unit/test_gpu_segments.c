@@ -228,6 +228,62 @@ static void test_forms(void **state) {
     }
 }
 
+/* ---- results of other types, in device memory ---- */
+
+static tally_context *checked_context_for(const subject *s, int checked) {
+    tally_options options = tally_get_options(context_for(s, backend, 1));
+    tally_context *context;
+    options.checked = checked;
+    EXPECT_OK(tally_context_create(NULL, &context));
+    EXPECT_OK(tally_set_options(context, &options));
+    return context;
+}
+
+/* The bits and the status that the CPU gives, which what is checked knows too; what cannot be is refused alike. */
+static void compare_type(const subject *s, const tally_segments *cut, const char *x, int64_t count, tally_type type, int turn) {
+    const int64_t results = cut->cut == TALLY_ROWS ? cut->count * cut->inner : cut->count, stride = 16 + turn % 3;
+    const size_t room = (size_t)(results * stride) + 1;
+    char *wanted = scratch(WANTED, room), *got = scratch(OUT, room);
+    tally_array host = tally_in(x, s->type, count), in = host;
+    tally_context *context = checked_context_for(s, 1);
+    now.layout = tally_type_name(type);
+    memset(wanted, 0xa5, room);
+    tally__cu_address values = device_copy(x, (size_t)count * tally_type_size(s->type), 0), to = device_copy(wanted, room, 0), index = 0;
+    tally_segments there = *cut;
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, cut, (tally_output){wanted, type, results, stride});
+    in.data = (const void *)(uintptr_t)values;
+    if (cut->cut != TALLY_ROWS) {
+        index = device_copy(cut->index, (size_t)(results + 1) * 4, 0);
+        there.index = (const void *)(uintptr_t)index;
+    }
+    choose_schedule(turn);
+    EXPECT_STATUS(perform(context, s->op, in, in, &there, (tally_output){(void *)(uintptr_t)(to + 1), type, results, stride}), due);
+    device_read(got, to + 1, room - 1);
+    for (now.segment = 0; (due == TALLY_OK || due == TALLY_EMPTY || due == TALLY_OVERFLOW) && now.segment < results; now.segment++)
+        EXPECT_BITS(got + now.segment * stride, wanted + now.segment * stride, (size_t)stride, "a result and what is behind it");
+    driver->release(values);
+    driver->release(to);
+    if (index != 0) driver->release(index);
+    tally_context_destroy(context);
+}
+
+static void test_types(void **state) {
+    enum { COUNT = 60, VALUES = 360 };
+    int32_t offsets[COUNT + 1];
+    subject s = {.op = -1};
+    (void)state;
+    for (int i = 0; i <= COUNT; i++) offsets[i] = i == 0 ? 0 : i == COUNT ? VALUES : i * i / 10;
+    for (int turn = 0; next_subject(&s); turn++)
+        for (tally_type type = TALLY_NATURAL + 1; type < TALLY_STRUCT; type++) {
+            const int at = turn + 3 * (int)type;
+            const tally_segments ragged_cut = tally_offsets(offsets, TALLY_I32, COUNT), rows = at % 4 ? tally_rows(12, 30, 1) : tally_rows(2, 9, 20);
+            const data_class class = (data_class)(at % DATA_CLASSES);
+            if (at % (quick ? 97 : 11) != 0) continue;
+            set_scene(&s, class, VALUES);
+            compare_type(&s, at % 2 ? &rows : &ragged_cut, data_of(s.type, class, VALUES), VALUES, type, at);
+        }
+}
+
 /* ---- what is no cut ---- */
 
 static void expect_refused(tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
@@ -245,11 +301,7 @@ static void expect_refused(tally_cut form, const int64_t *index, int64_t entries
         /* To GPU memory: never known, unless asked for. */
         tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
         for (int checked = 0; checked < 2; checked++) {
-            tally_options options = tally_get_options(context_for(&s, backend, 1));
-            tally_context *context;
-            options.checked = checked;
-            EXPECT_OK(tally_context_create(NULL, &context));
-            EXPECT_OK(tally_set_options(context, &options));
+            tally_context *context = checked_context_for(&s, checked);
             EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
                           checked ? TALLY_BAD_CUT : TALLY_OK);
             EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
@@ -336,7 +388,8 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms), cmocka_unit_test(test_shapes), cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_shapes),         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

@@ -12,7 +12,11 @@
 extern const tally__text test_texts[];
 extern const int test_text_count;
 
-#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps) void tally_reduce_##name##_##word##_0(tally_work);
+/* Its kernels: of whole arrays, of segments, of those that run over tiles; the last two are there for some. */
+#define TEST_SEGMENTS_0(name, word)
+#define TEST_SEGMENTS_1(name, word) tally_segments_##name##_##word##_0, tally_spans_##name##_##word##_0
+#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut) \
+    tally__simt_entry tally_reduce_##name##_##word##_0, tally_segments_##name##_##word##_0, tally_spans_##name##_##word##_0;
 TEST_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 
@@ -20,10 +24,11 @@ static const struct row {
     const char *name, *text;
     tally_type type;
     size_t bytes, acc, result;
-    int keeps_order;
-    tally__simt_entry *kernel;
+    int keeps_order, has_segments;
+    tally__simt_entry *kernels[3];
 } rows[] = {
-#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps) {#name, #text ".h", type, bytes, acc, result, keeps, tally_reduce_##name##_##word##_0},
+#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut) \
+    {#name, #text ".h", type, bytes, acc, result, keeps, cut, {tally_reduce_##name##_##word##_0, TEST_SEGMENTS_##cut(name, word)}},
     TEST_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -180,21 +185,29 @@ static tally_operator operator_of(const struct row *row) {
                             .text = text_named(row->text)};
 }
 
-/* Defines it, and tells the simulator which function its text is. */
-static tally_op define_in(tally_context *context, const tally_operator *definition, tally__simt_entry *kernel) {
-    static char names[2 * ROWS][64]; /* the simulator keeps them by reference */
+/* Tells the simulator which function a name means. */
+static void register_kernel(const char *name, tally__simt_entry *kernel) {
+    static char names[4 * ROWS][64]; /* the simulator keeps them by reference */
     static int count;
+    if (kernel == NULL || tally__simt_find(name) != NULL) return;
+    EXPECT(count < 4 * ROWS, "more kernels than there is room for");
+    strcpy(names[count], name);
+    EXPECT(tally__simt_register(names[count++], kernel), "no memory");
+}
+
+/* Defines it; kernels: NULL, or those that its text is. */
+static tally_op define_in(tally_context *context, const tally_operator *definition, tally__simt_entry *const *kernels) {
     tally_op op = -1;
     tally__spec spec;
     tally__unit unit;
     EXPECT_OK(tally_define(context, definition, &op));
-    if (kernel == NULL) return op;
+    if (kernels == NULL) return op;
     EXPECT_OK(tally__specify(context, op, definition->input, &spec));
     EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
-    if (tally__simt_find(unit.entry) != NULL) return op;
-    EXPECT(count < 2 * ROWS, "more operators than there is room for");
-    strcpy(names[count], unit.entry);
-    EXPECT(tally__simt_register(names[count++], kernel), "no memory");
+    register_kernel(unit.entry, kernels[0]);
+    EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_SEGMENTS, &unit));
+    register_kernel(unit.entry, kernels[1]);
+    register_kernel(unit.more[0], kernels[2]);
     return op;
 }
 
@@ -242,9 +255,9 @@ static void test_sizes(void **state) {
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
         tally_operator definition = operator_of(row);
-        tally_op op = define_in(cpu, &definition, row->kernel);
+        tally_op op = define_in(cpu, &definition, row->kernels);
         int64_t leaf = leaf_of(row), fixed[] = {0, 1, 2, 3, 6, 7, 8, 9, 13, 14, 31, 32, 33, 48, 49, 63, 64, 65, 127, 129, 223, 224, 225, 449};
-        assert_int_equal(define_in(device, &definition, row->kernel), op);
+        assert_int_equal(define_in(device, &definition, row->kernels), op);
         for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++) {
             if (quick && (k + (size_t)i) % 5 != 0) continue;
             choose_schedule((int)k + i);
@@ -276,8 +289,8 @@ static void test_device_memory(void **state) {
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
         tally_operator definition = operator_of(row);
-        tally_op op = define_in(cpu, &definition, row->kernel);
-        assert_int_equal(define_in(device, &definition, row->kernel), op);
+        tally_op op = define_in(cpu, &definition, row->kernels);
+        assert_int_equal(define_in(device, &definition, row->kernels), op);
         for (int l = 0; l < LAYOUTS; l++) {
             int64_t n = leaf_of(row) * (1 + l % 3) + 37;
             size_t room = layout_bytes(&layouts[l], row->bytes, n);
@@ -300,6 +313,102 @@ static void test_device_memory(void **state) {
         }
     }
     driver->release(out);
+    tally_context_destroy(cpu);
+    tally_context_destroy(device);
+}
+
+/* ---- segments ---- */
+
+/* Lengths around groups of seven, columns, leaves and tiles. */
+static int64_t length_of(const struct row *row, uint64_t random) {
+    const int64_t leaf = leaf_of(row), lengths[] = {0, 0, 1, 2, 3, 6, 7, 8, 9, 13, 14, 15, 31, 48, 49, 55, 56, 57, 62, 63, 64, 65, 97,
+                                                    leaf - 1, leaf, leaf + 1, 3 * leaf - 2};
+    return lengths[random % (sizeof lengths / sizeof *lengths)];
+}
+
+/* A cut of an array in three notations. */
+typedef struct notations {
+    int64_t values, count;
+    int64_t *offsets, *owners;
+    int32_t *lengths;
+} notations;
+static notations cut_of(const struct row *row, int64_t count, int64_t longest, uint64_t *random) {
+    notations cut = {.count = count, .offsets = malloc(((size_t)count + 1) * sizeof(int64_t)), .lengths = malloc((size_t)count * sizeof(int32_t))};
+    cut.offsets[0] = 0;
+    for (int64_t s = 0; s < count; s++) {
+        int64_t length = s == count / 2 ? longest : length_of(row, next_random(random) >> 8);
+        cut.lengths[s] = (int32_t)length;
+        cut.offsets[s + 1] = cut.values += length;
+    }
+    cut.owners = malloc(((size_t)cut.values + 1) * sizeof(int64_t));
+    for (int64_t s = 0; s < count; s++)
+        for (int64_t i = cut.offsets[s]; i < cut.offsets[s + 1]; i++) cut.owners[i] = s;
+    return cut;
+}
+
+static void compare_cut(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array in, tally_segments cut) {
+    const size_t bytes = (size_t)(cut.cut == TALLY_ROWS ? cut.count * cut.inner : cut.count) * row->result;
+    char *wanted = calloc(bytes + 1, 1), *got = malloc(bytes + 1);
+    memset(got, 0x5a, bytes);
+    EXPECT_OK(tally_reduce_segments(cpu, op, in, cut, tally_out(wanted, TALLY_NATURAL, (int64_t)(bytes / row->result))));
+    EXPECT_OK(tally_reduce_segments(device, op, in, cut, tally_out(got, TALLY_NATURAL, (int64_t)(bytes / row->result))));
+    for (size_t s = 0; s < bytes / row->result; s++) {
+        now.size = (int64_t)s;
+        EXPECT_BITS(got + s * row->result, wanted + s * row->result, row->result, "the result of a segment");
+    }
+    free(wanted);
+    free(got);
+}
+
+static void test_segments(void **state) {
+    tally_context *cpu = context_of(TALLY_BACKEND_CPU), *device = context_of(backend);
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *row = &rows[i];
+        tally_operator definition = operator_of(row);
+        tally_op op = define_in(cpu, &definition, row->kernels);
+        assert_int_equal(define_in(device, &definition, row->kernels), op);
+        if (backend == TALLY_BACKEND_SIMT && !row->has_segments) continue;
+        for (int turn = 0; turn < (quick || i % 3 != 0 ? 1 : 2); turn++) {
+            uint64_t random = seed + (uint64_t)(i + ROWS * turn);
+            notations cut = cut_of(row, turn == 0 ? 120 : 60, (turn == 0 ? 9 : 70) * leaf_of(row) + 3, &random);
+            char *values = values_of(row, cut.values);
+            tally_array in = {values, row->type, cut.values, 0};
+            now = (scene){.cut = "offsets", .data = row->name};
+            choose_schedule(i + turn);
+            compare_cut(cpu, device, op, row, in, tally_offsets(cut.offsets, TALLY_I64, cut.count));
+            now.cut = i % 2 ? "lengths" : "owners";
+            compare_cut(cpu, device, op, row, in, i % 2 ? tally_lengths(cut.lengths, TALLY_I32, cut.count) : tally_owners(cut.owners, TALLY_I64, cut.count));
+            free(cut.offsets);
+            free(cut.owners);
+            free(cut.lengths);
+        }
+    }
+    tally_context_destroy(cpu);
+    tally_context_destroy(device);
+}
+
+/* Along the last axis, another, and one of no values; packed, and apart and backwards. */
+static void test_rows(void **state) {
+    static const int64_t shapes[][3] = {{50, 7, 1}, {9, 64, 1}, {3, 700, 1}, {1, 20000, 1}, {4, 9, 5}, {2, 65, 33}, {1, 1500, 3}, {70, 1, 4}, {6, 0, 3}};
+    tally_context *cpu = context_of(TALLY_BACKEND_CPU), *device = context_of(backend);
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        const struct row *row = &rows[i];
+        tally_operator definition = operator_of(row);
+        tally_op op = define_in(cpu, &definition, row->kernels);
+        assert_int_equal(define_in(device, &definition, row->kernels), op);
+        if (backend == TALLY_BACKEND_SIMT && !row->has_segments) continue;
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+            const int64_t *s = shapes[k], n = s[0] * s[1] * s[2], bytes = (int64_t)row->bytes;
+            char *values = values_of(row, 2 * n + 1);
+            if (quick && (k + (size_t)i) % 3 != 0) continue;
+            now = (scene){.cut = "rows", .data = row->name};
+            choose_schedule(i + (int)k);
+            compare_cut(cpu, device, op, row, (tally_array){values, row->type, n, 0}, tally_rows(s[0], s[1], s[2]));
+            compare_cut(cpu, device, op, row, (tally_array){values + 2 * n * bytes, row->type, n, -2 * bytes}, tally_rows(s[0], s[1], s[2]));
+        }
+    }
     tally_context_destroy(cpu);
     tally_context_destroy(device);
 }
@@ -330,7 +439,7 @@ static void test_callbacks_or_text(void **state) {
     EXPECT_STATUS(tally_reduce(device, op, in, out), TALLY_UNSUPPORTED);
     EXPECT(strstr(tally_message(), "tally_operator.text") != NULL, "another sentence");
     EXPECT_STATUS(tally_warm(device, op, TALLY_STRUCT), TALLY_UNSUPPORTED);
-    op = define_in(device, &text, row->kernel);
+    op = define_in(device, &text, row->kernels);
     EXPECT_OK(tally_warm(device, op, TALLY_STRUCT));
     EXPECT_OK(tally_reduce(device, op, in, out));
     EXPECT(got == -14, "the sum is %lld", (long long)got);
@@ -398,6 +507,9 @@ static void test_compiler(void **state) {
         EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
         EXPECT_OK(tally__nvidia_platform.compile(&unit, i % 2 ? 75 : 90, &image));
         free(image.bytes);
+        EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_SEGMENTS, &unit));
+        EXPECT_OK(tally__nvidia_platform.compile(&unit, i % 2 ? 90 : 75, &image));
+        free(image.bytes);
     }
     for (size_t m = 0; m < sizeof mistakes / sizeof *mistakes; m++) {
         tally_operator definition = operator_of(&rows[3]);
@@ -418,8 +530,8 @@ static void test_compiler(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_callbacks_or_text),
-        cmocka_unit_test(test_keys),  cmocka_unit_test(test_compiler),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_segments), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_callbacks_or_text), cmocka_unit_test(test_keys), cmocka_unit_test(test_compiler),
     };
     int skipped = begin_gpu_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,4 +5,4 @@
 #define TALLY_KERNEL_ORDER 2
 #define TALLY_KERNEL_INPUTS 1
 
-#include "production/reduce.h"
+#include TALLY_USER_FORM
