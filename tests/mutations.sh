@@ -136,6 +136,9 @@ mutation segment-carry $file 'tally_carry(sum + TALLY_EVIDENCE, fit.limbs);' ''
 mutation first-tile-alone $file 'tally__add_tile(&sums, &tile);' 'if (tiles < 3) tally__add_tile(&sums, &tile);'
 mutation levels-not-flushed $file '    tally__flush_sums(&sums);
     TALLY_N(settle)(node);' '    TALLY_N(settle)(node);'
+mutation zero-sign-of-segments $file 'plus ? 0.0 : -0.0' '0.0'
+mutation zero-sign-of-stats $file 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
+mutation stats-of-nothing $file 'bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);' 'TALLY_N(from_wide_key)(lows[s]);'
 mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
 
 file=src/cpu/tiles_template.h
@@ -217,6 +220,7 @@ mutation bunch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'befo
 mutation bunch-block $file 'for (; (r + 1) * ROW <= n; r++) {' 'for (; (r + 1) * ROW < n; r++) {'
 mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
+mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'
 mutation bunch-padding $file 'bunch->places[s + 1] = bunch->places[count];' 'bunch->places[s + 1] = 0;'
 
 file=kernels/lib/exact.h
