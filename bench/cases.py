@@ -129,6 +129,17 @@ class Bench:
                     count = self.data.size // self.library.size(type) // (2 if pair else 1)
                     yield {"op": op, "type": type}, self.whole_contenders(op, type, count)
 
+    def exact_peers(self, x, count, size):
+        """What else gives the true sum of the first `count` values of x; fsum gives up where a part of it overflows."""
+        for who, via, call in peers_numpy.exact_sums():
+            make = lambda n: from_python(who, via, n * size, lambda: call(x[:n]))
+            try:
+                peer = self.affordable(make, count, size)
+                peer.run(1)
+            except OverflowError:
+                continue
+            yield peer
+
     def exact(self):
         """What is made of exact sums, by class of data; sums beside what else gives the true one: math.fsum, and Neal's xsum where it
         is installed (pip install xsum)."""
@@ -145,10 +156,7 @@ class Bench:
                         pair = self.library.c.bench_op_inputs(self.library.ops[op]) == 2
                         count = self.data.size // size // (2 if pair else 1)
                         job = self.whole_job(op, type, count)
-                        peers = [
-                            self.affordable(lambda n: from_python(who, via, n * size, lambda: call(x[:n])), count, size)
-                            for who, via, call in (peers_numpy.exact_sums() if op == "sum" else ())
-                        ]
+                        peers = self.exact_peers(x, count, size) if op == "sum" else []
                         yield {"op": op, "type": type, "case": name}, [*self.plain(job), *self.tally(job), *peers]
 
     def cache(self):

@@ -92,12 +92,11 @@ mutation anchor $file 'tally_scale(1.5, levels->unit[k] + 52)' 'tally_scale(1.0,
 mutation too-few-levels $file 'if (counts[i] < needed) continue;' 'if (counts[i] + 1 < needed) continue;'
 mutation range-test kernels/lib/plan.h 'HIGHEST = 960' 'HIGHEST = 1024'
 mutation underflow-test kernels/lib/plan.h 'LOWEST = -1074' 'LOWEST = -1174'
-mutation product-unit $file 'unit += tile->y_extent.unit;' ''
+mutation product-unit $file 'b.unit += tile->y_extent.unit;' ''
 mutation level-not-committed $file 'for (int k = 0; k < levels->count && levels->tiles > 0; k++) {' 'for (int k = 0; k + (k > 0) < levels->count && levels->tiles > 0; k++) {'
 mutation zero-products $file 'words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
 mutation other-not-set $file 'witness(product ? sums->products : sums->values, tile);' ''
-mutation vanishing-products $file '(x == 0 || y == 0) && negative ?' 'x * y == 0 && negative ?'
-mutation both-not-set $file 'sums->values[TALLY_OTHER] = sums->products[TALLY_OTHER] = 1;' 'sums->values[TALLY_OTHER] = 1;'
+mutation both-not-set $file 'sums->values[TALLY_OTHER] = sums->products[TALLY_OTHER] = 1;' 'sums->values[TALLY_OTHER] = 1;' avx512
 mutation specials-by-levels $file 'bool special = tile->x_extent.special || tile->y_extent.special,' 'bool special = tile->x_extent.special,'
 mutation zero-tile-sign $file 'bool negative = tally_bits_f64(zero) < 0 && term != TALLY_TERM_MAGNITUDE;' 'bool negative = tally_bits_f64(zero) < 0;'
 mutation zeros-of-products $file 'x * value_at(tile, tile->y, i) : x;
@@ -118,8 +117,8 @@ mutation below-shared-levels $file 'b.unit >= levels->lowest &&' 'b.unit >= leve
 mutation above-shared-levels $file 'b.high <= levels->high &&' 'b.high <= levels->high + 3 &&'
 mutation counts-overflow $file 'TALLY_FLUSH_TILES = 128' 'TALLY_FLUSH_TILES = 8192'
 mutation levels-below-origin $file 'b.unit - room > origin ? b.unit - room : origin' 'b.unit - room'
-mutation both-too-wide $file 'if (slack > slack_products / 2) slack = slack_products / 2;' ''
-mutation both-out-of-bounds $file 'b.high > TALLY_LEVELS_HIGHEST || b.unit < TALLY_LEVELS_LOWEST) return false;' 'b.unit < TALLY_LEVELS_LOWEST) return false;'
+mutation both-too-wide $file 'if (slack > slack_products / 2) slack = slack_products / 2;' '' avx512
+mutation both-out-of-bounds $file 'b.high > TALLY_LEVELS_HIGHEST || b.unit < TALLY_LEVELS_LOWEST) return false;' 'b.unit < TALLY_LEVELS_LOWEST) return false;' avx512
 mutation spilled-levels $file 'sums->spilled |= levels->tiles > 0;' ''
 mutation spilled-terms $file 'sums->spilled = true;' ''
 mutation long-parts $file '|| total > (int64_t)1 << 53 || total < -((int64_t)1 << 53)' ''
@@ -136,6 +135,9 @@ mutation segment-carry $file 'tally_carry(sum + TALLY_EVIDENCE, fit.limbs);' ''
 mutation first-tile-alone $file 'tally__add_tile(&sums, &tile);' 'if (tiles < 3) tally__add_tile(&sums, &tile);'
 mutation levels-not-flushed $file '    tally__flush_sums(&sums);
     TALLY_N(settle)(node);' '    TALLY_N(settle)(node);'
+mutation zero-sign-of-segments $file 'plus ? 0.0 : -0.0' '0.0'
+mutation zero-sign-of-stats $file 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
+mutation stats-of-nothing $file 'bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);' 'TALLY_N(from_wide_key)(lows[s]);'
 mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
 
 file=src/cpu/tiles_template.h
@@ -217,6 +219,7 @@ mutation bunch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'befo
 mutation bunch-block $file 'for (; (r + 1) * ROW <= n; r++) {' 'for (; (r + 1) * ROW < n; r++) {'
 mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
+mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'
 mutation bunch-padding $file 'bunch->places[s + 1] = bunch->places[count];' 'bunch->places[s + 1] = 0;'
 
 file=kernels/lib/exact.h

@@ -5,14 +5,16 @@
 enum { ROW = 8, REGISTERS = ROW / WIDTH, ACROSS = 16 };
 
 static TALLY_TARGET void begin_bunch(tally__bunch *bunch, const int64_t *offsets, int count) {
-    int32_t longest = 0;
+    int32_t longest = 0, shortest = INT32_MAX;
     bunch->count = count;
     bunch->padded = (count + 7) / 8 * 8;
     for (int s = 0; s <= count; s++) bunch->places[s] = offsets[s] - offsets[0];
     for (int s = count; s < bunch->padded; s++) bunch->places[s + 1] = bunch->places[count];
     for (int s = 0; s < bunch->padded; s++) bunch->lengths[s] = (int32_t)(bunch->places[s + 1] - bunch->places[s]);
     for (int s = 0; s < bunch->padded; s++) longest = bunch->lengths[s] > longest ? bunch->lengths[s] : longest;
+    for (int s = 0; s < count; s++) shortest = bunch->lengths[s] < shortest ? bunch->lengths[s] : shortest;
     bunch->longest = longest;
+    bunch->shortest = shortest;
 }
 
 /* ---- by rows ---- */
@@ -219,27 +221,30 @@ TALLY_INLINE TALLY_TARGET tally_pair joined(const int parts, tally__parts p, int
     one.low = 0;
     return one;
 }
-#define TALLY_EACH(expression)                        \
-    for (int s = 0; s < b->padded; s++) {             \
-        tally_quick quick = expression;               \
-        if (is_f64)                                   \
-            b->values[s] = quick.value;               \
-        else                                          \
-            b->narrow[s] = (float)quick.value;        \
-        b->sure[s] = quick.sure;                      \
+/* `nothing`: the result of no values. */
+#define TALLY_EACH(nothing, expression)                                  \
+    for (int s = 0; s < b->padded; s++) {                                \
+        tally_quick quick = expression;                                  \
+        double value = b->lengths[s] == 0 ? (nothing) : quick.value;     \
+        if (is_f64)                                                      \
+            b->values[s] = value;                                        \
+        else                                                             \
+            b->narrow[s] = (float)value;                                 \
+        b->sure[s] = quick.sure | (b->lengths[s] == 0);                  \
     }
 TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const int sums, const int products, const int is_f64) {
+    const double nan = tally_nan_f64();
     switch (what) {
-    case TALLY_QUICK_SUM: TALLY_EACH(tally_nearest(joined(sums, b->sums, s), is_f64)) break;
-    case TALLY_QUICK_MEAN: TALLY_EACH(tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64)) break;
-    case TALLY_QUICK_ROOT: TALLY_EACH(tally_quick_root(joined(sums, b->sums, s), is_f64)) break;
+    case TALLY_QUICK_SUM: TALLY_EACH(0, tally_nearest(joined(sums, b->sums, s), is_f64)) break;
+    case TALLY_QUICK_MEAN: TALLY_EACH(nan, tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64)) break;
+    case TALLY_QUICK_ROOT: TALLY_EACH(0, tally_quick_root(joined(sums, b->sums, s), is_f64)) break;
     case TALLY_QUICK_SPREAD:
-        TALLY_EACH(tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s],
-                                      (double)b->ddof, 0, is_f64))
+        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s],
+                                           (double)b->ddof, 0, is_f64))
         break;
     default:
-        TALLY_EACH(tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s],
-                                      (double)b->ddof, 1, is_f64))
+        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s],
+                                           (double)b->ddof, 1, is_f64))
     }
 }
 /* Parts that a number has not are zeros. */

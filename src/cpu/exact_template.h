@@ -112,6 +112,13 @@ TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
 #endif
 }
 
+/* Whether the sum of segment s is 0; then its sign is still to be found. */
+TALLY_FN bool TALLY_N(is_zero)(const tally__bunch *bunch, int s) {
+    bool some = false;
+    for (int k = 0; k < bunch->sum_parts; k++) some |= bunch->sums[k][s] != 0;
+    return !some;
+}
+
 /* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure are left for
  * another way. */
 static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final, char *results) {
@@ -124,15 +131,13 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
     double floats[3][TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
     (void)final;
-    for (int s = 0; s < bunch->count; s++) sure[s] = bunch->lengths[s] > 0;
+    for (int s = 0; s < bunch->count; s++) sure[s] = 1;
     for (int what = 0; what < 3; what++) {
         static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
         bunch->is_f64 = what > 0 || natural.digits == 53;
         tiles->conclude(bunch, whats[what]);
-        for (int s = 0; s < bunch->count; s++) {
-            floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
-            sure[s] &= bunch->sure[s];
-        }
+        for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) sure[s] &= bunch->sure[s] || (what < 2 && TALLY_N(is_zero)(bunch, s));
+        for (int s = 0; s < bunch->count; s++) floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
     }
     bunch->unsure = 0;
     for (int s = 0; s < bunch->count; s++) {
@@ -141,8 +146,9 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
         bunch->unsure += !sure[s];
         if (!sure[s]) continue;
         to->stats.count = bunch->lengths[s]; /* word by word: a struct made elsewhere would be read before it is written, as the machine sees it */
-        to->stats.min.f = TALLY_N(from_wide_key)(lows[s]);
-        to->stats.max.f = TALLY_N(from_wide_key)(highs[s]);
+        to->stats.min.f = bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);
+        to->stats.max.f = bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(highs[s]);
+        if (floats[0][s] == 0 && bunch->lengths[s] > 0) floats[0][s] = floats[1][s] = highs[s] == -1 ? -0.0 : 0.0; /* -1: the key of -0 */
         to->stats.sum.f = floats[0][s];
         to->stats.mean = floats[1][s];
         to->stats.var = floats[2][s];
@@ -250,6 +256,26 @@ static void TALLY_N(range)(const void *values, int64_t n, int64_t *low, int64_t 
 }
 #endif
 
+/* The result of a segment that a bunch leaves unsure. */
+static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const tally__bunch *bunch, int s,
+                                   const tally_final *final, void *result) {
+    int64_t n = bunch->lengths[s];
+    x += bunch->places[s];
+    y += bunch->places[s];
+#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+    if (TALLY_N(is_zero)(bunch, s)) { /* with the sign on which its terms agree */
+        bool plus = TALLY_FIRST_TERM == TALLY_TERM_MAGNITUDE || (TALLY_FIRST_TERM == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 1);
+        for (int64_t i = 0; i < n && !plus; i++) {
+            double a = (double)TALLY_N(value)(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : 1;
+            plus = (a != 0 && b != 0) || (tally_bits_f64(a) ^ tally_bits_f64(b)) >= 0;
+        }
+        tally_put(result, plus ? 0.0 : -0.0, final->format);
+        return;
+    }
+#endif
+    TALLY_N(reduce_run)(kernel, x, y, n, final, result);
+}
+
 /* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
 static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, int count,
                                   const tally_final *final, char *results, bool *empty) {
@@ -293,10 +319,11 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
         TALLY_N(range)((const TALLY_N(base) *)tile.x + bunch.places[s], bunch.lengths[s], &lows[s], &highs[s]);
 #endif
     TALLY_N(conclude_bunch)(&bunch, lows, highs, final, results);
+    *empty |= bunch.shortest == 0;
     for (int s = 0; s < count && bunch.unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];
         if (bunch.sure[s]) continue;
-        *empty |= TALLY_N(reduce_run)(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
+        TALLY_N(reduce_unsure)(kernel, x, y, &bunch, s, final, result);
         TALLY_N(place)(results, s, result, bytes);
     }
     return true;

@@ -36,7 +36,7 @@ typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
 typedef struct tally__bunch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
     int64_t places[TALLY_BUNCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
-    int32_t lengths[TALLY_BUNCH_MOST], longest;
+    int32_t lengths[TALLY_BUNCH_MOST], longest, shortest;
     int sum_parts, product_parts; /* of its sums (or sums of products), and for spreads of its squares */
     int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
     int32_t sure[TALLY_BUNCH_MOST], unsure; /* which results are certain; how many are not */
@@ -64,7 +64,7 @@ typedef struct tally__tiles {
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
      * NULL: there is none. */
     tally__tile_sum *both[2];
-    void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `longest` */
+    void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
     void (*conclude)(tally__bunch *bunch, int what);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);

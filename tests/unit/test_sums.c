@@ -301,6 +301,11 @@ static void check_segments(tally_type type, int class, uint64_t *random) {
         put_number(type, x, i, draw(class, i, type, random));
         put_number(type, y, i, draw(class, i + 1, type, random));
     }
+    for (int i = 0; i < COUNT; i++) /* zeros among others: now and then -0 alone */
+        for (int64_t k = offsets[i], minus = random_below(random, 3); k < offsets[i + 1] && i % 12 == 0; k++) {
+            put_number(type, x, k, k == offsets[i] && minus == 0 ? 0.0 : -0.0);
+            if (minus > 0) put_number(type, y, k, 1.0);
+        }
     tally_array in = tally_in(x, type, offsets[COUNT]), other = tally_in(y, type, offsets[COUNT]);
     tally_segments cut = tally_offsets(offsets, TALLY_I64, COUNT);
     now.type = type, now.data = names[class], now.ddof = s.ddof, now.nan = s.nan;
@@ -408,10 +413,11 @@ static void check_tiles(tally_type type, uint64_t *random) {
     end_truth(&products);
 }
 
-/* As large as the counts of a level can get, for longer than they fit. */
-static void check_full_counts(tally_type type) {
-    const int64_t tile = tally_leaf_length(type), n = 1000 * tile;
-    const double most = type == TALLY_F64 ? 1 - 0x1p-53 : 1 - 0x1p-24, least = type == TALLY_F64 ? 0x1p-39 : 0x1p-22; /* levels hold no more */
+/* As large as the counts of a level can get, for longer than they fit. `over`: with a value too small for the fewest levels by so many binades. */
+static void check_full_counts(tally_type type, int64_t tiles, int over) {
+    enum { ROW = 64 };
+    const int64_t tile = tally_leaf_length(type), n = tiles * tile;
+    const double most = type == TALLY_F64 ? 1 - 0x1p-53 : 1 - 0x1p-24, least = ldexp(type == TALLY_F64 ? 1 + 0x1p-52 : 1 + 0x1p-23, (type == TALLY_F64 ? -39 : -22) - over);
     size_t bytes = tally_type_size(type);
     char *x = scratch(0, (size_t)n * bytes);
     subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
@@ -423,15 +429,24 @@ static void check_full_counts(tally_type type) {
     begin_truth(&one);
     for (int64_t i = 0; i < 2; i++) add_truth(&one, i ? most : least, i ? most : least);
     add_truth(&t, most, most);
-    mpz_mul_si(t.values, t.values, (long)(n - 1000 - 1000));
-    mpz_mul_si(t.products, t.products, (long)(n - 1000 - 1000));
-    mpz_addmul_ui(t.values, one.values, 1000);
-    mpz_addmul_ui(t.products, one.products, 1000);
+    mpz_mul_si(t.values, t.values, (long)(n - 2 * tiles));
+    mpz_mul_si(t.products, t.products, (long)(n - 2 * tiles));
+    mpz_addmul_ui(t.values, one.values, (unsigned long)tiles);
+    mpz_addmul_ui(t.products, one.products, (unsigned long)tiles);
     mpz_set(t.magnitudes, t.values);
     t.n = n;
     for (int k = 0; k < SINGLE; k++) check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
     end_truth(&t);
     end_truth(&one);
+    now.op = TALLY_SUM, now.cut = "rows"; /* lanes of a bunch get as full */
+    double *sums = scratch(1, (size_t)(n / ROW) * sizeof *sums);
+    EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, tally_in(x, type, n), tally_rows(n / ROW, ROW, 1), tally_out(sums, TALLY_F64, n / ROW)));
+    begin_truth(&t);
+    for (int64_t i = 0; i < ROW; i++) add_truth(&t, i ? most : least, 0);
+    for (int64_t row = 0; row < n / ROW; row++)
+        expect_double(sums[row], row * ROW % tile ? ROW * most : truth_of(&t, TALLY_SUM, 0, format_of(TALLY_F64)), "a row");
+    end_truth(&t);
+    now.cut = NULL;
 }
 
 /* A few tiles whose levels count more than a double holds; with large `reach`, the first of them without levels. */
@@ -463,8 +478,10 @@ static void test_tiles_against_mpfr(void **unused) {
         check_long_parts(TALLY_F64, k < 4 ? 38 : 5 + 12 * k, &random);
     }
     for (tally_type type = TALLY_F16; type <= TALLY_F64; type++) check_tiles(type, &random);
-    check_full_counts(TALLY_F32);
-    check_full_counts(TALLY_F64);
+    for (tally_type type = TALLY_F32; type <= TALLY_F64; type++) {
+        check_full_counts(type, 1000, 0);
+        check_full_counts(type, 8, 1);
+    }
 }
 
 /* ---- pieces ---- */
