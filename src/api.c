@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fpenv.h"
-#include "internal.h"
+#include "plan.h"
 
 /* Whether `count` items of `bytes` bytes, `stride` apart from `address`, stay within the address space. */
 static bool fits_memory(const void *address, int64_t count, int64_t stride, size_t bytes) {
@@ -93,12 +93,15 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
     return tally__conclude(spec, &report, cut ? "a segment" : "the array");
 }
 
-/* Compute goes to the data: an array or output on a GPU is reduced there. */
-static tally_status choose_backend(tally__spec *spec, const tally__input *in, const void *index, const tally__sink *sink) {
-    bool on_gpu = tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(index) || tally__lies_on_gpu(sink->data);
+/* Compute goes to the data: an array, cut or output on a GPU is reduced there. cut: NULL for a whole array. */
+static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink) {
+    const tally_plan *plan = cut != NULL && cut->cut == TALLY_PLANNED ? cut->index : NULL;
+    bool on_gpu = tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
+    on_gpu |= plan != NULL ? plan->backend == TALLY_BACKEND_CUDA : cut != NULL && tally__lies_on_gpu(cut->index);
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
     TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
+    TALLY_CHECK(plan == NULL || plan->backend == spec->options.backend, BAD_ARGUMENT, "the plan was made ready for another backend than this");
     return TALLY_OK;
 }
 
@@ -115,8 +118,11 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     return run(&spec, &in, NULL, &sink);
 }
 
-/* What can be said of a cut without reading its index. */
-static tally_status check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
+tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
+    if (cut->cut == TALLY_PLANNED) { /* it was checked */
+        *results = ((const tally_plan *)cut->index)->cut.count;
+        return TALLY_OK;
+    }
     TALLY_CHECK((int)cut->cut >= TALLY_OFFSETS && cut->cut <= TALLY_ROWS, BAD_ARGUMENT, "cut %d is unknown",
                 (int)cut->cut);
     TALLY_CHECK(cut->count >= 0, BAD_ARGUMENT, "the number of segments is %lld", (long long)cut->count);
@@ -145,6 +151,17 @@ static tally_status check_cut(const tally_segments *cut, int64_t values, int64_t
     return TALLY_OK;
 }
 
+/* What a plan has for the host is a cut like any other. */
+static tally_status look_behind_plan(const tally_segments **cut, int64_t values) {
+    const tally_plan *plan = (*cut)->index;
+    if ((*cut)->cut != TALLY_PLANNED) return TALLY_OK;
+    TALLY_CHECK((*cut)->index_type == TALLY_NATURAL && (*cut)->count == 0, BAD_ARGUMENT, "the cut of a plan is what tally_planned gives");
+    TALLY_CHECK(plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
+    TALLY_CHECK(plan->values == values, BAD_CUT, "the plan cuts %lld values, and the array has %lld", (long long)plan->values, (long long)values);
+    if (plan->gpu == NULL) *cut = &plan->cut;
+    return TALLY_OK;
+}
+
 static tally_status reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
                                     const tally_segments *cut, const tally_output *out) {
     tally__spec spec;
@@ -153,11 +170,12 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     int64_t results = 0;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(check_cut(cut, in.count, &results));
+    TALLY_TRY(look_behind_plan(&cut, in.count));
+    TALLY_TRY(tally__check_cut(cut, in.count, &results));
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
-    TALLY_TRY(choose_backend(&spec, &in, cut->index, &sink));
+    TALLY_TRY(choose_backend(&spec, &in, cut, &sink));
     return run(&spec, &in, cut, &sink);
 }
 

@@ -255,6 +255,8 @@ extern const tally__backend tally__cuda_backend, tally__simt_backend; /* without
 const tally__backend *tally__backend_of(const tally_options *options);      /* that reduces */
 const tally__backend *tally__host_backend_of(const tally_options *options); /* whose kernels and trees the host uses */
 
+/* Whether it runs GPU kernels. */
+static inline bool tally__backend_is_gpu(tally_backend backend) { return backend == TALLY_BACKEND_CUDA || backend == TALLY_BACKEND_SIMT; }
 /* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver. */
 bool tally__lies_on_gpu(const void *address);
 /* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */

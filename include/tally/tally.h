@@ -110,7 +110,8 @@ typedef enum tally_cut {
     TALLY_OFFSETS, /* index[0 .. count]: segment s is values index[s] .. index[s+1]-1; never decreasing */
     TALLY_LENGTHS, /* index[0 .. count-1]: segments follow one another from value 0; none negative */
     TALLY_OWNERS,  /* index[0 .. values-1]: the segment of each value, sorted, in 0 .. count-1; gaps are empty segments */
-    TALLY_ROWS     /* no index: see tally_rows */
+    TALLY_ROWS,    /* no index: see tally_rows */
+    TALLY_PLANNED  /* index is a tally_plan: see tally_planned */
 } tally_cut;
 
 /* `count` segments. index: i32 or i64 as index_type says, side by side, any alignment; see tally_cut for its length.
@@ -257,15 +258,34 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
 /* Reduces each segment; out[s] is what tally_reduce gives for segment s alone, arg operators counting from the segment's
  * start. The whole cut is checked before or while it is used, never is anything read outside the array.
  * GPU: as tally_reduce, and the index too may be host, pinned, managed or GPU memory; method: docs/design/006-gpu-segments.md. With out in
- * GPU memory (of the natural type, its stride as it is given) no value of cut or array is known when the call returns: a cut that does not
+ * GPU memory no value of cut or array is known when the call returns: a cut that does not
  * fit leaves nothing of use in out, and is reported with options.checked only, as are TALLY_EMPTY and TALLY_OVERFLOW. Scratch memory: 1 to
- * 5 % of the array, and for lengths and owners the offsets that they stand for; rows (docs/design/007-gpu-rows.md): less. TALLY_UNSUPPORTED:
- * operators of the caller's own on a GPU, and results there of another type than the natural one.
+ * 5 % of the array, for lengths and owners the offsets that they stand for, and natural results that are to be converted; rows
+ * (docs/design/007-gpu-rows.md): less, but by operators of the caller's own 4 or 8 bytes a row.
  * TALLY_EMPTY: as tally_reduce for at least one segment; all results are written, fillers included.
  * TALLY_BAD_CUT: negative or decreasing offsets, negative lengths, unsorted owners, owners outside 0 .. count-1, segments
  * beyond the array, rows that do not multiply to in.count; out then holds nothing of use. Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
                                                  tally_segments segments, tally_output out);
+
+/* A cut made ready once for many reductions: it is checked, lengths and owners become offsets, and for a GPU the offsets are shared out to
+ * blocks. The bits are those of the cut itself. */
+typedef struct tally_plan tally_plan;
+
+/* Makes the plan of a cut of `values` values; they are mostly to be of `type` (others are fine, and take a kernel more on a GPU). Where it is made
+ * ready: by the context's options.backend, AUTO meaning where the index lies. The index is borrowed until the plan is closed (lengths, owners and
+ * copies of host memory for a GPU: until this returns); the caller closes the plan before the context. It waits for what it put on options.stream.
+ * One plan serves several threads and contexts at once. Memory: for lengths and owners 4 or 8 bytes a segment, on a GPU 1 per mille of the
+ * array more. TALLY_BAD_CUT, TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY, and of a GPU: as tally_reduce_segments. TALLY_BAD_TYPE: no type. */
+TALLY_CHECKED tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments, tally_plan **plan);
+TALLY_API void tally_plan_close(tally_plan *plan); /* when what uses it is done; NULL is fine */
+
+/* The cut of a plan, for arrays of as many values as it was made of (else TALLY_BAD_CUT). One made ready for a GPU serves reductions on that GPU
+ * only (else TALLY_BAD_ARGUMENT), one of the host all, and is copied to a GPU for each. */
+static inline tally_segments tally_planned(const tally_plan *plan) {
+    tally_segments segments = {TALLY_PLANNED, plan, TALLY_NATURAL, 0, 0, 0};
+    return segments;
+}
 
 /* The same for operators of two inputs (dot): both arrays have the same type and count, and lie in host or GPU memory each. */
 TALLY_CHECKED tally_status tally_reduce_pair(tally_context *context, tally_op op, tally_array left, tally_array right,

@@ -25,7 +25,7 @@ TALLY_FN void tally_no_levels(tally_levels *a) {
     for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) a->unit[k] = 0, a->units[k] = 0;
 }
 /* Plans levels for terms below 2^high, multiples of 2^unit; nothing may be counted. 0: there are none. */
-TALLY_FN int32_t tally_plan(tally_levels *a, int32_t high, int32_t unit, int32_t additions, int32_t parts) {
+TALLY_FN int32_t tally_choose_levels(tally_levels *a, int32_t high, int32_t unit, int32_t additions, int32_t parts) {
     a->count = tally_plan_levels(a->unit, TALLY_DEVICE_LEVELS, high, unit, additions, parts);
     return a->count;
 }

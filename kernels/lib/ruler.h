@@ -42,10 +42,10 @@ TALLY_FN int32_t TALLY_N(choose)(TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY
     if (unit_x < TALLY_SIZE_LEAST) unit_x = TALLY_SIZE_LEAST;
     if (unit_y < TALLY_SIZE_LEAST) unit_y = TALLY_SIZE_LEAST;
 #ifdef TALLY_SUM_TERM
-    if (!tally_plan(&ruler->sum, high_x, unit_x, additions, 1)) return 0;
+    if (!tally_choose_levels(&ruler->sum, high_x, unit_x, additions, 1)) return 0;
 #endif
 #ifdef TALLY_PRODUCTS
-    if (!tally_plan(&ruler->products, high_x + high_y, unit_x + unit_y, additions, TALLY_PRODUCT_PARTS)) return 0;
+    if (!tally_choose_levels(&ruler->products, high_x + high_y, unit_x + unit_y, additions, TALLY_PRODUCT_PARTS)) return 0;
 #endif
     ruler->most_x = TALLY_N(most_below)(high_x);
     ruler->least_x = TALLY_N(least_above)(unit_x);

@@ -190,6 +190,19 @@ TALLY_ENTRY(tally_cut_owners, 4) {
     if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
 }
 
+/* ---- whether offsets are a cut: for plans, before anything uses them ---- */
+
+TALLY_ENTRY(tally_cut_check, 4) {
+    const tally_cut_work *cut = &work.cut;
+    int64_t step = (int64_t)tally_blocks() * TALLY_BLOCK;
+    int32_t is_bad = 0;
+    for (int64_t s = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); s <= cut->count; s += step) {
+        int64_t offset = tally_offset(cut, s);
+        is_bad |= offset < 0 || offset > work.count || (s > 0 && offset < tally_offset(cut, s - 1));
+    }
+    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
+}
+
 /* ---- edges ---- */
 
 /* The first segment from `low` on, `high` if there is none, that lies at `position` or behind; a warp, which asks 32 at once. */

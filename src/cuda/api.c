@@ -110,7 +110,7 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     TALLY_TRY(tally__specify(context, op, type, &spec));
     TALLY_CHECK(spec.options.backend != TALLY_BACKEND_CPU && spec.options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
                 "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
-    platform = spec.options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
+    platform = tally__platform_of(&spec.options);
     TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     status = tally__gpu_kernel(gpu, &spec, TALLY_FORM_WHOLE, &loaded);

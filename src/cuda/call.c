@@ -47,7 +47,7 @@ static tally_status bring(tally__call *call, const void **data, size_t bytes, co
 static tally_status bring_values(tally__call *call, const char **data, int64_t stride, const tally__memory *memory) {
     int64_t span = stride < 0 ? -stride : stride, before = stride < 0 ? (call->in.count - 1) * span : 0;
     const void *low;
-    if (call->in.count == 0) return TALLY_OK;
+    if (call->in.count == 0 || *data == NULL) return TALLY_OK; /* a plan has no values */
     low = *data - before;
     TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + call->spec->kernel->value_bytes, memory, "copy the array"));
     *data = (const char *)low + before;
@@ -77,7 +77,7 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     enum { X, Y, INDEX, OUT, ALL };
     const char *why;
     const tally__driver *driver = platform->driver(&why);
-    const void *index = cut != NULL ? cut->index : NULL;
+    const void *index = cut != NULL && cut->cut != TALLY_PLANNED ? cut->index : NULL;
     tally__memory memory[ALL];
     tally__gpu *gpu;
     int ordinal = spec->options.device;

@@ -35,7 +35,8 @@ static const struct form {
 #undef TALLY_ROW
 
 static void unit_of_cut(tally__unit *unit) {
-    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_owners", "tally_cut_rows"};
+    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_owners", "tally_cut_rows",
+                                         "tally_cut_check"};
     unit->form = TALLY_FORM_CUT;
     unit->text = "production/cut.h";
     snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
@@ -226,8 +227,8 @@ static tally_status simt_reduce(const tally__spec *spec, const tally__input *in,
 
 /* ---- for states ---- */
 
-static const tally__platform *platform_of(const tally__spec *spec) {
-    return spec->options.backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
+const tally__platform *tally__platform_of(const tally_options *options) {
+    return options->backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
 }
 
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address) {
@@ -240,7 +241,7 @@ const tally__backend *tally__far_backend_of(const tally_options *options, const 
 
 /* For arrays that lie on a GPU; to be closed. */
 static tally_status begin_far(const tally__spec *spec, const tally__input *in, tally__call *c) {
-    TALLY_TRY(tally__call_open(c, platform_of(spec), spec, in, NULL, NULL));
+    TALLY_TRY(tally__call_open(c, tally__platform_of(&spec->options), spec, in, NULL, NULL));
     TALLY_CHECK(c->copy_count == 0, BAD_ARGUMENT,
                 "the two arrays lie in different memory: both must be in that of one GPU, or both in the host's");
     return check_given(c);

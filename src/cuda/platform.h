@@ -30,7 +30,7 @@ typedef enum tally__form {
     TALLY_FORMS,
     TALLY_FORM_CUT = TALLY_FORMS
 } tally__form;
-enum { TALLY_MOST_MORE = 5 };
+enum { TALLY_MOST_MORE = 6 };
 
 /* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text. All other texts of
  * kernels/ can be included by their names. */
@@ -67,5 +67,7 @@ typedef struct tally__platform {
 } tally__platform;
 
 extern const tally__platform tally__nvidia_platform, tally__simt_platform;
+/* The one that options name; no other backend than these two is asked for. (cuda.c) */
+const tally__platform *tally__platform_of(const tally_options *options);
 
 #endif

@@ -173,18 +173,21 @@ static void spoil_scratch(const subject *s) {
                                     tally_out(out, TALLY_F32, COUNT)));
 }
 
-/* The values of about three tiles, more on a GPU. */
-static problem pose(const subject *s, shape which, data_class class, int64_t bytes, int turn) {
-    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class]};
-    problem p = {.s = s, .r = make_ragged(which, s->type, bytes / (int64_t)tally_type_size(s->type), turn)};
+static problem pose_cut(const subject *s, ragged r, data_class class) {
+    problem p = {.s = s, .r = r};
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)p.r.count + 1);
-    now = fresh;
-    now.size = p.r.values;
-    now.data = shape_names[which];
+    set_scene(s, class, p.r.values);
     p.x = data_of(s->type, class, p.r.values);
     p.y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), p.r.values);
     p.due = reduce_slices(s, p.x, p.y, &p.r, wanted);
     p.wanted = wanted;
+    return p;
+}
+
+/* The values of about three tiles, more on a GPU. */
+static problem pose(const subject *s, shape which, data_class class, int64_t bytes, int turn) {
+    problem p = pose_cut(s, make_ragged(which, s->type, bytes / (int64_t)tally_type_size(s->type), turn), class);
+    now.data = shape_names[which];
     return p;
 }
 
@@ -225,6 +228,50 @@ static void test_forms(void **state) {
         int64_t leaves = backend == TALLY_BACKEND_SIMT ? 70 + 63 * k : 70 << 3 * k;
         problem p = pose(&some[k % 3], wide[k], SMALL_INTEGERS, 4096 * leaves + 8 * k, k);
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, k);
+    }
+}
+
+/* ---- plans ---- */
+
+static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
+
+/* A plan serves operators, types and numbers of inputs of other sizes than its own, each time again; the index lies on the host or the device. */
+static void test_plans(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},  {TALLY_DOT, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_MAX, TALLY_U8, 0, 0, TALLY_BEST},  {TALLY_ARGMIN, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (int turn = 0; turn < (quick ? 3 : 12); turn++) {
+        const ragged r = make_ragged(turn % 2 ? POWER : HUGE_AND_THREES, TALLY_F32, 30000, turn);
+        tally__cu_address memory = 0;
+        tally_plan *plan = NULL;
+        int64_t skip, count;
+        size_t index_bytes;
+        now = (scene){.data = "a plan"};
+        tally_segments cut = make_cut(forms[turn % 3], turn / 3 % 2 ? TALLY_I32 : TALLY_I64, &r, turn % 2, &skip, &count, &index_bytes);
+        if (turn / 6 % 2 == 1) {
+            memory = device_copy(cut.index, index_bytes, 0);
+            cut.index = (const void *)(uintptr_t)memory;
+        }
+        choose_schedule(turn);
+        EXPECT_OK(tally_plan_open(context_for(&some[0], backend, 1), TALLY_F32, count, cut, &plan));
+        memset(scratch(INDEX, index_bytes + 1), 0x77, index_bytes); /* it is not read again */
+        for (size_t i = 0; i < 2 * sizeof some / sizeof *some; i += 1 + i / 6) {
+            const subject *s = &some[i % (sizeof some / sizeof *some)];
+            const problem p = pose_cut(s, r, SMALL_INTEGERS);
+            const size_t bytes = result_bytes(s);
+            const int64_t at = skip * (int64_t)tally_type_size(s->type);
+            char *out = scratch(OUT, bytes * (size_t)r.count + 1);
+            const tally_segments planned = tally_planned(plan);
+            memset(out, 0xa5, bytes * (size_t)r.count);
+            choose_schedule(turn + (int)i);
+            EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, tally_in(p.x + at, s->type, count), tally_in(p.y + at, s->type, count), &planned,
+                                  tally_out(out, TALLY_NATURAL, r.count)), p.due);
+            expect_results(out, (int64_t)bytes, p.wanted, bytes, r.count);
+            EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, tally_in(p.x + at, s->type, count), tally_in(p.y + at, s->type, count),
+                                  &planned, tally_out(out, TALLY_NATURAL, r.count)), TALLY_BAD_ARGUMENT); /* not for the host */
+        }
+        tally_plan_close(plan);
+        if (memory != 0) driver->release(memory);
     }
 }
 
@@ -297,7 +344,9 @@ static void expect_refused(tally_cut form, const int64_t *index, int64_t entries
         tally_array array = on_device(data_of(TALLY_F32, SMALL_INTEGERS, values), TALLY_F32, values, 0, &x);
         tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0};
         now.index_type = type;
+        tally_plan *plan;
         EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut, tally_out(out, TALLY_NATURAL, segments)), TALLY_BAD_CUT);
+        EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, cut, &plan), TALLY_BAD_CUT);
         /* To GPU memory: never known, unless asked for. */
         tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
         for (int checked = 0; checked < 2; checked++) {
@@ -369,8 +418,18 @@ static tally_status sum_segments(tally_context *context, const void *of) {
     return status;
 }
 
+static tally_status sum_by_plan(tally_context *context, const void *of) {
+    cut_problem by_plan = *(const cut_problem *)of;
+    tally_plan *plan;
+    tally_status status = tally_plan_open(context, TALLY_F32, by_plan.array.count, by_plan.cut, &plan);
+    if (status != TALLY_OK) return status;
+    by_plan.cut = tally_planned(plan);
+    status = sum_segments(context, &by_plan);
+    tally_plan_close(plan);
+    return status;
+}
+
 static void test_failing_driver(void **state) {
-    static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
     subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST};
     (void)state;
     if (backend != TALLY_BACKEND_SIMT) return;
@@ -381,6 +440,7 @@ static void test_failing_driver(void **state) {
         cut_problem c = {.p = &p, .cut = make_cut(forms[f], TALLY_I32, &p.r, 0, &skip, &count, &bytes)};
         c.array = tally_in(p.x + 4 * skip, TALLY_F32, count);
         fail_every_call(s.accuracy, sum_segments, &c);
+        fail_every_call(s.accuracy, sum_by_plan, &c);
     }
 }
 
@@ -389,6 +449,7 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),    cmocka_unit_test(test_shapes),         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_plans),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);

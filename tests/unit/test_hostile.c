@@ -240,7 +240,8 @@ static void test_extreme_indices(void **state) {
 static void test_bad_descriptions(void **state) {
     int64_t offsets[17] = {0};
     (void)state;
-    refuse_cut("cut 4", (tally_segments){(tally_cut)4, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
+    refuse_cut("no plan", (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
+    refuse_cut("cut 5", (tally_segments){(tally_cut)5, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
     refuse_cut("cut -1", (tally_segments){(tally_cut)-1, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
     for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++) {
         tally_segments cut = {(tally_cut)form, offsets, TALLY_I64, 2, 0, 0};

@@ -97,6 +97,18 @@ static tally_status run_owners(tally_context *context, char *out) {
                                  tally_out(out, TALLY_F64, VALUES / 17 + 1));
 }
 
+static tally_status run_plan(tally_context *context, char *out) {
+    int32_t *lengths = scratch(0, RESULTS * sizeof *lengths);
+    tally_plan *plan;
+    tally_status status;
+    for (int i = 0; i < RESULTS; i++) lengths[i] = i % 29;
+    status = tally_plan_open(context, TALLY_F64, VALUES, tally_lengths(lengths, TALLY_I32, RESULTS), &plan);
+    if (status != TALLY_OK) return status;
+    status = tally_reduce_segments(context, TALLY_SUM, doubles(), tally_planned(plan), tally_out(out, TALLY_F64, RESULTS));
+    tally_plan_close(plan);
+    return status;
+}
+
 static tally_status run_rows(tally_context *context, int64_t outer, int64_t length, int64_t inner, tally_type type,
                              char *out) {
     return tally_reduce_segments(context, TALLY_SUM, doubles(), tally_rows(outer, length, inner),
@@ -165,6 +177,7 @@ static const job jobs[] = {
     {"offsets, strided", run_offsets_strided, 8, TALLY_BACKEND_CPU},
     {"lengths", run_lengths, RESULTS * 8, TALLY_BACKEND_CPU},
     {"owners", run_owners, (VALUES / 17 + 1) * 8, TALLY_BACKEND_CPU},
+    {"a plan", run_plan, RESULTS * 8, TALLY_BACKEND_CPU},
     {"rows of the last axis", run_last_axis, 600 * 8, TALLY_BACKEND_CPU},
     {"rows in blocks", run_blocks, 30000 * 8, TALLY_BACKEND_CPU},
     {"rows in panels", run_panels, 3000 * 4, TALLY_BACKEND_CPU},

@@ -1,0 +1,95 @@
+/* Plans: cuts that are made ready once. On the host a plan is offsets that were checked; on a GPU src/cuda has one of its own. */
+#include "plan.h"
+
+#include <string.h>
+
+static tally_status refuse(const tally_segments *cut, int64_t values, const char *what, int64_t where) {
+    return tally__fail(TALLY_BAD_CUT, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)", what, (long long)where,
+                       (long long)cut->count, (long long)values);
+}
+
+static tally_status check_offsets(const tally_segments *cut, int64_t values) {
+    for (int64_t s = 0, before = 0; s <= cut->count && cut->count > 0; s++) {
+        int64_t offset = tally__index(cut, s);
+        if (offset < before || offset > values) return refuse(cut, values, "offset", s);
+        before = offset;
+    }
+    return TALLY_OK;
+}
+
+static tally_status sum_lengths(const tally_segments *cut, int64_t values, int64_t *offsets) {
+    offsets[0] = 0;
+    for (int64_t s = 0; s < cut->count; s++) {
+        int64_t length = tally__index(cut, s);
+        if (length < 0 || length > values - offsets[s]) return refuse(cut, values, "length", s);
+        offsets[s + 1] = offsets[s] + length;
+    }
+    return TALLY_OK;
+}
+
+static tally_status find_owners(const tally_segments *cut, int64_t values, int64_t *offsets) {
+    int64_t begun = 0; /* segments whose offset is known */
+    for (int64_t i = 0; i < values; i++) {
+        int64_t owner = tally__index(cut, i);
+        if (owner < begun - 1 || owner < 0 || owner >= cut->count) return refuse(cut, values, "owner", i);
+        while (begun <= owner) offsets[begun++] = i;
+    }
+    while (begun <= cut->count) offsets[begun++] = values;
+    return TALLY_OK;
+}
+
+static tally_status ready_host(tally_plan *plan) {
+    const tally_segments given = plan->cut;
+    if (given.cut == TALLY_OFFSETS) return check_offsets(&given, plan->values);
+    plan->offsets = tally__allocate(&plan->allocator, ((size_t)given.count + 1) * sizeof *plan->offsets);
+    TALLY_CHECK(plan->offsets != NULL, NO_MEMORY, "no memory for the offsets of %lld segments", (long long)given.count);
+    plan->cut = tally_offsets(plan->offsets, TALLY_I64, given.count);
+    return (given.cut == TALLY_LENGTHS ? sum_lengths : find_owners)(&given, plan->values, plan->offsets);
+}
+
+/* Any operator that takes the type will do: what is made ready is the same for all. */
+static tally_status ready_gpu(tally_context *context, tally_type type, tally_plan *plan) {
+    tally__spec spec;
+    TALLY_TRY(tally__specify(context, TALLY_COUNT, type == TALLY_STRUCT ? TALLY_U8 : type, &spec));
+    spec.options.backend = plan->backend;
+    return tally__gpu_plan_open(&spec, plan->values, &plan->cut, &plan->gpu);
+}
+
+static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
+    const bool on_gpu = plan->cut.cut != TALLY_ROWS && tally__lies_on_gpu(plan->cut.index);
+    if (plan->backend == TALLY_BACKEND_AUTO) plan->backend = on_gpu ? TALLY_BACKEND_CUDA : TALLY_BACKEND_CPU;
+    TALLY_CHECK(!on_gpu || plan->backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
+                "the index lies in GPU memory: its plan is made by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
+    if (plan->cut.cut == TALLY_ROWS || plan->cut.count == 0) return TALLY_OK;
+    return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan) : ready_host(plan);
+}
+
+tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments, tally_plan **plan) {
+    const tally_context *of = tally__context(context);
+    tally_plan *made;
+    tally_status status;
+    int64_t results;
+    TALLY_CHECK(plan != NULL, BAD_ARGUMENT, "tally_plan_open needs a place for the plan");
+    *plan = NULL;
+    TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
+    TALLY_CHECK(type == TALLY_STRUCT || tally_type_size(type) > 0, BAD_TYPE, "type %d is no type of values", (int)type);
+    TALLY_CHECK(segments.cut != TALLY_PLANNED, BAD_ARGUMENT, "a plan is made of offsets, lengths, owners or rows, not of a plan");
+    TALLY_TRY(tally__check_cut(&segments, values, &results));
+    made = tally__allocate(&of->allocator, sizeof *made);
+    TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a plan of %zu bytes", sizeof *made);
+    *made = (tally_plan){.allocator = of->allocator, .backend = of->options.backend, .cut = segments, .values = values};
+    status = ready(context, type, made);
+    if (status == TALLY_OK)
+        *plan = made;
+    else
+        tally_plan_close(made);
+    return status;
+}
+
+void tally_plan_close(tally_plan *plan) {
+    if (plan == NULL) return;
+    if (plan->gpu != NULL) tally__gpu_plan_close(plan->gpu);
+    tally__release(&plan->allocator, plan->gpu);
+    tally__release(&plan->allocator, plan->offsets);
+    tally__release(&plan->allocator, plan);
+}
