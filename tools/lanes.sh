@@ -2,7 +2,7 @@
 # tools/lanes.sh LANE: builds in build/LANE and runs the C tests there.
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
-#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (10) each, side by side, in asan's build
+#   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
 #   gpu          NVRTC and no GPU: compiles GPU kernels, in the build of make check (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. Instruction sets are shared out among the lanes, which take minutes to
 # build: gcc, as in make check, has all, the others the baseline.
@@ -24,7 +24,7 @@ sanitized_build() { # one for two lanes
 fuzz_one() { # fuzz_one NAME
     local seeds=$PWD/tests/fuzz/corpus/${1#fuzz_} log=$dir/$1.log
     mkdir -p "$dir/corpus/$1" # what it finds goes here, and a crash's input into $dir
-    if ! (cd "$dir" && "./$1" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=10 -print_final_stats=1 \
+    if ! (cd "$dir" && "./$1" -max_total_time="${FUZZ_SECONDS:-6}" -timeout=10 -print_final_stats=1 \
         "corpus/$1" "$seeds") >"$log" 2>&1; then
         tail -n 60 "$log"
         echo "$1 failed; the input is in $dir"
