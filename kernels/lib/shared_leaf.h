@@ -118,8 +118,7 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
 #endif
 #if TALLY_KEEPS_ORDER
 TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
-    tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
-    from.is_aligned = 1;
+    const tally_source from = TALLY_N(source_here)(x);
     (void)y, (void)first;
     return TALLY_N(seal)(TALLY_N(fold_few)(&from, n), n);
 }
@@ -154,8 +153,7 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 
 #ifdef TALLY_USER_TEXT
 TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
-    tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
-    from.is_aligned = 1;
+    const tally_source from = TALLY_N(source_here)(x);
     (void)y, (void)first;
     return TALLY_N(seal)(TALLY_N(fold_values)(&from, n), n);
 }

@@ -1,5 +1,12 @@
 /* The values of a leaf, or of a segment no longer than one, by an operator of the caller's own (docs/order.md), which may keep the order: a warp
  * reads them value by value. No include guard; behind lib/fold.h. */
+/* Values that lie here, side by side. */
+TALLY_FN tally_source TALLY_N(source_here)(const TALLY_T *x) {
+    tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
+    from.is_aligned = 1; /* as far as its words are */
+    return from;
+}
+
 TALLY_FN TALLY_N(column) TALLY_N(lift_at)(const tally_source *from, int64_t i) {
     TALLY_N(item) item = TALLY_N(item_of)(TALLY_N(read_one)(from, i));
     return TALLY_N(lift)(item, item);

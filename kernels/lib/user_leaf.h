@@ -26,8 +26,7 @@ TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int6
 TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const char *values, int64_t at, TALLY_STAGE *stage) {
     const char *begin = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES], *mine = stage->quads[tally_warp()];
-    tally_source from = tally_source_of((const char *)mine, TALLY_BYTES, TALLY_BYTES);
-    from.is_aligned = 1;
+    const tally_source from = TALLY_N(source_here)((const TALLY_T *)(const void *)mine);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++)
         if (s * TALLY_WARP + tally_lane() < TALLY_LEAF_QUADS) quads[s] = tally_load16(begin + s * TALLY_STRIPE_BYTES);
