@@ -42,11 +42,27 @@ typedef int64_t int64_t_anywhere __attribute__((aligned(1), may_alias));
 #define TALLY_UPPER_HALVES(a, b) (sizes)_mm512_shuffle_ps(_mm512_loadu_ps(a), _mm512_loadu_ps(b), 0xdd)
 #define TALLY_MOST_SIZES(a, b) (sizes)_mm512_max_epi32((__m512i)(a), (__m512i)(b))
 #define TALLY_LEAST_SIZES(a, b) (sizes)_mm512_min_epi32((__m512i)(a), (__m512i)(b))
+#define TALLY_FLOATS __m512
+#define TALLY_READ_f32(at) _mm512_loadu_ps(at)
+#define TALLY_LEAST_f32(a, b) _mm512_min_ps(a, b)
+#define TALLY_MOST_f32(a, b) _mm512_max_ps(a, b)
+#define TALLY_DOUBLES __m512d
+#define TALLY_READ_f64(at) _mm512_loadu_pd(at)
+#define TALLY_LEAST_f64(a, b) _mm512_min_pd(a, b)
+#define TALLY_MOST_f64(a, b) _mm512_max_pd(a, b)
 #elif defined(TALLY_ISA_AVX2)
 #define TALLY_SIZES
 #define TALLY_UPPER_HALVES(a, b) (sizes)_mm256_shuffle_ps(_mm256_loadu_ps((const float *)(a)), _mm256_loadu_ps((const float *)(b)), 0xdd)
 #define TALLY_MOST_SIZES(a, b) (sizes)_mm256_max_epi32((__m256i)(a), (__m256i)(b))
 #define TALLY_LEAST_SIZES(a, b) (sizes)_mm256_min_epi32((__m256i)(a), (__m256i)(b))
+#define TALLY_FLOATS __m256
+#define TALLY_READ_f32(at) _mm256_loadu_ps((const float *)(at))
+#define TALLY_LEAST_f32(a, b) _mm256_min_ps(a, b)
+#define TALLY_MOST_f32(a, b) _mm256_max_ps(a, b)
+#define TALLY_DOUBLES __m256d
+#define TALLY_READ_f64(at) _mm256_loadu_pd((const double *)(at))
+#define TALLY_LEAST_f64(a, b) _mm256_min_pd(a, b)
+#define TALLY_MOST_f64(a, b) _mm256_max_pd(a, b)
 #endif
 typedef uint16_t half_word __attribute__((aligned(1), may_alias));
 typedef float float_anywhere __attribute__((aligned(1), may_alias));
@@ -117,9 +133,9 @@ TALLY_MEASURE(f64, 1, 20, 1023, -1074)
 #define measure_f64 measure_all_f64
 #endif
 
-/* Keys order like the numbers, -0 below 0 (lib/types.h). */
-#define TALLY_RANGE(type, word, most)                                                                           \
-    static TALLY_TARGET void range_##type(const void *x, int64_t n, int64_t *least, int64_t *greatest) {        \
+/* Keys order like the numbers, -0 below 0 (lib/types.h). No value is NaN. */
+#define TALLY_RANGE_ALL(type, word, most)                                                                       \
+    static TALLY_TARGET void range_all_##type(const void *x, int64_t n, int64_t *least, int64_t *greatest) {    \
         const word##_anywhere *bits = x;                                                                        \
         word low = most, high = -most - 1;                                                                      \
         for (int64_t i = 0; i < n; i++) {                                                                       \
@@ -130,8 +146,49 @@ TALLY_MEASURE(f64, 1, 20, 1023, -1074)
         *least = low;                                                                                           \
         *greatest = high;                                                                                       \
     }
-TALLY_RANGE(f32, int32_t, INT32_MAX)
-TALLY_RANGE(f64, int64_t, INT64_MAX)
+TALLY_RANGE_ALL(f32, int32_t, INT32_MAX)
+TALLY_RANGE_ALL(f64, int64_t, INT64_MAX)
+
+/* The machine's minima and maxima do, where neither comes out as a zero, whose sign they do not see. The last vector may take values again. */
+#ifdef TALLY_SIZES
+#define TALLY_RANGE(type, number, most, vector, count)                                                    \
+    static TALLY_TARGET void range_##type(const void *x, int64_t n, int64_t *least, int64_t *greatest) {        \
+        const number##_anywhere *v = x;                                                                         \
+        union {                                                                                                 \
+            vector all;                                                                                         \
+            number each[count];                                                                                 \
+        } lows, highs;                                                                                          \
+        number low, high;                                                                                       \
+        if (n < (count)) {                                                                                      \
+            range_all_##type(x, n, least, greatest);                                                            \
+            return;                                                                                             \
+        }                                                                                                       \
+        vector below = TALLY_READ_##type(v + n - (count)), above = below;                                       \
+        _Pragma("GCC unroll 4") for (int64_t i = 0; i + (count) < n; i += (count)) {                            \
+            vector more = TALLY_READ_##type(v + i);                                                             \
+            below = TALLY_LEAST_##type(below, more);                                                            \
+            above = TALLY_MOST_##type(above, more);                                                             \
+        }                                                                                                       \
+        lows.all = below;                                                                                       \
+        highs.all = above;                                                                                      \
+        low = lows.each[0], high = highs.each[0];                                                               \
+        for (int j = 1; j < (count); j++) {                                                                     \
+            low = lows.each[j] < low ? lows.each[j] : low;                                                      \
+            high = highs.each[j] > high ? highs.each[j] : high;                                                 \
+        }                                                                                                       \
+        if (low == 0 || high == 0) {                                                                            \
+            range_all_##type(x, n, least, greatest);                                                            \
+            return;                                                                                             \
+        }                                                                                                       \
+        *least = tally_bits_##type(low) ^ (low < 0 ? most : 0);                                                 \
+        *greatest = tally_bits_##type(high) ^ (high < 0 ? most : 0);                                            \
+    }
+TALLY_RANGE(f32, float, INT32_MAX, TALLY_FLOATS, 2 * WIDTH)
+TALLY_RANGE(f64, double, INT64_MAX, TALLY_DOUBLES, WIDTH)
+#else
+#define range_f32 range_all_f32
+#define range_f64 range_all_f64
+#endif
 
 /* ---- terms ---- */
 
@@ -270,8 +327,10 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
     int64_t i = 0;
     begin_levels(s, levels, CHAINS, anchor);
     for (; i + WIDTH * CHAINS <= n; i += WIDTH * CHAINS) {
-        if (kind == TALLY_TERM_PRODUCT) fetch_ahead(is_f64, WIDTH * CHAINS, x, i);
-        if (two) fetch_ahead(is_f64, WIDTH * CHAINS, y, i);
+        if (two) /* first all of one, then all of the other: memory has pages too */
+            2 * i < n ? fetch_ahead(is_f64, 2 * WIDTH * CHAINS, x, 2 * i) : fetch_ahead(is_f64, 2 * WIDTH * CHAINS, y, 2 * i - n);
+        else if (kind == TALLY_TERM_PRODUCT)
+            fetch_ahead(is_f64, WIDTH * CHAINS, x, i);
 #pragma GCC unroll 8
         for (int c = 0; c < CHAINS; c++) {
             wide a = load(is_f64, x, i + WIDTH * c);
