@@ -414,9 +414,10 @@ TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op,
  * stream, or one graph's chain. Needs no GPU. TALLY_BAD_ARGUMENT: NULL bytes, a negative count; others as tally_result_type. */
 TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes);
 /* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take
- * seconds; nothing when it is ready. Those of segments are compiled at their first use. TALLY_BAD_ARGUMENT: a backend without GPU. Others
- * as tally_reduce on a GPU and tally_emit. */
+ * seconds; nothing when it is ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
+/* The same for the kernels that tally_reduce_segments uses for such cuts: two or three, for TALLY_ROWS all of which the shape chooses one. */
+TALLY_CHECKED tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut);
 
 /* ---- names and facts -------------------------------------------------------------------------------------------- */
 

@@ -100,21 +100,44 @@ tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tall
     return TALLY_OK;
 }
 
-/* Loading is part of it: that is what a stream that captures must not do. */
+/* Opens and enters the context's GPU, to be left. */
+static tally_status begin_warming(const tally_context *context, tally_op op, tally_type type, tally__spec *spec, tally__gpu **gpu) {
+    TALLY_TRY(tally__specify(context, op, type, spec));
+    TALLY_CHECK(spec->options.backend != TALLY_BACKEND_CPU && spec->options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
+                "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
+    TALLY_TRY(tally__gpu_open(tally__platform_of(&spec->options), spec->options.device, gpu));
+    return tally__gpu_enter(*gpu);
+}
+
+/* Loading is part of it: that is what a stream that captures must not do. With what gives results in any type. */
+static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, const tally__form *forms, int count) {
+    tally__loaded loaded;
+    for (int k = 0; k < count; k++)
+        if (forms[k] == TALLY_FORM_CUT || tally__has_form(spec, forms[k]))
+            TALLY_TRY(tally__gpu_kernel(gpu, forms[k] == TALLY_FORM_CUT ? NULL : spec, forms[k], &loaded));
+    return spec->result_type != TALLY_STRUCT ? tally__gpu_kernel(gpu, NULL, TALLY_FORM_WHOLE, &loaded) : TALLY_OK;
+}
+
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
-    const tally__platform *platform;
+    static const tally__form whole = TALLY_FORM_WHOLE;
     tally__spec spec;
     tally__gpu *gpu;
-    tally__loaded loaded;
     tally_status status;
-    TALLY_TRY(tally__specify(context, op, type, &spec));
-    TALLY_CHECK(spec.options.backend != TALLY_BACKEND_CPU && spec.options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
-                "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
-    platform = tally__platform_of(&spec.options);
-    TALLY_TRY(tally__gpu_open(platform, spec.options.device, &gpu));
-    TALLY_TRY(tally__gpu_enter(gpu));
-    status = tally__gpu_kernel(gpu, &spec, TALLY_FORM_WHOLE, &loaded);
-    if (status == TALLY_OK && spec.result_type != TALLY_STRUCT) status = tally__gpu_kernel(gpu, NULL, TALLY_FORM_WHOLE, &loaded); /* to give it in any type */
+    TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
+    status = warm_forms(gpu, &spec, &whole, 1);
+    tally__gpu_leave(gpu);
+    return status;
+}
+
+tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut) {
+    static const tally__form ragged[] = {TALLY_FORM_CUT, TALLY_FORM_SEGMENTS, TALLY_FORM_CAREFUL};
+    static const tally__form rows[] = {TALLY_FORM_SHORT, TALLY_FORM_ROWS, TALLY_FORM_COLUMNS};
+    tally__spec spec;
+    tally__gpu *gpu;
+    tally_status status;
+    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "cut %d is unknown", (int)cut);
+    TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
+    status = warm_forms(gpu, &spec, cut == TALLY_ROWS && spec.user == NULL ? rows : ragged, 3);
     tally__gpu_leave(gpu);
     return status;
 }

@@ -331,6 +331,41 @@ static void test_types(void **state) {
         }
 }
 
+/* ---- kernels ahead of use ---- */
+
+/* A reduction loads nothing that was warmed. */
+static void test_warm(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST}};
+    const int64_t offsets[] = {0, 3, 3, 12};
+    (void)state;
+    now = (scene){.cut = "warm"};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const subject *s = &some[i];
+        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, 3), tally_rows(3, 4, 1), tally_rows(1, 4, 3)};
+        for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
+            const tally_array in = tally_in(data_of(s->type, SMALL_INTEGERS, 12), s->type, 12);
+            char out[64];
+            int64_t loaded = 0;
+            if (backend == TALLY_BACKEND_SIMT) {
+                tally__gpu_leave(gpu);
+                tally__gpu_close_all(platform);
+            }
+            EXPECT_OK(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, cuts[k].cut));
+            if (backend == TALLY_BACKEND_SIMT) loaded = tally__simt_live_now().modules;
+            tally_status status = tally_reduce_segments(context_for(s, backend, 1), s->op, in, cuts[k], tally_out(out, TALLY_NATURAL, 3));
+            EXPECT(status == TALLY_OK || status == TALLY_EMPTY, "it gave %s", tally_status_name(status));
+            if (backend != TALLY_BACKEND_SIMT) continue;
+            EXPECT(tally__simt_live_now().modules == loaded && loaded > 1, "%lld modules, then %lld", (long long)loaded,
+                   (long long)tally__simt_live_now().modules);
+            EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
+            EXPECT_OK(tally__gpu_enter(gpu));
+        }
+        EXPECT_STATUS(tally_warm_segments(context_for(s, TALLY_BACKEND_CPU, 1), s->op, s->type, TALLY_OFFSETS), TALLY_BAD_ARGUMENT);
+        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_cut)5), TALLY_BAD_ARGUMENT);
+        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), TALLY_XOR, TALLY_F32, TALLY_ROWS), TALLY_BAD_TYPE);
+    }
+}
+
 /* ---- what is no cut ---- */
 
 static void expect_refused(tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
@@ -449,7 +484,7 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),    cmocka_unit_test(test_shapes),         cmocka_unit_test(test_types),
-        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_plans),    cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
