@@ -1,5 +1,5 @@
 /* The entry points: check what the caller passed, describe it, hand it to a backend, make a status of what comes back. */
-#include <string.h>
+#include <stdio.h>
 
 #include "fpenv.h"
 #include "plan.h"
@@ -80,6 +80,36 @@ tally_status tally__conclude(const tally__spec *spec, const tally__report *repor
     return TALLY_OK;
 }
 
+/* The first segment of no values in a cut that fits; -1: a GPU has the index, or the beginning has none, and those who take TALLY_EMPTY for
+ * granted should not wait for its name. */
+static int64_t first_empty(const tally_segments *cut, int64_t values) {
+    enum { BEGINNING = 1 << 16 };
+    int64_t next = 0, entries = cut->cut == TALLY_OWNERS ? values : cut->count; /* next: of owners, the segment whose values are to come */
+    const bool all = entries <= BEGINNING;
+    if (!all) entries = BEGINNING;
+    if (cut->cut == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
+    if (cut->cut == TALLY_PLANNED || tally__lies_on_gpu(cut->index)) return -1;
+    for (int64_t s = 0; cut->cut != TALLY_OWNERS && s < entries; s++)
+        if (cut->cut == TALLY_LENGTHS ? tally__index(cut, s) == 0 : tally__index(cut, s) == tally__index(cut, s + 1)) return s;
+    for (int64_t i = 0; cut->cut == TALLY_OWNERS && i < entries; i++) {
+        int64_t owner = tally__index(cut, i);
+        if (owner > next) return next;
+        next = owner + 1;
+    }
+    return all && cut->cut == TALLY_OWNERS && next < cut->count ? next : -1;
+}
+
+/* What a report on segments is about: one by its number, if that can be told. */
+static void name_segment(const tally__spec *spec, const tally_segments *cut, int64_t values, const tally__report *report, char *name, size_t size) {
+    const int others = TALLY_SAW_OVERFLOW | TALLY_SAW_UNFIT; /* of whatever segment, and told first */
+    bool is_empty = spec->refuses_empty && (report->saw & (TALLY_SAW_EMPTY | others)) == TALLY_SAW_EMPTY;
+    int64_t empty = is_empty ? first_empty(cut, values) : -1;
+    if (empty < 0)
+        snprintf(name, size, "a segment");
+    else
+        snprintf(name, size, "segment %lld", (long long)empty);
+}
+
 /* Runs a backend with the floating-point environment that the promise of equal bits needs. */
 static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                         const tally__sink *sink) {
@@ -89,8 +119,10 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
     tally__fpenv left = tally__fpenv_enter();
     tally_status status = cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
     tally__fpenv_leave(left);
+    char what[32] = "the array";
     TALLY_TRY(status);
-    return tally__conclude(spec, &report, cut ? "a segment" : "the array");
+    if (cut != NULL) name_segment(spec, cut, in->count, &report, what, sizeof what);
+    return tally__conclude(spec, &report, what);
 }
 
 /* Compute goes to the data: an array, cut or output on a GPU is reduced there. cut: NULL for a whole array. */

@@ -249,6 +249,8 @@ typedef struct tally__backend {
     /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
     tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
     tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
+    /* Bytes of the host's to such memory. */
+    tally_status (*far_store)(const tally__spec *, void *to, const void *bytes, size_t count);
 } tally__backend;
 extern const tally__backend tally__cpu_backend, tally__reference_backend;
 extern const tally__backend tally__cuda_backend, tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */

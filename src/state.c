@@ -279,12 +279,18 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
 
 /* ---- finishing ---- */
 
+static size_t written_bytes(const tally__spec *spec, tally_type type) {
+    return type == spec->result_type ? spec->result_bytes : (size_t)spec->components * tally_type_size(type);
+}
+
 tally_status tally_state_finish(const tally_state *state, tally_output out) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__report report;
     tally__spec spec;
     tally__sink sink;
     tally__room room;
+    char written[TALLY_RESULT_BYTES];
+    const tally__backend *far;
     TALLY_CHECK(state != NULL, BAD_ARGUMENT, "the state is NULL");
     TALLY_CHECK(state->first == 0 || !state->spec.order_shows, BAD_ORDER,
                 "this state begins at value %lld: merge it into the state of the values before it, then finish that",
@@ -292,11 +298,14 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     spec = state->spec;
     tally__aim(&spec, out.type);
     TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
-    TALLY_CHECK(!tally__lies_on_gpu(sink.data), UNSUPPORTED, "states give results to host memory in this version");
+    far = tally__far_backend_of(&spec.options, sink.data);
+    TALLY_CHECK(far != NULL || !tally__lies_on_gpu(sink.data), BAD_ARGUMENT, "an output in GPU memory is for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA");
+    if (far != NULL) sink.data = written;
     tally__fpenv left = tally__fpenv_enter();
     total(state, &room.node);
     report.saw = spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);
     report.saw |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
+    if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, written_bytes(&spec, sink.type)));
     return tally__conclude(&state->spec, &report, "the run");
 }

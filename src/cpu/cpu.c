@@ -237,4 +237,4 @@ static tally_status cpu_segments(const tally__spec *spec, const tally__input *in
     return tally__cpu_ragged(spec, in, cut, sink, report);
 }
 
-const tally__backend tally__cpu_backend = {"cpu", cpu_kernels, cpu_exact_kernels, cpu_tree, cpu_reduce, cpu_segments, NULL, NULL};
+const tally__backend tally__cpu_backend = {"cpu", cpu_kernels, cpu_exact_kernels, cpu_tree, cpu_reduce, cpu_segments, NULL, NULL, NULL};

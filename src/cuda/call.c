@@ -117,14 +117,27 @@ tally_status tally__call_launch(const tally__call *call, tally__cu_function func
                             "start a kernel");
 }
 
-tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes) {
+static tally_status check_waits(const tally__call *call) {
     const tally__driver *driver = call->gpu->driver;
     int capture = TALLY_CU_CAPTURE_NONE;
     TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture), "tell whether the stream is captured"));
     TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
                 "a captured reduction cannot wait for its results: give an output in device memory, unchecked");
+    return TALLY_OK;
+}
+
+tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes) {
+    const tally__driver *driver = call->gpu->driver;
+    TALLY_TRY(check_waits(call));
     TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to, from, bytes, call->stream), "copy results"));
     return tally__gpu_check(driver, driver->stream_wait(call->stream), "finish the reduction");
+}
+
+tally_status tally__call_store(const tally__call *call, tally__cu_address to, const void *from, size_t bytes) {
+    const tally__driver *driver = call->gpu->driver;
+    TALLY_TRY(check_waits(call));
+    TALLY_TRY(tally__gpu_check(driver, driver->copy_in(to, from, bytes, call->stream), "copy the result"));
+    return tally__gpu_check(driver, driver->stream_wait(call->stream), "copy the result");
 }
 
 /* ---- results ---- */

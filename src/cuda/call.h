@@ -36,6 +36,8 @@ void tally__call_close(tally__call *call);
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);
+/* The other way. */
+tally_status tally__call_store(const tally__call *call, tally__cu_address to, const void *from, size_t bytes);
 
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
 bool tally__call_needs_room(const tally__call *call);

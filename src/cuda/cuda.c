@@ -278,6 +278,16 @@ static tally_status far_values(const tally__spec *spec, const tally__input *in, 
     return status;
 }
 
+static tally_status far_store(const tally__spec *spec, void *to, const void *bytes, size_t count) {
+    const tally__input none = {.count = 0};
+    const tally__sink sink = {.data = to};
+    tally__call c;
+    tally_status status = tally__call_open(&c, tally__platform_of(&spec->options), spec, &none, NULL, &sink);
+    if (status == TALLY_OK) status = tally__call_store(&c, (tally__cu_address)(uintptr_t)to, bytes, count);
+    tally__call_close(&c);
+    return status;
+}
+
 /* ---- segments ---- */
 
 static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
@@ -300,5 +310,5 @@ static tally_status simt_segments(const tally__spec *spec, const tally__input *i
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments, far_tree, far_values};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments, far_tree, far_values};
+const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments, far_tree, far_values, far_store};
+const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments, far_tree, far_values, far_store};

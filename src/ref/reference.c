@@ -123,4 +123,4 @@ static tally_status reference_segments(const tally__spec *spec, const tally__inp
     return TALLY_OK;
 }
 
-const tally__backend tally__reference_backend = {"reference", reference_kernels, reference_exact_kernels, reference_tree, reference_reduce, reference_segments, NULL, NULL};
+const tally__backend tally__reference_backend = {"reference", reference_kernels, reference_exact_kernels, reference_tree, reference_reduce, reference_segments, NULL, NULL, NULL};

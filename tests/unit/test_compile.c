@@ -107,6 +107,7 @@ static void list_units(void) {
         }
     }
     if (tally__unit_of(NULL, TALLY_FORM_CUT, &unit) == TALLY_OK) add_unit(&unit);
+    if (tally__unit_of(NULL, TALLY_FORM_WHOLE, &unit) == TALLY_OK) add_unit(&unit); /* converts results */
 }
 
 /* FNV-1a: where a unit's turn begins. */

@@ -162,9 +162,16 @@ static tally_status push(tally_state *state, const subject *s, const arrays *a, 
 }
 
 static void expect_whole(const subject *s, const tally_state *state, const char *wanted, tally_status due) {
-    char got[64];
+    char got[65];
     EXPECT_STATUS(tally_state_finish(state, tally_out(got, TALLY_NATURAL, 1)), due);
     EXPECT_BITS(got, wanted, result_bytes(s), "the state's result");
+    memset(got, 0x5a, sizeof got);
+    tally__cu_address there = device_copy(got, sizeof got, 1);
+    EXPECT_STATUS(tally_state_finish(state, tally_out(address(there + 1), TALLY_NATURAL, 1)), due);
+    device_read(got, there + 1, sizeof got);
+    EXPECT_BITS(got, wanted, result_bytes(s), "the state's result in device memory");
+    EXPECT(got[result_bytes(s)] == 0x5a, "more was written");
+    driver->release(there);
 }
 
 /* Pushed in pieces with borders anywhere, some of them from the host, and merged of two: the bits of the whole. */

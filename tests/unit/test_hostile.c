@@ -237,6 +237,29 @@ static void test_extreme_indices(void **state) {
     refuse_cut("extreme i64 owners", tally_owners(owners, TALLY_I64, 3), TALLY_BAD_CUT);
 }
 
+/* The sentence names the first segment without values. */
+static void expect_named(tally_segments cut, int64_t count, const char *name) {
+    double x[16] = {0}, out[5];
+    const tally_backend backends[] = {TALLY_BACKEND_CPU, TALLY_BACKEND_REFERENCE};
+    for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
+        subject s = {TALLY_MIN, TALLY_F64, 0, 0, TALLY_BEST};
+        now = (scene){.op = TALLY_MIN, .type = TALLY_F64, .cut = name};
+        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backends[b], 1), TALLY_MIN, tally_in(x, TALLY_F64, count), cut, tally_out(out, TALLY_F64, 5)),
+                      TALLY_EMPTY);
+        EXPECT(strncmp(tally_message(), name, strlen(name)) == 0, "the sentence does not begin with that: %s", tally_message());
+    }
+}
+static void test_empty_is_named(void **state) {
+    const int32_t offsets[] = {0, 4, 9, 9, 16, 16}, lengths[] = {3, 0, 5, 0, 8}, gap[] = {0, 0, 1, 3, 3, 3, 4}, missing[] = {0, 0, 1, 1, 2, 3};
+    (void)state;
+    expect_named(tally_offsets(offsets, TALLY_I32, 5), 16, "segment 2 ");
+    expect_named(tally_lengths(lengths, TALLY_I32, 5), 16, "segment 1 ");
+    expect_named(tally_owners(gap, TALLY_I32, 5), 7, "segment 2 ");
+    expect_named(tally_owners(missing, TALLY_I32, 5), 6, "segment 4 ");
+    expect_named(tally_owners(missing + 2, TALLY_I32, 4), 4, "segment 0 ");
+    expect_named(tally_rows(5, 0, 1), 0, "segment 0 ");
+}
+
 static void test_bad_descriptions(void **state) {
     int64_t offsets[17] = {0};
     (void)state;
@@ -397,7 +420,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_bad_indices),
         cmocka_unit_test(test_extreme_indices),
-        cmocka_unit_test(test_bad_descriptions),
+        cmocka_unit_test(test_empty_is_named), cmocka_unit_test(test_bad_descriptions),
         cmocka_unit_test(test_bad_indices_of_many),
         cmocka_unit_test(test_guarded_arrays),
         cmocka_unit_test(test_guarded_segments),
