@@ -23,7 +23,8 @@ enum {
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
     TALLY_OFFSETS_BLOCK = 4096, /* of rows */
-    TALLY_OWNERS_BLOCK = 16384
+    TALLY_OWNERS_BLOCK = 16384,
+    TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
 
 /* Entry i of an index of 4 or 8 bytes each, at any address. */
@@ -41,6 +42,12 @@ TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) { return tal
 /* Of what any index may say, wrapping around. */
 TALLY_FN int64_t tally_apart(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 TALLY_FN int64_t tally_further(int64_t a, int64_t by) { return (int64_t)((uint64_t)a + (uint64_t)by); }
+
+/* 64 bits of another lane. */
+TALLY_FN int64_t tally_shuffle_wide(int64_t v, int32_t lane) {
+    uint64_t low = tally_shuffle((uint32_t)(uint64_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
+    return (int64_t)(high << 32 | low);
+}
 
 /* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {

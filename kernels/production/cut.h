@@ -17,12 +17,6 @@ typedef struct tally_scan_shared {
     int64_t total;
 } tally_scan_shared;
 
-/* 64 bits of another lane. */
-TALLY_FN int64_t tally_shuffle_wide(int64_t v, int32_t lane) {
-    uint64_t low = tally_shuffle((uint32_t)(uint64_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
-    return (int64_t)(high << 32 | low);
-}
-
 /* The sum of what the threads before this one hold, and of all. */
 TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
     int64_t sum = mine, before = 0;

@@ -304,39 +304,59 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_R
 
 /* ---- spans ---- */
 
-/* Combines the group of TALLY_FAN leaves that begins with leaf `leaf` of segment s, which has `count` values and its nodes at `place`; the last of
- * its groups gives the result. */
-TALLY_FN void TALLY_N(close_group)(const tally_work *work, int64_t s, int64_t count, int64_t leaf, int64_t place) {
+/* A group of TALLY_FAN leaves, from leaf `leaf` of segment s on, which has `count` values and its nodes at `place`. */
+typedef struct TALLY_N(group_of_leaves) {
+    int64_t s, count, leaf, place;
+} TALLY_N(group_of_leaves);
+
+/* Combines it; the last of a segment's groups gives the result. */
+TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_of_leaves) *group) {
     const tally_cut_work *cut = &work->cut;
-    int64_t leaves = (count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2;
-    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, place / (2 * TALLY_FAN), tally_next_pitch(pitch),
-                           cut->cells / TALLY_FAN + 1};
-    TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, place + leaf, (int32_t)(leaves - leaf < TALLY_FAN ? leaves - leaf : TALLY_FAN));
+    int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2, left = leaves - group->leaf;
+    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, group->place / (2 * TALLY_FAN),
+                           tally_next_pitch(pitch), cut->cells / TALLY_FAN + 1};
+    TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t saw = 0;
-    if (!TALLY_N(climb)(ladder, &node, leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) saw = TALLY_N(put_result)(work, s, node);
+    if (!TALLY_N(climb)(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
+    if (tally_lane() == 0) saw = TALLY_N(put_result)(work, group->s, node);
     TALLY_N(tell)(work, saw);
 }
 
-/* A warp for each tile: the groups that begin in it. */
+/* The groups that lanes have found, one after the other by the whole warp. */
+TALLY_FN void TALLY_N(close_groups)(const tally_work *work, int32_t is_there, TALLY_N(group_of_leaves) mine) {
+    for (uint32_t some = tally_ballot(is_there); some != 0; some &= some - 1) {
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1;
+        const TALLY_N(group_of_leaves) group = {tally_shuffle_wide(mine.s, lane), tally_shuffle_wide(mine.count, lane),
+                                                tally_shuffle_wide(mine.leaf, lane), tally_shuffle_wide(mine.place, lane)};
+        TALLY_N(close_group)(work, &group);
+    }
+}
+
+/* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments have any. */
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     const tally_cut_work *cut = &work.cut;
-    int64_t t = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
-    tally_edge from, to;
-    if (t >= cut->tiles || (*work.saw & TALLY_SAW_BAD_CUT) != 0) return;
-    from = cut->edges[t];
-    to = cut->edges[t + 1];
-    if (from.value == to.value) return;
-    if (from.segment > 0) { /* one that began before */
-        int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
-        int64_t end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
-        if (end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until)
-            TALLY_N(close_group)(&work, from.segment - 1, end - begin, leaf, from.place);
+    const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
+    TALLY_N(group_of_leaves) before = {0, 0, 0, 0}, behind = before;
+    int32_t has_before = 0, has_behind = 0;
+    if ((*work.saw & TALLY_SAW_BAD_CUT) != 0) return;
+    if (tally_lane() < TALLY_SPAN_TILES && t < cut->tiles) {
+        const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
+        if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
+            int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
+            int64_t end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
+            const TALLY_N(group_of_leaves) found = {from.segment - 1, end - begin, leaf, from.place};
+            before = found;
+            has_before = end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
+        }
+        if (from.value != to.value && to.segment > from.segment) { /* of one that ends behind */
+            int64_t begin = tally_offset(cut, to.segment - 1), end = tally_offset(cut, to.segment);
+            const TALLY_N(group_of_leaves) found = {to.segment - 1, end - begin, 0, to.place};
+            behind = found;
+            has_behind = end > to.value;
+        }
     }
-    if (to.segment > from.segment) { /* one that ends behind */
-        int64_t begin = tally_offset(cut, to.segment - 1), end = tally_offset(cut, to.segment);
-        if (end > to.value) TALLY_N(close_group)(&work, to.segment - 1, end - begin, 0, to.place);
-    }
+    TALLY_N(close_groups)(&work, has_before, before);
+    TALLY_N(close_groups)(&work, has_behind, behind);
 }
 
 #undef TALLY_SEGMENTS_RESIDENT

@@ -147,7 +147,7 @@ static tally_status reduce(const job *j) {
         TALLY_TRY(clear(j, cut->unsure, mark_bytes(cut->count)));
     }
     TALLY_TRY(tally__call_launch(c, kernels.function, cut->tiles, &j->work));
-    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS), &j->work));
+    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), &j->work));
     return c->spec->exact ? tally__call_launch(c, careful.function, careful.resident_blocks, &j->work) : TALLY_OK;
 }
 
