@@ -116,7 +116,7 @@ mutation subnormal-products $file '(tile->x_extent.unit > TALLY_LEVELS_LOWEST &&
 mutation below-shared-levels $file 'b.unit >= levels->lowest &&' 'b.unit >= levels->lowest - 3 &&'
 mutation above-shared-levels $file 'b.high <= levels->high &&' 'b.high <= levels->high + 3 &&'
 mutation counts-overflow $file 'TALLY_FLUSH_TILES = 128' 'TALLY_FLUSH_TILES = 8192'
-mutation levels-below-origin $file 'b.unit - room > origin ? b.unit - room : origin' 'b.unit - room'
+mutation levels-below-origin $file 'b.unit - room > origin ? b.unit - room : origin' 'b.unit - room' avx512 # elsewhere levels below the origin count zeros only
 mutation both-too-wide $file 'if (slack > slack_products / 2) slack = slack_products / 2;' '' avx512
 mutation both-out-of-bounds $file 'b.high > TALLY_LEVELS_HIGHEST || b.unit < TALLY_LEVELS_LOWEST) return false;' 'b.unit < TALLY_LEVELS_LOWEST) return false;' avx512
 mutation spilled-levels $file 'sums->spilled |= levels->tiles > 0;' ''
@@ -163,15 +163,15 @@ mutation whole-vectors-left $file 'for (; i + WIDTH <= n; i += WIDTH) {
         wide a = load(is_f64, x, i);
         take(s, levels' 'for (; i + WIDTH < n; i += WIDTH) {
         wide a = load(is_f64, x, i);
-        take(s, levels'
+        take(s, levels' avx512 # elsewhere load_part takes a whole one too
 mutation whole-vectors-of-both $file 'TALLY_TAKE_BOTH(0, a);' '' avx512
 mutation missing-chain $file 'for (int c = 0; c < chains; c++) sum +=' 'for (int c = 1; c < chains; c++) sum +='
 mutation anchors-counted $file '- (uint64_t)chains * (uint64_t)' '- (uint64_t)(chains - 1) * (uint64_t)'
 mutation digits-of-subnormals $file 'v->place[i] = exponent - normal;' 'v->place[i] = exponent;'
-mutation digits-of-zeros $file 'v.digits[i] != 0 ? v.place[i] - 1074 - origin : 0' 'v.place[i] - 1074 - origin'
+mutation digits-of-zeros $file 'v.digits[i] != 0 ? v.place[i] - 1074 - origin : 0' 'v.place[i] - 1074 - origin' avx512 # elsewhere zeros are added below the limbs
 mutation digits-of-products $file 'low >> 1 >> (63 - s)' 'low >> 1 >> (62 - s)'
 mutation sign-of-products $file 'u.sign[i] ^ other->sign[i]' 'u.sign[i]'
-mutation split-of-products $file '134217729.0; /*' '134217728.0; /*' baseline
+mutation split-of-products $file '134217729.0; /*' '16777217.0; /*' baseline
 
 file=kernels/lib/limbs.h
 mutation deposit-shift $file '(v >> 32) >> (32 - s)' '(v >> 32) >> (31 - s)'

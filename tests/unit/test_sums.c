@@ -160,10 +160,11 @@ static double truth_of(truth *t, tally_op op, int ddof, const format *f) {
 
 /* ---- data ---- */
 
-enum { CLASSES = 19 };
+enum { CLASSES = 20 };
 static const char *const names[CLASSES] = {
     "uniform", "normal", "any bits", "subnormal", "60 binades", "minus zeros", "near the largest", "infinities", "200 binades",
-    "powers of two", "mixed zeros", "outliers", "NaN among ones", "rare binades", "integers", "cancelling", "ties", "sparse", "tiny"};
+    "powers of two", "mixed zeros", "outliers", "NaN among ones", "rare binades", "integers", "cancelling", "ties", "sparse", "smallest subnormals",
+    "tiny"};
 
 static double from_parts(uint64_t sign_and_fraction, int exponent) {
     uint64_t bits = (sign_and_fraction & 0x800fffffffffffff) | (uint64_t)exponent << 52;
@@ -202,6 +203,9 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
     case 15: return i % 2 ? -3.0 : (u % 7 ? 3.0 : 3.0 + uniform * 0x1p-20);
     case 16: return i == 0 ? 1.0 : u % 2 ? 0x1p-53 : 0x1p-24;
     case 17: return u % 10 ? 0.0 : uniform;
+    case 18: /* of an f64 the upper half is 0 */
+        if (type == TALLY_F64) return from_parts((u & 0x8000000000000000) | (u >> 20) % 5000, 0);
+        return ldexp((double)((int)(u % 17) - 8), type == TALLY_F16 ? -24 : type == TALLY_BF16 ? -133 : -149);
     default: return ldexp(uniform, type == TALLY_F64 ? -700 : -60);
     }
 }
