@@ -629,6 +629,21 @@ static void test_large_counts_against_mpfr(void **unused) {
 /* ---- hard cases ---- */
 
 /* Sums and deviations just beside a tie, an overflow or a power of two. */
+/* A mean that is just above half of the smallest number, by less than the last digit that is kept of a quotient. */
+static void test_tie_of_quotient(void **unused) {
+    enum { COUNT = (1 << 17) + 1 };
+    static double x[COUNT];
+    (void)unused;
+    now = (scene){.op = TALLY_MEAN, .type = TALLY_F64, .size = COUNT, .data = "just above a tie"};
+    for (int ones = COUNT / 2; ones <= COUNT / 2 + 1; ones++) {
+        double mean;
+        for (int i = 0; i < COUNT; i++) x[i] = i % 2 == 0 && i / 2 < ones ? 0x1p-1074 : 0;
+        if (ones > COUNT / 2) x[COUNT - 1] = 0x1p-1074;
+        EXPECT_OK(tally_reduce(NULL, TALLY_MEAN, tally_in(x, TALLY_F64, COUNT), tally_out(&mean, TALLY_F64, 1)));
+        expect_double(mean, ones > COUNT / 2 ? 0x1p-1074 : 0, "the mean");
+    }
+}
+
 static void test_hard_cases(void **unused) {
     static const double sets[][6] = {
         {1, 0x1p-200},                    /* its deviation is just below 1/2: a root of ones */
@@ -692,7 +707,7 @@ static void test_hard_cases(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_against_mpfr),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_tie_of_quotient), cmocka_unit_test(test_against_mpfr),
                                        cmocka_unit_test(test_tiles_against_mpfr), cmocka_unit_test(test_pieces_against_mpfr),
                                        cmocka_unit_test(test_large_counts_against_mpfr)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
