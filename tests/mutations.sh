@@ -184,7 +184,6 @@ file=kernels/lib/window.h
 mutation window-sticky $file 'a->sticky = below;' 'a->sticky = 0;'
 mutation negation-carry $file 'carry = fill & 1 & (uint32_t)!below;' 'carry = 0;'
 mutation sticky-below-cut $file 'return any != 0 || a->sticky;' 'return any != 0;'
-mutation divide-sticky $file 'a->sticky |= rest != 0;' ''
 mutation divide-by-large $file 'rest = (uint64_t)(t - whole * n);' 'rest = (uint32_t)(t - whole * n);'
 mutation root-sticky $file 'a->sticky |= (tally_u128)r * r != m;' ''
 mutation root-wraps $file 'r = step > 0 && r > UINT64_MAX - (uint64_t)step ? UINT64_MAX : r + (uint64_t)step;' 'r += (uint64_t)step;'
