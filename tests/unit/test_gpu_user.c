@@ -215,6 +215,14 @@ static tally_op define_in(tally_context *context, const tally_operator *definiti
     return op;
 }
 
+/* The operator of a row, which both contexts know by one number. */
+static tally_op define_in_both(tally_context *cpu, tally_context *device, const struct row *row) {
+    const tally_operator definition = operator_of(row);
+    tally_op op = define_in(cpu, &definition, row->kernels);
+    assert_int_equal(define_in(device, &definition, row->kernels), op);
+    return op;
+}
+
 /* ---- values ---- */
 
 /* Random bytes; maps below the prime, small keys that tie, floats of one size. */
@@ -258,10 +266,8 @@ static void test_sizes(void **state) {
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        tally_operator definition = operator_of(row);
-        tally_op op = define_in(cpu, &definition, row->kernels);
+        const tally_op op = define_in_both(cpu, device, row);
         int64_t leaf = leaf_of(row), fixed[] = {0, 1, 2, 3, 6, 7, 8, 9, 13, 14, 31, 32, 33, 48, 49, 63, 64, 65, 127, 129, 223, 224, 225, 449};
-        assert_int_equal(define_in(device, &definition, row->kernels), op);
         for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++) {
             if (quick && (k + (size_t)i) % 5 != 0) continue;
             choose_schedule((int)k + i);
@@ -292,9 +298,7 @@ static void test_device_memory(void **state) {
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        tally_operator definition = operator_of(row);
-        tally_op op = define_in(cpu, &definition, row->kernels);
-        assert_int_equal(define_in(device, &definition, row->kernels), op);
+        const tally_op op = define_in_both(cpu, device, row);
         for (int l = 0; l < LAYOUTS; l++) {
             int64_t n = leaf_of(row) * (1 + l % 3) + 37;
             size_t room = layout_bytes(&layouts[l], row->bytes, n);
@@ -369,9 +373,7 @@ static void test_segments(void **state) {
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        tally_operator definition = operator_of(row);
-        tally_op op = define_in(cpu, &definition, row->kernels);
-        assert_int_equal(define_in(device, &definition, row->kernels), op);
+        const tally_op op = define_in_both(cpu, device, row);
         if (backend == TALLY_BACKEND_SIMT && row->kernels[1] == NULL) continue;
         for (int turn = 0; turn < (quick || i % 3 != 0 ? 1 : 2); turn++) {
             uint64_t random = seed + (uint64_t)(i + ROWS * turn);
@@ -399,9 +401,7 @@ static void test_rows(void **state) {
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        tally_operator definition = operator_of(row);
-        tally_op op = define_in(cpu, &definition, row->kernels);
-        assert_int_equal(define_in(device, &definition, row->kernels), op);
+        const tally_op op = define_in_both(cpu, device, row);
         if (backend == TALLY_BACKEND_SIMT && row->kernels[1] == NULL) continue;
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
             const int64_t *s = shapes[k], n = s[0] * s[1] * s[2], bytes = (int64_t)row->bytes;

@@ -1,13 +1,11 @@
 /* Sums of integers and what is made of them, against GMP's integers rounded once by MPFR: all types, values of all sizes, arrays around
  * the edges of leaves, segments, rows, strides, states; what does not fit 64 bits, refused, wrapped, or given as something wider. */
-#include <gmp.h>
 #include <math.h>
-#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "rounding.h"
 
 enum { MOST_DDOF = 2 };
 
@@ -43,51 +41,6 @@ static void find_truth(truth *t, tally_type type, const void *x, const void *y, 
         mpz_abs(a, a);
         mpz_add(t->magnitudes, t->magnitudes, a);
     }
-}
-
-/* ---- rounding ---- */
-
-static const struct {
-    int digits;
-    long least, most; /* MPFR's exponents of the smallest subnormal and of infinity */
-} formats[] = {{11, -23, 16}, {8, -132, 128}, {24, -148, 128}, {53, -1073, 1024}};
-
-enum { PLAIN, MEAN, ROOT, SPREAD, SPREAD_ROOT };
-
-/* z, then as `way` says, rounded once to a float type. */
-static double rounded(const truth *t, const mpz_t z, int way, int ddof, tally_type type) {
-    static mpfr_t exact, divisor, small;
-    static mpz_t apart;
-    static bool ready;
-    int ternary;
-    double d;
-    if (!ready) {
-        mpfr_inits2(4000, exact, divisor, NULL);
-        mpfr_init2(small, 53);
-        mpz_init(apart);
-        ready = true;
-    }
-    mpfr_set_prec(small, formats[type - TALLY_F16].digits);
-    mpfr_set_z(exact, z, MPFR_RNDN);
-    mpfr_set_si(divisor, t->n, MPFR_RNDN);
-    if (way == SPREAD || way == SPREAD_ROOT) { /* (n squares - sum^2) / (n (n - ddof)) */
-        mpz_mul_si(apart, t->squares, t->n);
-        mpz_submul(apart, t->sum, t->sum);
-        mpfr_set_z(exact, apart, MPFR_RNDN);
-        mpfr_mul_si(divisor, divisor, t->n - ddof, MPFR_RNDN);
-    }
-    if (way == SPREAD_ROOT) mpfr_div(exact, exact, divisor, MPFR_RNDN); /* to thousands of digits: no tie is that close */
-    ternary = way == PLAIN                     ? mpfr_set(small, exact, MPFR_RNDN)
-              : way == MEAN || way == SPREAD ? mpfr_div(small, exact, divisor, MPFR_RNDN)
-                                             : mpfr_sqrt(small, exact, MPFR_RNDN);
-    mpfr_set_emin(formats[type - TALLY_F16].least);
-    mpfr_set_emax(formats[type - TALLY_F16].most);
-    ternary = mpfr_check_range(small, ternary, MPFR_RNDN);
-    mpfr_subnormalize(small, ternary, MPFR_RNDN);
-    d = mpfr_get_d(small, MPFR_RNDN);
-    mpfr_set_emin(mpfr_get_emin_min());
-    mpfr_set_emax(mpfr_get_emax_max());
-    return d;
 }
 
 /* ---- what a call must give ---- */
@@ -147,7 +100,7 @@ static tally_status expected_sum(const truth *t, tally_op op, tally_type type, t
     mpz_set(z, op == TALLY_SUM ? t->sum : op == TALLY_NORM1 ? t->magnitudes : op == TALLY_SUMSQ ? t->squares : t->products);
     if (wraps) wrap(z, natural(op, type));
     if (!is_float(out)) return put_clamped(out, z, to) ? TALLY_OVERFLOW : TALLY_OK;
-    put_number(out, to, 0, rounded(t, z, PLAIN, 0, out));
+    put_number(out, to, 0, answer(PLAIN, z, t->sum, 0, t->n, 0, format_of(out)));
     return TALLY_OK;
 }
 
@@ -156,11 +109,11 @@ static tally_status expected(const truth *t, tally_op op, tally_type type, tally
     if (out == TALLY_NATURAL) out = natural(op, type);
     if (is_plain(op)) return expected_sum(t, op, type, out, wraps, to);
     if (op == TALLY_NORM2)
-        result = rounded(t, t->squares, ROOT, 0, out);
+        result = answer(ROOT, t->squares, t->sum, 0, t->n, 0, format_of(out));
     else if (op == TALLY_MEAN && t->n > 0)
-        result = rounded(t, t->sum, MEAN, 0, out);
+        result = answer(MEAN, t->sum, t->sum, 0, t->n, 0, format_of(out));
     else if (op != TALLY_MEAN && t->n > ddof)
-        result = rounded(t, t->sum, op == TALLY_VAR ? SPREAD : SPREAD_ROOT, ddof, out);
+        result = answer(op == TALLY_VAR ? SPREAD : SPREAD_ROOT, t->squares, t->sum, 0, t->n, ddof, format_of(out));
     put_number(out, to, 0, result);
     return t->n == 0 && op != TALLY_NORM2 ? TALLY_EMPTY : TALLY_OK;
 }
