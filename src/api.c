@@ -80,23 +80,22 @@ tally_status tally__conclude(const tally__spec *spec, const tally__report *repor
     return TALLY_OK;
 }
 
-/* The first segment of no values in a cut that fits; -1: a GPU has the index, or the beginning has none, and those who take TALLY_EMPTY for
- * granted should not wait for its name. */
+/* The first segment of no values in a cut that fits; -1: a GPU has the index, or its beginning names none, and those who take TALLY_EMPTY for
+ * granted should not wait for more. */
 static int64_t first_empty(const tally_segments *cut, int64_t values) {
     enum { BEGINNING = 1 << 16 };
-    int64_t next = 0, entries = cut->cut == TALLY_OWNERS ? values : cut->count; /* next: of owners, the segment whose values are to come */
-    const bool all = entries <= BEGINNING;
-    if (!all) entries = BEGINNING;
+    const int64_t entries = cut->cut == TALLY_OWNERS ? values : cut->count, some = entries < BEGINNING ? entries : BEGINNING;
+    int64_t next = 0; /* of owners: the segment whose values are to come */
     if (cut->cut == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
     if (cut->cut == TALLY_PLANNED || tally__lies_on_gpu(cut->index)) return -1;
-    for (int64_t s = 0; cut->cut != TALLY_OWNERS && s < entries; s++)
-        if (cut->cut == TALLY_LENGTHS ? tally__index(cut, s) == 0 : tally__index(cut, s) == tally__index(cut, s + 1)) return s;
-    for (int64_t i = 0; cut->cut == TALLY_OWNERS && i < entries; i++) {
-        int64_t owner = tally__index(cut, i);
-        if (owner > next) return next;
-        next = owner + 1;
+    for (int64_t i = 0; i < some; i++) {
+        int64_t entry = tally__index(cut, i);
+        if (cut->cut == TALLY_OFFSETS && entry == tally__index(cut, i + 1)) return i;
+        if (cut->cut == TALLY_LENGTHS && entry == 0) return i;
+        if (cut->cut == TALLY_OWNERS && entry > next) return next;
+        next = entry + 1;
     }
-    return all && cut->cut == TALLY_OWNERS && next < cut->count ? next : -1;
+    return cut->cut == TALLY_OWNERS && some == entries && next < cut->count ? next : -1;
 }
 
 /* What a report on segments is about: one by its number, if that can be told. */

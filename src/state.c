@@ -279,10 +279,6 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
 
 /* ---- finishing ---- */
 
-static size_t written_bytes(const tally__spec *spec, tally_type type) {
-    return type == spec->result_type ? spec->result_bytes : (size_t)spec->components * tally_type_size(type);
-}
-
 tally_status tally_state_finish(const tally_state *state, tally_output out) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__report report;
@@ -297,6 +293,7 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
                 (long long)state->first);
     spec = state->spec;
     tally__aim(&spec, out.type);
+    out.stride = 0; /* of one result none is needed: the sink's is then its size */
     TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
     far = tally__far_backend_of(&spec.options, sink.data);
     TALLY_CHECK(far != NULL || !tally__lies_on_gpu(sink.data), BAD_ARGUMENT, "an output in GPU memory is for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA");
@@ -306,6 +303,6 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     report.saw = spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);
     report.saw |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
-    if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, written_bytes(&spec, sink.type)));
+    if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, (size_t)sink.stride));
     return tally__conclude(&state->spec, &report, "the run");
 }

@@ -340,8 +340,8 @@ TALLY_CHECKED tally_status tally_define(tally_context *context, const tally_oper
 /* A state is the reduction of a run of values that begins at value `first` of a whole: it is pushed to, merged with the
  * state of the run that follows, saved, loaded, and, when it begins at 0, finished to the bits of tally_reduce over the whole.
  * A state copies the options it is opened with (a loaded one has `overflow` from its context); its context must outlive it. One state takes some 30 KB.
- * A state lives in host memory. An array in GPU memory is pushed by its GPU, on options.stream, and waited for, as is a result that goes there. An operator that has only text
- * has no states: TALLY_UNSUPPORTED. */
+ * A state lives in host memory. An array in GPU memory is pushed by its GPU, on options.stream, and waited for, as is a result that
+ * goes there. An operator that has only text has no states: TALLY_UNSUPPORTED. */
 typedef struct tally_state tally_state;
 
 /* TALLY_BAD_ARGUMENT: NULL state, negative first, unknown operator. TALLY_BAD_TYPE. TALLY_NO_MEMORY. */

@@ -22,7 +22,7 @@ enum {
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
-    TALLY_OFFSETS_BLOCK = 4096, /* of rows */
+    TALLY_OFFSETS_BLOCK = 4096, /* that rows write, or a plan checks */
     TALLY_OWNERS_BLOCK = 16384,
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
