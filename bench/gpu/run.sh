@@ -1,12 +1,12 @@
 #!/bin/sh
-# bench/gpu/run.sh [--quick] [--seconds N] [--torch-seconds N] [--no-torch] [--segments] [FOLDER]
+# bench/gpu/run.sh [--quick] [--seconds N] [--torch-seconds N] [--no-torch] [--segments] [--build] [FOLDER]
 # Builds libtally and bench_gpu, measures, and leaves gpu-DATE-GPU.json, .md and .svg in FOLDER (default: $OUT, or
 # docs/measurements). Says where time went. BUILD: the build folder (build/gpu, which git ignores); JOBS; COMMIT: what to call
 # the code where git is not there. Exit status: bench_gpu's, 1 if some result of Tally was wrong. --segments: segments in place of all
-# else; leaves segments.jsonl in FOLDER and prints it as a table.
+# else; leaves segments.jsonl in FOLDER and prints it as a table. --build: builds all there is and measures nothing.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-seconds=240 torch_seconds=90 quick='' torch=yes segments='' folder=${OUT:-docs/measurements}
+seconds=240 torch_seconds=90 quick='' torch=yes segments='' only_build='' folder=${OUT:-docs/measurements}
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) quick=--quick seconds=60 torch_seconds=40 ;;
@@ -14,6 +14,7 @@ while [ $# -gt 0 ]; do
     --torch-seconds) torch_seconds=${2:?} && shift ;;
     --no-torch) torch= ;;
     --segments) segments=yes ;;
+    --build) only_build=yes ;;
     -*) sed -n 's/^# //p' "$0" >&2 && exit 2 ;;
     *) folder=$1 ;;
     esac
@@ -45,13 +46,15 @@ finish() {
 xxhash=''
 [ -f build/dev/xxhash.h ] && xxhash=-DTALLY_XXHASH_INCLUDE=$PWD/build/dev
 export CUDACXX="${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}"
-step configure cmake -S . -B "$build" -DTALLY_TESTS=OFF -DTALLY_CLI=OFF -DTALLY_GPU_BENCH=ON \
+step configure cmake -S . -B "$build" -DTALLY_TESTS=OFF -DTALLY_CLI=OFF -DTALLY_SIMT_SEGMENTS=OFF -DTALLY_GPU_BENCH=ON \
     -DCMAKE_CUDA_ARCHITECTURES="${capability:-native}" $xxhash >"$raw/configure.log" 2>&1 ||
     { tail -30 "$raw/configure.log"; finish 2; }
-[ -n "$segments" ] && target=bench_segments || target=bench_gpu
-step build cmake --build "$build" --target $target -j "${JOBS:-$(nproc)}" >"$raw/build.log" 2>&1 ||
+[ -n "$segments" ] && targets=bench_segments || targets=bench_gpu
+[ -n "$only_build" ] && targets='bench_segments bench_gpu'
+step build cmake --build "$build" --target $targets -j "${JOBS:-$(nproc)}" >"$raw/build.log" 2>&1 ||
     { grep -n -m 20 -i -A5 'error' "$raw/build.log" || tail -30 "$raw/build.log"; finish 2; }
 grep -i 'warning' "$raw/build.log" | head -5
+[ -z "$only_build" ] || finish 0
 
 if [ -n "$segments" ]; then
     step 'plain pass, CUB, Tally' "$build/bench_segments" $quick --out "$raw/segments.jsonl"
