@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [compile] [gallery] [sanitizer] [bench]: what needs a GPU, on a machine that has one; all of it by default. Binaries come from
+# tests/gpu.sh [tests] [rows] [segments] [compile] [gallery] [sanitizer] [bench]: what needs a GPU, on a machine that has one; all of it by default. Binaries come from
 # build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
@@ -29,12 +29,18 @@ race() { # race NAME OPTION...
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
 
-wanted="${*:-tests compile gallery sanitizer bench}"
+wanted="${*:-tests rows segments compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
     tests)
-        for name in gpu gpu_user gpu_calls gpu_rows gpu_segments; do # at once: most of the time goes into compiling, a thread for each
+        for name in gpu gpu_user gpu_calls; do # at once: most of the time goes into compiling, a thread for each
             begin_part "$name" timeout 300 "build/dev/test_$name" --cuda
+        done
+        end_parts
+        ;;
+    rows | segments) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
+        for share in $(seq 0 13); do
+            begin_part "$part-$share" timeout 400 "build/dev/test_gpu_$part" --cuda --share "$share/14"
         done
         end_parts
         ;;

@@ -17,6 +17,12 @@ static cudaError_t segmented_argmin(void *temp, size_t *bytes, const void *value
                                               static_cast<cub::KeyValuePair<int, T> *>(results), segments, at, at + 1,
                                               stream);
 }
+struct Plus { // what CUB calls its sum differs from version to version
+    template <class T>
+    __host__ __device__ T operator()(T a, T b) const {
+        return a + b;
+    }
+};
 // Its unique keys go to the end of the temporary memory, their number behind them.
 template <class T>
 static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *owners,
@@ -30,7 +36,7 @@ static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const v
     }
     return cub::DeviceReduce::ReduceByKey(temp, *bytes, static_cast<const int32_t *>(owners), unique,
                                           static_cast<const T *>(values), static_cast<T *>(results), unique + room - 1,
-                                          cub::Sum(), count, stream);
+                                          Plus(), count, stream);
 }
 
 static const SegmentPeer peers[] = {

@@ -7,6 +7,14 @@
 /* Shift the fraction into place, then multiply by 2^112, which puts the exponent right and makes subnormals normal; what was infinite
  * or NaN gets all exponent bits (F. Giesen, "half to float done quick", 2012). Without branches, so that compilers vectorise it.
  * The shift of the sign-extended half leaves copies of the sign above the exponent; the mask keeps the topmost. */
+TALLY_FN float tally_f16_by_bits(uint16_t half) {
+    uint32_t shifted = ((uint32_t)(int32_t)(int16_t)half << 13) & 0x8fffe000u;
+    uint32_t bits = (uint32_t)tally_bits_f32(tally_from_bits_f32((int32_t)shifted) * 0x1p112f);
+    uint32_t infinite = (shifted & 0x0f800000u) == 0x0f800000u ? 0x7f800000u : 0;
+    return tally_from_bits_f32((int32_t)(bits | infinite));
+}
+
+/* A GPU's instruction makes one NaN of all. */
 #ifdef __CUDACC_RTC__
 TALLY_FN float tally_f16_to_f32(uint16_t half) {
     float x;
@@ -14,12 +22,7 @@ TALLY_FN float tally_f16_to_f32(uint16_t half) {
     return x;
 }
 #else
-TALLY_FN float tally_f16_to_f32(uint16_t half) {
-    uint32_t shifted = ((uint32_t)(int32_t)(int16_t)half << 13) & 0x8fffe000u;
-    uint32_t bits = (uint32_t)tally_bits_f32(tally_from_bits_f32((int32_t)shifted) * 0x1p112f);
-    uint32_t infinite = (shifted & 0x0f800000u) == 0x0f800000u ? 0x7f800000u : 0;
-    return tally_from_bits_f32((int32_t)(bits | infinite));
-}
+TALLY_FN float tally_f16_to_f32(uint16_t half) { return tally_f16_by_bits(half); }
 #endif
 
 TALLY_FN float tally_bf16_to_f32(uint16_t half) { return tally_from_bits_f32((int32_t)((uint32_t)half << 16)); }

@@ -67,7 +67,7 @@ TALLY_ONCE tally_scalar tally_read_scalar(int32_t type, const char *from) {
         break;
     case TALLY_NUMBER_f16:
         __builtin_memcpy(&half, from, sizeof half);
-        n.f = tally_widen(tally_f16_to_f32(half));
+        n.f = tally_widen(tally_f16_by_bits(half));
         break;
     default:
         __builtin_memcpy(&half, from, sizeof half);

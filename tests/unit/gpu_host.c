@@ -13,6 +13,8 @@ const tally__platform *platform = &tally__simt_platform;
 const tally__driver *driver;
 tally__gpu *gpu;
 
+static int share = 0, shares = 1;
+
 int begin_gpu_program(int argc, char **argv) {
     const char *why = "";
     int skipped;
@@ -21,6 +23,11 @@ int begin_gpu_program(int argc, char **argv) {
         platform = &tally__nvidia_platform;
         argv[1] = argv[0];
         argc--, argv++;
+    }
+    if (argc > 2 && strcmp(argv[1], "--share") == 0 && sscanf(argv[2], "%d/%d", &share, &shares) == 2) {
+        share_subjects(share, shares);
+        argv[2] = argv[0];
+        argc -= 2, argv += 2;
     }
     if (argc > 2 && strcmp(argv[1], "--only") == 0) {
         cmocka_set_test_filter(argv[2]);
@@ -35,17 +42,22 @@ int begin_gpu_program(int argc, char **argv) {
     return SKIPPED;
 }
 
+int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others, size_t count_of_others) {
+    int failed = _cmocka_run_group_tests("of subjects", of_subjects, count_of_subjects, NULL, NULL);
+    return failed + (share == 0 ? _cmocka_run_group_tests("others", others, count_of_others, NULL, NULL) : 0);
+}
+
 void compile_kernels(bool (*is_wanted)(tally__form)) {
-    enum { PROCESSES = 16 };
+    const int processes = shares > 1 ? 1 : 16;
     if (backend != TALLY_BACKEND_CUDA) return;
-    for (int p = 0; p < PROCESSES; p++) {
+    for (int p = 0; p < processes; p++) {
         subject s = {.op = -1};
         if (fork() != 0) continue;
         for (int turn = 0; next_subject(&s); turn++) {
             tally__spec spec;
             tally__unit unit;
             const tally__image *image;
-            if (turn % PROCESSES != p) continue;
+            if (turn % processes != p) continue;
             if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
             for (int form = 0; form < TALLY_FORMS; form++)
                 if (is_wanted((tally__form)form) && tally__has_form(&spec, (tally__form)form) &&

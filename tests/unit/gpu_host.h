@@ -11,8 +11,14 @@ extern const tally__platform *platform;
 extern const tally__driver *driver;
 extern tally__gpu *gpu;
 
-/* Takes --cuda and --only PATTERN from the arguments, begins the program and enters device 0. Not 0: the status to exit with. */
+/* Takes --cuda, --share K/N and --only PATTERN, in this order, from the arguments, begins the program and enters device 0. Not 0: the status to exit
+ * with. A share of a program visits some of the subjects only. */
 int begin_gpu_program(int argc, char **argv);
+
+/* Runs the tests that visit subjects, and in the first share the others. Returns how many failed. */
+#define RUN_GPU_TESTS(of_subjects, others) \
+    run_gpu_tests(of_subjects, sizeof(of_subjects) / sizeof *(of_subjects), others, sizeof(others) / sizeof *(others))
+int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others, size_t count_of_others);
 
 /* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC lets only one thread of each compile. */
 void compile_kernels(bool (*is_wanted)(tally__form));

@@ -122,13 +122,24 @@ static bool step_subject(subject *s) {
     return s->op < TALLY_OP_END;
 }
 
-bool next_subject(subject *s) {
+static bool next_of_all(subject *s) {
     while (step_subject(s)) {
         s->ddof = s->op == TALLY_VAR || s->op == TALLY_STD ? (int)s->type % 2 : 0;
         if (tally_result_type(context_for(s, TALLY_BACKEND_CPU, 1), s->op, s->type, NULL, NULL) == TALLY_OK)
             return true;
     }
     return false;
+}
+
+static int first_subject = 0, every_subject = 1;
+void share_subjects(int share, int of) {
+    first_subject = share;
+    every_subject = of;
+}
+bool next_subject(subject *s) {
+    for (int skip = s->op < 0 ? first_subject : every_subject - 1; skip > 0; skip--)
+        if (!next_of_all(s)) return false;
+    return next_of_all(s);
 }
 
 size_t result_bytes(const subject *s) {

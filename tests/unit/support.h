@@ -71,6 +71,8 @@ bool order_shows(const subject *s);
 
 /* The next operator, type and policy that go together; begin with op -1. Integers have no NaNs and are visited once. */
 bool next_subject(subject *s);
+/* Makes next_subject visit every `of`-th alone, from number `share` on: for programs that share the work. */
+void share_subjects(int share, int of);
 bool is_float(tally_type type);
 bool is_signed(tally_type type);
 size_t result_bytes(const subject *s);

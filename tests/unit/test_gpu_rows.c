@@ -214,12 +214,12 @@ static void test_failing_driver(void **state) {
 static bool is_rows(tally__form form) { return form == TALLY_FORM_SHORT || form == TALLY_FORM_ROWS || form == TALLY_FORM_COLUMNS; }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),    cmocka_unit_test(test_data),   cmocka_unit_test(test_device_memory),
-        cmocka_unit_test(test_many),   cmocka_unit_test(test_tiles),  cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver),
-    };
+    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways), cmocka_unit_test(test_data),
+                                             cmocka_unit_test(test_device_memory)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_many), cmocka_unit_test(test_tiles), cmocka_unit_test(test_outputs),
+                                        cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_GPU_TESTS(of_subjects, others);
 }

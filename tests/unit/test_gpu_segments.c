@@ -193,7 +193,7 @@ static problem pose(const subject *s, shape which, data_class class, int64_t byt
 
 static void test_shapes(void **state) {
     subject s = {.op = -1};
-    int64_t bytes = backend == TALLY_BACKEND_SIMT ? 2 * TALLY_TILE_BYTES + 12345 : 40 * TALLY_TILE_BYTES;
+    int64_t bytes = backend == TALLY_BACKEND_SIMT ? 2 * TALLY_TILE_BYTES + 12345 : 12 * TALLY_TILE_BYTES;
     (void)state;
     for (int turn = 0; next_subject(&s); turn++)
         for (int which = 0; which < SHAPES; which++) {
@@ -482,13 +482,13 @@ static void test_failing_driver(void **state) {
 static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_CAREFUL; }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_shapes),         cmocka_unit_test(test_types),
-        cmocka_unit_test(test_plans),    cmocka_unit_test(test_warm),
+    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_plans),          cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_segments);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_GPU_TESTS(of_subjects, others);
 }
