@@ -18,12 +18,13 @@
 
 enum {
     TALLY_TILE_BYTES = 32 << 10,
+    TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */
     TALLY_END_BYTES = 4,
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
     TALLY_OFFSETS_BLOCK = 4096, /* that rows write, or a plan checks */
-    TALLY_OWNERS_BLOCK = 16384,
+    TALLY_OWNERS_BLOCK = 32768,
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
 
@@ -39,9 +40,46 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
 }
 TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) { return tally_entry(cut->offsets, cut->offset_bytes, s); }
 
+/* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
+typedef struct tally_piece {
+    const char *memory;
+    int64_t all, at;     /* bytes that the memory has, and before the first */
+    int32_t bytes, room; /* where in shared memory the 16 bytes begin that the first is among */
+} tally_piece;
+TALLY_FN int32_t tally_skew(const tally_piece *p) { return (int32_t)((uint64_t)(p->memory + p->at) % 16); }
+TALLY_FN int32_t tally_rounded(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
+/* Whether the 16 bytes around its ends are the memory's, too. */
+TALLY_FN int32_t tally_is_inside(const tally_piece *p) { return p->at >= tally_skew(p) && p->all - p->at >= tally_rounded(p) - tally_skew(p); }
+
+/* Begins to copy the piece by all `threads` of the block, 16 bytes at a time where they are the memory's, else `unit`, a power of two that all
+ * addresses are multiples of. `unit` and `threads` are constants. */
+TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t unit, const int32_t threads) {
+    const char *begin = p->memory + p->at;
+    const int32_t skew = tally_skew(p), until = skew + p->bytes;
+    TALLY_ROLLED
+    for (int32_t b = 16 * tally_thread(); b < until; b += 16 * threads) {
+        char *to = shared + p->room;
+        if (p->at >= skew - b && p->all - p->at >= b + 16 - skew) {
+            tally_copy16(to + b, begin + (b - skew));
+            continue;
+        }
+        TALLY_ROLLED
+        for (int32_t k = b < skew ? skew : b; k < b + 16 && k < until; k += unit) {
+            const char *from = begin + (k - skew);
+            if (unit == 1) *(uint8_t *)(to + k) = *(const uint8_t *)from;
+            if (unit == 2) *(uint16_t *)(void *)(to + k) = *(const uint16_t *)(const void *)from;
+            if (unit == 4) *(uint32_t *)(void *)(to + k) = *(const uint32_t *)(const void *)from;
+            if (unit == 8) *(uint64_t *)(void *)(to + k) = *(const uint64_t *)(const void *)from;
+        }
+    }
+}
+
 /* Of what any index may say, wrapping around. */
 TALLY_FN int64_t tally_apart(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 TALLY_FN int64_t tally_further(int64_t a, int64_t by) { return (int64_t)((uint64_t)a + (uint64_t)by); }
+
+/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one. */
+TALLY_FN int32_t tally_place_of(int64_t at) { return at < 0 ? -1 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
 
 /* 64 bits of another lane. */
 TALLY_FN int64_t tally_shuffle_wide(int64_t v, int32_t lane) {

@@ -22,6 +22,9 @@
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
  *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
  *     tally_copied()              the copies that this thread began are done
+ *     tally_open_gate(gate, bytes)  tally_copy_bulk(to, from, bytes, gate)  tally_pass_gate(gate)
+ *                                 one thread begins to copy so many bytes in all to shared memory, each copy at addresses and of a size that
+ *                                 are multiples of 16; behind a barrier all threads wait for them. TALLY_HAS_BULK: whether the device can
  *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
  *
  * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h); kernels/gallery uses them.
@@ -102,6 +105,28 @@ TALLY_FN void tally_copied(void) { asm volatile("cp.async.wait_all;" ::: "memory
 #else
 TALLY_FN void tally_copy16(void *to, const char *p) { *(uint4 *)to = *(const uint4 *)p; }
 TALLY_FN void tally_copied(void) {}
+#endif
+#if __CUDA_ARCH__ >= 900
+#define TALLY_HAS_BULK 1
+TALLY_FN void tally_open_gate(uint64_t *gate, int32_t bytes) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\t"
+                 "fence.proxy.async.shared::cta;\n\t"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(gate)), "r"(bytes) : "memory");
+}
+TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, uint64_t *gate) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes), "r"((uint32_t)__cvta_generic_to_shared(gate)) : "memory");
+}
+TALLY_FN void tally_pass_gate(uint64_t *gate) {
+    asm volatile("{\n\t.reg .pred done;\n\t"
+                 "again:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\n\t"
+                 "@!done bra again;\n\t}" ::"r"((uint32_t)__cvta_generic_to_shared(gate)) : "memory");
+}
+#else
+#define TALLY_HAS_BULK 0
+TALLY_FN void tally_open_gate(uint64_t *gate, int32_t bytes) { (void)gate, (void)bytes; }
+TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, uint64_t *gate) { (void)to, (void)from, (void)bytes, (void)gate; }
+TALLY_FN void tally_pass_gate(uint64_t *gate) { (void)gate; }
 #endif
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     uint64_t v;

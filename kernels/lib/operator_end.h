@@ -1,6 +1,7 @@
 /* Undoes what one operator file and the lib headers it used have defined. */
 #undef TALLY_COLUMN
 #undef TALLY_NODE
+#undef TALLY_SEALS_NOTHING
 #undef TALLY_START
 #undef TALLY_JOIN
 #undef TALLY_AIM

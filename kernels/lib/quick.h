@@ -11,6 +11,11 @@
 #include "lib/cut.h"
 #include "lib/expansion.h"
 
+/* Sums of narrow floats alone: a column is their sum in f64 and the range of their sizes, which tells whether all additions were exact. */
+#if !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
+#define TALLY_IS_NARROW_SUM
+#endif
+
 #if TALLY_IS_F64
 #define TALLY_EXPAND tally_expansion3
 #else
@@ -54,6 +59,45 @@
 #define TALLY_KEPT_JOIN(a, b)
 #endif
 
+#ifdef TALLY_IS_NARROW_SUM
+#define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* bits of the largest, and of the smallest but 0, less one */
+#define TALLY_NODE(X) X(TALLY_EXPAND, sum)
+#define TALLY_START(a) (a).sum = -0.0, (a).most = 0, (a).least = UINT32_MAX
+#define TALLY_JOIN(a, b)                                          \
+    do {                                                          \
+        (a).sum += (b).sum;                                       \
+        (a).most = (b).most > (a).most ? (b).most : (a).most;     \
+        (a).least = (b).least < (a).least ? (b).least : (a).least; \
+    } while (0)
+#include "lib/records.h"
+
+TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
+    TALLY_N(node) a;
+    a.n = 0;
+    a.sum = TALLY_OF(-0.0);
+    return a;
+}
+/* Every sum of n of these is a multiple of the last bit of the smallest, and less than n times the power of two above the largest: no more than
+ * 53 bits. Of an exponent's 8 bits 0 stands for 1, and a significand has 24. Where all are 0, so are the exponents. */
+TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) {
+    const int32_t high = (int32_t)(a.most >> 23), low = (int32_t)((a.least + 1) >> 23), log2_n = 32 - __builtin_clz(((uint32_t)n - 1) | 1);
+    return high < 255 && high - (low > 1 ? low : 1) + log2_n <= 53 - 24;
+}
+TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
+    TALLY_N(node) a;
+    a.n = n;
+    a.sum = TALLY_OF(column.sum);
+    a.sum.lost = !TALLY_N(is_exact)(column, (int32_t)n); /* a leaf's, at most */
+    return a;
+}
+TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+    a.n += b.n;
+    a.sum = TALLY_ADD(a.sum, b.sum);
+    return a;
+}
+#define TALLY_SEALS_NOTHING
+#define TALLY_LEAF_ROWS 2 /* of a leaf, on their way at once */
+#else
 #define TALLY_COLUMN(X) TALLY_SUM_FIELDS(X) TALLY_SQUARES_FIELDS(X) TALLY_KEPT_FIELDS(X)
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a)              \
@@ -69,6 +113,7 @@
         TALLY_KEPT_JOIN(a, b);      \
     } while (0)
 #include "lib/plain.h"
+#endif
 typedef char TALLY_N(node_fits)[sizeof(TALLY_N(node)) <= TALLY_QUICK_NODE_BYTES ? 1 : -1];
 
 #ifdef TALLY_PRODUCTS
@@ -91,7 +136,14 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 #ifdef TALLY_SUM_TERM
     double term = (double)x.value;
     if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
+#ifdef TALLY_IS_NARROW_SUM
+    const uint32_t size = (uint32_t)tally_bits_f32((float)x.value) & 0x7fffffff;
+    a.sum = is_there ? term : -0.0;
+    a.most = is_there ? size : 0;
+    a.least = is_there ? size - 1 : UINT32_MAX;
+#else
     a.sum = TALLY_OF(is_there ? term : -0.0);
+#endif
 #endif
 #ifdef TALLY_PRODUCTS
     a.products = is_there ? TALLY_N(product_of)((double)x.value, (double)y.value) : TALLY_OF(-0.0);
@@ -103,8 +155,41 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     return a;
 }
 
+#ifdef TALLY_IS_NARROW_SUM
+TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
+        const uint64_t bits = (uint64_t)tally_bits_f64(sum);
+        uint64_t low = tally_shuffle_xor((uint32_t)bits, mask), high = tally_shuffle_xor((uint32_t)(bits >> 32), mask);
+        sum += tally_from_bits_f64((int64_t)(high << 32 | low));
+    }
+    return sum;
+}
+/* A leaf of n > 64 values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
+ * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most leaves. */
+TALLY_FN TALLY_N(node) TALLY_N(leaf_in_two)(const TALLY_T *x, int32_t n, int32_t present, TALLY_N(column) range) {
+    const int32_t high = (int32_t)(range.most >> 23) - 126, low = (int32_t)((range.least + 1) >> 23), log2_n = 32 - __builtin_clz((uint32_t)n - 1);
+    const int32_t last = high + log2_n - 53; /* of the power of two */
+    const double anchor = tally_from_bits_f64((int64_t)(last + 52 + 1023) << 52 | (int64_t)1 << 51);
+    double above = -0.0, below = -0.0;
+    TALLY_N(node) a;
+    TALLY_ROLLED
+    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) {
+        TALLY_N(item) item = TALLY_N(item_of)(x[i]);
+        const double v = TALLY_N(lift)(item, item).sum, part = (v + anchor) - anchor;
+        above += part;
+        below += v - part;
+    }
+    a.n = present;
+    a.sum = TALLY_OF(TALLY_N(sum_of_lanes)(above));
+    a.sum.p[1] = TALLY_N(sum_of_lanes)(below);
+    a.sum.lost = range.most >= 0x7f800000 || last - 1 + log2_n - ((low > 1 ? low : 1) - 150) > 53;
+    return a;
+}
+#endif
+
 /* ---- results ---- */
 
+#ifndef TALLY_IS_NARROW_SUM
 /* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
 TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
     tally_quick zero;
@@ -112,12 +197,31 @@ TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
     zero.sure = !a.lost;
     return zero;
 }
+#endif
+#ifdef TALLY_IS_NARROW_SUM
+/* A sum rounded to odd, which rounds to f32 as the sum itself; a quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
+TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+    tally_pair total = {a.p[0], a.p[1]};
+    tally_quick q;
+    if (a.p[1] != 0) total = tally_two_sum(a.p[0], a.p[1]);
+    q.value = is_f64 || a.p[1] == 0 ? total.high : tally_to_odd(total);
+    q.sure = !a.lost;
+    if (is_mean) {
+        q.value = total.high / (double)n;
+        const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
+        const int32_t past_tie = (int32_t)((uint32_t)bits & 0x1fffffff) - 0x10000000;
+        q.sure &= n < 2 || (a.p[1] == 0 && (is_f64 || q.value == 0 || ((past_tie > 1 || past_tie < -1) && (bits >> 52 & 0x7ff) >= 1023 - 126)));
+    }
+    return q;
+}
+#else
 TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
     tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : n == 1 ? tally_nearest(total, is_f64) : tally_quick_mean(total, (double)n, is_f64);
     q.sure &= !a.lost && n < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
+#endif
 #ifdef TALLY_PRODUCTS
 TALLY_FN tally_quick TALLY_N(quick_root)(TALLY_EXPAND a, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
@@ -177,7 +281,11 @@ TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     q = TALLY_N(quick_spread)(a, final, is_f64);
 #elif defined(TALLY_SUM_TERM)
+#ifdef TALLY_IS_NARROW_SUM
+    q = TALLY_N(quick_mean)(a.sum, a.n, final->mean, is_f64);
+#else
     q = TALLY_N(quick_mean)(a.sum, final->mean ? a.n : 1, is_f64);
+#endif
 #else
     q = final->root ? TALLY_N(quick_root)(a.products, is_f64) : TALLY_N(quick_mean)(a.products, 1, is_f64);
 #endif

@@ -1,5 +1,7 @@
 /* Undoes lib/quick.h. */
 #undef TALLY_EXPAND
+#undef TALLY_IS_NARROW_SUM
+#undef TALLY_LEAF_ROWS
 #undef TALLY_OF
 #undef TALLY_PUT
 #undef TALLY_ADD

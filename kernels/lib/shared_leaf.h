@@ -42,7 +42,9 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
     TALLY_N(column) column = TALLY_N(combine)(even, odd);
 #endif
     int32_t present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+#ifndef TALLY_SEALS_NOTHING
     if (n == 0) return TALLY_N(nothing)();
+#endif
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     TALLY_N(second) even2 = TALLY_N(combine2)(TALLY_HALF2(0), TALLY_HALF2(2)), odd2 = TALLY_N(combine2)(TALLY_HALF2(1), TALLY_HALF2(3));
@@ -58,15 +60,23 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 
 /* ---- up to 64 values, by one thread; `most` is the same in all lanes, and no lane has more ---- */
 
+#ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
+#define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 4 ? 8 : 1)")
+#else
+#define TALLY_UNROLL_THREAD_ROWS
+#endif
 #if TALLY_IS_FREE
 /* One behind the other; lanes begin at different places, so that segments of equal lengths do not ask for the same bank at once. */
 TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
-    TALLY_N(column) column = TALLY_N(identity)();
+    TALLY_N(column) column = TALLY_N(identity)(), odd = column;
     int32_t begin = tally_lane() * n / TALLY_WARP, i = begin, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
-    for (int32_t k = 0; k < most; k++) {
+    for (int32_t k = 0; k < most; k += 2) {
         if (k < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
         i = i + 1 == n ? 0 : i + 1;
+        if (k + 1 < n) odd = TALLY_N(combine)(odd, TALLY_N(column_of)(x, y, i));
+        i = i + 1 == n ? 0 : i + 1;
     }
+    column = TALLY_N(combine)(column, odd);
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     TALLY_N(second) second = TALLY_N(identity2)();
@@ -107,6 +117,8 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
 #endif
 }
 #endif
+
+#undef TALLY_UNROLL_THREAD_ROWS
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
@@ -159,7 +171,9 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 }
 #else
 
-#ifdef __CUDACC_RTC__
+#if defined(__CUDACC_RTC__) && defined(TALLY_LEAF_ROWS)
+#define TALLY_UNROLL_ROWS _Pragma("unroll TALLY_LEAF_ROWS")
+#elif defined(__CUDACC_RTC__)
 #define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
 #else
 #define TALLY_UNROLL_ROWS
@@ -187,6 +201,9 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
         present = TALLY_N(count_from)(x, y, n, tally_lane(), TALLY_WARP);
         for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
     }
+#ifdef TALLY_IS_NARROW_SUM
+    if (!TALLY_N(is_exact)(column, present)) return TALLY_N(leaf_in_two)(x, n, present, column);
+#endif
 #if TALLY_PASSES == 2
     TALLY_N(second) columns2[TALLY_HELD];
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);

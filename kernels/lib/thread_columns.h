@@ -15,15 +15,15 @@ TALLY_FN TALLY_RECORD TALLY_N(TALLY_PASTE(thread_columns, TALLY_SUFFIX))(const T
     TALLY_RECORD columns[TALLY_DEVICE_SMALL_COLUMNS];
     TALLY_UNROLL
     for (int32_t c = 0; c < TALLY_DEVICE_SMALL_COLUMNS; c++) {
-        at[c] = (c + tally_lane() / 4) % TALLY_DEVICE_SMALL_COLUMNS;
+        at[c] = (c + tally_lane() / 4 + n) % TALLY_DEVICE_SMALL_COLUMNS; /* + n: or registers would keep them from call to call */
         columns[c] = TALLY_IDENTITY();
     }
-    for (int32_t row = 0; row < most; row += TALLY_DEVICE_SMALL_COLUMNS) {
+    TALLY_UNROLL_THREAD_ROWS
+    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS) {
+        if (row >= most) break;
         TALLY_UNROLL
-        for (int32_t c = 0; c < TALLY_DEVICE_SMALL_COLUMNS; c++) {
-            if (at[c] < n) columns[c] = TALLY_COMBINE(columns[c], TALLY_LIFT(at[c]));
-            at[c] += TALLY_DEVICE_SMALL_COLUMNS;
-        }
+        for (int32_t c = 0; c < TALLY_DEVICE_SMALL_COLUMNS; c++)
+            if (at[c] < n - row) columns[c] = TALLY_COMBINE(columns[c], TALLY_LIFT(at[c] + row));
     }
     TALLY_UNROLL
     for (int32_t half = TALLY_DEVICE_SMALL_COLUMNS / 2; half > 0; half /= 2) {

@@ -41,25 +41,41 @@ TALLY_FN void TALLY_N(take_segment)(const tally_work *work, int64_t s, TALLY_N(s
     TALLY_N(put_total)(work, s, &shared->node);
 }
 
-enum { TALLY_N(marks_together) = 32 };
+/* Words of marks that a block looks through at once, and those that it found. */
+enum { TALLY_N(words_each) = 4, TALLY_N(words_together) = TALLY_N(words_each) * TALLY_BLOCK };
 typedef struct TALLY_N(marks) {
-    uint32_t words[TALLY_N(marks_together)];
+    uint32_t found;
+    uint32_t place[TALLY_N(words_together)], word[TALLY_N(words_together)];
 } TALLY_N(marks);
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(careful_, TALLY_KERNEL)), 1) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_SHARED(TALLY_N(marks), marks);
-    int64_t words = (work.cut.count + 31) / 32, step = (int64_t)tally_blocks() * TALLY_N(marks_together);
+    int64_t words = (work.cut.count + 31) / 32, step = (int64_t)tally_blocks() * TALLY_N(words_together);
     int32_t saw = *work.saw; /* no kernel of the call writes it any more */
     if ((saw & TALLY_SAW_UNSURE) == 0 || (saw & TALLY_SAW_BAD_CUT) != 0) return;
-    for (int64_t first = (int64_t)tally_block() * TALLY_N(marks_together); first < words; first += step) {
-        int64_t mine = first + tally_thread();
+    for (int64_t first = (int64_t)tally_block() * TALLY_N(words_together); first < words; first += step) {
+        uint32_t word[TALLY_N(words_each)];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(words_each); k++) {
+            int64_t mine = first + k * TALLY_BLOCK + tally_thread();
+            word[k] = mine < words ? work.cut.unsure[mine] : 0;
+        }
         tally_barrier();
-        if (tally_thread() < TALLY_N(marks_together)) marks->words[tally_thread()] = mine < words ? work.cut.unsure[mine] : 0;
+        if (tally_thread() == 0) marks->found = 0;
         tally_barrier();
-        for (int32_t w = 0; w < TALLY_N(marks_together); w++)
-            for (uint32_t mark = marks->words[w]; mark != 0; mark &= mark - 1)
-                TALLY_N(take_segment)(&work, (first + w) * 32 + __builtin_ffs((int32_t)mark) - 1, shared);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(words_each); k++) {
+            if (word[k] == 0) continue;
+            uint32_t at = tally_arrive(&marks->found, UINT32_MAX);
+            marks->place[at] = (uint32_t)(k * TALLY_BLOCK + tally_thread());
+            marks->word[at] = word[k];
+        }
+        tally_barrier();
+        const uint32_t found = marks->found;
+        for (uint32_t w = 0; w < found; w++)
+            for (uint32_t mark = marks->word[w]; mark != 0; mark &= mark - 1)
+                TALLY_N(take_segment)(&work, (first + marks->place[w]) * 32 + __builtin_ffs((int32_t)mark) - 1, shared);
     }
 }
 

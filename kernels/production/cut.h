@@ -64,11 +64,22 @@ TALLY_ENTRY(tally_cut_scan, 1) {
     const tally_cut_work *cut = &work.cut;
     int64_t blocks = (cut->count + TALLY_LENGTHS_BLOCK - 1) / TALLY_LENGTHS_BLOCK, before = 0, total;
     int32_t is_bad = 0;
-    for (int64_t first = 0; first <= blocks; first += TALLY_BLOCK) {
-        int64_t i = first + tally_thread(), sum = i < blocks ? cut->sums[i] : 0;
-        is_bad |= sum < 0;
-        sum = tally_sum_before(sum < 0 ? 0 : sum, shared, &total);
-        if (i <= blocks) cut->sums[i] = before + sum;
+    for (int64_t first = 0; first <= blocks; first += TALLY_BLOCK * TALLY_CUT_EACH) {
+        const int64_t mine = first + tally_thread() * TALLY_CUT_EACH;
+        int64_t sums[TALLY_CUT_EACH], all = 0, at;
+        TALLY_UNROLL_CUT
+        for (int32_t k = 0; k < TALLY_CUT_EACH; k++) sums[k] = mine + k < blocks ? cut->sums[mine + k] : 0;
+        TALLY_UNROLL_CUT
+        for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
+            is_bad |= sums[k] < 0;
+            all += sums[k] < 0 ? 0 : sums[k];
+        }
+        at = before + tally_sum_before(all, shared, &total);
+        TALLY_UNROLL_CUT
+        for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
+            if (mine + k <= blocks) cut->sums[mine + k] = at;
+            at += sums[k] < 0 ? 0 : sums[k];
+        }
         before += total;
         if (before > work.count) is_bad = 1, before = work.count;
     }
@@ -141,46 +152,128 @@ TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int6
     }
 }
 
+/* What a block does for owners from ... to - 1: the offsets first ... last - 1. */
+typedef struct tally_owners_range {
+    int64_t from, to, first, last;
+} tally_owners_range;
+
+/* For value i = from ... to: the offsets behind the owner before it, up to its own, are i; those of `to`, up to the last. All lanes take part,
+ * those with nothing to do with is_there 0. True: no cut. */
+TALLY_FN int32_t tally_put_owner(const tally_cut_work *cut, const tally_owners_range *o, int64_t i, int32_t is_there, int64_t before, int64_t owner) {
+    const int32_t is_bad = is_there && i < o->to && (owner < 0 || owner >= cut->count || owner < before);
+    if (i >= o->to) owner = o->last - 1;
+    int32_t is_changed = is_there && owner != before;
+    if (is_changed && owner == before + 1 && owner >= o->first && owner < o->last) { /* no segment is empty */
+        tally_put_offset(cut, owner, i);
+        is_changed = 0;
+    }
+    if (tally_any(is_changed)) tally_fill_offsets(cut, is_changed ? before : o->last, owner, i, o->first, o->last);
+    return is_bad;
+}
+
+/* Owners at any address. */
+TALLY_FN int32_t tally_take_owners(const tally_cut_work *cut, const tally_owners_range *o) {
+    int32_t is_bad = 0;
+    for (int64_t base = o->from + tally_warp() * TALLY_WARP; base <= o->to; base += TALLY_BLOCK) {
+        const int64_t i = base + tally_lane();
+        const int64_t before = i > 0 && i <= o->to ? tally_entry(cut->index, cut->index_bytes, i - 1) : -1;
+        const int64_t owner = i < o->to ? tally_entry(cut->index, cut->index_bytes, i) : -1;
+        is_bad |= tally_put_owner(cut, o, i, i <= o->to, before, owner);
+    }
+    return is_bad;
+}
+
+/* Four owners of a lane behind the one before them, where no lane's step up by more than TALLY_OWNERS_STEP: whether they do, and the offsets that follow. Where
+ * all steps are within the segments and the block's offsets, nothing else needs a look. */
+enum { TALLY_OWNERS_EACH = 4, TALLY_OWNERS_STEP = 32 };
+TALLY_FN int32_t tally_put_near_owners(const tally_cut_work *cut, const tally_owners_range *o, int64_t i, uint32_t before, const uint32_t *w) {
+    const uint32_t first = (uint32_t)(o->first < INT32_MAX ? o->first : INT32_MAX), last = (uint32_t)(o->last < INT32_MAX ? o->last : INT32_MAX);
+    const uint32_t end = (uint32_t)(cut->count < INT32_MAX ? cut->count : INT32_MAX);
+    int32_t *offsets = (int32_t *)(void *)cut->offsets;
+    int32_t is_near = i >= o->from && i + TALLY_OWNERS_EACH <= o->to && w[TALLY_OWNERS_EACH - 1] < end && w[TALLY_OWNERS_EACH - 1] < last;
+    uint32_t most = 0;
+    TALLY_UNROLL_CUT
+    for (int32_t e = 0; e < TALLY_OWNERS_EACH; e++) {
+        const uint32_t by = w[e] - (e == 0 ? before : w[e - 1]);
+        most = by > most ? by : most;
+    }
+    is_near &= most <= TALLY_OWNERS_STEP && (most == 0 || before + 1 >= first);
+    if (cut->offset_bytes != 4 || tally_any(!is_near)) return 0;
+    if (!tally_any(most > 1)) {
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_OWNERS_EACH; e++)
+            if (w[e] != (e == 0 ? before : w[e - 1])) offsets[w[e]] = (int32_t)(i + e);
+    } else {
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_OWNERS_EACH; e++)
+            for (uint32_t s = (e == 0 ? before : w[e - 1]) + 1; s <= w[e]; s++) offsets[s] = (int32_t)(i + e);
+    }
+    return 1;
+}
+
+/* Of 4 bytes each, at multiples of 4: 4 for each lane at once, and several times that on their way. */
+TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally_owners_range *o, int64_t values) {
+    enum { EACH = TALLY_OWNERS_EACH, ROW = EACH * TALLY_WARP, TOGETHER = 4 };
+    const int32_t *index = (const int32_t *)(const void *)cut->index;
+    const int64_t begin = o->from - (int64_t)((uint64_t)(index + o->from) % 16 / 4);
+    int32_t is_bad = 0;
+    for (int64_t base = begin + tally_warp() * (ROW * TOGETHER); base <= o->to; base += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
+        tally_quad quads[TOGETHER];
+        uint32_t left = base > 0 && base <= values ? (uint32_t)index[base - 1] : UINT32_MAX;
+        TALLY_UNROLL_CUT
+        for (int32_t t = 0; t < TOGETHER; t++) {
+            const int64_t i = base + t * ROW + EACH * tally_lane();
+            if (i >= 0 && i + EACH <= values)
+                quads[t] = tally_load16((const char *)(index + i));
+            else {
+                TALLY_UNROLL_CUT
+                for (int32_t e = 0; e < EACH; e++) quads[t].w[e] = i + e >= 0 && i + e < values ? (uint32_t)index[i + e] : UINT32_MAX;
+            }
+        }
+        TALLY_UNROLL_CUT
+        for (int32_t t = 0; t < TOGETHER; t++) {
+            const int64_t i = base + t * ROW + EACH * tally_lane();
+            const uint32_t *w = quads[t].w;
+            uint32_t before = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP), next = before;
+            if (tally_lane() == 0) before = left;
+            left = next; /* of lane 0: the last of these */
+            if (!tally_any(before != w[0] || w[0] != w[1] || w[1] != w[2] || w[2] != w[3] || i < o->from || i + EACH > o->to)) continue;
+            if (tally_put_near_owners(cut, o, i, before, w)) continue;
+            TALLY_ROLLED
+            for (int32_t e = 0; e < EACH; e++) {
+                const uint32_t owner = e == 0 ? w[0] : e == 1 ? w[1] : e == 2 ? w[2] : w[3];
+                is_bad |= tally_put_owner(cut, o, i + e, i + e >= o->from && i + e <= o->to, i + e == 0 ? -1 : (int32_t)before, (int32_t)owner);
+                before = owner;
+            }
+        }
+    }
+    return is_bad;
+}
+
 /* A block takes TALLY_OWNERS_BLOCK owners and offsets together, so that gaps are shared like values. */
 TALLY_ENTRY(tally_cut_owners, 4) {
-    enum { TOGETHER = 8 };
     TALLY_SHARED(tally_owners_shared, shared);
     const tally_cut_work *cut = &work.cut;
     int64_t all = work.count + cut->count + 1, begin = (int64_t)tally_block() * TALLY_OWNERS_BLOCK;
-    int64_t end = begin + TALLY_OWNERS_BLOCK < all ? begin + TALLY_OWNERS_BLOCK : all, from, to, first, last;
-    int32_t is_bad = 0;
+    int64_t end = begin + TALLY_OWNERS_BLOCK < all ? begin + TALLY_OWNERS_BLOCK : all;
+    tally_owners_range mine;
+    int32_t is_bad;
     if (tally_warp() < 2) {
         int64_t found = tally_owner_search(cut, work.count, tally_warp() == 0 ? begin : end);
         if (tally_warp() == 1 && end == all) found = work.count;
         if (tally_lane() == 0) shared->first[tally_warp()] = found;
     }
     tally_barrier();
-    from = shared->first[0];
-    to = shared->first[1];
-    first = begin - from; /* offsets first ... last - 1 */
-    last = end - to;
-    if (from > to || first > last || first < 0 || last > cut->count + 1) { /* the same in all threads */
-        if (tally_thread() == 0) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
-        return;
-    }
-    for (int64_t base = from + tally_warp() * (TALLY_WARP * TOGETHER); base <= to; base += TALLY_BLOCK * TOGETHER) {
-        int64_t owners[TOGETHER], before = base > 0 && base - 1 < to ? tally_entry(cut->index, cut->index_bytes, base - 1) : -1;
-        TALLY_UNROLL_CUT
-        for (int32_t k = 0; k < TOGETHER; k++) {
-            int64_t i = base + k * TALLY_WARP + tally_lane();
-            owners[k] = i < to ? tally_entry(cut->index, cut->index_bytes, i) : INT64_MAX;
-        }
-        TALLY_UNROLL_CUT
-        for (int32_t k = 0; k < TOGETHER; k++) {
-            int64_t i = base + k * TALLY_WARP + tally_lane();
-            int64_t left = tally_shuffle_wide(owners[k], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP), mine = tally_lane() == 0 ? before : left;
-            before = left; /* of lane 0: the last owner of these */
-            is_bad |= i < to && (owners[k] < 0 || owners[k] >= cut->count || owners[k] < mine);
-            /* Behind the last owner of the block come the offsets that are left; what stands at `to` is the next block's to check. */
-            if (tally_any(i <= to && owners[k] != mine))
-                tally_fill_offsets(cut, i <= to ? mine : last, i < to ? owners[k] : last - 1, i, first, last);
-        }
-    }
+    mine.from = shared->first[0];
+    mine.to = shared->first[1];
+    mine.first = begin - mine.from;
+    mine.last = end - mine.to;
+    if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 || mine.last > cut->count + 1) /* the same in all threads */
+        is_bad = 1;
+    else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0)
+        is_bad = tally_take_narrow_owners(cut, &mine, work.count);
+    else
+        is_bad = tally_take_owners(cut, &mine);
     if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
 }
 
@@ -199,38 +292,55 @@ TALLY_ENTRY(tally_cut_check, 4) {
 
 /* ---- edges ---- */
 
-/* The first segment from `low` on, `high` if there is none, that lies at `position` or behind; a warp, which asks 32 at once. */
-TALLY_FN int64_t tally_search_warp(const tally_cut_work *cut, int64_t origin, int64_t low, int64_t high, int64_t position) {
-    while (low < high) {
-        int64_t step = (high - low + TALLY_WARP - 1) / TALLY_WARP, at = low + (tally_lane() + 1) * step - 1;
-        int32_t is_behind = at >= high || tally_position(cut, origin, at, tally_offset(cut, at)) >= position;
-        uint32_t behind = tally_ballot(is_behind);
-        int32_t first = behind == 0 ? TALLY_WARP : __builtin_ffs((int32_t)behind) - 1;
-        int64_t end = low + (first + 1) * step - 1;
-        low += first * step;
-        high = end < high ? end : high;
-        if (low > high) low = high;
+/* Between which segments the first lies that is at some position or behind it: `high`, or one from `low` on; and where these two lie. */
+typedef struct tally_bracket {
+    int64_t low, high, low_position, high_position;
+} tally_bracket;
+
+/* Narrowed by a warp, which asks 32 segments at once, until it is no wider than `width`. */
+TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, int64_t position, int64_t width, tally_bracket *b) {
+    while (b->high - b->low > width) {
+        int64_t step = (b->high - b->low + TALLY_WARP - 1) / TALLY_WARP, at = b->low + (tally_lane() + 1) * step;
+        int64_t here = at >= b->high ? b->high_position : tally_position(cut, origin, at, tally_offset(cut, at));
+        uint32_t behind = tally_ballot(at >= b->high || here >= position);
+        int32_t first = __builtin_ffs((int32_t)behind) - 1;
+        int64_t low = b->low + first * step, high = low + step;
+        b->high_position = tally_shuffle_wide(here, first);
+        if (first > 0) b->low_position = tally_shuffle_wide(here, first - 1);
+        b->high = high < b->high ? high : b->high;
+        b->low = low;
     }
-    return low;
 }
 
-/* The same for one thread, by interpolation: `wanted` is where the segment would be if all had one length, `slope` segments for each byte.
- * Every other step bisects, so that no cut takes long. */
-TALLY_FN int64_t tally_search_near(const tally_cut_work *cut, int64_t origin, int64_t low, int64_t high, int64_t position, int64_t wanted,
-                                   float slope) {
-    for (int32_t step = 0; low < high; step++) {
-        int64_t apart, at = wanted < low ? low : wanted >= high ? high - 1 : wanted;
-        apart = tally_apart(position, tally_position(cut, origin, at, tally_offset(cut, at)));
+/* The edge at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a little before, and that is the
+ * edge; else it is in the first segment that lies at the position or behind it. The neighbourhood of both ends is asked early, for a segment longer
+ * than all others together, and every other step bisects, so that no cut takes long. */
+TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tally_bracket b, int64_t position, int64_t *segment, int64_t *value) {
+    for (int32_t step = 0; b.low < b.high; step++) {
+        const int64_t width = b.high - b.low;
+        int64_t at = b.low + width / 2, apart;
+        if (step < 2 || (step > 4 && step % 2 != 0)) {
+            const double rise = (double)tally_apart(b.high_position, b.low_position);
+            const double part = ((double)tally_apart(position, b.low_position) - TALLY_EDGE_SLACK / 2) / rise;
+            at = part > 0 && part < 1 ? b.low + (int64_t)(part * (double)width) : part > 0 ? b.high - 1 : b.low;
+        } else if (step < 4)
+            at = b.low;
+        else if (step == 4)
+            at = b.high - 1;
+        *value = tally_offset(cut, at);
+        const int64_t here = tally_position(cut, origin, at, *value);
+        apart = tally_apart(position, here);
+        if (apart >= 0 && apart < TALLY_EDGE_SLACK) {
+            *segment = at;
+            return 1;
+        }
         if (apart <= 0)
-            high = at;
+            b.high = at, b.high_position = here;
         else
-            low = at + 1;
-        float by = (float)apart * slope;
-        wanted = at + (by > 1e15f || by < -1e15f ? 0 : (int64_t)by);
-        if (wanted == at) wanted = apart <= 0 ? at - 1 : at + 1;
-        if (step > 2 && step % 2 != 0) wanted = low + (high - low) / 2;
+            b.low = at + 1, b.low_position = here;
     }
-    return low;
+    *segment = b.low;
+    return 0;
 }
 
 TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_t segment, int64_t position) {
@@ -251,35 +361,39 @@ TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_
 }
 
 typedef struct tally_edges_shared {
-    int64_t first[2]; /* segments at the first edge of the block and behind its last */
+    tally_bracket ends[2]; /* of the first edge of the block, and of the first behind it */
 } tally_edges_shared;
 
-/* A thread for each edge: those of a block lie between two that warps have searched. Clears what tiles count on. */
+/* A thread for each edge: those of a block lie between two that warps have narrowed down. Clears what tiles count on. */
 TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
     const tally_cut_work *cut = &work.cut;
-    int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
-    int64_t counters = tally_all_pitches(cut->cells / TALLY_FAN + 1);
-    int64_t low, high, segment;
+    const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
+    const int64_t counters = tally_all_pitches(cut->cells / TALLY_FAN + 1), position = i * TALLY_TILE_BYTES;
+    int64_t segment, value;
     if (i == 0 && cut->index == cut->offsets) *work.saw = 0;
     for (int64_t k = i; k < counters; k += (int64_t)tally_blocks() * TALLY_EDGES_BLOCK) work.arrivals[k] = 0;
     if (tally_warp() < 2) {
-        int64_t at = block + tally_warp() * TALLY_EDGES_BLOCK;
-        int64_t found = tally_search_warp(cut, origin, 0, cut->count, at * TALLY_TILE_BYTES);
-        if (tally_lane() == 0) shared->first[tally_warp()] = found;
+        const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * TALLY_TILE_BYTES;
+        tally_bracket b = {0, cut->count, 0, tally_position(cut, origin, cut->count, tally_offset(cut, cut->count))};
+        if (at == 0)
+            b.high = b.high_position = 0;
+        else if (b.high_position >= at)
+            tally_narrow_bracket(cut, origin, at, cut->count / tally_blocks() / 8 + 1, &b);
+        else
+            b.low = b.high; /* beyond all */
+        if (tally_lane() == 0) shared->ends[tally_warp()] = b;
     }
     tally_barrier();
-    low = shared->first[0];
-    high = shared->first[1];
     if (i > cut->tiles) return;
+    const tally_bracket between = {shared->ends[0].low, shared->ends[1].high, shared->ends[0].low_position, shared->ends[1].high_position};
     if (i == 0 || i == cut->tiles) /* whatever the index says, every segment is some tile's */
         segment = i == 0 ? 0 : cut->count;
-    else if (tally_thread() == 0)
-        segment = low;
-    else
-        segment = tally_search_near(cut, origin, low, high, i * TALLY_TILE_BYTES,
-                                    low + (high - low) * tally_thread() / TALLY_EDGES_BLOCK,
-                                    (float)(high - low) / ((float)TALLY_EDGES_BLOCK * (float)TALLY_TILE_BYTES));
-    cut->edges[i] = tally_edge_at(&work, origin, segment, i * TALLY_TILE_BYTES);
+    else if (tally_find_edge(cut, origin, between, position, &segment, &value)) {
+        const tally_edge edge = {segment, value, 0, -1};
+        cut->edges[i] = edge;
+        return;
+    }
+    cut->edges[i] = tally_edge_at(&work, origin, segment, position);
     if (i == cut->tiles) cut->edges[i].value = tally_offset(cut, segment);
 }

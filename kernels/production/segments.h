@@ -1,9 +1,9 @@
 /* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths (docs/design/006-gpu-segments.md).
  *
  * production/cut.h has shared out values and end markers to tiles (lib/cut.h). A block reads its tile into shared memory, and its warps take
- * the segments that are its own: up to 8 values by one thread, up to 64 by 8 lanes, more by a warp. Of a segment that runs over an edge,
- * each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`, combines them: nobody waits for anybody. What the cut
- * says is checked as it is read. No include guard: included once for each type. */
+ * the segments that are its own (lib/own_segments.h). Of a segment that runs over an edge, each tile leaves the nodes of its leaves in memory,
+ * and a second kernel, `spans`, combines them: nobody waits for anybody. What the cut says is checked as it is used. No include guard:
+ * included once for each type. */
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK /* an exact operator */
@@ -27,6 +27,8 @@
 /* Blocks that a multiprocessor holds: more for what takes few registers; none may spill (tests/unit/test_compile.c). */
 #if defined(TALLY_QUICK) && defined(TALLY_KEYS)
 #define TALLY_SEGMENTS_RESIDENT 1
+#elif defined(TALLY_IS_NARROW_SUM) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+#define TALLY_SEGMENTS_RESIDENT 4
 #elif TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
 #define TALLY_SEGMENTS_RESIDENT (TALLY_BYTES == 8 ? 1 : 2)
 #elif TALLY_PASSES == 2 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
@@ -43,63 +45,107 @@
 
 /* ---- results ---- */
 
-/* Writes the result of segment s; gives what is to be told of it. */
-TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t s, TALLY_N(node) node) {
+/* Writes the result of segment base + i; gives what is to be told of it. */
+TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32_t i, TALLY_N(node) node) {
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
     const int32_t is_plain = (uint64_t)work->result % TALLY_ALIGN_OF(TALLY_N(result)) == 0 && work->cut.result_stride == size;
-    uint8_t bytes[sizeof result];
-    __builtin_memcpy(bytes, &result, sizeof result);
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
-    float narrow = (float)result;
-    if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
-    if (is_plain && size == 4) {
-        ((float *)work->result)[s] = narrow;
-    } else
+    const float narrow = (float)result;
+    if (is_plain && size == 4)
+        ((float *)work->result + base)[i] = narrow;
+    else
 #endif
-    if (is_plain)
-        ((TALLY_N(result) *)work->result)[s] = result;
+        if (is_plain)
+        ((TALLY_N(result) *)work->result + base)[i] = result;
     else {
-        volatile uint8_t *to = (volatile uint8_t *)work->result + s * work->cut.result_stride;
+        volatile uint8_t *to = (volatile uint8_t *)work->result + (base + i) * work->cut.result_stride;
+        uint8_t bytes[sizeof result];
+        __builtin_memcpy(bytes, &result, sizeof result);
+#if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
+        if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
+#endif
         TALLY_UNROLL
         for (int32_t b = 0; b < (int32_t)sizeof result; b++)
             if (b < size) to[b] = bytes[b];
     }
-    if ((saw & TALLY_SAW_UNSURE) != 0) tally_or32((int32_t *)work->cut.unsure + s / 32, (int32_t)((uint32_t)1 << s % 32));
+    if ((saw & TALLY_SAW_UNSURE) != 0)
+        tally_or32((int32_t *)work->cut.unsure + (base + i) / 32, (int32_t)((uint32_t)1 << (base + i) % 32));
     return saw;
 }
 
-/* What lanes have seen, to be told once. */
+/* What this lane has seen, and what all have, to be told once. */
+TALLY_FN void TALLY_N(tell_seldom)(const tally_work *work, int32_t saw) {
+    if (saw != 0 && (saw & ~*(volatile int32_t *)work->saw) != 0) tally_or32(work->saw, saw);
+}
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     int32_t all = 0;
     TALLY_UNROLL
     for (int32_t bit = TALLY_SAW_EMPTY; bit <= TALLY_SAW_BAD_CUT; bit *= 2) all |= tally_any(saw & bit) ? bit : 0;
-    if (all != 0 && tally_lane() == 0 && (all & ~*(volatile int32_t *)work->saw) != 0) tally_or32(work->saw, all);
+    if (tally_lane() == 0) TALLY_N(tell_seldom)(work, all);
 }
 
 /* ---- a tile ---- */
 
 enum {
-    TALLY_N(values_room) = (TALLY_TILE_BYTES + TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH),
-    TALLY_N(region) = TALLY_N(values_room) + 32 * TALLY_KERNEL_INPUTS + 2 * TALLY_END_BYTES
+    TALLY_N(values_room) = TALLY_EDGE_SLACK + TALLY_TILE_BYTES + TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH,
+    TALLY_N(region) = TALLY_N(values_room) + 32 * (TALLY_KERNEL_INPUTS + 1) + 2 * TALLY_END_BYTES,
+    /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
+    TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT))
 };
+/* What thread 0 has found about the tile, for all. */
+typedef struct TALLY_N(opening) {
+    tally_edge from;
+    int64_t to_place;
+    tally_piece x, y, ends;
+    int32_t values, own; /* values, segments of its own */
+    int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
+} TALLY_N(opening);
+
 typedef struct TALLY_N(shared) {
     char bytes[(TALLY_N(region) + 15) / 16 * 16];
+    TALLY_N(opening) opening;
+    uint64_t gate;
+    uint16_t listed[TALLY_WARPS][2 * TALLY_WARP]; /* segments that wait for others of their size */
+    TALLY_N(node) leaves[TALLY_N(most_leaves)];
 } TALLY_N(shared);
 
 typedef struct TALLY_N(tile) {
-    tally_edge from, to;
-    int32_t values, own; /* values, segments of its own */
+    int64_t segment;     /* the first of its own */
+    int32_t values, own;
     const TALLY_T *x, *y;
-    const int32_t *places; /* of its own segments and of the end of the last */
+    const int32_t *ends; /* less `origin`: where its own segments begin, and where the last ends, from the tile's first value on */
+    uint32_t origin;
 } TALLY_N(tile);
+
+/* Place i of the tile's ends; more than its values: behind it, or of what is no cut. */
+TALLY_FN uint32_t TALLY_N(end_of)(const TALLY_N(tile) *tile, int32_t i) { return (uint32_t)tile->ends[i] - tile->origin; }
+
+/* A segment within the tile. */
+typedef struct TALLY_N(span) {
+    int32_t at, n, saw;
+} TALLY_N(span);
+
+/* Segment i of the tile's own, of no values where the cut is none; of none where there is no such segment. */
+TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, int32_t is_there) {
+    TALLY_N(span) none = {0, 0, 0}, span = none;
+    uint32_t at = 0, end = 0;
+    if (is_there) at = TALLY_N(end_of)(tile, i), end = TALLY_N(end_of)(tile, i + 1);
+    span.at = (int32_t)at;
+    span.n = (int32_t)(end - at);
+    if (at > end || end > (uint32_t)tile->values) {
+        span = none;
+        span.saw = TALLY_SAW_BAD_CUT;
+    }
+    return span;
+}
 
 /* Rows by operators of the caller's own come here too, along any axis: whether the values of one lie apart; and where value i of all rows, one
  * behind the other, lies. */
 #ifdef TALLY_USER_TEXT
 #define TALLY_IS_APART(work) ((work)->inner > 1)
 #else
-#define TALLY_IS_APART(work) 0
+#define TALLY_IS_APART(work) ((void)(work), 0)
 #endif
 TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
     if (!TALLY_IS_APART(work)) return i;
@@ -107,199 +153,128 @@ TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
     return (outer * work->length + (i - row * work->length)) * work->inner + (row - outer * work->inner);
 }
 
-/* `n` values from value `at` on, copied to shared memory at `room`, 16 bytes at a time where that is within the array. */
+/* Addresses are multiples of that. */
 #if TALLY_NUMBER == TALLY_NUMBER_structure
 #define TALLY_PIECE TALLY_B
 #else
 #define TALLY_PIECE TALLY_T
 #endif
-TALLY_FN const TALLY_T *TALLY_N(stage)(const tally_work *work, const char *values, int64_t stride, int64_t at, int32_t n, char *room) {
-    tally_source from = tally_source_of(values, stride, TALLY_BYTES);
-    const int64_t count = work->count;
-    if (stride == TALLY_BYTES && from.is_aligned && !TALLY_IS_APART(work)) {
-        const char *begin = values + at * TALLY_BYTES, *last = values + count * TALLY_BYTES;
-        int32_t skew = (int32_t)((uint64_t)begin % 16), bytes = n * TALLY_BYTES, until = skew + bytes;
-        const int32_t is_inside = begin - values >= skew && last - begin >= (int64_t)(until + 15) / 16 * 16 - skew;
-        for (int32_t b = 16 * tally_thread(); b < until; b += 16 * TALLY_BLOCK_THREADS) {
-            if (is_inside || (begin - values >= skew - b && last - begin >= b + 16 - skew))
-                tally_copy16(room + b, begin + (b - skew));
-            else
-                for (int32_t k = b < skew ? skew : b; k < b + 16 && k < until; k += (int32_t)sizeof(TALLY_PIECE))
-                    *(TALLY_PIECE *)(void *)(room + k) = *(const TALLY_PIECE *)(const void *)(begin + (k - skew));
-        }
-        return (const TALLY_T *)(const void *)(room + skew);
-    }
-    TALLY_ROLLED
-    for (int32_t i = tally_thread(); i < n; i += TALLY_BLOCK_THREADS)
-        ((TALLY_T *)(void *)room)[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, at + i));
-    return (const TALLY_T *)(const void *)room;
+TALLY_FN int32_t TALLY_N(is_dense)(const tally_work *work, const char *values, int64_t stride) {
+    return stride == TALLY_BYTES && tally_source_of(values, stride, TALLY_BYTES).is_aligned && !TALLY_IS_APART(work);
+}
+/* Offsets of 4 bytes are read as they lie; others become places in the tile. */
+TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t origin) {
+    return cut->offset_bytes == 4 && (uint64_t)cut->offsets % 4 == 0 && origin <= INT32_MAX;
 }
 
-/* The places of the tile's own segments and of the end of the last, from the tile's first value on: 0 to its values, INT32_MAX for one that
- * lies behind, which only the last may. `read` gives offset i of the tile. True: some lie elsewhere. */
-#define TALLY_STAGE_OFFSETS(read)                                                                        \
-    for (int32_t i = tally_thread(); i <= tile->own; i += TALLY_BLOCK_THREADS) {                         \
-        int64_t offset = (read);                                                                         \
-        uint64_t at = (uint64_t)offset - (uint64_t)tile->from.value;                                     \
-        int32_t is_behind = at > (uint64_t)tile->values;                                                 \
-        is_bad |= offset < tile->from.value || (is_behind && i < tile->own);                             \
-        places[i] = is_behind ? i < tile->own ? tile->values : INT32_MAX : (int32_t)at;                  \
-    }
-TALLY_FN int32_t TALLY_N(stage_offsets)(const tally_work *work, const TALLY_N(tile) *tile, int32_t *places) {
+/* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
+TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
-    const int32_t is_aligned = ((uint64_t)cut->offsets & (uint64_t)(cut->offset_bytes - 1)) == 0;
-    int32_t is_bad = 0;
-    if (is_aligned && cut->offset_bytes == 4) {
-        const int32_t *offsets = (const int32_t *)(const void *)cut->offsets + tile->from.segment;
+    const tally_edge from = cut->edges[tally_block()], to = cut->edges[tally_block() + 1];
+    const int64_t values = tally_apart(to.value, from.value), own = tally_apart(to.segment, from.segment);
+    const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
+    const tally_piece ends = {cut->offsets, 4 * (cut->count + 1), 4 * from.segment, 4 * (int32_t)own + 4, 0};
+    o->is_good = from.segment >= 0 && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
+                 from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
+                 values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
+    o->from = from;
+    o->to_place = to.place;
+    o->values = (int32_t)values;
+    o->own = (int32_t)own;
+    o->x = o->y = x;
+    if (TALLY_KERNEL_INPUTS == 2) {
+        o->y.memory = work->y;
+        o->y.room = (x.bytes + 31) / 16 * 16;
+    }
+    o->ends = ends;
+    o->ends.room = o->y.room + (x.bytes + 31) / 16 * 16;
+    o->values_come = TALLY_HAS_BULK && TALLY_N(is_dense)(work, work->x, work->x_stride) && tally_is_inside(&o->x) &&
+                     (TALLY_KERNEL_INPUTS == 1 || (TALLY_N(is_dense)(work, work->y, work->y_stride) && tally_is_inside(&o->y)));
+    o->ends_come = TALLY_HAS_BULK && TALLY_N(ends_are_offsets)(cut, from.value) && tally_is_inside(&o->ends);
+}
+/* Begins the copies that one thread can begin. */
+TALLY_FN void TALLY_N(begin_copies)(TALLY_N(shared) *shared, const TALLY_N(opening) *o) {
+    const int32_t each = o->values_come ? tally_rounded(&o->x) : 0, other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
+    const int32_t ends = o->ends_come ? tally_rounded(&o->ends) : 0;
+    tally_open_gate(&shared->gate, each + other + ends);
+    if (each > 0) tally_copy_bulk(shared->bytes + o->x.room, o->x.memory + o->x.at - tally_skew(&o->x), each, &shared->gate);
+    if (other > 0) tally_copy_bulk(shared->bytes + o->y.room, o->y.memory + o->y.at - tally_skew(&o->y), other, &shared->gate);
+    if (ends > 0) tally_copy_bulk(shared->bytes + o->ends.room, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, &shared->gate);
+}
+
+/* What did not come that way, by all threads. */
+TALLY_FN void TALLY_N(copy_values)(const tally_work *work, const tally_piece *piece, int64_t stride, char *shared) {
+    if (TALLY_N(is_dense)(work, piece->memory, stride)) {
+        tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_BLOCK_THREADS);
+        return;
+    }
+    const tally_source from = tally_source_of(piece->memory, stride, TALLY_BYTES);
+    TALLY_ROLLED
+    for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_BLOCK_THREADS)
+        ((TALLY_T *)(void *)(shared + piece->room))[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
+}
+TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
+    const tally_cut_work *cut = &work->cut;
+    int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
+    if (TALLY_N(ends_are_offsets)(cut, o->from.value))
+        tally_copy_piece(&o->ends, shared, 4, TALLY_BLOCK_THREADS);
+    else if ((uint64_t)cut->offsets % 8 == 0 && cut->offset_bytes == 8) {
+        const uint64_t *offsets = (const uint64_t *)(const void *)cut->offsets + o->from.segment;
         TALLY_UNROLL_SOME
-        TALLY_STAGE_OFFSETS(offsets[i])
-    } else if (is_aligned) {
-        const int64_t *offsets = (const int64_t *)(const void *)cut->offsets + tile->from.segment;
-        TALLY_UNROLL_SOME
-        TALLY_STAGE_OFFSETS(offsets[i])
+        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)
+            places[i] = tally_place_of((int64_t)(offsets[i] - (uint64_t)o->from.value));
     } else {
         TALLY_ROLLED
-        TALLY_STAGE_OFFSETS(tally_offset(cut, tile->from.segment + i))
+        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)
+            places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
     }
-    return is_bad;
 }
-#undef TALLY_STAGE_OFFSETS
 
-/* Reads the tile. False: it is none. Places are within the tile whatever the cut says, so that nothing else is ever read. */
+/* Reads the tile. False: it is none. */
 TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
-    const tally_cut_work *cut = &work->cut;
-    int64_t values, own;
-    int32_t is_good;
-    char *room = shared->bytes;
-    tile->from = cut->edges[tally_block()];
-    tile->to = cut->edges[tally_block() + 1];
-    values = tally_apart(tile->to.value, tile->from.value);
-    own = tally_apart(tile->to.segment, tile->from.segment);
-    is_good = tile->from.segment >= 0 && own >= 0 && tile->to.segment <= cut->count && own <= TALLY_TILE_BYTES / TALLY_END_BYTES &&
-              tile->from.value >= 0 && values >= 0 && tile->to.value <= work->count && values <= TALLY_N(values_room) &&
-              values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
-    if (!is_good) { /* the same in all threads */
-        if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-        return 0;
+    const TALLY_N(opening) *o = &shared->opening;
+    if (tally_thread() == 0) {
+        TALLY_N(opening) mine;
+        TALLY_N(open_tile)(work, &mine);
+        if (mine.is_good)
+            TALLY_N(begin_copies)(shared, &mine);
+        else
+            tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        shared->opening = mine;
     }
-    tile->values = (int32_t)values;
-    tile->own = (int32_t)own;
-    tile->x = TALLY_N(stage)(work, work->x, work->x_stride, tile->from.value, tile->values, room);
-    tile->y = tile->x;
-    room += (values * TALLY_BYTES + 31) / 16 * 16;
-    if (TALLY_KERNEL_INPUTS == 2) {
-        tile->y = TALLY_N(stage)(work, work->y, work->y_stride, tile->from.value, tile->values, room);
-        room += (values * TALLY_BYTES + 31) / 16 * 16;
-    }
-    tile->places = (const int32_t *)(const void *)room;
-    if (TALLY_N(stage_offsets)(work, tile, (int32_t *)(void *)room)) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-    tally_copied();
     tally_barrier();
+    if (!o->is_good) return 0;
+    const int32_t is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
+    const int32_t are_offsets = TALLY_N(ends_are_offsets)(&work->cut, o->from.value);
+    if (!o->values_come) {
+        TALLY_N(copy_values)(work, &o->x, work->x_stride, shared->bytes);
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, shared->bytes);
+    }
+    if (!o->ends_come) TALLY_N(copy_ends)(work, o, shared->bytes);
+    if (!o->values_come || !o->ends_come) {
+        tally_copied();
+        tally_barrier();
+    }
+    tally_pass_gate(&shared->gate);
+    tile->segment = o->from.segment;
+    tile->values = o->values;
+    tile->own = o->own;
+    tile->x = (const TALLY_T *)(const void *)(shared->bytes + o->x.room + (is_dense ? tally_skew(&o->x) : 0));
+    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(shared->bytes + o->y.room + (y_is_dense ? tally_skew(&o->y) : 0));
+    tile->ends = (const int32_t *)(const void *)(shared->bytes + o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0));
+    tile->origin = are_offsets ? (uint32_t)o->from.value : 0;
     return 1;
 }
 
-/* ---- segments that run over an edge ---- */
-
-/* Leaves of one segment that lie in one tile, from value `at` of the tile on: leaf `first` and those behind it. */
-typedef struct TALLY_N(part_run) {
-    int64_t first, place;
-    int32_t at, values, count;
-} TALLY_N(part_run);
-
-TALLY_FN TALLY_N(part_run) TALLY_N(run_of)(int64_t place, int64_t first, int32_t at, int32_t values) {
-    TALLY_N(part_run) run = {first, place, at, values, (values + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF};
-    if (place < 0) run.count = 0; /* no cut: some tile tells */
-    return run;
-}
-
-/* The end of a segment that began before the tile, and the beginning of one that ends behind it: leaf by leaf, by all warps. Gives how many
- * segments are the tile's own and end in it. */
-TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile) {
-    int32_t own = tile->own, until = tile->places[0] < tile->values ? tile->places[0] : tile->values;
-    TALLY_N(part_run) head = TALLY_N(run_of)(tile->from.place, tile->from.leaf, 0, until), tail = TALLY_N(run_of)(-1, 0, 0, 0);
-    if (own > 0 && tile->places[own] > tile->values) {
-        int32_t at = tile->places[--own];
-        tail = TALLY_N(run_of)(tile->to.place, 0, at, tile->values - at);
-    }
-    for (int32_t k = tally_warp(); k < head.count + tail.count; k += TALLY_WARPS) {
-        const int32_t is_head = k < head.count;
-        const TALLY_N(part_run) run = is_head ? head : tail;
-        int64_t leaf = run.first + (is_head ? k : k - head.count);
-        int32_t skip = (is_head ? k : k - head.count) * TALLY_DEVICE_LEAF, left = run.values - skip, at = run.at + skip;
-        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
-                                                  leaf * TALLY_DEVICE_LEAF);
-        if (tally_lane() == 0) *TALLY_N(node_at)(work->nodes, run.place + leaf) = node;
-    }
-    return own;
-}
-
-/* ---- segments within the tile ---- */
-
-/* Whether a thread has room for all columns, and how many of a warp's segments must have more than 8 values for that to be the way. */
-#ifdef TALLY_USER_TEXT
-#define TALLY_COLUMNS_FIT (!TALLY_USER_KEEPS_ORDER && sizeof(TALLY_N(column)) <= 8)
-#else
-#define TALLY_COLUMNS_FIT (TALLY_IS_FREE || sizeof(TALLY_N(column)) <= 8)
-#endif
-#define TALLY_COLUMNS_PAY 12
-
-/* Up to TALLY_WARP segments of the tile, from `first` on: one for each lane. Gives what was seen. */
-TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count) {
-    int32_t lane = tally_lane(), is_there = lane < count, at = is_there ? tile->places[first + lane] : 0;
-    int32_t n = is_there ? tile->places[first + lane + 1] - at : 0, saw = n < 0 ? TALLY_SAW_BAD_CUT : 0;
-    int64_t segment = tile->from.segment + first;
-    n = n < 0 ? 0 : n;
-    if (!tally_any(n > 4)) {
-        TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, n, 4);
-        if (is_there) saw |= TALLY_N(put_result)(work, segment + lane, node);
-        return saw;
-    }
-    uint32_t some = tally_ballot(n > 8 && n <= TALLY_DEVICE_SMALL), many = tally_ballot(n > TALLY_DEVICE_SMALL);
-    if (TALLY_COLUMNS_FIT && __builtin_popcount(some) >= TALLY_COLUMNS_PAY) {
-        int32_t is_mine = n <= TALLY_DEVICE_SMALL, mine = is_mine ? n : 0;
-        TALLY_N(node) node = TALLY_N(columns_node)(tile->x + at, tile->y + at, mine, (int32_t)tally_warp_max((uint32_t)mine));
-        if (is_there && is_mine) saw |= TALLY_N(put_result)(work, segment + lane, node);
-        some = 0;
-    } else if (tally_any(is_there && n <= 8)) {
-        int32_t few = n <= 8 ? n : 0;
-        TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, few, 8);
-        if (is_there && n <= 8) saw |= TALLY_N(put_result)(work, segment + lane, node);
-    }
-    while (some != 0) { /* four at a time: 8 lanes take the segment of lane `from` */
-        int32_t from = 0, begin, length, has = 0;
-        TALLY_UNROLL
-        for (int32_t g = 0; g < TALLY_WARP / TALLY_DEVICE_SMALL_COLUMNS; g++) {
-            int32_t next = __builtin_ffs((int32_t)some) - 1;
-            if (lane / TALLY_DEVICE_SMALL_COLUMNS == g) from = next < 0 ? 0 : next, has = next >= 0;
-            some &= some - 1;
-        }
-        begin = (int32_t)tally_shuffle((uint32_t)at, from);
-        length = (int32_t)tally_shuffle((uint32_t)n, from);
-        TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + begin, tile->y + begin, has ? length : 0, 0);
-        if (has && lane % TALLY_DEVICE_SMALL_COLUMNS == 0) saw |= TALLY_N(put_result)(work, segment + from, node);
-    }
-    while (many != 0) {
-        int32_t from = __builtin_ffs((int32_t)many) - 1;
-        int32_t begin = (int32_t)tally_shuffle((uint32_t)at, from), length = (int32_t)tally_shuffle((uint32_t)n, from);
-        TALLY_N(node) node = TALLY_N(shared_run)(tile->x + begin, tile->y + begin, length);
-        if (lane == 0) saw |= TALLY_N(put_result)(work, segment + from, node);
-        many &= many - 1;
-    }
-    return saw;
-}
+#include "lib/own_segments.h"
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_N(tile) tile;
-    int32_t own, rounds, share, saw = 0;
+    int32_t is_closed;
     if (!TALLY_N(read_tile)(&work, &tile, shared)) return;
-    own = TALLY_N(put_leaves)(&work, &tile);
-    /* Equal shares of at most TALLY_WARP segments for each warp, in as few rounds as there can be. */
-    rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
-    share = rounds == 0 ? 1 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
-    for (int32_t first = tally_warp() * share; first < own; first += TALLY_WARPS * share)
-        saw |= TALLY_N(take_segments)(&work, &tile, first, own - first < share ? own - first : share);
-    TALLY_N(tell)(&work, saw);
+    is_closed = TALLY_N(put_leaves)(&work, &tile, shared);
+    TALLY_N(tell)(&work, TALLY_N(take_own)(&work, &tile, is_closed, shared));
 }
 
 /* ---- spans ---- */
@@ -318,7 +293,7 @@ TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_o
     TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t saw = 0;
     if (!TALLY_N(climb)(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) saw = TALLY_N(put_result)(work, group->s, node);
+    if (tally_lane() == 0) saw = TALLY_N(put_result)(work, group->s, 0, node);
     TALLY_N(tell)(work, saw);
 }
 
@@ -346,13 +321,13 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
             int64_t end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
             const TALLY_N(group_of_leaves) found = {from.segment - 1, end - begin, leaf, from.place};
             before = found;
-            has_before = end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
+            has_before = from.place >= 0 && end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
         }
         if (from.value != to.value && to.segment > from.segment) { /* of one that ends behind */
             int64_t begin = tally_offset(cut, to.segment - 1), end = tally_offset(cut, to.segment);
             const TALLY_N(group_of_leaves) found = {to.segment - 1, end - begin, 0, to.place};
             behind = found;
-            has_behind = end > to.value;
+            has_behind = to.place >= 0 && end > to.value;
         }
     }
     TALLY_N(close_groups)(&work, has_before, before);
@@ -360,8 +335,6 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 }
 
 #undef TALLY_SEGMENTS_RESIDENT
-#undef TALLY_COLUMNS_FIT
-#undef TALLY_COLUMNS_PAY
 #undef TALLY_PIECE
 #undef TALLY_IS_APART
 #undef TALLY_UNROLL_SOME

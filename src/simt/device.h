@@ -126,6 +126,15 @@ TALLY_FN void tally_copy16(void *to, const char *p) {
     __builtin_memcpy(to, p, 16);
 }
 TALLY_FN void tally_copied(void) {}
+#define TALLY_HAS_BULK 1
+TALLY_FN void tally_open_gate(uint64_t *gate, int32_t bytes) { *gate = (uint64_t)bytes; }
+TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, uint64_t *gate) {
+    for (int32_t b = 0; b < bytes; b += 16) tally_copy16((char *)to + b, from + b);
+    *gate -= (uint64_t)bytes;
+}
+TALLY_FN void tally_pass_gate(uint64_t *gate) {
+    while (*gate != 0) tally__simt_before_fresh(gate); /* for ever, if fewer were copied: the simulator's patience ends */
+}
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     tally__simt_before_fresh(p);
     return __atomic_load_n(p, __ATOMIC_RELAXED);

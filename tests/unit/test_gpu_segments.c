@@ -231,6 +231,40 @@ static void test_forms(void **state) {
     }
 }
 
+/* ---- exact sums in one f64: ranges of values at the border of what it holds ---- */
+
+/* In each segment numbers near 1 that cancel, in long ones also near 2^-50, and others smaller by `apart` binades, with bits to their last: what a sum
+ * in f64 may lose, or one in two parts. */
+static const float *wide_values(const ragged *r, int turn) {
+    float *x = scratch(X, (size_t)r->values * sizeof *x + 1), *first = x;
+    for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
+        const int64_t n = r->lengths[s], apart = 15 + (s + turn) % (s % 2 ? 30 : 90);
+        double last_bit = 0x1p-23;
+        for (int64_t k = 0; k < apart; k++) last_bit /= 2;
+        for (int64_t i = 0; i < n; i++) first[i] = (float)(last_bit * (double)(0x800001 + 2 * (i % 7)));
+        if (n > 2) first[0] = 1.5f, first[n - 1] = -1.5f;
+        if (n > 64) first[1] = 0x1.8p-50f, first[n - 2] = -0x1.8p-50f;
+    }
+    return x;
+}
+
+static void test_ranges(void **state) {
+    static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9};
+    const subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST};
+    (void)state;
+    for (int turn = 0; turn < (quick ? 2 : 6); turn++) {
+        ragged r = {.lengths = scratch(LENGTHS, 600 * sizeof(int64_t))};
+        while (r.count < 600) r.values += r.lengths[r.count] = lengths[(turn < 3 ? r.count : r.count % 3) % 12], r.count++;
+        problem p = {.s = &s, .r = r, .x = (const char *)wide_values(&r, turn)};
+        char *wanted = scratch(WANTED, result_bytes(&s) * (size_t)r.count + 1);
+        set_scene(&s, CANCELLATION, r.values);
+        p.y = p.x;
+        p.due = reduce_slices(&s, p.x, p.y, &p.r, wanted);
+        p.wanted = wanted;
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, turn);
+    }
+}
+
 /* ---- plans ---- */
 
 static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
@@ -484,7 +518,7 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_plans),          cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_ranges),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
