@@ -3,7 +3,7 @@
 # Builds libtally and bench_gpu, measures, and leaves gpu-DATE-GPU.json, .md and .svg in FOLDER (default: $OUT, or
 # docs/measurements). Says where time went. BUILD: the build folder (build/gpu, which git ignores); JOBS; COMMIT: what to call
 # the code where git is not there. Exit status: bench_gpu's, 1 if some result of Tally was wrong. --segments: segments in place of all
-# else; leaves segments.jsonl in FOLDER and prints it as a table. --build: builds all there is and measures nothing.
+# else; leaves segments.jsonl and .svg in FOLDER and prints a table. --build: builds all there is and measures nothing.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 seconds=240 torch_seconds=90 quick='' torch=yes segments='' only_build='' folder=${OUT:-docs/measurements}
@@ -61,7 +61,7 @@ if [ -n "$segments" ]; then
     result=$?
     [ -n "$torch" ] && step PyTorch "$python" bench/gpu/torch_segments.py $quick >>"$raw/segments.jsonl"
     cp "$raw/segments.jsonl" "$folder"
-    "$python" bench/gpu/segments_table.py "$folder/segments.jsonl"
+    "$python" bench/gpu/segments_table.py "$folder/segments.jsonl" "$folder/segments.svg"
     finish $result
 fi
 

@@ -1,29 +1,77 @@
 #!/usr/bin/env python3
-"""What bench_segments and torch_segments.py measured, as a table: a row for each contender, the share of the plain pass for each cut."""
+"""What bench_segments and torch_segments.py measured: a table, a row for each contender, the share of the plain pass for each cut, and a chart.
+
+    bench/gpu/segments_table.py FILE.jsonl [CHART.svg]
+"""
 
 import json
+import pathlib
 import sys
 
-rows, cuts = {}, []
-for line in open(sys.argv[1]):
-    one = json.loads(line)
-    key = " ".join(one[k] for k in ("who", "op", "type", "form"))
-    rows.setdefault(key, {})[one["segments"]] = one
-    if one["segments"] not in cuts:
-        cuts.append(one["segments"])
-print("| | " + " | ".join(cuts) + " |\n| --- |" + " ---: |" * len(cuts))
-for key, row in rows.items():
-    cells = []
-    for cut in cuts:
-        one = row.get(cut)
-        if one is None or one["us"] < 0:
-            cells.append("")
-        elif key.startswith("plain"):
-            cells.append("%.0f GB/s" % one["gbps"])
-        else:
-            cells.append("%.3f%s" % (one["share"], " WRONG" if one["note"].startswith("OTHER") else ""))
-    print("| %s | %s |" % (key, " | ".join(cells)))
-for key, row in rows.items():
-    for cut, one in row.items():
-        if one["note"]:
-            print("%s, %s: %s" % (key, cut, one["note"]))
+TITLES = {"=1": "all 1", "=3": "all 3", "power": "power law", "half and threes": "half, and threes"}
+BARS = [  # of the chart: who, type, form, color, caption
+    ("tally", "f32", "offsets i32", "#6bbf9c", "Tally, canonical order"),
+    ("tally exact", "f32", "offsets i32", "#0b6e4f", "Tally, exact"),
+    ("tally", "f32", "owners i32", "#c9e5d8", "Tally, canonical order, owners"),
+    ("CUB DeviceSegmentedReduce", "f32", "offsets i32", "#d98e04", "CUB DeviceSegmentedReduce"),
+    ("CUB ReduceByKey", "f32", "owners i32", "#e9c46a", "CUB ReduceByKey"),
+    ("PyTorch segment_reduce", "f32", "offsets i64", "#b23a48", "PyTorch segment_reduce"),
+]
+
+
+def title(cut):
+    return TITLES.get(cut, "all " + cut[1:] if cut.startswith("=") else cut)
+
+
+def load(path):
+    rows, cuts = {}, []
+    for line in open(path):
+        one = json.loads(line)
+        rows.setdefault((one["who"], one["op"], one["type"], one["form"]), {})[one["segments"]] = one
+        if one["segments"] not in cuts:
+            cuts.append(one["segments"])
+    return rows, cuts
+
+
+def table(rows, cuts):
+    print("| | " + " | ".join(title(cut) for cut in cuts) + " |\n| --- |" + " ---: |" * len(cuts))
+    for key, row in rows.items():
+        cells = []
+        for cut in cuts:
+            one = row.get(cut)
+            if one is None or one["us"] < 0:
+                cells.append("")
+            elif key[0].startswith("plain"):
+                cells.append("%.0f GB/s" % one["gbps"])
+            else:
+                cells.append("%.3f%s" % (one["share"], " WRONG" if one["note"].startswith("OTHER") else ""))
+        print("| %s | %s |" % (" ".join(key), " | ".join(cells)))
+    for key, row in rows.items():
+        for cut, one in row.items():
+            if one["note"]:
+                print("%s, %s: %s" % (" ".join(key), cut, one["note"]))
+
+
+def chart(rows, cuts, path):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+    try:
+        import chart as style  # bench/chart.py
+    except ImportError as reason:
+        print(f"no chart: {reason} (Debian: python3-matplotlib)")
+        return
+    figure, axis = style.plt.subplots(figsize=(12, 4), constrained_layout=True)
+    for k, (who, kind, form, color, caption) in enumerate(BARS):
+        row = rows.get((who, "sum", kind, form), {})
+        shares = [row[cut]["share"] if cut in row else 0 for cut in cuts]
+        axis.bar([i + (k - 2.5) / 7 for i in range(len(cuts))], shares, 1 / 7, color=color, label=caption)
+    axis.axhline(0.9, color="#999999", linewidth=0.7, linestyle="--")
+    axis.set_xticks(range(len(cuts)), [title(cut) for cut in cuts])
+    axis.set_title("Sum of 2^28 f32 in segments: share of a plain pass over as many bytes (dashed: 0.9)")
+    axis.legend(frameon=False, ncols=6, loc="upper center", bbox_to_anchor=(0.5, -0.08))
+    figure.savefig(path, metadata={"Date": None})
+
+
+measured = load(sys.argv[1])
+table(*measured)
+if len(sys.argv) > 2:
+    chart(*measured, sys.argv[2])
