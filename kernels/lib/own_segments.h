@@ -66,6 +66,7 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, TALLY_N(tile) *tile
     if (tile->own <= TALLY_WARP) {
         span = TALLY_N(span_of)(tile, tally_lane(), tally_lane() < tile->own);
         some = tally_ballot(span.n > TALLY_DEVICE_LEAF);
+        if (tally_any(span.saw)) some = 0; /* segments of no cut may overlap, and have more leaves than there is room for */
     }
     if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
     uint32_t left = some;

@@ -172,11 +172,12 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
     const tally_edge from = cut->edges[tally_block()], to = cut->edges[tally_block() + 1];
     const int64_t values = tally_apart(to.value, from.value), own = tally_apart(to.segment, from.segment);
-    const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
-    const tally_piece ends = {cut->offsets, 4 * (cut->count + 1), 4 * from.segment, 4 * (int32_t)own + 4, 0};
     o->is_good = from.segment >= 0 && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
                  from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
                  values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
+    if (!o->is_good) return;
+    const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
+    const tally_piece ends = {cut->offsets, 4 * (cut->count + 1), 4 * from.segment, 4 * (int32_t)own + 4, 0};
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;

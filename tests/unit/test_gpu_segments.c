@@ -458,6 +458,8 @@ static void test_bad_cuts(void **state) {
             index[at + 4] = bad[b] == 0 && at == 0 ? 2 : bad[b];
             expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
         }
+    for (int64_t i = 0; i <= 21; i++) index[i] = i % 2 ? 8000 : 0; /* in one tile, which has no room for so many leaves */
+    expect_refused(TALLY_OFFSETS, index, 22, 21, 8000);
     for (int64_t i = 0; i <= COUNT; i++) index[i] = 3 * i; /* beyond the array */
     expect_refused(TALLY_OFFSETS, index, COUNT + 1, COUNT, VALUES);
     for (int64_t i = 0; i <= COUNT; i++) index[i] = (i * 7919) % VALUES;
