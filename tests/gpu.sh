@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [compile] [gallery] [sanitizer] [bench]: what needs a GPU, on a machine that has one; all of it by default. Binaries come from
-# build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
+# tests/gpu.sh [tests] [rows] [segments] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU, on a machine that has one; all
+# of it but the last sanitizer by default. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack
+# cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -45,12 +46,12 @@ for part in $wanted; do
         end_parts
         ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
-    sanitizer)
+    sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
         for tool in memcheck racecheck initcheck synccheck; do
-            part "$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu --cuda --quick
-            part "$tool-user" timeout 100 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_user --cuda --quick
-            part "$tool of rows" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_rows --cuda --quick
-            part "$tool-segments" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gpu_segments --cuda --quick
+            for name in gpu gpu_user gpu_rows gpu_segments; do
+                begin_part "$tool-$name" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/test_$name" --cuda --quick
+            done
+            end_parts
         done
         ;;
     gallery)
