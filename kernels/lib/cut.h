@@ -1,10 +1,11 @@
 /* How segments are shared out to tiles: Merrill and Garland's merge path, in bytes ("Merge-based parallel sparse matrix-vector
  * multiplication", 2016), with the edges of tiles moved to borders of leaves.
  *
- * A segment lies at a position: the bytes of all values before it, and 4 for each segment before it, its end marker. Tile t owns the segments
- * that lie in its TALLY_TILE_BYTES, so that values and empty segments are shared alike. It reads whole leaves: its first value is the first
- * of a leaf of the segment that runs over the tile's edge, at or behind that edge. Neighbours reckon the same, so that each value is read by
- * one tile, and each leaf lies in one. */
+ * A segment lies at a position: the bytes of all values before it, and 4 for each segment before it, its end marker. Borders are TALLY_TILE_BYTES
+ * apart, so that values and empty segments are shared alike. A tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK before the
+ * border; else it is in the segment that runs over the border, at the first of its leaves that begins there or behind. Tile t owns the segments that
+ * begin between its edges, and reads the values between them: neighbours take the same edge from memory, so that each value is read by one tile, and
+ * each leaf lies in one. */
 #ifndef TALLY_CUT_H
 #define TALLY_CUT_H
 
