@@ -74,9 +74,17 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32
     return saw;
 }
 
+/* What has been told: others may be telling more, and a look spares most of the atomic operations. */
+TALLY_FN int32_t TALLY_N(told)(const tally_work *work) {
+#ifdef __CUDACC_RTC__
+    return *(volatile int32_t *)work->saw;
+#else
+    return __atomic_load_n(work->saw, __ATOMIC_RELAXED);
+#endif
+}
 /* What this lane has seen, and what all have, to be told once. */
 TALLY_FN void TALLY_N(tell_seldom)(const tally_work *work, int32_t saw) {
-    if (saw != 0 && (saw & ~*(volatile int32_t *)work->saw) != 0) tally_or32(work->saw, saw);
+    if (saw != 0 && (saw & ~TALLY_N(told)(work)) != 0) tally_or32(work->saw, saw);
 }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     int32_t all = 0;
