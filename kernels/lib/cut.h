@@ -10,6 +10,8 @@
 #define TALLY_CUT_H
 
 #include "lib/device.h"
+#include "lib/lanes64.h"
+#include "lib/wrapping.h"
 
 #ifdef __CUDACC_RTC__
 #define TALLY_ROLLED _Pragma("unroll 1") /* seldom run: not worth its room */
@@ -75,18 +77,8 @@ TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t
     }
 }
 
-/* Of what any index may say, wrapping around. */
-TALLY_FN int64_t tally_apart(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
-TALLY_FN int64_t tally_further(int64_t a, int64_t by) { return (int64_t)((uint64_t)a + (uint64_t)by); }
-
 /* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one. */
 TALLY_FN int32_t tally_place_of(int64_t at) { return at < 0 ? -1 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
-
-/* 64 bits of another lane. */
-TALLY_FN int64_t tally_shuffle_wide(int64_t v, int32_t lane) {
-    uint64_t low = tally_shuffle((uint32_t)(uint64_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
-    return (int64_t)(high << 32 | low);
-}
 
 /* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {

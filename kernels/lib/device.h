@@ -22,6 +22,7 @@
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
  *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
  *     tally_copied()              the copies that this thread began are done
+ *     tally_look32(p)             32 bits that others may be writing; old, perhaps
  *     tally_open_gate(gate, bytes)  tally_copy_bulk(to, from, bytes, gate)  tally_pass_gate(gate)
  *                                 one thread begins to copy so many bytes in all to shared memory, each copy at addresses and of a size that
  *                                 are multiples of 16; behind a barrier all threads wait for them. TALLY_HAS_BULK: whether the device can
@@ -91,6 +92,7 @@ TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
 TALLY_FN void tally_or32(int32_t *p, int32_t v) { atomicOr(p, v); }
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) { return atomicExch(p, v); }
+TALLY_FN int32_t tally_look32(const int32_t *p) { return *(const volatile int32_t *)p; }
 TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"

@@ -5,8 +5,10 @@
 #define TALLY_LEVELS_H
 
 #include "lib/device.h"
+#include "lib/lanes64.h"
 #include "lib/limbs.h"
 #include "lib/plan.h"
+#include "lib/wrapping.h"
 
 enum {
     TALLY_DEVICE_LEVELS = 4,
@@ -30,7 +32,6 @@ TALLY_FN int32_t tally_choose_levels(tally_levels *a, int32_t high, int32_t unit
     return a->count;
 }
 
-TALLY_FN double tally_anchor(int32_t unit) { return tally_from_bits_f64(((int64_t)(unit + 52 + 1023) << 52) | (int64_t)1 << 51); }
 TALLY_FN void tally_begin_levels(const tally_levels *a, double *at, const int32_t count) {
     TALLY_UNROLL
     for (int32_t k = 0; k < count; k++) at[k] = tally_anchor(a->unit[k]);
@@ -44,9 +45,11 @@ TALLY_FN void tally_put_term(double *at, double rest, const int32_t from, const 
     }
     at[count - 1] = at[count - 1] + rest;
 }
+/* Units by which an accumulator has moved away from its anchor. */
+TALLY_FN int64_t tally_moved(double at, int32_t unit) { return tally_apart(tally_bits_f64(at), tally_bits_f64(tally_anchor(unit))); }
 TALLY_FN void tally_end_levels(tally_levels *a, const double *at, const int32_t count) {
     TALLY_UNROLL
-    for (int32_t k = 0; k < count; k++) a->units[k] += tally_bits_f64(at[k]) - tally_bits_f64(tally_anchor(a->unit[k]));
+    for (int32_t k = 0; k < count; k++) a->units[k] += tally_moved(at[k], a->unit[k]);
 }
 
 /* Adds v * 2^offset to limbs that others add to at the same time; as tally_deposit does. */
@@ -59,15 +62,6 @@ TALLY_FN void tally_deposit_shared(int64_t *limbs, int64_t v, int32_t offset) {
     tally_add64(limbs + i + 2, (v >> 32) >> (32 - s));
 }
 
-TALLY_FN int64_t tally_shuffle64(int64_t v, int32_t mask) {
-    uint64_t low = tally_shuffle_xor((uint32_t)v, mask), high = tally_shuffle_xor((uint32_t)((uint64_t)v >> 32), mask);
-    return (int64_t)(high << 32 | low);
-}
-/* The value of that lane, in every one. */
-TALLY_FN int64_t tally_of_lane64(int64_t v, int32_t lane) {
-    uint64_t low = tally_shuffle((uint32_t)v, lane), high = tally_shuffle((uint32_t)((uint64_t)v >> 32), lane);
-    return (int64_t)(high << 32 | low);
-}
 TALLY_FN int64_t tally_warp_sum(int64_t v) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) v += tally_shuffle64(v, mask);
     return v;

@@ -160,7 +160,7 @@ TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(ti
 /* The tile's own segments, in equal shares of at most TALLY_WARP for each warp, in as few rounds as there can be. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
     const int32_t own = tile->own, rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
-    const int32_t share = rounds <= 1 ? (own + TALLY_WARPS - 1) / TALLY_WARPS : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
+    const int32_t share = rounds == 0 ? 0 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
     uint16_t *listed = shared->listed[tally_warp()];
     int32_t saw = 0, waiting = 0;
     for (int32_t first = tally_warp() * share; first < own || waiting > 0; first += TALLY_WARPS * share) {

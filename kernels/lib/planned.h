@@ -35,16 +35,11 @@ TALLY_FN TALLY_N(partial) TALLY_N(no_partial)(void) {
     return a;
 }
 /* Counts of values that no level holds are any numbers, which nobody looks at: they may wrap around. */
-TALLY_FN int64_t TALLY_N(both_counts)(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-/* A count, and what the accumulator `at` of that unit has moved away from its anchor. */
-TALLY_FN int64_t TALLY_N(with_units)(int64_t count, double at, int32_t unit) {
-    return (int64_t)((uint64_t)count + ((uint64_t)tally_bits_f64(at) - (uint64_t)tally_bits_f64(tally_anchor(unit))));
-}
 TALLY_FN void TALLY_N(join_partials)(TALLY_N(partial) *a, TALLY_N(partial) b) {
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) { TALLY_IF_SUM(a->sum[k] = TALLY_N(both_counts)(a->sum[k], b.sum[k]);) }
+    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) { TALLY_IF_SUM(a->sum[k] = tally_further(a->sum[k], b.sum[k]);) }
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) { TALLY_IF_PRODUCTS(a->products[k] = TALLY_N(both_counts)(a->products[k], b.products[k]);) }
+    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) { TALLY_IF_PRODUCTS(a->products[k] = tally_further(a->products[k], b.products[k]);) }
     a->absent += b.absent;
     a->seen |= b.seen;
 #ifdef TALLY_KEYS
@@ -164,7 +159,7 @@ TALLY_FN void TALLY_N(count_values)(TALLY_N(partial) *p, const tally_levels *lev
     TALLY_UNROLL
     for (int32_t i = 0; i < count; i++) tally_put_term(at, TALLY_N(term)(x[i * apart]), 0, most);
     TALLY_UNROLL
-    for (int32_t k = 0; k < most; k++) p->sum[k] = TALLY_N(with_units)(p->sum[k], at[k], levels->unit[k]);
+    for (int32_t k = 0; k < most; k++) p->sum[k] = tally_further(p->sum[k], tally_moved(at[k], levels->unit[k]));
 }
 #endif
 #ifdef TALLY_PRODUCTS
@@ -181,7 +176,7 @@ TALLY_FN void TALLY_N(count_products)(TALLY_N(partial) *p, const tally_levels *l
 #endif
     }
     TALLY_UNROLL
-    for (int32_t k = 0; k < most; k++) p->products[k] = TALLY_N(with_units)(p->products[k], at[k], levels->unit[k]);
+    for (int32_t k = 0; k < most; k++) p->products[k] = tally_further(p->products[k], tally_moved(at[k], levels->unit[k]));
 }
 #endif
 
@@ -232,7 +227,7 @@ TALLY_FN tally_pair TALLY_N(pair_of)(const int64_t *counts, const tally_levels *
     TALLY_UNROLL
     for (int32_t k = 0; k < most; k++) {
         if (k >= levels->count) continue;
-        int64_t size = counts[k] < 0 ? (int64_t)(0 - (uint64_t)counts[k]) : counts[k];
+        int64_t size = counts[k] < 0 ? tally_apart(0, counts[k]) : counts[k];
         *sure &= size <= (int64_t)1 << 53;
         part[k] = tally_scale((double)counts[k], levels->unit[k]);
     }

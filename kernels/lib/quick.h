@@ -10,6 +10,7 @@
 
 #include "lib/cut.h"
 #include "lib/expansion.h"
+#include "lib/plan.h"
 
 /* Sums of narrow floats alone: a column is their sum in f64 and the range of their sizes, which tells whether all additions were exact. */
 #if !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
@@ -157,11 +158,7 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 
 #ifdef TALLY_IS_NARROW_SUM
 TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
-    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
-        const uint64_t bits = (uint64_t)tally_bits_f64(sum);
-        uint64_t low = tally_shuffle_xor((uint32_t)bits, mask), high = tally_shuffle_xor((uint32_t)(bits >> 32), mask);
-        sum += tally_from_bits_f64((int64_t)(high << 32 | low));
-    }
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
 }
 /* A leaf of n > 64 values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
@@ -169,7 +166,7 @@ TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
 TALLY_FN TALLY_N(node) TALLY_N(leaf_in_two)(const TALLY_T *x, int32_t n, int32_t present, TALLY_N(column) range) {
     const int32_t high = (int32_t)(range.most >> 23) - 126, low = (int32_t)((range.least + 1) >> 23), log2_n = 32 - __builtin_clz((uint32_t)n - 1);
     const int32_t last = high + log2_n - 53; /* of the power of two */
-    const double anchor = tally_from_bits_f64((int64_t)(last + 52 + 1023) << 52 | (int64_t)1 << 51);
+    const double anchor = tally_anchor(last);
     double above = -0.0, below = -0.0;
     TALLY_N(node) a;
     TALLY_ROLLED
@@ -189,17 +186,9 @@ TALLY_FN TALLY_N(node) TALLY_N(leaf_in_two)(const TALLY_T *x, int32_t n, int32_t
 
 /* ---- results ---- */
 
-#ifndef TALLY_IS_NARROW_SUM
-/* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
-TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
-    tally_quick zero;
-    zero.value = a.p[0] == 0 ? a.p[0] : 0.0;
-    zero.sure = !a.lost;
-    return zero;
-}
-#endif
 #ifdef TALLY_IS_NARROW_SUM
-/* A sum rounded to odd, which rounds to f32 as the sum itself; a quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
+/* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a quotient of doubles, unless it is
+ * next to a tie of f32 or below its normal numbers. */
 TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     tally_pair total = {a.p[0], a.p[1]};
     tally_quick q;
@@ -215,10 +204,18 @@ TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_m
     return q;
 }
 #else
-TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_f64) {
+/* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
+TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
+    tally_quick zero;
+    zero.value = a.p[0] == 0 ? a.p[0] : 0.0;
+    zero.sure = !a.lost;
+    return zero;
+}
+TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+    const int64_t by = is_mean ? n : 1;
     tally_pair total = TALLY_TOTAL(a);
-    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : n == 1 ? tally_nearest(total, is_f64) : tally_quick_mean(total, (double)n, is_f64);
-    q.sure &= !a.lost && n < 1 << 20 && tally_is_finite(q.value);
+    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : by == 1 ? tally_nearest(total, is_f64) : tally_quick_mean(total, (double)by, is_f64);
+    q.sure &= !a.lost && by < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
 #endif
@@ -258,7 +255,7 @@ typedef struct TALLY_N(result) {
 } TALLY_N(result);
 TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    tally_quick sum = TALLY_N(quick_mean)(a.sum, 1, natural.digits == 53), mean = TALLY_N(quick_mean)(a.sum, a.n, 1);
+    tally_quick sum = TALLY_N(quick_mean)(a.sum, a.n, 0, natural.digits == 53), mean = TALLY_N(quick_mean)(a.sum, a.n, 1, 1);
     tally_quick var = TALLY_N(quick_spread)(a, final, 1);
     result->n = a.n;
     result->floats[0] = (double)TALLY_N(value)(TALLY_N(from_key)(a.low));
@@ -281,13 +278,9 @@ TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     q = TALLY_N(quick_spread)(a, final, is_f64);
 #elif defined(TALLY_SUM_TERM)
-#ifdef TALLY_IS_NARROW_SUM
     q = TALLY_N(quick_mean)(a.sum, a.n, final->mean, is_f64);
 #else
-    q = TALLY_N(quick_mean)(a.sum, final->mean ? a.n : 1, is_f64);
-#endif
-#else
-    q = final->root ? TALLY_N(quick_root)(a.products, is_f64) : TALLY_N(quick_mean)(a.products, 1, is_f64);
+    q = final->root ? TALLY_N(quick_root)(a.products, is_f64) : TALLY_N(quick_mean)(a.products, a.n, 0, is_f64);
 #endif
     *result = q.value;
     if (a.n == 0) { /* lib/sums.h says the same of no values */

@@ -21,7 +21,7 @@ typedef struct tally_scan_shared {
 TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
     int64_t sum = mine, before = 0;
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        int64_t earlier = tally_shuffle_wide(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
+        int64_t earlier = tally_of_lane64(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
         if (tally_lane() >= apart) sum += earlier;
     }
     tally_barrier();
@@ -147,7 +147,7 @@ TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int6
     for (; wide != 0; wide &= wide - 1) {
         int32_t lane = __builtin_ffs((int32_t)wide) - 1, from = (int32_t)tally_shuffle((uint32_t)(low - first), lane);
         int32_t to = (int32_t)tally_shuffle((uint32_t)(high - first), lane);
-        int64_t there = tally_shuffle_wide(value, lane);
+        int64_t there = tally_of_lane64(value, lane);
         for (int32_t s = from + tally_lane(); s <= to; s += TALLY_WARP) tally_put_offset(cut, first + s, there);
     }
 }
@@ -183,8 +183,8 @@ TALLY_FN int32_t tally_take_owners(const tally_cut_work *cut, const tally_owners
     return is_bad;
 }
 
-/* Four owners of a lane behind the one before them, where no lane's step up by more than TALLY_OWNERS_STEP: whether they do, and the offsets that follow. Where
- * all steps are within the segments and the block's offsets, nothing else needs a look. */
+/* Four owners of a lane behind the one before them: the offsets that follow, where in no lane they step up by more than TALLY_OWNERS_STEP, and all
+ * are within the segments and the block's offsets. False: nothing is done. */
 enum { TALLY_OWNERS_EACH = 4, TALLY_OWNERS_STEP = 32 };
 TALLY_FN int32_t tally_put_near_owners(const tally_cut_work *cut, const tally_owners_range *o, int64_t i, uint32_t before, const uint32_t *w) {
     const uint32_t first = (uint32_t)(o->first < INT32_MAX ? o->first : INT32_MAX), last = (uint32_t)(o->last < INT32_MAX ? o->last : INT32_MAX);
@@ -305,8 +305,8 @@ TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, in
         uint32_t behind = tally_ballot(at >= b->high || here >= position);
         int32_t first = __builtin_ffs((int32_t)behind) - 1;
         int64_t low = b->low + first * step, high = low + step;
-        b->high_position = tally_shuffle_wide(here, first);
-        if (first > 0) b->low_position = tally_shuffle_wide(here, first - 1);
+        b->high_position = tally_of_lane64(here, first);
+        if (first > 0) b->low_position = tally_of_lane64(here, first - 1);
         b->high = high < b->high ? high : b->high;
         b->low = low;
     }

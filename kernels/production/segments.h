@@ -74,17 +74,9 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32
     return saw;
 }
 
-/* What has been told: others may be telling more, and a look spares most of the atomic operations. */
-TALLY_FN int32_t TALLY_N(told)(const tally_work *work) {
-#ifdef __CUDACC_RTC__
-    return *(volatile int32_t *)work->saw;
-#else
-    return __atomic_load_n(work->saw, __ATOMIC_RELAXED);
-#endif
-}
-/* What this lane has seen, and what all have, to be told once. */
+/* What this lane has seen, and what all have, to be told once: a look spares most of the atomic operations. */
 TALLY_FN void TALLY_N(tell_seldom)(const tally_work *work, int32_t saw) {
-    if (saw != 0 && (saw & ~TALLY_N(told)(work)) != 0) tally_or32(work->saw, saw);
+    if (saw != 0 && (saw & ~tally_look32(work->saw)) != 0) tally_or32(work->saw, saw);
 }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     int32_t all = 0;
@@ -228,10 +220,10 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
     if (TALLY_N(ends_are_offsets)(cut, o->from.value))
         tally_copy_piece(&o->ends, shared, 4, TALLY_BLOCK_THREADS);
     else if ((uint64_t)cut->offsets % 8 == 0 && cut->offset_bytes == 8) {
-        const uint64_t *offsets = (const uint64_t *)(const void *)cut->offsets + o->from.segment;
+        const int64_t *offsets = (const int64_t *)(const void *)cut->offsets + o->from.segment;
         TALLY_UNROLL_SOME
         for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)
-            places[i] = tally_place_of((int64_t)(offsets[i] - (uint64_t)o->from.value));
+            places[i] = tally_place_of(tally_apart(offsets[i], o->from.value));
     } else {
         TALLY_ROLLED
         for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)
@@ -310,8 +302,8 @@ TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_o
 TALLY_FN void TALLY_N(close_groups)(const tally_work *work, int32_t is_there, TALLY_N(group_of_leaves) mine) {
     for (uint32_t some = tally_ballot(is_there); some != 0; some &= some - 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1;
-        const TALLY_N(group_of_leaves) group = {tally_shuffle_wide(mine.s, lane), tally_shuffle_wide(mine.count, lane),
-                                                tally_shuffle_wide(mine.leaf, lane), tally_shuffle_wide(mine.place, lane)};
+        const TALLY_N(group_of_leaves) group = {tally_of_lane64(mine.s, lane), tally_of_lane64(mine.count, lane),
+                                                tally_of_lane64(mine.leaf, lane), tally_of_lane64(mine.place, lane)};
         TALLY_N(close_group)(work, &group);
     }
 }

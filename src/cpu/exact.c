@@ -95,7 +95,7 @@ static void begin_levels(tally__levels *levels, bounds b, tally__tile_sum *sum) 
     levels->lowest = b.unit;
     levels->tiles = 0;
     levels->sum = sum;
-    for (int k = 0; k < levels->count; k++) levels->anchor[k] = tally_scale(1.5, levels->unit[k] + 52);
+    for (int k = 0; k < levels->count; k++) levels->anchor[k] = tally_anchor(levels->unit[k]);
     memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
 }
 
@@ -213,7 +213,7 @@ int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int ter
     if (given == 0) return 0;
     while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL) given++; /* more levels will do */
     if (given > TALLY_PARTS) return 0;
-    for (int k = 0; k < given; k++) anchor[k] = tally_scale(1.5, units[k] + 52);
+    for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;
 }

@@ -114,6 +114,7 @@ TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) {
     tally__simt_before_atomic(p, sizeof *p);
     return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);
 }
+TALLY_FN int32_t tally_look32(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
     tally__simt_before_load16(p);
