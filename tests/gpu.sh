@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU, on a machine that has one; all
-# of it but the last sanitizer by default. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack
-# cmocka. Results go to $OUT, or build/gpu.
+# of it but the last sanitizer by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
+# prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -30,6 +30,13 @@ race() { # race NAME OPTION...
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
 
+tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer
+sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
+    local tool=$1 program=$2
+    shift 2
+    timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/$program" --cuda --quick "$@"
+}
+
 wanted="${*:-tests rows segments compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
@@ -47,9 +54,13 @@ for part in $wanted; do
         ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
-        for tool in memcheck racecheck initcheck synccheck; do
-            for name in gpu gpu_user gpu_rows gpu_segments; do
-                begin_part "$tool-$name" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/test_$name" --cuda --quick
+        for tool in $tools; do
+            for name in gpu gpu_user; do
+                begin_part "$tool-$name" sanitize "$tool" "test_$name"
+            done
+            for share in $(seq 0 3); do
+                begin_part "$tool-rows-$share" sanitize "$tool" test_gpu_rows --share "$share/4"
+                begin_part "$tool-segments-$share" sanitize "$tool" test_gpu_segments --share "$share/4"
             done
             end_parts
         done
@@ -63,8 +74,8 @@ for part in $wanted; do
         part paper paper
         ;;
     gallery-sanitizer)
-        for tool in memcheck racecheck initcheck synccheck; do
-            part "gallery-$tool" timeout 150 compute-sanitizer --tool "$tool" --error-exitcode 9 build/dev/test_gallery --cuda --quick
+        for tool in $tools; do
+            part "gallery-$tool" sanitize "$tool" test_gallery
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;

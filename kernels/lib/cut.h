@@ -26,7 +26,7 @@ enum {
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
-    TALLY_OFFSETS_BLOCK = 4096, /* that rows write, or a plan checks */
+    TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
     TALLY_OWNERS_BLOCK = 32768,
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
@@ -41,7 +41,9 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     for (int32_t b = bytes - 1; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
 }
-TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) { return tally_entry(cut->offsets, cut->offset_bytes, s); }
+TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
+    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : s * cut->row;
+}
 
 /* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
 typedef struct tally_piece {

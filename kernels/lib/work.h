@@ -39,7 +39,8 @@ typedef struct tally_edge {
 /* What kernels of segments have beside: the cut as offsets, and what is made of it. */
 typedef struct tally_cut_work {
     const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
-    char *offsets;         /* what these make of them */
+    char *offsets;         /* what these make of them; NULL: of rows, which need none */
+    int64_t row;           /* values of each row */
     int32_t index_bytes, offset_bytes;
     int64_t count;         /* segments */
     int64_t tiles;

@@ -1,4 +1,4 @@
-/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from lengths, rows and owners. They
+/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from lengths and owners. They
  * trust nothing that the index says: a cut that does not fit leaves TALLY_SAW_BAD_CUT in *saw, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
@@ -104,15 +104,6 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
         if (i == cut->count - 1) tally_put_offset(cut, i + 1, at + length);
         before += total;
     }
-}
-
-/* ---- offsets of rows, which have one length ---- */
-
-TALLY_ENTRY(tally_cut_rows, 4) {
-    int64_t step = (int64_t)tally_blocks() * TALLY_BLOCK;
-    if (tally_block() == 0 && tally_thread() == 0) *work.saw = 0;
-    for (int64_t s = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); s <= work.cut.count; s += step)
-        tally_put_offset(&work.cut, s, s * work.length);
 }
 
 /* ---- offsets from owners ---- */

@@ -1,5 +1,5 @@
-/* Rows of more than 64 values that lie side by side, by an operator of kernels/exact: of each the true sum, whatever the order (docs/exact.md,
- * docs/design/007). No include guard. */
+/* Rows of more than a leaf that lie side by side, by an operator of kernels/exact: of each the true sum, whatever the order (docs/exact.md,
+ * docs/design/007); shorter ones are segments. No include guard. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -129,57 +129,7 @@ TALLY_LONG int32_t TALLY_N(join_tiles)(const tally_work *work, int64_t row, TALL
     return 1;
 }
 
-#define TALLY_TOGETHER 4 /* rows of at most TALLY_FEW stripes that a warp has on their way at once */
-#define TALLY_FEW (TALLY_GULP_STRIPES / TALLY_TOGETHER)
-
-/* Rows first to first + 3, as many as there are, packed, with one plan for all: lane k gets what is known of the k-th beyond `from`. */
-TALLY_LONG void TALLY_N(take_four)(const tally_work *work, int64_t first, int32_t from, TALLY_N(partial) *mine, TALLY_N(ruler) *of_mine) {
-    const int32_t n = (int32_t)work->length;
-    TALLY_N(pairs) pairs;
-    TALLY_N(ruler) ruler;
-    uint64_t there = 0;
-    int64_t absent[TALLY_TOGETHER];
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_GULP_STRIPES; s++) {
-        const int64_t row = first + s / TALLY_FEW, at = row * work->length;
-        TALLY_N(part) x, y;
-        __builtin_memset(&x, 0, sizeof x);
-        y = x;
-        if (row < work->outer && s % TALLY_FEW * TALLY_DEVICE_COLUMNS < n) {
-            const tally_source from_x = tally_source_of(work->x + at * TALLY_BYTES, TALLY_BYTES, TALLY_BYTES);
-            const tally_source from_y = tally_source_of(work->y + at * TALLY_BYTES, TALLY_BYTES, TALLY_BYTES);
-            x = y = TALLY_N(read_part_of)(&from_x, 0, s % TALLY_FEW, n);
-            if (TALLY_KERNEL_INPUTS == 2) y = TALLY_N(read_part_of)(&from_y, 0, s % TALLY_FEW, n);
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_PART; v++)
-                if (TALLY_N(place)(s % TALLY_FEW, v) < n) there |= (uint64_t)1 << (s * TALLY_PART + v);
-        }
-        __builtin_memcpy(pairs.x + s * TALLY_PART, &x, sizeof x);
-        __builtin_memcpy(pairs.y + s * TALLY_PART, &y, sizeof y);
-    }
-    pairs.there = 0;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_TOGETHER; k++) {
-        const int32_t i = k * TALLY_FEW * TALLY_PART;
-        absent[k] = 0;
-        pairs.there |= TALLY_N(leave_out)(pairs.x + i, pairs.y + i, there >> i & (UINT64_MAX >> (64 - TALLY_FEW * TALLY_PART)), &absent[k],
-                                          TALLY_FEW * TALLY_PART, 1)
-                       << i;
-    }
-    ruler = TALLY_N(plan_pairs)(&pairs, work->length, 0);
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_TOGETHER; k++) {
-        const int32_t i = k * TALLY_FEW * TALLY_PART;
-        TALLY_N(partial) p = TALLY_N(no_partial)();
-        TALLY_N(add_some)(&p, &ruler, pairs.x + i, pairs.y + i, pairs.there >> i, TALLY_FEW * TALLY_PART, 1);
-        p.absent = absent[k];
-        p = TALLY_N(fold_partial)(p, TALLY_WARP);
-        if (tally_lane() == from + k) *mine = p, *of_mine = ruler;
-    }
-}
-
-/* A warp has up to 32 rows, one after another or, where work.lanes says so, four at once, and lane k concludes the k-th; or several blocks
- * have one. */
+/* A warp has up to 32 rows, one after another, of which lane k concludes the k-th; or several blocks have one. */
 TALLY_FN void TALLY_N(take_rows)(const tally_work *work, TALLY_N(shared) *shared) {
     const int32_t is_tiled = work->tiles > 0;
     const int64_t first = is_tiled ? tally_block() / work->tiles : ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) << work->run;
@@ -190,8 +140,7 @@ TALLY_FN void TALLY_N(take_rows)(const tally_work *work, TALLY_N(shared) *shared
     TALLY_N(ruler) of_mine;
     if (count <= 0) return;
     TALLY_N(forget_levels)(&of_mine);
-    for (int32_t k = 0; k < count && work->lanes > 0; k += TALLY_TOGETHER) TALLY_N(take_four)(work, first + k, k, &mine, &of_mine);
-    for (int32_t k = 0; k < count && work->lanes == 0; k++) {
+    for (int32_t k = 0; k < count; k++) {
         TALLY_N(ruler) ruler;
         const TALLY_N(partial) p = TALLY_N(take_gulps)(work, first + k, gulp, step, &ruler);
         if (k == 0 || tally_lane() == k) mine = p, of_mine = ruler;
@@ -207,8 +156,6 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_rows_, TALLY_KERNEL)), TALLY_RESIDENT) {
 }
 
 #undef TALLY_EACH
-#undef TALLY_TOGETHER
-#undef TALLY_FEW
 #undef TALLY_GULP
 #undef TALLY_GULP_STRIPES
 #undef TALLY_RESIDENT

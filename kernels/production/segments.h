@@ -164,7 +164,7 @@ TALLY_FN int32_t TALLY_N(is_dense)(const tally_work *work, const char *values, i
 }
 /* Offsets of 4 bytes are read as they lie; others become places in the tile. */
 TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t origin) {
-    return cut->offset_bytes == 4 && (uint64_t)cut->offsets % 4 == 0 && origin <= INT32_MAX;
+    return cut->offset_bytes == 4 && cut->offsets != 0 && (uint64_t)cut->offsets % 4 == 0 && origin <= INT32_MAX;
 }
 
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
@@ -219,7 +219,10 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
     int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
     if (TALLY_N(ends_are_offsets)(cut, o->from.value))
         tally_copy_piece(&o->ends, shared, 4, TALLY_BLOCK_THREADS);
-    else if ((uint64_t)cut->offsets % 8 == 0 && cut->offset_bytes == 8) {
+    else if (cut->offsets == 0) { /* of rows */
+        const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
+        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS) places[i] = tally_place_of(before + i * cut->row);
+    } else if ((uint64_t)cut->offsets % 8 == 0 && cut->offset_bytes == 8) {
         const int64_t *offsets = (const int64_t *)(const void *)cut->offsets + o->from.segment;
         TALLY_UNROLL_SOME
         for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)

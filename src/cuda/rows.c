@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cuda/cuda.h"
+#include "cuda/segments.h"
 
 enum {
     FAN = 64,  /* as kernels/lib/tile.h combines nodes */
@@ -80,21 +81,9 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
     } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
 }
 
-/* Values side by side from an address at which 16 bytes are read at once. */
-static bool is_packed(const tally__call *call) {
-    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
-    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
-}
-
 static tally_status plan_long(const tally__call *call, plan *p) {
-    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
-    if (leaves == 1 || (leaves <= 32 && p->work.outer >= 16 * units)) {
-        /* A warp has one, or several short ones: four at once, of an exact operator one after another too. */
-        const int64_t fourth = call->spec->exact && bytes == 2 ? TALLY_LEAF_BYTES / 8 : TALLY_LEAF_BYTES / 4; /* as the kernels have room */
-        const bool four = is_packed(call) && p->work.length * bytes % 16 == 0 && p->work.length * bytes <= fourth && p->work.outer >= 64 * units;
-        if (four) p->work.run = 2;
-        p->work.lanes = four;
+    if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one, or of an exact operator several, one after another */
         while (call->spec->exact && leaves <= 4 && p->work.run < 5 && p->work.outer >> p->work.run > 64 * units) p->work.run++;
         p->outer = p->work.outer;
         p->blocks = over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
@@ -191,10 +180,20 @@ static tally_status launch(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
+/* Rows of at most a leaf are segments, and so are all of which some begin where 16 bytes cannot be read at once. */
+static bool are_segments(const tally__call *call, const tally_segments *cut) {
+    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    const bool is_packed = ((uintptr_t)call->in.x | (uintptr_t)call->in.y | (uintptr_t)(cut->length * bytes)) % 16 == 0 &&
+                           call->in.x_stride == bytes && call->in.y_stride == bytes;
+    if (call->spec->user != NULL) return true;
+    return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || !is_packed);
+}
+
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
     const int64_t results = cut->count * cut->inner;
     tally__cu_address room, saw;
     plan p;
+    if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
     TALLY_TRY(plan_rows(call, cut, &p));
     TALLY_TRY(lay_out(call, &p, results, &room, &saw));
     TALLY_TRY(launch(call, &p));

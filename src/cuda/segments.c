@@ -46,6 +46,7 @@ static tally_status measure(job *j) {
     cut->index = j->call->index;
     cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
     cut->offset_bytes = j->plan != NULL ? j->plan->cut.offset_bytes : j->cut.cut == TALLY_OFFSETS ? cut->index_bytes : count <= INT32_MAX ? 4 : 8;
+    cut->row = j->cut.cut == TALLY_ROWS ? j->cut.length : 0;
     return TALLY_OK;
 }
 
@@ -69,7 +70,7 @@ static int64_t take(parts *all, int64_t bytes) {
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
-    const bool has_offsets = j->cut.cut == TALLY_OFFSETS || j->plan != NULL;
+    const bool has_offsets = j->cut.cut == TALLY_OFFSETS || j->cut.cut == TALLY_ROWS || j->plan != NULL;
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
     all.arrivals = take(&all, arrival_bytes(cut));
@@ -93,8 +94,11 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
                            .length = is_rows ? j->cut.length : 0, .inner = is_rows ? j->cut.inner : 0, .final = c->spec->final,
                            .saw = PLACE(saw), .nodes = PLACE(nodes), .arrivals = PLACE(arrivals), .cut = *cut};
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
-    cut->offsets = j->plan != NULL ? j->plan->cut.offsets : j->cut.cut == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index : PLACE(offsets);
-    if (j->plan != NULL) cut->index = cut->offsets;
+    cut->offsets = is_rows                        ? NULL
+                   : j->plan != NULL              ? j->plan->cut.offsets
+                   : j->cut.cut == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
+                                                  : PLACE(offsets);
+    if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
     cut->unsure = PLACE(unsure);
     if (!j->reduces) return;
@@ -116,7 +120,7 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
 
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
-    enum { SUMS, SCAN, LENGTHS, OWNERS, ROWS, CHECK };
+    enum { SUMS, SCAN, LENGTHS, OWNERS, CHECK };
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
     int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
@@ -130,8 +134,7 @@ static tally_status prepare(const job *j) {
     } else if (j->cut.cut == TALLY_OWNERS) {
         TALLY_TRY(clear(j, j->work.saw, sizeof *j->work.saw));
         TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], shares(c->in.count + cut->count + 1, TALLY_OWNERS_BLOCK), &j->work));
-    } else if (j->cut.cut == TALLY_ROWS)
-        TALLY_TRY(tally__call_launch(c, kernels.more[ROWS], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), &j->work));
+    }
     TALLY_TRY(tally__call_launch(c, kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), &j->work));
     return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), &j->work);
 }

@@ -1,4 +1,4 @@
-/* Segments other than rows on a GPU. */
+/* Segments on a GPU; of rows those that cuda/rows.h leaves to it. */
 #ifndef TALLY_CUDA_SEGMENTS_H
 #define TALLY_CUDA_SEGMENTS_H
 
