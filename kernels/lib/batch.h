@@ -1,44 +1,65 @@
-/* Rows of at most 64 values, as a warp reads them: a batch of rows, of which each has some lanes, and a lane at most 8 values. No include guard;
- * behind lib/leaf.h. */
+/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. No include guard; behind lib/leaf.h. */
 #ifndef TALLY_BATCH_H
 #define TALLY_BATCH_H
-enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values */
+enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
 #endif
+#define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
+#include "lib/strip.h"
 
 typedef struct TALLY_N(batch) {
-    TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* values mine, mine + lanes, ...; 0 where there are none */
-    int64_t row, at; /* this lane's row and its first value; -1: there is none */
+    TALLY_N(strip) x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
+    int64_t row, rows; /* its first, and how many there are */
 } TALLY_N(batch);
+/* One of them. */
+typedef struct TALLY_N(row) {
+    TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS];
+    int64_t row; /* its number; -1: there is none */
+} TALLY_N(row);
 
 /* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take longer than the rest. */
 TALLY_FN int64_t TALLY_N(begin_of_row)(const tally_work *work, int64_t row) {
     int64_t outer;
-    if (work->inner == 1) return row * work->length;
     if (work->outer == 1) return row;
     outer = (row | work->inner) >> 32 == 0 ? (int64_t)((uint32_t)row / (uint32_t)work->inner) : row / work->inner;
     return outer * work->length * work->inner + (row - outer * work->inner);
 }
 
-/* Batch k of the warp, `lanes` lanes for each row, a constant. */
-TALLY_FN TALLY_N(batch) TALLY_N(read_batch)(const tally_work *work, int32_t k, const int32_t lanes) {
+/* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be read at once. */
+TALLY_FN TALLY_N(strip) TALLY_N(read_strip_of_rows)(const tally_work *work, const tally_source *from, int64_t row, int64_t rows, int64_t m,
+                                                    int32_t is_whole) {
+    TALLY_N(strip) strip;
+    if (is_whole) return TALLY_N(read_whole_strip)(from->values + (TALLY_N(begin_of_row)(work, row) + m * work->inner) * TALLY_BYTES);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        strip.v[v] = v < rows ? TALLY_N(read_one)(from, TALLY_N(begin_of_row)(work, row + v) + m * work->inner) : (TALLY_T)0;
+    return strip;
+}
+TALLY_FN TALLY_N(batch) TALLY_N(read_batch)(const tally_work *work) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    const int64_t warp = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
-    const int32_t together = TALLY_WARP / lanes, length = (int32_t)work->length;
+    const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;
     TALLY_N(batch) batch;
-    batch.row = ((warp << work->run) + k) * together + tally_lane() / lanes;
-    if (batch.row >= work->outer * work->inner) batch.row = -1;
-    batch.at = TALLY_N(begin_of_row)(work, batch.row);
+    batch.row = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
+    batch.rows = work->outer * work->inner - batch.row;
+    __builtin_memset(batch.x, 0, sizeof batch.x);
+    __builtin_memset(batch.y, 0, sizeof batch.y);
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
-        const int32_t i = tally_lane() % lanes + lanes * m;
-        batch.x[m] = batch.y[m] = 0;
-        if (lanes * m >= length) continue; /* of no row */
-        if (i < length && batch.row >= 0) batch.x[m] = batch.y[m] = TALLY_N(read_one)(&x, batch.at + i * work->inner);
-        if (TALLY_KERNEL_INPUTS == 2 && i < length && batch.row >= 0) batch.y[m] = TALLY_N(read_one)(&y, batch.at + i * work->inner);
+        if (m >= work->length || batch.rows <= 0) continue;
+        batch.x[m] = batch.y[m] = TALLY_N(read_strip_of_rows)(work, &x, batch.row, batch.rows, m, is_whole);
+        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = TALLY_N(read_strip_of_rows)(work, &y, batch.row, batch.rows, m, is_whole);
     }
     return batch;
 }
-/* Whether the lane has an m-th value. */
-TALLY_FN int32_t TALLY_N(lane_has)(const TALLY_N(batch) *batch, int32_t length, int32_t m, const int32_t lanes) {
-    return batch->row >= 0 && tally_lane() % lanes + lanes * m < length;
+/* Row v of them. */
+TALLY_FN TALLY_N(row) TALLY_N(row_of)(const TALLY_N(batch) *batch, int32_t v) {
+    TALLY_N(row) row;
+    row.row = v < batch->rows ? batch->row + v : -1;
+    TALLY_UNROLL
+    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
+        row.x[m] = batch->x[m].v[0], row.y[m] = batch->y[m].v[0];
+        TALLY_UNROLL
+        for (int32_t w = 1; w < TALLY_ACROSS; w++)
+            if (v == w) row.x[m] = batch->x[m].v[w], row.y[m] = batch->y[m].v[w]; /* registers have no index */
+    }
+    return row;
 }

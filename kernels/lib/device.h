@@ -8,6 +8,7 @@
  *     TALLY_ALIGN_OF(type)        what addresses of the type are multiples of
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
+ *     tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it anew, and keeps no registers for it till here
  *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
  *     tally_warp_barrier()        the same for a whole warp
  *     tally_fence()               writes before it are seen by whoever sees writes after it, in all blocks
@@ -59,6 +60,11 @@ typedef struct tally_quad {
     type *const name = &name##_shared
 
 TALLY_FN int32_t tally_thread(void) { return (int32_t)threadIdx.x; }
+TALLY_FN int32_t tally_thread_again(void) {
+    int32_t thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
 TALLY_FN int32_t tally_threads(void) { return (int32_t)blockDim.x; }
 TALLY_FN int32_t tally_block(void) { return (int32_t)blockIdx.x; }
 TALLY_FN int32_t tally_blocks(void) { return (int32_t)gridDim.x; }

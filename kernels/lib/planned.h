@@ -6,6 +6,7 @@
 #ifndef TALLY_PLANNED_H
 #define TALLY_PLANNED_H
 enum {
+    TALLY_PLANNED_ADDITIONS = 8, /* log2 of TALLY_MOST_MEET */
     TALLY_BEYOND = 1, /* a value that the plan does not hold */
     TALLY_NOT_MINUS_ZERO = 2,
     /* binades by which a plan from a sample is wider than it, above and below, if it can be */
@@ -79,11 +80,11 @@ TALLY_FN TALLY_N(partial) TALLY_N(fetch_partial)(const TALLY_N(partial) *from) {
 
 /* ---- planning ---- */
 
-/* log2 of the terms that may meet in one accumulator, such that counts of n terms' units stay below 2^63. */
+/* log2 of the terms of n that may meet in one accumulator, such that counts of n terms' units stay below 2^63. */
 TALLY_FN int32_t TALLY_N(additions_of)(int64_t n) {
     int32_t log = 1;
     while (n >> log != 0) log++;
-    return log - 11 > TALLY_LANE_ADDITIONS ? log - 11 : TALLY_LANE_ADDITIONS;
+    return log - 11 > TALLY_PLANNED_ADDITIONS ? log - 11 : log < TALLY_PLANNED_ADDITIONS ? log : TALLY_PLANNED_ADDITIONS;
 }
 /* The smallest size, minus 1, of values that the first level alone holds: they, or their squares, are multiples of its unit. */
 TALLY_FN uint32_t TALLY_N(first_alone)(const tally_levels *levels, const int32_t is_square) {
@@ -151,22 +152,35 @@ TALLY_FN TALLY_N(extent) TALLY_N(join_extents)(TALLY_N(extent) a, TALLY_N(extent
     return a;
 }
 
+/* Accumulators of a ruler's levels, which take up to TALLY_MOST_MEET pairs before they are counted. */
+typedef struct TALLY_N(running) {
+    TALLY_IF_SUM(double sum[TALLY_MOST_LEVELS_OF_VALUES];)
+    TALLY_IF_PRODUCTS(double products[TALLY_MOST_LEVELS_OF_PRODUCTS];)
+} TALLY_N(running);
+
+TALLY_FN TALLY_N(running) TALLY_N(begin_running)(const TALLY_N(ruler) *ruler) {
+    TALLY_N(running) a;
+    TALLY_IF_SUM(tally_begin_levels(&ruler->sum, a.sum, TALLY_MOST_LEVELS_OF_VALUES);)
+    TALLY_IF_PRODUCTS(tally_begin_levels(&ruler->products, a.products, TALLY_MOST_LEVELS_OF_PRODUCTS);)
+    return a;
+}
+TALLY_FN void TALLY_N(count_running)(TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, const TALLY_N(running) *a) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) { TALLY_IF_SUM(p->sum[k] = tally_further(p->sum[k], tally_moved(a->sum[k], ruler->sum.unit[k]));) }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) {
+        TALLY_IF_PRODUCTS(p->products[k] = tally_further(p->products[k], tally_moved(a->products[k], ruler->products.unit[k]));)
+    }
+}
+
 #ifdef TALLY_SUM_TERM
-TALLY_FN void TALLY_N(count_values)(TALLY_N(partial) *p, const tally_levels *levels, const TALLY_T *x, const int32_t count, const int32_t apart,
-                                    const int32_t most) {
-    double at[TALLY_DEVICE_LEVELS];
-    tally_begin_levels(levels, at, most);
+TALLY_FN void TALLY_N(put_values)(double *at, const TALLY_T *x, const int32_t count, const int32_t apart, const int32_t most) {
     TALLY_UNROLL
     for (int32_t i = 0; i < count; i++) tally_put_term(at, TALLY_N(term)(x[i * apart]), 0, most);
-    TALLY_UNROLL
-    for (int32_t k = 0; k < most; k++) p->sum[k] = tally_further(p->sum[k], tally_moved(at[k], levels->unit[k]));
 }
 #endif
 #ifdef TALLY_PRODUCTS
-TALLY_FN void TALLY_N(count_products)(TALLY_N(partial) *p, const tally_levels *levels, const TALLY_T *x, const TALLY_T *y, const int32_t count,
-                                      const int32_t apart, const int32_t most) {
-    double at[TALLY_DEVICE_LEVELS];
-    tally_begin_levels(levels, at, most);
+TALLY_FN void TALLY_N(put_products)(double *at, const TALLY_T *x, const TALLY_T *y, const int32_t count, const int32_t apart, const int32_t most) {
     TALLY_UNROLL
     for (int32_t i = 0; i < count; i++) {
         double a = (double)TALLY_N(value)(x[i * apart]), b = (double)TALLY_N(value)(y[i * apart]), product = a * b;
@@ -175,22 +189,20 @@ TALLY_FN void TALLY_N(count_products)(TALLY_N(partial) *p, const tally_levels *l
         tally_put_term(at, __builtin_fma(a, b, -product), 1, most);
 #endif
     }
-    TALLY_UNROLL
-    for (int32_t k = 0; k < most; k++) p->products[k] = tally_further(p->products[k], tally_moved(at[k], levels->unit[k]));
 }
 #endif
 
 /* Adds `count` pairs of values, x[0], x[apart], ... and so y; both numbers are constants. Values that are not there, by a bit of `there` each,
  * are given as absent ones. */
-TALLY_FN void TALLY_N(add_some)(TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, const TALLY_T *x, const TALLY_T *y, uint64_t there,
-                                const int32_t count, const int32_t apart) {
+TALLY_FN void TALLY_N(add_some)(TALLY_N(partial) *p, TALLY_N(running) *at, const TALLY_N(ruler) *ruler, const TALLY_T *x, const TALLY_T *y,
+                                uint64_t there, const int32_t count, const int32_t apart) {
     TALLY_N(extent) of_x = TALLY_N(measure_some)(x, count, apart), of_y = of_x;
     int32_t is_other = 0;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_some)(y, count, apart);
     if (of_x.most > ruler->most_x || of_x.least < ruler->least_x || of_y.most > ruler->most_y || of_y.least < ruler->least_y) p->seen |= TALLY_BEYOND;
     TALLY_UNROLL
     for (int32_t i = 0; i < count; i++) {
-        is_other |= TALLY_N(bits)(x[i * apart]) != TALLY_K_LOW;
+        if (of_x.most == 0) is_other |= TALLY_N(bits)(x[i * apart]) != TALLY_K_LOW;
 #ifdef TALLY_KEYS
         if (!(there >> i & 1)) continue;
         TALLY_K key = TALLY_N(key)(x[i * apart]);
@@ -198,23 +210,23 @@ TALLY_FN void TALLY_N(add_some)(TALLY_N(partial) *p, const TALLY_N(ruler) *ruler
         p->high = key > p->high ? key : p->high;
 #endif
     }
-    if (is_other) p->seen |= TALLY_NOT_MINUS_ZERO;
+    if (is_other || of_x.most != 0) p->seen |= TALLY_NOT_MINUS_ZERO;
     (void)there;
     /* Of narrow types the first level holds nearly all values, and the others have nothing to do then. */
 #ifdef TALLY_SUM_TERM
     const int32_t sum_count = !TALLY_IS_F64 && of_x.least >= TALLY_N(first_alone)(&ruler->sum, 0) ? 1 : ruler->sum.count;
-    if (TALLY_MOST_LEVELS_OF_VALUES == 1 || sum_count == 1) TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 1);
-    else if (sum_count == 2) TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 2);
-    else TALLY_N(count_values)(p, &ruler->sum, x, count, apart, 3);
+    if (TALLY_MOST_LEVELS_OF_VALUES == 1 || sum_count == 1) TALLY_N(put_values)(at->sum, x, count, apart, 1);
+    else if (sum_count == 2) TALLY_N(put_values)(at->sum, x, count, apart, 2);
+    else TALLY_N(put_values)(at->sum, x, count, apart, 3);
 #endif
 #ifdef TALLY_PRODUCTS
     const int32_t is_alone = !TALLY_IS_F64 && TALLY_KERNEL_INPUTS == 1 && of_x.least >= TALLY_N(first_alone)(&ruler->products, 1);
     const int32_t products_count = is_alone ? 1 : ruler->products.count;
-    if (!TALLY_IS_F64 && products_count == 1) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 1);
-    else if (!TALLY_IS_F64 && products_count == 2) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 2);
-    else if (products_count <= 3) TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 3);
+    if (!TALLY_IS_F64 && products_count == 1) TALLY_N(put_products)(at->products, x, y, count, apart, 1);
+    else if (!TALLY_IS_F64 && products_count == 2) TALLY_N(put_products)(at->products, x, y, count, apart, 2);
+    else if (products_count <= 3) TALLY_N(put_products)(at->products, x, y, count, apart, 3);
 #if TALLY_IS_F64
-    else TALLY_N(count_products)(p, &ruler->products, x, y, count, apart, 4);
+    else TALLY_N(put_products)(at->products, x, y, count, apart, 4);
 #endif
 #endif
 }

@@ -13,31 +13,34 @@ typedef struct TALLY_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_NAME(across);
 
-/* Columns sub, sub + subs, ... of the leaf, folded; `leaf` is at most TALLY_DEVICE_LEAF values, `columns` its columns. */
-TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
-                                             const TALLY_N(aims) *aims) {
+/* Columns sub, sub + subs, ... of the leaf, folded; `leaf` is at most TALLY_DEVICE_LEAF values, `columns` its columns; is_full, a constant: it has
+ * 8 values in each. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_so)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
+                                             const TALLY_N(aims) *aims, const int32_t is_whole, const int32_t is_full) {
     TALLY_NAME(across) sum, partial[TALLY_WALK_BITS];
     const int32_t visits = columns > panel->subs ? columns / panel->subs : 1;
+    const int64_t step_x = columns * panel->x.row, step_y = columns * panel->y.row;
     int32_t column = panel->sub;
-    (void)aims, (void)partial;
+    (void)aims, (void)partial, (void)step_y;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) sum.v[v] = TALLY_NOTHING;
     if (panel->sub >= columns) return sum;
     for (int32_t visit = 0; visit < visits; visit++) {
         TALLY_N(strip) x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
         TALLY_NAME(across) here;
+        const char *from_x = panel->x.first + (at + column) * panel->x.row, *from_y = panel->y.first + (at + column) * panel->y.row;
         TALLY_UNROLL
-        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
-            int32_t k = column + s * columns;
-            if (k < leaf) x[s] = TALLY_N(read_strip)(&panel->x, panel, at + k);
-            if (TALLY_KERNEL_INPUTS == 2 && k < leaf) y[s] = TALLY_N(read_strip)(&panel->y, panel, at + k);
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, from_x += step_x, from_y += step_y) {
+            if (!is_full && column + s * columns >= leaf) continue;
+            x[s] = TALLY_N(read_strip)(panel, from_x, panel->x.apart, is_whole);
+            if (TALLY_KERNEL_INPUTS == 2) y[s] = TALLY_N(read_strip)(panel, from_y, panel->y.apart, is_whole);
         }
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
         TALLY_UNROLL
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
             int32_t k = column + s * columns;
-            if (k >= leaf) continue;
+            if (!is_full && k >= leaf) continue;
             if (TALLY_KERNEL_INPUTS == 1) y[s] = x[s];
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++) {
@@ -69,6 +72,14 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_
         }
     }
     return sum;
+}
+
+/* The same, by what is known when the kernel is compiled. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
+                                             const TALLY_N(aims) *aims) {
+    if (panel->is_whole && leaf == TALLY_DEVICE_LEAF) return TALLY_NAME(walk_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, 1, 1);
+    if (panel->is_whole) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 1, 0);
+    return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 0, 0);
 }
 
 /* The same of all subs, in every thread. */

@@ -24,11 +24,13 @@ enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: t
     (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) \
          ? 16 / ((value_bytes) * (inputs))                              \
          : TALLY_ACROSS_MOST(node_bytes, order_shows))
+#define TALLY_SHORT_ACROSS_OF(value_bytes) ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
 #define TALLY_EXACT_ACROSS_OF(value_bytes, inputs) (((value_bytes) == 8 ? 2 : 4) / (inputs)) /* the same of exact sums */
 enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */
-    TALLY_PARTIAL_BYTES = 96 /* what blocks leave for one another of an exact sum, at most */
+    TALLY_PARTIAL_BYTES = 96, /* what blocks leave for one another of an exact sum, at most */
+    TALLY_MOST_MEET = 256 /* terms of an exact sum that meet in one accumulator, at most */
 };
 /* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
  * run over the edge, the number of the leaf that begins there, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
@@ -71,7 +73,6 @@ typedef struct tally_work {
     int64_t result_stride;       /* bytes from one result to the next, of segments too */
     int64_t tiles;               /* blocks for each row, or chunks of each panel; 0: a warp has a row */
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
-    int32_t lanes;               /* for each short row; 0: rows are long */
     int32_t log_across, log_subs; /* threads side by side, and threads that share a column of values */
     tally_cut_work cut;          /* of other segments */
 } tally_work;

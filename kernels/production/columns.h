@@ -12,12 +12,13 @@
 #include "lib/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 || defined(TALLY_SQUARES) || TALLY_BYTES <= 2 || (TALLY_FLOAT && TALLY_NAN == 1)
+#if TALLY_BYTES <= 2 || (TALLY_PASSES == 2 && TALLY_BYTES == 8)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
 #endif
-#define TALLY_WALK_BITS 6  /* a thread visits at most 2^6 columns of a leaf */
+/* log2 of the columns that a thread visits: at least 8 share a leaf. */
+#define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
 #define TALLY_LEAST_SUBS 8 /* of a panel of several leaves */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */
 
@@ -135,7 +136,7 @@ TALLY_FN TALLY_N(nodes) TALLY_N(collect)(const TALLY_N(nodes) *digits, int64_t c
 
 /* The first warp of a panel takes its nodes up the tree over the panel's chunks, as far as it is the last to arrive. */
 TALLY_FN int32_t TALLY_N(climb_panel)(const tally_work *work, const TALLY_N(panel) *panel, TALLY_N(nodes) *mine, TALLY_N(nodes) *digits) {
-    const int32_t lane = panel->sub == 0 && panel->is_there ? panel->lane : -1;
+    const int32_t lane = panel->sub == 0 && panel->mine > 0 ? panel->lane : -1;
     int64_t chunk = panel->chunk;
     const int64_t width = (int64_t)TALLY_ACROSS << work->log_across;
     char *nodes = work->nodes + panel->index * work->row_nodes * (int64_t)sizeof(TALLY_N(node));
@@ -163,28 +164,33 @@ TALLY_FN int32_t TALLY_N(climb_panel)(const tally_work *work, const TALLY_N(pane
     return 1;
 }
 
+/* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits; or of the panel, if it is the last of its chunks. */
+TALLY_FN void TALLY_N(conclude_panel)(const tally_work *work, int32_t taken, TALLY_N(nodes) *digits) {
+    const TALLY_N(panel) panel = TALLY_N(panel_of)(work, tally_thread_again());
+    if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
+    TALLY_N(nodes) nodes = TALLY_N(collect)(digits, panel.sub == 0 ? taken : 0);
+    if (!TALLY_N(climb_panel)(work, &panel, &nodes, digits)) return;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const int64_t i = TALLY_N(result_of)(&panel, v);
+        if (i >= 0) TALLY_N(put_result)(work, i, nodes.v[v]);
+    }
+}
+
 /* ---- the kernel ---- */
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(columns_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared_columns), shared);
-    const TALLY_N(panel) panel = TALLY_N(panel_of)(&work);
+    const TALLY_N(panel) panel = TALLY_N(panel_of)(&work, tally_thread());
     const int64_t leaves = (work.length + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, run = (int64_t)1 << work.run;
     TALLY_N(nodes) *digits = shared->digits[(panel.slot * panel.across + panel.lane) % (TALLY_BLOCK / TALLY_LEAST_SUBS)];
-    TALLY_N(nodes) node = TALLY_N(collect)(digits, 0);
-    int64_t taken = 0;
+    int32_t taken = 0;
     for (int64_t k = 0; k < run && k < leaves; k++) {
         const int64_t at = (panel.chunk * run + k) * TALLY_DEVICE_LEAF, left = work.length - at;
-        const int32_t n = (int32_t)(!panel.is_there || left < 0 ? 0 : left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
-        node = TALLY_N(leaf_of_columns)(&panel, at, n, shared);
-        if (leaves > 1 && n > 0 && panel.sub == 0) TALLY_N(push)(digits, taken++, node);
+        const int32_t n = (int32_t)(panel.mine == 0 || left < 0 ? 0 : left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
+        const TALLY_N(nodes) nodes = TALLY_N(leaf_of_columns)(&panel, at, n, shared);
+        if (n > 0 && panel.sub == 0) TALLY_N(push)(digits, taken++, nodes);
     }
-    if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
-    if (leaves > 1 && panel.sub == 0) node = TALLY_N(collect)(digits, taken);
-    if (!TALLY_N(climb_panel)(&work, &panel, &node, digits)) return;
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const int64_t i = TALLY_N(result_of)(&panel, v);
-        if (i >= 0) TALLY_N(put_result)(&work, i, node.v[v]);
-    }
+    TALLY_N(conclude_panel)(&work, taken, digits);
 }
 
 #undef TALLY_WALK_BITS

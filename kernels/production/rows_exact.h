@@ -96,18 +96,27 @@ TALLY_FN TALLY_N(partial) TALLY_N(take_gulps)(const tally_work *work, int64_t ro
     const tally_source x = tally_source_of(work->x + row * work->length * work->x_stride, work->x_stride, TALLY_BYTES);
     const tally_source y = tally_source_of(work->y + row * work->length * work->y_stride, work->y_stride, TALLY_BYTES);
     TALLY_N(partial) p = TALLY_N(no_partial)();
+    TALLY_N(running) running;
     int64_t at = 0;
+    int32_t met = 0; /* terms of a lane that the accumulators hold */
     for (int32_t is_planned = 0; at < work->length; is_planned = 1) {
         const TALLY_N(pairs) pairs = TALLY_N(read_pairs)(x, y, at, work->length - at);
         if (!is_planned) {
             *ruler = TALLY_N(plan_pairs)(&pairs, work->length, work->length > TALLY_GULP);
+            running = TALLY_N(begin_running)(ruler);
             at = first * TALLY_GULP;
             if (first > 0) continue; /* another warp's */
         }
-        TALLY_N(add_some)(&p, ruler, pairs.x, pairs.y, pairs.there, TALLY_EACH, 1);
+        if ((met += TALLY_EACH) > TALLY_MOST_MEET) {
+            TALLY_N(count_running)(&p, ruler, &running);
+            running = TALLY_N(begin_running)(ruler);
+            met = TALLY_EACH;
+        }
+        TALLY_N(add_some)(&p, &running, ruler, pairs.x, pairs.y, pairs.there, TALLY_EACH, 1);
         p.absent += pairs.absent;
         at += step * TALLY_GULP;
     }
+    TALLY_N(count_running)(&p, ruler, &running);
     return TALLY_N(fold_partial)(p, TALLY_WARP);
 }
 

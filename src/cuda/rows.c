@@ -6,11 +6,7 @@
 #include "cuda/cuda.h"
 #include "cuda/segments.h"
 
-enum {
-    FAN = 64,  /* as kernels/lib/tile.h combines nodes */
-    MANY = 32, /* results side by side, of which several for a thread are better than several lanes for one */
-    FEW = 8    /* values that a thread has on their way at once */
-};
+enum { FAN = 64 }; /* as kernels/lib/tile.h combines nodes */
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
 typedef struct plan {
@@ -22,6 +18,7 @@ typedef struct plan {
 } plan;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int log_above(int64_t n) {
     int log = 0;
@@ -54,12 +51,8 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 /* ---- values that lie side by side, or are few ---- */
 
 static tally_status plan_short(const tally__call *call, plan *p) {
-    const int64_t rows = p->work.outer * p->work.inner, length = p->work.length;
     p->form = TALLY_FORM_SHORT;
-    p->work.lanes = length <= 8 ? 1 : length <= 16 ? 2 : length <= 32 ? 4 : 8;
-    int64_t batch = TALLY_THREADS / p->work.lanes;
-    while (p->work.run < 2 && over(rows, batch << p->work.run) > 32 * (int64_t)call->gpu->multiprocessors) p->work.run++;
-    p->blocks = over(rows, batch << p->work.run);
+    p->blocks = over(p->work.outer * p->work.inner, TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)call->spec->kernel->value_bytes));
     p->outer = p->work.outer;
     return TALLY_OK;
 }
@@ -102,8 +95,9 @@ static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t 
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors, all = p->work.outer * panels;
     p->work.tiles = 1;
     if (call->spec->exact) {
+        /* A thread has accumulators enough for TALLY_MOST_MEET values of a row. */
         p->work.tiles = least(over(4 * units * slots, all), over(p->work.length, (int64_t)64 << p->work.log_subs));
-        if (p->work.tiles < 1) p->work.tiles = 1;
+        p->work.tiles = most(p->work.tiles, over(p->work.length, (int64_t)TALLY_MOST_MEET << p->work.log_subs));
         p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles * width : 0;
         p->work.row_groups = p->work.tiles > 1;
         return;
@@ -140,7 +134,7 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *cut
     *p = (plan){.form = TALLY_FORM_ROWS};
     p->work = (tally_work){.x = call->in.x, .y = call->in.y, .x_stride = call->in.x_stride, .y_stride = call->in.y_stride, .final = call->spec->final,
                            .outer = cut->count, .length = cut->length, .inner = cut->inner};
-    if (cut->length <= FEW || (cut->length <= TALLY_SMALL_LEAF && cut->inner < MANY)) return plan_short(call, p);
+    if (cut->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
     return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
 
@@ -180,13 +174,17 @@ static tally_status launch(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
+/* Values side by side from an address at which 16 bytes are read at once. */
+static bool is_packed(const tally__call *call) {
+    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
+}
+
 /* Rows of at most a leaf are segments, and so are all of which some begin where 16 bytes cannot be read at once. */
 static bool are_segments(const tally__call *call, const tally_segments *cut) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
-    const bool is_packed = ((uintptr_t)call->in.x | (uintptr_t)call->in.y | (uintptr_t)(cut->length * bytes)) % 16 == 0 &&
-                           call->in.x_stride == bytes && call->in.y_stride == bytes;
     if (call->spec->user != NULL) return true;
-    return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || !is_packed);
+    return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
 }
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {

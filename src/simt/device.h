@@ -60,6 +60,7 @@ TALLY_FN int32_t tally__simt_branch(int32_t taken, const char *site) {
 #define tally_step(label) tally__simt_seen(TALLY_SIMT_STEP, NULL, (size_t)(label), TALLY_SIMT_HERE)
 
 TALLY_FN int32_t tally_thread(void) { return tally__simt_here->thread; }
+TALLY_FN int32_t tally_thread_again(void) { return tally_thread(); }
 TALLY_FN int32_t tally_threads(void) { return tally__simt_here->threads; }
 TALLY_FN int32_t tally_block(void) { return tally__simt_here->block; }
 TALLY_FN int32_t tally_blocks(void) { return tally__simt_here->blocks; }

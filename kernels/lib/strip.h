@@ -1,0 +1,19 @@
+/* Values of results that lie side by side, TALLY_ACROSS of them. No include guard; behind lib/leaf.h. */
+typedef struct TALLY_N(strip) {
+    TALLY_T v[TALLY_ACROSS];
+} TALLY_N(strip);
+
+/* From an address that is a multiple of their bytes, of which there are up to 16. */
+TALLY_FN TALLY_N(strip) TALLY_N(read_whole_strip)(const char *p) {
+    TALLY_N(strip) strip;
+    tally_quad quad;
+    if (sizeof strip == 16)
+        quad = tally_load16(p);
+    else if (sizeof strip % 4 == 0) {
+        TALLY_UNROLL
+        for (uint32_t j = 0; j < sizeof strip / 4; j++) quad.w[j] = ((const uint32_t *)(const void *)p)[j];
+    } else
+        quad.w[0] = sizeof strip == 2 ? *(const uint16_t *)(const void *)p : *(const uint8_t *)p;
+    __builtin_memcpy(&strip, &quad, sizeof strip);
+    return strip;
+}
