@@ -95,8 +95,9 @@ const topic topics[] = {
      "TALLY_CUDA_DRIVER and TALLY_NVRTC: the files of NVIDIA's driver (libcuda.so.1) and compiler (libnvrtc.so), where "
      "they are not found by themselves. TALLY_CACHE_DIR: the folder for compiled kernels, in place of tally in "
      "XDG_CACHE_HOME or ~/.cache; off keeps none. TALLY_JIT_DUMP: a folder for the source of each kernel that is used. "
-     "TALLY_SIMT_SCHEDULE: the order in which --device simt runs threads: round, reverse, greedy, lockstep, random or "
-     "random:SEED.\n\n"
+     "TALLY_SIMT_KERNELS: the file of the simulator's kernels (libtally-simt.so), where they do not lie beside tally or "
+     "among the libraries. TALLY_SIMT_SCHEDULE: the order in which --device simt runs threads: round, reverse, greedy, "
+     "lockstep, random or random:SEED.\n\n"
      "None changes a bit of any result."},
 };
 

@@ -250,7 +250,7 @@ TALLY_API const char *tally_message(void);
  * an operator of two inputs. TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
  * TALLY_OVERFLOW: see tally_output and tally_overflow. TALLY_NO_MEMORY: scratch memory (some KB a thread, 1 MiB or more on a GPU).
  * Of a GPU: TALLY_BAD_ARGUMENT: memory of different GPUs, of a GPU with a backend that is not for it, or a host array with out in GPU memory.
- * TALLY_UNSUPPORTED: an operator of the caller's own without text, no compiler (NVRTC). TALLY_NO_SPACE: options.scratch_bytes are too few.
+ * TALLY_UNSUPPORTED: an operator of the caller's own without text, no NVRTC, or no kernels of the simulator. TALLY_NO_SPACE: options.scratch_bytes are too few.
  * TALLY_BAD_ARGUMENT also: options.scratch is no memory of that GPU, or the text of an operator does not compile; the sentence quotes the compiler.
  * TALLY_NO_DEVICE: no driver, or no such GPU. TALLY_DEVICE_FAILED: the driver or the kernel failed; the sentence quotes the driver. */
 TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out);

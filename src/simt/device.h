@@ -3,52 +3,23 @@
 #ifndef TALLY_SIMT_DEVICE_H
 #define TALLY_SIMT_DEVICE_H
 
-#include <stddef.h>
-
 #include "lib/device.h"
-#include "simt/trace.h"
+#include "simt/words.h"
 
 #define TALLY_ALIGN_OF(type) _Alignof(type)
 #define TALLY_ENTRY_OF(threads, name, resident) \
     void name(tally_work); \
     void name(const tally_work work)
 #define TALLY_SHARED(type, name) \
-    type *const name = tally__simt_shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")
+    type *const name = tally__simt->shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")
 
 #define TALLY_SIMT_TEXT_(x) #x
 #define TALLY_SIMT_TEXT(x) TALLY_SIMT_TEXT_(x)
 #define TALLY_SIMT_HERE __FILE__ ":" TALLY_SIMT_TEXT(__LINE__)
 
-/* What lanes of a warp meet for. */
-typedef enum tally__simt_meeting {
-    TALLY_SIMT_WARP_BARRIER,
-    TALLY_SIMT_SHUFFLE,
-    TALLY_SIMT_SHUFFLE_XOR,
-    TALLY_SIMT_ANY,
-    TALLY_SIMT_BALLOT,
-    TALLY_SIMT_MAX,
-    TALLY_SIMT_MIN
-} tally__simt_meeting;
-
-/* The running thread. All fibers run in one OS thread at a time, whichever that is. */
-typedef struct tally__simt_place {
-    int32_t thread, threads, block, blocks;
-} tally__simt_place;
-extern const tally__simt_place *tally__simt_here;
-
-void *tally__simt_shared(size_t bytes, size_t alignment, const char *site);
-void tally__simt_barrier(const char *site);
-uint32_t tally__simt_meet(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site);
-void tally__simt_fence(void);
-void tally__simt_before_atomic(const void *p, size_t bytes);
-void tally__simt_before_fresh(const void *p);
-void tally__simt_before_load16(const void *p);
-
-/* What a trace is told; nothing happens while there is none. Of a branch `bytes` is whether it is taken, of a step its label. */
-extern int32_t tally__simt_traces;
-void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const char *site);
+/* What a trace is told; nothing happens while there is none. */
 TALLY_FN void tally__simt_seen(tally__simt_sight sight, const void *p, size_t bytes, const char *site) {
-    if (tally__simt_traces) tally__simt_see(sight, p, bytes, site);
+    if (tally__simt->traces) tally__simt->see(sight, p, bytes, site);
 }
 TALLY_FN int32_t tally__simt_branch(int32_t taken, const char *site) {
     tally__simt_seen(TALLY_SIMT_BRANCH, NULL, (size_t)taken, site);
@@ -59,23 +30,23 @@ TALLY_FN int32_t tally__simt_branch(int32_t taken, const char *site) {
 #define tally_branch(p) tally__simt_branch((p) != 0, TALLY_SIMT_HERE)
 #define tally_step(label) tally__simt_seen(TALLY_SIMT_STEP, NULL, (size_t)(label), TALLY_SIMT_HERE)
 
-TALLY_FN int32_t tally_thread(void) { return tally__simt_here->thread; }
+TALLY_FN int32_t tally_thread(void) { return tally__simt->here->thread; }
 TALLY_FN int32_t tally_thread_again(void) { return tally_thread(); }
-TALLY_FN int32_t tally_threads(void) { return tally__simt_here->threads; }
-TALLY_FN int32_t tally_block(void) { return tally__simt_here->block; }
-TALLY_FN int32_t tally_blocks(void) { return tally__simt_here->blocks; }
-TALLY_FN int32_t tally_lane(void) { return tally__simt_here->thread % TALLY_WARP; }
-TALLY_FN int32_t tally_warp(void) { return tally__simt_here->thread / TALLY_WARP; }
+TALLY_FN int32_t tally_threads(void) { return tally__simt->here->threads; }
+TALLY_FN int32_t tally_block(void) { return tally__simt->here->block; }
+TALLY_FN int32_t tally_blocks(void) { return tally__simt->here->blocks; }
+TALLY_FN int32_t tally_lane(void) { return tally__simt->here->thread % TALLY_WARP; }
+TALLY_FN int32_t tally_warp(void) { return tally__simt->here->thread / TALLY_WARP; }
 
-#define tally_barrier() tally__simt_barrier(TALLY_SIMT_HERE)
-#define tally_warp_barrier() ((void)tally__simt_meet(TALLY_SIMT_WARP_BARRIER, 0, 0, TALLY_SIMT_HERE))
-#define tally_fence() tally__simt_fence()
-#define tally_shuffle(v, lane) tally__simt_meet(TALLY_SIMT_SHUFFLE, v, lane, TALLY_SIMT_HERE)
-#define tally_shuffle_xor(v, mask) tally__simt_meet(TALLY_SIMT_SHUFFLE_XOR, v, mask, TALLY_SIMT_HERE)
-#define tally_any(p) ((int32_t)tally__simt_meet(TALLY_SIMT_ANY, (p) != 0, 0, TALLY_SIMT_HERE))
-#define tally_ballot(p) tally__simt_meet(TALLY_SIMT_BALLOT, (p) != 0, 0, TALLY_SIMT_HERE)
-#define tally_warp_max(v) tally__simt_meet(TALLY_SIMT_MAX, v, 0, TALLY_SIMT_HERE)
-#define tally_warp_min(v) tally__simt_meet(TALLY_SIMT_MIN, v, 0, TALLY_SIMT_HERE)
+#define tally_barrier() tally__simt->barrier(TALLY_SIMT_HERE)
+#define tally_warp_barrier() ((void)tally__simt->meet(TALLY_SIMT_WARP_BARRIER, 0, 0, TALLY_SIMT_HERE))
+#define tally_fence() tally__simt->fence()
+#define tally_shuffle(v, lane) tally__simt->meet(TALLY_SIMT_SHUFFLE, v, lane, TALLY_SIMT_HERE)
+#define tally_shuffle_xor(v, mask) tally__simt->meet(TALLY_SIMT_SHUFFLE_XOR, v, mask, TALLY_SIMT_HERE)
+#define tally_any(p) ((int32_t)tally__simt->meet(TALLY_SIMT_ANY, (p) != 0, 0, TALLY_SIMT_HERE))
+#define tally_ballot(p) tally__simt->meet(TALLY_SIMT_BALLOT, (p) != 0, 0, TALLY_SIMT_HERE)
+#define tally_warp_max(v) tally__simt->meet(TALLY_SIMT_MAX, v, 0, TALLY_SIMT_HERE)
+#define tally_warp_min(v) tally__simt->meet(TALLY_SIMT_MIN, v, 0, TALLY_SIMT_HERE)
 
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }
 
@@ -94,37 +65,37 @@ TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
  * see; and since only the words switch, loading and storing is atomic enough. */
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) {
     uint32_t before;
-    tally__simt_before_atomic(counter, sizeof *counter);
+    tally__simt->before_atomic(counter, sizeof *counter);
     before = __atomic_load_n(counter, __ATOMIC_RELAXED);
     __atomic_store_n(counter, before >= most ? 0 : before + 1, __ATOMIC_RELAXED);
     return before;
 }
 TALLY_FN void tally_add32(int32_t *p, int32_t v) {
-    tally__simt_before_atomic(p, sizeof *p);
+    tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
 }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) {
-    tally__simt_before_atomic(p, sizeof *p);
+    tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
 }
 TALLY_FN void tally_or32(int32_t *p, int32_t v) {
-    tally__simt_before_atomic(p, sizeof *p);
+    tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_or(p, v, __ATOMIC_RELAXED);
 }
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) {
-    tally__simt_before_atomic(p, sizeof *p);
+    tally__simt->before_atomic(p, sizeof *p);
     return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);
 }
 TALLY_FN int32_t tally_look32(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
-    tally__simt_before_load16(p);
+    tally__simt->before_load16(p);
     __builtin_memcpy(q.w, p, sizeof q.w);
     return q;
 }
 TALLY_FN void tally_copy16(void *to, const char *p) {
-    tally__simt_before_load16(p);
-    tally__simt_before_load16(to);
+    tally__simt->before_load16(p);
+    tally__simt->before_load16(to);
     __builtin_memcpy(to, p, 16);
 }
 TALLY_FN void tally_copied(void) {}
@@ -135,14 +106,14 @@ TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, uint64_
     *gate -= (uint64_t)bytes;
 }
 TALLY_FN void tally_pass_gate(uint64_t *gate) {
-    while (*gate != 0) tally__simt_before_fresh(gate); /* for ever, if fewer were copied: the simulator's patience ends */
+    while (*gate != 0) tally__simt->before_fresh(gate); /* for ever, if fewer were copied: the simulator's patience ends */
 }
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
-    tally__simt_before_fresh(p);
+    tally__simt->before_fresh(p);
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) {
-    tally__simt_before_atomic(p, sizeof *p);
+    tally__simt->before_atomic(p, sizeof *p);
     __atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 

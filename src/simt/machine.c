@@ -22,7 +22,7 @@ enum {
 };
 
 typedef struct thread {
-    tally__simt_place place; /* what the kernel sees as tally__simt_here */
+    tally__simt_place place; /* what the kernel sees as words.here */
     int number;              /* to the schedule */
     struct block *block;
     struct warp *warp;
@@ -80,7 +80,8 @@ static struct {
     char sentence[320];
 } machine;
 
-const tally__simt_place *tally__simt_here;
+static tally__simt_words words; /* defined below, where its functions are */
+const tally__simt_words *tally__simt = &words;
 
 /* ---- messages ---- */
 
@@ -121,7 +122,7 @@ static thread *member(int number) {
 
 static void run(tally__fiber *from, thread *next) {
     machine.now = next;
-    tally__simt_here = &next->place;
+    words.here = &next->place;
     counters.switches++;
     tally__fiber_switch(from, next->fiber);
 }
@@ -141,7 +142,6 @@ static void step(tally__step why) {
 
 /* ---- traces ---- */
 
-int32_t tally__simt_traces;
 static int32_t launches_traced;
 
 static tally__simt_event event_of(tally__simt_sight sight, const char *site) {
@@ -152,14 +152,14 @@ static tally__simt_event event_of(tally__simt_sight sight, const char *site) {
 
 static void see_meeting(tally__simt_meeting meeting, uint32_t value, int32_t source, const char *site) {
     tally__simt_event event = event_of(TALLY_SIMT_MEETING, site);
-    if (!tally__simt_traces) return;
+    if (!words.traces) return;
     event.taken = meeting == TALLY_SIMT_SHUFFLE || meeting == TALLY_SIMT_SHUFFLE_XOR;
     event.at = source;
     event.value = value;
     tally__simt_trace_add(&event);
 }
 
-void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const char *site) {
+static void see(tally__simt_sight sight, const void *p, size_t bytes, const char *site) {
     thread *self = machine.now;
     const block *b = self->block;
     tally__simt_event event;
@@ -184,7 +184,7 @@ void tally__simt_see(tally__simt_sight sight, const void *p, size_t bytes, const
 
 void tally__simt_trace_all(bool on) {
     pthread_mutex_lock(&mutex);
-    tally__simt_traces = on;
+    words.traces = on;
     launches_traced = 0;
     pthread_mutex_unlock(&mutex);
 }
@@ -197,7 +197,7 @@ static int ended_thread(const block *b) {
     return w * TALLY_WARP + first_of(b->warps[w].ended);
 }
 
-void tally__simt_barrier(const char *site) {
+static void wait_for_block(const char *site) {
     thread *self = machine.now;
     block *b = self->block;
     warp *w = self->warp;
@@ -265,7 +265,7 @@ static void hand_out(warp *w, thread *first) {
     w->turn ^= 1;
 }
 
-uint32_t tally__simt_meet(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site) {
+static uint32_t meet(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site) {
     thread *self = machine.now;
     warp *w = self->warp;
     const char *name = meeting_names[meeting];
@@ -302,7 +302,7 @@ uint32_t tally__simt_meet(tally__simt_meeting meeting, uint32_t value, int32_t a
 
 /* ---- memory ---- */
 
-void tally__simt_fence(void) {
+static void fence(void) {
     counters.fences++;
     TALLY_RELEASE(&machine.fence);
     TALLY_ACQUIRE(&machine.fence);
@@ -312,20 +312,20 @@ static void check_alignment(const void *p, size_t bytes, const char *what) {
     if ((uintptr_t)p % bytes != 0) fail("%s at %p, which is not a multiple of %zu", what, p, bytes);
 }
 
-void tally__simt_before_atomic(const void *p, size_t bytes) {
+static void before_atomic(const void *p, size_t bytes) {
     check_alignment(p, bytes, "an atomic operation");
     counters.atomics++;
     step(TALLY_STEP_ATOMIC);
 }
 
-void tally__simt_before_fresh(const void *p) {
+static void before_fresh(const void *p) {
     check_alignment(p, sizeof(uint64_t), "a fresh load");
     counters.fresh_loads++;
     step(TALLY_STEP_SPIN);
     TALLY_ACQUIRE(&machine.fence);
 }
 
-void tally__simt_before_load16(const void *p) {
+static void before_load16(const void *p) {
     check_alignment(p, sizeof(tally_quad), "a 16-byte load");
     counters.loads16++;
     tally__simt_seen(TALLY_SIMT_READ, p, sizeof(tally_quad), "a 16-byte load");
@@ -361,7 +361,7 @@ static void *lay_out(block *b, size_t bytes, size_t alignment, const char *site)
 }
 
 /* As of a __shared__ variable, there is one for each place in the text, whoever asks and how often. */
-void *tally__simt_shared(size_t bytes, size_t alignment, const char *site) {
+static void *shared(size_t bytes, size_t alignment, const char *site) {
     block *b = machine.now->block;
     for (int i = 0; i < b->object_count; i++) {
         const object *o = &b->objects[i];
@@ -371,6 +371,15 @@ void *tally__simt_shared(size_t bytes, size_t alignment, const char *site) {
     }
     return lay_out(b, bytes, alignment, site);
 }
+
+static tally__simt_words words = {.shared = shared,
+                                  .barrier = wait_for_block,
+                                  .meet = meet,
+                                  .fence = fence,
+                                  .before_atomic = before_atomic,
+                                  .before_fresh = before_fresh,
+                                  .before_load16 = before_load16,
+                                  .see = see};
 
 /* The address sanitizer finds it better, and where. */
 static void check_gaps(const block *b) {

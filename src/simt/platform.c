@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cuda/platform.h"
-#include "simt/production.h"
+#include "simt/module.h"
 
 typedef struct registered {
     struct registered *next;
@@ -30,7 +30,6 @@ tally__simt_entry *tally__simt_find(const char *name) {
     pthread_mutex_lock(&mutex);
     r = find_registered(name);
     entry = r != NULL ? r->entry : tally__simt_production(name);
-    if (entry == NULL) entry = tally__simt_cut(name);
     pthread_mutex_unlock(&mutex);
     return entry;
 }
@@ -72,9 +71,12 @@ static const tally__driver *driver(const char **why) {
 
 static tally_status compile(const tally__unit *unit, int sm, tally__image *image) {
     size_t size = strlen(image_word) + strlen(unit->entry) + 1;
+    bool found = tally__simt_find(unit->entry) != NULL;
     (void)sm;
-    TALLY_CHECK(tally__simt_find(unit->entry) != NULL, UNSUPPORTED, "the simulator has no kernel \"%s\"%s", unit->entry,
-                unit->user_text != NULL ? ", and no compiler for an operator given as text" : "");
+    TALLY_CHECK(found || unit->user_text == NULL, UNSUPPORTED,
+                "the simulator has no kernel \"%s\", and no compiler for an operator given as text", unit->entry);
+    TALLY_CHECK(found || tally__simt_missing()[0] == '\0', UNSUPPORTED, "%s", tally__simt_missing());
+    TALLY_CHECK(found, UNSUPPORTED, "the simulator has no kernel \"%s\"", unit->entry);
     image->bytes = malloc(size);
     TALLY_CHECK(image->bytes != NULL, NO_MEMORY, "no memory for an image of %zu bytes", size);
     image->size = size;

@@ -49,6 +49,9 @@ nm -D --defined-only "$lib/libtally.so" | awk '{print $NF}' | sort >"$work/expor
 check "libtally.so exports what tally.h declares" same "$work/declared" "$work/exported"
 nm -g --defined-only "$lib/libtally.a" | awk 'NF == 3 && $3 !~ /^tally_/ {print $3}' >"$work/foreign"
 check "every global name in libtally.a begins with tally_" same /dev/null "$work/foreign"
+echo tally_simt_kernels >"$work/declared"
+nm -D --defined-only "$lib/libtally-simt.so" | awk '{print $NF}' >"$work/exported"
+check "libtally-simt.so exports one function" same "$work/declared" "$work/exported"
 
 # Through pkg-config and through CMake, shared and static.
 read -ra flags <<<"$(pkg-config --cflags --libs tally)"
@@ -61,7 +64,23 @@ check "find_package: configures" cmake -S "$here" -B "$work/user" -DCMAKE_PREFIX
 check "find_package: compiles" cmake --build "$work/user"
 check "find_package, shared: runs" env -u LD_LIBRARY_PATH "$work/user/use"
 check "find_package, static: runs" env -u LD_LIBRARY_PATH "$work/user/use_static"
+
+# The simulator's kernels are found from wherever the library is.
+without() { # without SENTENCE COMMAND...: fails and says so
+    local sentence=$1
+    shift
+    ! "$@" 2>"$work/said" && grep "$sentence" "$work/said"
+}
+check "the simulator's kernels: beside the shared library" env -u LD_LIBRARY_PATH "$work/user/use" simt
+check "the simulator's kernels: named" env TALLY_SIMT_KERNELS="$lib/libtally-simt.so" "$work/user/use_static" simt
 if [ -x "$prefix/bin/tally" ]; then
-    check "the installed command runs" env -u LD_LIBRARY_PATH "$prefix/bin/tally" list
+    tally=(env -u LD_LIBRARY_PATH "$prefix/bin/tally")
+    check "the installed command runs" "${tally[@]}" list
+    printf '1 1 1\n' >"$work/x.txt"
+    check "the installed command writes" "${tally[@]}" sum "$work/x.txt" --lengths "$work/x.txt" -o "$work/x.npy"
+    check "the simulator's kernels: beside the installed command" "${tally[@]}" sum "$work/x.npy" --device simt
+    rm "$lib/libtally-simt.so"
+    ldconfig -p 2>/dev/null | grep -q libtally-simt ||
+        check "the simulator's kernels: missing, and what to do" without "make simt builds it" "${tally[@]}" sum "$work/x.npy" --device simt
 fi
 exit $failed

@@ -10,6 +10,7 @@
 
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
+#include "simt/module.h"
 
 /* ---- the driver ---- */
 
@@ -68,6 +69,67 @@ static int load_driver(void) {
 static void test_driver_is_loaded(void **state) {
     (void)state;
     EXPECT(in_child(load_driver) == 0, "see above");
+}
+
+/* ---- the simulator's kernels ---- */
+
+static tally_status sum_on_simulator(void) {
+    const float values[] = {1, 2, 3};
+    tally_options options = TALLY_OPTIONS_INIT;
+    tally_context *context;
+    tally_status status;
+    float sum = 0;
+    options.backend = TALLY_BACKEND_SIMT;
+    if (tally_context_create(NULL, &context) != TALLY_OK) return TALLY_NO_MEMORY;
+    status = tally_set_options(context, &options);
+    if (status == TALLY_OK) status = tally_reduce(context, TALLY_SUM, tally_in(values, TALLY_F32, 3), tally_out(&sum, TALLY_F32, 1));
+    tally_context_destroy(context);
+    return status == TALLY_OK && sum != 6 ? TALLY_DEVICE_FAILED : status;
+}
+
+/* FAKE_WANTED: what the sentence has to say; without it the kernels are there. */
+static int open_kernels(void) {
+    const char *wanted = getenv("FAKE_WANTED");
+    for (int i = 0; i < 2; i++) {
+        if (wanted == NULL) CHILD_CHECK(sum_on_simulator() == TALLY_OK);
+        if (wanted != NULL) CHILD_CHECK(sum_on_simulator() == TALLY_UNSUPPORTED && strstr(tally_message(), wanted) != NULL);
+    }
+    return 0;
+}
+
+/* What they refuse by themselves, and to serve two machines. */
+static int open_by_hand(void) {
+    void *library = dlopen(TALLY_SIMT_FILE, RTLD_NOW), *symbol = library != NULL ? dlsym(library, "tally_simt_kernels") : NULL;
+    static tally__simt_words another;
+    tally__simt_opening *open;
+    CHILD_CHECK(symbol != NULL);
+    memcpy(&open, &symbol, sizeof open);
+    CHILD_CHECK(open("0.0.1", &another, sizeof another) == NULL);
+    CHILD_CHECK(open(tally__edition, &another, sizeof another - 8) == NULL);
+    CHILD_CHECK(open(tally__edition, &another, sizeof another) != NULL);
+    CHILD_CHECK(sum_on_simulator() == TALLY_UNSUPPORTED && strstr(tally_message(), "another copy") != NULL);
+    return 0;
+}
+
+static void test_simulators_kernels(void **state) {
+    static const struct {
+        const char *file, *wanted;
+    } cases[] = {
+        {NULL, NULL},
+        {TALLY_SIMT_FILE, NULL},
+        {"/nowhere", "TALLY_SIMT_KERNELS names no library that can be loaded (/nowhere"},
+        {"libm.so.6", "libm.so.6 has no function tally_simt_kernels"},
+        {FAKE_SIMT, "of another build"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set("TALLY_SIMT_KERNELS", cases[i].file);
+        set("FAKE_WANTED", cases[i].wanted);
+        EXPECT(in_child(open_kernels) == 0, "case %zu", i);
+    }
+    set("TALLY_SIMT_KERNELS", NULL);
+    set("FAKE_WANTED", NULL);
+    EXPECT(in_child(open_by_hand) == 0, "see above");
 }
 
 /* ---- units ---- */
@@ -370,6 +432,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_no_gpu), /* before anything is opened in this process */
         cmocka_unit_test(test_driver),
         cmocka_unit_test(test_driver_is_loaded),
+        cmocka_unit_test(test_simulators_kernels),
         cmocka_unit_test(test_emit),
         IN_FOLDER(test_dump),
         cmocka_unit_test(test_no_nvrtc),

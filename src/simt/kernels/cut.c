@@ -1,7 +1,7 @@
 /* The kernels that prepare a cut, compiled for the simulator. */
 #include <string.h>
 
-#include "simt/production.h"
+#include "simt/kernels/set.h"
 
 #include "production/cut.h"
 

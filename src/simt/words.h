@@ -1,0 +1,42 @@
+/* What kernels need of the machine, in one table: those of kernels/ are a library of their own, which sees no symbol of whoever opens it.
+ * What a word means stands in lib/device.h. */
+#ifndef TALLY_SIMT_WORDS_H
+#define TALLY_SIMT_WORDS_H
+
+#include <stddef.h>
+
+#include "simt/trace.h"
+
+/* What lanes of a warp meet for. */
+typedef enum tally__simt_meeting {
+    TALLY_SIMT_WARP_BARRIER,
+    TALLY_SIMT_SHUFFLE,
+    TALLY_SIMT_SHUFFLE_XOR,
+    TALLY_SIMT_ANY,
+    TALLY_SIMT_BALLOT,
+    TALLY_SIMT_MAX,
+    TALLY_SIMT_MIN
+} tally__simt_meeting;
+
+typedef struct tally__simt_place {
+    int32_t thread, threads, block, blocks;
+} tally__simt_place;
+
+typedef struct tally__simt_words {
+    const tally__simt_place *here; /* of the running thread. All fibers run in one OS thread at a time, whichever that is. */
+    int32_t traces;                /* whether there is a trace to be told what is seen */
+    void *(*shared)(size_t bytes, size_t alignment, const char *site);
+    void (*barrier)(const char *site);
+    uint32_t (*meet)(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site);
+    void (*fence)(void);
+    void (*before_atomic)(const void *p, size_t bytes);
+    void (*before_fresh)(const void *p);
+    void (*before_load16)(const void *p);
+    /* Of a branch `bytes` is whether it is taken, of a step its label. */
+    void (*see)(tally__simt_sight sight, const void *p, size_t bytes, const char *site);
+} tally__simt_words;
+
+/* The machine's table; in the library of kernels, that of the machine which opened it. */
+extern const tally__simt_words *tally__simt;
+
+#endif
