@@ -74,9 +74,10 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_so)(const TALLY_N(panel) *panel, int
     return sum;
 }
 
-/* The same, by what is known when the kernel is compiled. */
+/* The same, by what is known when the kernel is compiled; of narrow types, whose code is long, nothing is. */
 TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
                                              const TALLY_N(aims) *aims) {
+    if (TALLY_BYTES <= 2) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, panel->is_whole, 0);
     if (panel->is_whole && leaf == TALLY_DEVICE_LEAF) return TALLY_NAME(walk_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, 1, 1);
     if (panel->is_whole) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 1, 0);
     return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 0, 0);
