@@ -140,8 +140,8 @@ TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, in
     return span;
 }
 
-/* Rows by operators of the caller's own come here too, along any axis: whether the values of one lie apart; and where value i of all rows, one
- * behind the other, lies. */
+/* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis. Whether the values of one lie apart;
+ * and where value i of all rows, one behind the other, lies. */
 #ifdef TALLY_USER_TEXT
 #define TALLY_IS_APART(work) ((work)->inner > 1)
 #else
