@@ -2,7 +2,8 @@
 # bench/gpu/variants.sh [PATCH...] [-- ARGUMENT...]: measures kernels as they are now, and with each patch of kernels/ or src/cuda (git diff's, one at
 # a time): for tuning, many variants in one visit to a GPU. Only the texts of kernels and src/cuda are compiled again, some seconds each; the
 # program measured ($BENCH, or bench_segments, with the arguments) gets the library of the variant by LD_PRELOAD, bench/gpu/rows.py by TALLY_LIBRARY
-# (PLAIN_READ: as it says, BUILD/libplain_read.so by default). BUILD: a folder that bench/gpu/run.sh has built (build/gpu). FOLDER: for what is made (BUILD/variants). Exit status: how many variants failed.
+# (PLAIN_READ: as it says, BUILD/libplain_read.so by default). BUILD: a folder that bench/gpu/run.sh has built (build/gpu). FOLDER: for what is made
+# (BUILD/variants). Exit status: how many variants failed.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-build/gpu} bench=${BENCH:-${BUILD:-build/gpu}/bench_segments}

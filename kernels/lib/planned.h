@@ -6,7 +6,6 @@
 #ifndef TALLY_PLANNED_H
 #define TALLY_PLANNED_H
 enum {
-    TALLY_PLANNED_ADDITIONS = 8, /* log2 of TALLY_MOST_MEET */
     TALLY_BEYOND = 1, /* a value that the plan does not hold */
     TALLY_NOT_MINUS_ZERO = 2,
     /* binades by which a plan from a sample is wider than it, above and below, if it can be */
@@ -84,7 +83,7 @@ TALLY_FN TALLY_N(partial) TALLY_N(fetch_partial)(const TALLY_N(partial) *from) {
 TALLY_FN int32_t TALLY_N(additions_of)(int64_t n) {
     int32_t log = 1;
     while (n >> log != 0) log++;
-    return log - 11 > TALLY_PLANNED_ADDITIONS ? log - 11 : log < TALLY_PLANNED_ADDITIONS ? log : TALLY_PLANNED_ADDITIONS;
+    return log - 11 > TALLY_LOG_MEET ? log - 11 : log < TALLY_LOG_MEET ? log : TALLY_LOG_MEET;
 }
 /* The smallest size, minus 1, of values that the first level alone holds: they, or their squares, are multiples of its unit. */
 TALLY_FN uint32_t TALLY_N(first_alone)(const tally_levels *levels, const int32_t is_square) {

@@ -30,7 +30,8 @@ enum {
     TALLY_CHUNK_FAN = 16,
     TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */
     TALLY_PARTIAL_BYTES = 96, /* what blocks leave for one another of an exact sum, at most */
-    TALLY_MOST_MEET = 256 /* terms of an exact sum that meet in one accumulator, at most */
+    TALLY_LOG_MEET = 8, /* terms of an exact sum that meet in one accumulator, at most */
+    TALLY_MOST_MEET = 1 << TALLY_LOG_MEET
 };
 /* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
  * run over the edge, the number of the leaf that begins there, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */

@@ -19,7 +19,7 @@
 #endif
 /* log2 of the columns that a thread visits: at least 8 share a leaf. */
 #define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 6 : TALLY_BYTES == 2 ? 5 : TALLY_BYTES == 4 ? 4 : 3)
-#define TALLY_LEAST_SUBS 8 /* of a panel of several leaves */
+#define TALLY_LEAST_SUBS 8 /* of a panel (src/cuda/rows.c) */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 5) /* of a number up to TALLY_CHUNK_LEAVES */
 
 enum { TALLY_N(results_across) = TALLY_ACROSS_OF((sizeof(TALLY_N(node)) + 15) / 16 * 16, TALLY_BYTES, TALLY_KERNEL_INPUTS, !TALLY_IS_FREE) };
@@ -56,7 +56,7 @@ typedef struct TALLY_N(nodes) {
     TALLY_N(node) v[TALLY_ACROSS];
 } TALLY_N(nodes);
 
-/* A thread of sub 0 has a row of the digits; there are subs enough for so few rows wherever a panel has several leaves. */
+/* A thread of sub 0 has a row of the digits: a panel has TALLY_LEAST_SUBS or more. */
 typedef struct TALLY_N(shared_columns) {
     union {
         TALLY_N(across) columns[TALLY_BLOCK];

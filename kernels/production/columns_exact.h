@@ -48,6 +48,7 @@ TALLY_FN TALLY_N(strips) TALLY_N(read_strips)(const TALLY_N(panel) *panel, int64
                                              const int32_t is_plain) {
     TALLY_N(strips) strips;
     const char *from_x = panel->x.first + k * panel->x.row, *from_y = panel->y.first + k * panel->y.row;
+    const int32_t is_whole = is_plain || panel->is_whole;
     uint64_t there = 0;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_TOGETHER; s++) {
@@ -55,10 +56,10 @@ TALLY_FN TALLY_N(strips) TALLY_N(read_strips)(const TALLY_N(panel) *panel, int64
         __builtin_memset(&x, 0, sizeof x);
         if (is_plain || (k + s * step < end && panel->mine > 0)) {
             there |= (uint64_t)1 << s;
-            x = TALLY_N(read_strip)(panel, from_x, panel->x.apart, is_plain || panel->is_whole);
+            x = TALLY_N(read_strip)(panel, from_x, panel->x.apart, is_whole);
         }
         y = x;
-        if (TALLY_KERNEL_INPUTS == 2 && (there >> s & 1)) y = TALLY_N(read_strip)(panel, from_y, panel->y.apart, is_plain || panel->is_whole);
+        if (TALLY_KERNEL_INPUTS == 2 && (there >> s & 1)) y = TALLY_N(read_strip)(panel, from_y, panel->y.apart, is_whole);
         from_x += step * panel->x.row;
         from_y += step * panel->y.row;
         __builtin_memcpy(strips.x + s * TALLY_ACROSS, &x, sizeof x);
@@ -67,7 +68,7 @@ TALLY_FN TALLY_N(strips) TALLY_N(read_strips)(const TALLY_N(panel) *panel, int64
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         strips.absent[v] = 0;
-        strips.there[v] = is_plain && TALLY_NAN != 1 ? there : TALLY_N(leave_out)(strips.x + v, strips.y + v, there, &strips.absent[v], TALLY_TOGETHER, TALLY_ACROSS);
+        strips.there[v] = TALLY_N(leave_out)(strips.x + v, strips.y + v, there, &strips.absent[v], TALLY_TOGETHER, TALLY_ACROSS);
     }
     return strips;
 }

@@ -39,47 +39,33 @@ typedef struct TALLY_N(gulp) {
     TALLY_N(part) part[TALLY_GULP_STRIPES];
 } TALLY_N(gulp);
 
-/* The lane's part of n values from value `at` on, whichever it is: packed ones as a leaf lies, others so that neighbouring lanes read
- * neighbouring values. */
+/* The lane's part of n values from value `at` on, which lie as a leaf's: rows that do not are segments (src/cuda/rows.c). */
 TALLY_FN TALLY_N(gulp) TALLY_N(read_gulp)(const tally_source *from, int64_t at, int64_t n) {
     TALLY_N(gulp) gulp;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_GULP_STRIPES; s++) {
-        const int32_t row = s * TALLY_DEVICE_COLUMNS;
-        if (from->is_packed && n >= TALLY_GULP)
+        if (n >= TALLY_GULP)
             gulp.part[s] = TALLY_N(read_part)(from->values, at, s);
-        else if (row >= n)
+        else if (s * TALLY_DEVICE_COLUMNS >= n)
             __builtin_memset(&gulp.part[s], 0, sizeof gulp.part[s]);
-        else if (from->is_packed)
+        else
             gulp.part[s] = TALLY_N(read_part_of)(from, at, s, n);
-        else {
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_PART; v++) {
-                const int32_t i = row + v * TALLY_WARP + tally_lane();
-                gulp.part[s].v[v] = i < n ? TALLY_N(read_one)(from, at + i) : (TALLY_T)0;
-            }
-        }
     }
     return gulp;
 }
-/* A gulp of n values, or as many as there are; both sources are read the same way. */
-TALLY_FN TALLY_N(pairs) TALLY_N(read_pairs)(tally_source x, tally_source y, int64_t at, int64_t n) {
+/* A gulp of n values, or as many as there are. */
+TALLY_FN TALLY_N(pairs) TALLY_N(read_pairs)(const tally_source *x, const tally_source *y, int64_t at, int64_t n) {
     TALLY_N(pairs) pairs;
-    const int32_t is_packed = x.is_packed && y.is_packed;
-    x.is_packed = y.is_packed = is_packed;
-    TALLY_N(gulp) gulp = TALLY_N(read_gulp)(&x, at, n);
+    TALLY_N(gulp) gulp = TALLY_N(read_gulp)(x, at, n);
     __builtin_memcpy(pairs.x, &gulp, sizeof gulp);
-    if (TALLY_KERNEL_INPUTS == 2) gulp = TALLY_N(read_gulp)(&y, at, n);
+    if (TALLY_KERNEL_INPUTS == 2) gulp = TALLY_N(read_gulp)(y, at, n);
     __builtin_memcpy(pairs.y, &gulp, sizeof gulp);
     pairs.there = UINT64_MAX >> (64 - TALLY_EACH);
     pairs.absent = 0;
     if (n < TALLY_GULP) {
         TALLY_UNROLL
-        for (int32_t i = 0; i < TALLY_EACH; i++) {
-            const int32_t s = i / TALLY_PART, v = i % TALLY_PART;
-            if ((is_packed ? TALLY_N(place)(s, v) : s * TALLY_DEVICE_COLUMNS + v * TALLY_WARP + tally_lane()) >= n)
-                pairs.there &= ~((uint64_t)1 << i);
-        }
+        for (int32_t i = 0; i < TALLY_EACH; i++)
+            if (TALLY_N(place)(i / TALLY_PART, i % TALLY_PART) >= n) pairs.there &= ~((uint64_t)1 << i);
     }
     if (n < TALLY_GULP || TALLY_NAN == 1) pairs.there = TALLY_N(leave_out)(pairs.x, pairs.y, pairs.there, &pairs.absent, TALLY_EACH, 1);
     return pairs;
@@ -100,7 +86,7 @@ TALLY_FN TALLY_N(partial) TALLY_N(take_gulps)(const tally_work *work, int64_t ro
     int64_t at = 0;
     int32_t met = 0; /* terms of a lane that the accumulators hold */
     for (int32_t is_planned = 0; at < work->length; is_planned = 1) {
-        const TALLY_N(pairs) pairs = TALLY_N(read_pairs)(x, y, at, work->length - at);
+        const TALLY_N(pairs) pairs = TALLY_N(read_pairs)(&x, &y, at, work->length - at);
         if (!is_planned) {
             *ruler = TALLY_N(plan_pairs)(&pairs, work->length, work->length > TALLY_GULP);
             running = TALLY_N(begin_running)(ruler);
