@@ -13,12 +13,6 @@
 #include "lib/lanes64.h"
 #include "lib/wrapping.h"
 
-#ifdef __CUDACC_RTC__
-#define TALLY_ROLLED _Pragma("unroll 1") /* seldom run: not worth its room */
-#else
-#define TALLY_ROLLED
-#endif
-
 enum {
     TALLY_TILE_BYTES = 32 << 10,
     TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */

@@ -16,6 +16,7 @@
 #define TALLY_ONCE static __device__ inline
 #define TALLY_EXTENSION
 #define TALLY_ASSERT(holds, sentence) static_assert(holds, sentence)
+#define TALLY_ROLLED _Pragma("unroll 1") /* a loop that is seldom run: not worth its room, nor the time to compile it */
 #else
 #define TALLY_FN static inline __attribute__((always_inline, unused))
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
@@ -23,6 +24,7 @@
 #define TALLY_ONCE static inline /* done once or so for each result */
 #define TALLY_EXTENSION __extension__
 #define TALLY_ASSERT(holds, sentence) _Static_assert(holds, sentence)
+#define TALLY_ROLLED
 #endif
 
 #define TALLY_PASTE_(a, b) a##b

@@ -193,18 +193,22 @@ TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *f
 
 /* ---- leaves ---- */
 
-TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
+/* A leaf that is short, or whose values lie apart. */
+TALLY_RARE TALLY_N(share) TALLY_N(read_slowly)(tally_source from, int64_t at, int64_t n, tally_stage *stage) {
     TALLY_N(share) share;
-    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from->values, at);
-    TALLY_UNROLL
+    TALLY_ROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         int64_t row = s * TALLY_DEVICE_COLUMNS;
         if (row < n)
-            share.part[s] = TALLY_N(read_stripe)(from, at + row, n - row, stage);
+            share.part[s] = TALLY_N(read_stripe)(&from, at + row, n - row, stage);
         else
             __builtin_memset(&share.part[s], 0, sizeof share.part[s]);
     }
     return share;
+}
+TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
+    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from->values, at);
+    return TALLY_N(read_slowly)(*from, at, n, stage);
 }
 
 /* Whether a term of the lane is not 0. */

@@ -56,6 +56,7 @@ TALLY_FN int64_t tally_plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a
 /* Does the carries of limbs that hold a number. */
 TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
     int64_t carry = 0;
+    TALLY_ROLLED
     for (int32_t i = 0; i < count - 1; i++) {
         int64_t t = tally_plus(limbs[i], carry);
         carry = t >> 32;
@@ -68,9 +69,11 @@ TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
  * and a zero's sign counts only when nothing else was seen. */
 TALLY_FN void tally_settle(int64_t *words, int32_t count) {
     int64_t *limbs = words + TALLY_EVIDENCE;
+    TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_EVIDENCE; k++) words[k] = words[k] != 0;
     if (words[TALLY_OTHER]) words[TALLY_MINUS_ZERO] = 0;
     if (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY])
+        TALLY_ROLLED
         for (int32_t i = 0; i < count; i++) limbs[i] = 0;
     else
         tally_carry(limbs, count);
@@ -90,7 +93,9 @@ TALLY_FN int32_t tally_exponent(double x) {
     return (biased != 0 ? biased : 1) - 1075;
 }
 TALLY_FN double tally_scale(double x, int32_t power) { /* by 2^power; the caller knows that the result is exact */
+    TALLY_ROLLED
     while (power > 1000) x *= 0x1p1000, power -= 1000;
+    TALLY_ROLLED
     while (power < -1000) x *= 0x1p-1000, power += 1000;
     return x * tally_from_bits_f64((int64_t)(power + 1023) << 52);
 }

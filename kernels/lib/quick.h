@@ -1,19 +1,14 @@
 /* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few doubles
  * (lib/expansion.h), from which the result follows by lib/parts.h. Where either is not certain, the result is left to
  * production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. No include guard; undone by lib/exact_end.h and
- * lib/operator_end.h. */
-#undef TALLY_N
-#define TALLY_N(name) TALLY_N1(TALLY_PASTE(whole_, name), TALLY_TYPE, TALLY_NAN) /* its nodes of limbs are not meant here */
-#include TALLY_KERNEL_FILE
-#undef TALLY_N
-#define TALLY_N(name) TALLY_N1(name, TALLY_TYPE, TALLY_NAN)
-
+ * lib/operator_end.h. Behind the operator's own file, whose numbers of limbs have other names (lib/whole.h). */
 #include "lib/cut.h"
 #include "lib/expansion.h"
 #include "lib/plan.h"
 
-/* Sums of narrow floats alone: a column is their sum in f64 and the range of their sizes, which tells whether all additions were exact. */
-#if !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
+/* Sums of narrow floats alone: a column is their sum in f64 and the range of their sizes, which tells whether all additions were exact. Not where
+ * there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts hold more. */
+#if !defined(TALLY_QUICK_PARTS) && !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
 #define TALLY_IS_NARROW_SUM
 #endif
 

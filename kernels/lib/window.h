@@ -32,10 +32,13 @@ TALLY_LONG void tally_open_window(tally_window *a, const int64_t *limbs, int32_t
     int32_t top = count, low;
     uint32_t fill = limbs[count - 1] < 0 ? 0xffffffffu : 0, carry;
     int32_t below = 0;
+    TALLY_ROLLED
     while (top >= 0 && tally_limb_word(limbs, count, top) == fill) top--;
     low = top + 2 - TALLY_WINDOW_WORDS; /* one word above the top takes the carry */
+    TALLY_ROLLED
     for (int32_t i = 0; i < low && !below; i++) below = limbs[i] != 0;
     carry = fill & 1 & (uint32_t)!below;
+    TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) {
         uint64_t t = (uint64_t)(tally_limb_word(limbs, count, low + k) ^ fill) + carry;
         a->word[k] = (uint32_t)t;
@@ -49,6 +52,7 @@ TALLY_LONG void tally_open_window(tally_window *a, const int64_t *limbs, int32_t
 /* The number of the highest bit that is set; -1: none. */
 TALLY_FN int32_t tally_top_bit(const tally_window *a) {
     int32_t k = TALLY_WINDOW_WORDS - 1;
+    TALLY_ROLLED
     while (k >= 0 && a->word[k] == 0) k--;
     return k < 0 ? -1 : 32 * k + 31 - __builtin_clz(a->word[k]);
 }
@@ -56,11 +60,13 @@ TALLY_FN int32_t tally_top_bit(const tally_window *a) {
 TALLY_FN uint64_t tally_bits_at(const tally_window *a, int32_t at) {
     int32_t k = at >> 5, s = at & 31;
     uint64_t w[3];
+    TALLY_ROLLED
     for (int32_t i = 0; i < 3; i++) w[i] = k + i >= 0 && k + i < TALLY_WINDOW_WORDS ? a->word[k + i] : 0;
     return (w[0] | w[1] << 32) >> s | (s ? w[2] << (64 - s) : 0);
 }
 TALLY_FN int32_t tally_any_below(const tally_window *a, int32_t bit) {
     uint32_t any = 0;
+    TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++)
         if (32 * k + 32 <= bit)
             any |= a->word[k];
@@ -75,6 +81,7 @@ TALLY_LONG tally_u128 tally_over(tally_u128 a, uint64_t b) { return a / b; }
 /* Divides by n, 1 to 2^63. Leaves at least 160 leading bits of a window just opened. */
 TALLY_LONG void tally_divide(tally_window *a, uint64_t n) {
     uint64_t rest = 0;
+    TALLY_ROLLED
     for (int32_t k = TALLY_WINDOW_WORDS - 1; k >= 0; k--) {
         if (n >> 32 == 0) {
             uint64_t t = rest << 32 | a->word[k];
@@ -98,7 +105,9 @@ TALLY_LONG uint64_t tally_root_of(tally_u128 m) {
     tally_i128 rest = (tally_i128)(m - (tally_u128)r * r);
     int64_t step = (int64_t)((double)rest / (2.0 * (double)r));
     r = step > 0 && r > UINT64_MAX - (uint64_t)step ? UINT64_MAX : r + (uint64_t)step;
+    TALLY_ROLLED
     while ((tally_u128)r * r > m) r--;
+    TALLY_ROLLED
     while (r < UINT64_MAX && (tally_u128)(r + 1) * (r + 1) <= m) r++;
     return r;
 }
@@ -115,6 +124,7 @@ TALLY_LONG void tally_root(tally_window *a) {
     r = tally_root_of(m);
     a->sticky |= (tally_u128)r * r != m;
     a->exponent = (a->exponent + shift) / 2;
+    TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) a->word[k] = 0;
     a->word[0] = (uint32_t)r;
     a->word[1] = (uint32_t)(r >> 32);
@@ -151,6 +161,7 @@ TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_numbe
     uint32_t fill = s[sum.count - 1] < 0 ? 0xffffffffu : 0, carry = fill & 1;
     int32_t first = sum.count + 1, last = -1, at = 0, top;
     tally_i128 column = 0;
+    TALLY_ROLLED
     for (int32_t i = 0; i <= sum.count; i++) { /* the magnitude of the sum, and where it is not 0 */
         uint64_t w = (uint64_t)(tally_limb_word(s, sum.count, i) ^ fill) + carry;
         x[i] = (uint32_t)w;
@@ -160,22 +171,28 @@ TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_numbe
             last = i;
         }
     }
+    TALLY_ROLLED
     while (at < squares.count && q[at] == 0 && at < 2 * first) t[at++] = 0;
+    TALLY_ROLLED
     for (top = words - 1; at < words; at++) {
         column += (tally_i128)((uint64_t)tally_limb_word(q, squares.count, at) * (n & 0xffffffff));
         column += (tally_i128)((uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32));
+        TALLY_ROLLED
         for (int32_t i = at - last > first ? at - last : first; i <= last && at - i >= first; i++)
             column -= (tally_i128)((uint64_t)x[i] * x[at - i]);
         t[at] = (uint32_t)(column & 0xffffffff);
         column >>= 32;
     }
+    TALLY_ROLLED
     while (top >= 0 && t[top] == 0) top--;
     a->exponent = squares.origin + 32 * (top + 1 - TALLY_WINDOW_WORDS);
     a->sticky = a->negative = 0;
+    TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) {
         int32_t i = top + 1 - TALLY_WINDOW_WORDS + k;
         a->word[k] = i >= 0 ? t[i] : 0;
     }
+    TALLY_ROLLED
     for (int32_t i = 0; i < top + 1 - TALLY_WINDOW_WORDS && !a->sticky; i++) a->sticky = t[i] != 0;
 }
 

@@ -14,7 +14,13 @@ TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
 }
 
 enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of lib/quick.h, at most */
-enum { TALLY_KEYS_AT = 2048 }; /* bytes into the scratch memory of exact sums: two keys for each block, behind any node */
+/* The scratch memory of exact sums, in bytes: a node, mailboxes of the blocks of a small array, and two keys for each block of a large one. */
+enum {
+    TALLY_SMALL_ROUND_BYTES = 4096, /* of each input, that a block of a small array reads at once */
+    TALLY_SMALL_BLOCKS = TALLY_FAN,
+    TALLY_BOXES_AT = 2048,
+    TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_QUICK_NODE_BYTES
+};
 
 /* How many results of rows along another axis a thread takes side by side: 16 bytes of values of all inputs, or fewer where nodes are large;
  * with `order_shows`, where several partial results of each are kept. A constant for constants. */
@@ -61,7 +67,7 @@ typedef struct tally_work {
     int64_t x_stride, y_stride;  /* bytes from one value to the next */
     int64_t count;               /* values */
     int64_t first;               /* index of the first, for arg operators */
-    int32_t run;                 /* a warp reads 2^run leaves, at most 32 */
+    int32_t run;                 /* a warp reads 2^run leaves, at most 32; of a small exact array a block so many rounds */
     int32_t user;                /* free for kernels of other kinds */
     char *nodes;                 /* scratch, 0 before and after each launch: mailboxes of tiles, then of groups of tiles; or exact sums */
     uint32_t *arrivals;          /* scratch: counters, 0 before and after each launch */

@@ -7,6 +7,9 @@
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK /* an exact operator */
+#include "lib/whole.h"
+#include TALLY_KERNEL_FILE
+#include "lib/whole_end.h"
 #include "lib/quick.h"
 #define TALLY_SEGMENTS quick_
 #define TALLY_SPANS quick_spans_

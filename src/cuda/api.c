@@ -119,12 +119,12 @@ static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, const t
 }
 
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
-    static const tally__form whole = TALLY_FORM_WHOLE;
+    static const tally__form forms[] = {TALLY_FORM_WHOLE, TALLY_FORM_SMALL};
     tally__spec spec;
     tally__gpu *gpu;
     tally_status status;
     TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
-    status = warm_forms(gpu, &spec, &whole, 1);
+    status = warm_forms(gpu, &spec, forms, 2);
     tally__gpu_leave(gpu);
     return status;
 }

@@ -140,6 +140,20 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
     if (*blocks == 0) *blocks = 1;
 }
 
+/* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that those can be rounded to. A block
+ * has up to SMALL_ALONE rounds where there is one, else SMALL_ROUNDS. Measured: docs/design/005. */
+enum { SMALL_ALONE = 8, SMALL_ROUNDS = 4 };
+static bool is_small(const tally__spec *spec, int64_t count) {
+    const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
+    return spec->exact && (digits == 0 || digits >= 24) &&
+           count <= (int64_t)TALLY_SMALL_BLOCKS * SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES / (int64_t)spec->kernel->value_bytes;
+}
+static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
+    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes, rounds = (count + round - 1) / round;
+    work->run = rounds > SMALL_ALONE ? SMALL_ROUNDS : rounds > 0 ? (int32_t)rounds : 1;
+    *blocks = rounds > SMALL_ALONE ? (rounds + SMALL_ROUNDS - 1) / SMALL_ROUNDS : 1;
+}
+
 /* What a launch gives: the node, or the natural result. */
 typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
 
@@ -149,11 +163,14 @@ static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t fir
     const tally__input *in = &c->in;
     tally_work work = {.x = in->x + begin * in->x_stride, .y = in->y + begin * in->y_stride, .x_stride = in->x_stride, .y_stride = in->y_stride,
                        .count = n, .first = first, .final = c->spec->final};
+    const bool small = what == GIVES_RESULT && is_small(c->spec, n);
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WHOLE, &loaded));
-    if (c->spec->exact)
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE, &loaded));
+    if (small)
+        shape_small(c, n, &work, &blocks);
+    else if (c->spec->exact)
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);

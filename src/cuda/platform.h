@@ -6,11 +6,12 @@
 #include "cuda/driver.h"
 #include "internal.h"
 
-/* What the kernels of a unit reduce: a whole array; rows of few values; rows whose values lie side by side; rows along another axis; segments of
+/* What the kernels of a unit reduce: a whole array; a small one, exactly; rows of few values; rows whose values lie side by side; rows along another axis; segments of
  * other cuts, and (`more`) those that run over tiles; exact segments that are too wide for that. X(ID, word of names, word of further ones, text),
  * for operators in canonical order and for exact ones; NULL: there is none. A unit that prepares cuts serves all. */
 #define TALLY_ORDERED_FORMS(X)                                  \
     X(WHOLE, "reduce", NULL, "production/reduce.h")             \
+    X(SMALL, NULL, NULL, NULL)                                  \
     X(SHORT, "short", NULL, "production/short.h")               \
     X(ROWS, "rows", NULL, "production/rows.h")                  \
     X(COLUMNS, "columns", NULL, "production/columns.h")         \
@@ -18,6 +19,7 @@
     X(CAREFUL, NULL, NULL, NULL)
 #define TALLY_EXACT_FORMS(X)                                    \
     X(WHOLE, "exact", NULL, "production/reduce_exact.h")        \
+    X(SMALL, "exact_small", NULL, "production/small_exact.h")   \
     X(SHORT, "exact_short", NULL, "production/short_exact.h")   \
     X(ROWS, "exact_rows", NULL, "production/rows_exact.h")      \
     X(COLUMNS, "exact_columns", NULL, "production/columns_exact.h") \

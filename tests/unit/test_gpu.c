@@ -1,5 +1,6 @@
 /* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the borders of leaves, tiles and
  * groups of tiles, host and device memory, layouts, schedules. On the simulator as it is; with --cuda on a GPU, where sizes are larger. */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,63 @@ static void test_device_memory(void **state) {
     driver->release(out);
 }
 
+/* Data of a class, or beyond those: finite values of all sizes that the type has, which few doubles do not hold, and whose sum is 0; and of two sizes, for
+ * which it takes several, and of which the larger have that sign. */
+enum { WIDE = DATA_CLASSES, TWO_SIZES, SMALL_CLASSES };
+static void fill(tally_type type, int class, int sign, int64_t count, char *to) {
+    const int reach = type == TALLY_F16 ? 12 : type == TALLY_F64 ? 900 : 90;
+    uint64_t state = 1, random = 0;
+    if (class < DATA_CLASSES) memcpy(to, data_of(type, (data_class)class, count), (size_t)count * tally_type_size(type));
+    for (int64_t i = 0; i < count && class >= DATA_CLASSES; i++) {
+        if (class == TWO_SIZES || i % 2 == 0) random = next_random(&state);
+        const double value = 1 + (double)(random >> 57) / 128;
+        if (class == WIDE)
+            put_number(type, to, i, ldexp(i % 2 ? -value : value, (int)(random % (uint64_t)(2 * reach)) - reach));
+        else
+            put_number(type, to, i, i % 2 ? sign * value : ldexp(value, type == TALLY_F16 ? -12 : -70));
+    }
+}
+
+/* Exact sums of few values (kernels/production/small_exact.h): as many as one block has, and several, up to one more than are few; kinds of data one
+ * behind the other, so that what doubles hold meets what they do not. */
+static void test_small_arrays(void **state) {
+    subject s = {.op = -1};
+    tally__cu_address out;
+    (void)state;
+    EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
+    for (int turn = 0; next_subject(&s); turn++) {
+        const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes, most = 4 * TALLY_SMALL_BLOCKS * round;
+        const int64_t sizes[] = {1, 33, round - 1, round + 1, 8 * round, 8 * round + 1, 17 * round + 5, most, most + 1, 12 * round};
+        if (!is_exact_sum(&s)) continue;
+        for (int i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++) {
+            const int64_t count = sizes[i];
+            const int64_t third = count / 3;
+            const bool is_last = count == 12 * round; /* three blocks: larger values of the first and the last cancel, what is left has several parts */
+            const int class = is_last ? TWO_SIZES : (turn + i) % SMALL_CLASSES, other = is_last ? WIDE : (turn / 3 + 2 * i) % SMALL_CLASSES;
+            char wanted[64], got[64];
+            if ((turn + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 12 : 3) != 0) continue;
+            char *x = scratch(0, (size_t)(count * bytes));
+            fill(s.type, class, 1, third, x);
+            fill(s.type, other, 1, third, x + third * bytes);
+            fill(s.type, class, -1, count - 2 * third, x + 2 * third * bytes);
+            tally_array host = {x, s.type, count, 0}, array = host;
+            set_scene(&s, SMALL_INTEGERS, count);
+            now.data = class == WIDE ? "wide" : class == TWO_SIZES ? "two sizes" : class_names[class];
+            choose_schedule(turn + i);
+            tally__cu_address copy = device_copy(x, (size_t)(count * bytes), 0);
+            array.data = (const char *)(uintptr_t)copy;
+            for (int call = 0; call < 2; call++) { /* the second finds the scratch memory as the first has left it */
+                perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL, (tally_output){wanted, TALLY_NATURAL, 1, 0});
+                EXPECT_OK(perform(context_for(&s, backend, 1), s.op, array, array, NULL, (tally_output){(void *)(uintptr_t)out, TALLY_NATURAL, 1, 0}));
+                device_read(got, out, result_bytes(&s));
+                EXPECT_BITS(got, wanted, result_bytes(&s), "the result of few values");
+            }
+            driver->release(copy);
+        }
+    }
+    driver->release(out);
+}
+
 /* ---- failures ---- */
 
 static tally_status sum_whole(tally_context *context, const void *of) {
@@ -173,11 +231,11 @@ static void test_threads(void **state) {
     }
 }
 
-static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
+static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SMALL; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory), cmocka_unit_test(test_small_arrays),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);

@@ -15,6 +15,7 @@
     TALLY_KERNELS_OF_FORM(X, rows)            \
     TALLY_KERNELS_OF_FORM(X, columns)         \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact)     \
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_small) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_rows) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns) \
