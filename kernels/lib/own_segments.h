@@ -133,6 +133,13 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     return 1;
 }
 
+/* Whether nodes that a warp finds one after the other become results together, as far as registers allow. */
+#if defined(TALLY_IS_NARROW_SUM) && (TALLY_BYTES == 2 || TALLY_NAN == 1)
+#define TALLY_CONCLUDES_LATER 0
+#else
+#define TALLY_CONCLUDES_LATER (sizeof(TALLY_N(node)) <= 32)
+#endif
+
 /* The same whatever they are; those that wait are listed behind *listed_count others. */
 TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t is_closed,
                                         uint16_t *listed, int32_t *listed_count) {
@@ -148,19 +155,25 @@ TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(ti
     if (some >> lane & 1) listed[*listed_count + __builtin_popcount(some & (((uint32_t)1 << lane) - 1))] = (uint16_t)(first + lane);
     *listed_count += __builtin_popcount(some);
     tally_warp_barrier();
+    const int32_t keeps = TALLY_CONCLUDES_LATER && (many >> lane & 1);
+    TALLY_N(node) mine = TALLY_N(nothing)();
     for (; many != 0; many &= many - 1) {
         int32_t from = __builtin_ffs((int32_t)many) - 1;
         int32_t begin = (int32_t)tally_shuffle((uint32_t)span.at, from), length = (int32_t)tally_shuffle((uint32_t)span.n, from);
         TALLY_N(node) node = TALLY_N(shared_run)(tile->x + begin, tile->y + begin, length);
-        if (lane == 0) saw |= TALLY_N(put_result)(work, tile->segment, first + from, node);
+        if (TALLY_CONCLUDES_LATER && lane == from) mine = node;
+        if (!TALLY_CONCLUDES_LATER && lane == 0) saw |= TALLY_N(put_result)(work, tile->segment, first + from, node);
     }
+#if !(TALLY_FLOAT && TALLY_NAN == 1)
+    mine.n = span.n; /* which need not be kept in registers, then */
+#endif
+    if (keeps) saw |= TALLY_N(put_result)(work, tile->segment, first + lane, mine);
     return saw;
 }
 
 /* The tile's own segments, in equal shares of at most TALLY_WARP for each warp, in as few rounds as there can be. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
-    const int32_t own = tile->own, rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
-    const int32_t share = rounds == 0 ? 0 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
+    const int32_t own = tile->own, share = shared->opening.share;
     uint16_t *listed = shared->listed[tally_warp()];
     int32_t saw = 0, waiting = 0;
     for (int32_t first = tally_warp() * share; first < own || waiting > 0; first += TALLY_WARPS * share) {
@@ -179,3 +192,4 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
 }
 #undef TALLY_COLUMNS_FIT
 #undef TALLY_COLUMNS_PAY
+#undef TALLY_CONCLUDES_LATER

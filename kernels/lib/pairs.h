@@ -3,16 +3,21 @@ typedef struct TALLY_N(words) {
     uint32_t w[sizeof(TALLY_N(node)) / 4];
 } TALLY_N(words);
 
+/* What that lane has; all lanes take part. */
+TALLY_FN TALLY_N(node) TALLY_N(node_of_lane)(TALLY_N(node) node, int32_t lane) {
+    TALLY_N(words) words;
+    __builtin_memcpy(&words, &node, sizeof words);
+    TALLY_UNROLL
+    for (uint32_t k = 0; k < sizeof words / 4; k++) words.w[k] = tally_shuffle(words.w[k], lane);
+    __builtin_memcpy(&node, &words, sizeof words);
+    return node;
+}
+
 /* The adjacent-pair tree over one node in each of lanes 0 ... count - 1; the result is lane 0's. */
 TALLY_FN TALLY_N(node) TALLY_N(pair_lanes)(TALLY_N(node) mine, int32_t count) {
     for (int32_t apart = 1; apart < count; apart *= 2) {
-        TALLY_N(words) words;
-        TALLY_N(node) later;
-        int32_t from = tally_lane() + apart;
-        __builtin_memcpy(&words, &mine, sizeof words);
-        TALLY_UNROLL
-        for (uint32_t k = 0; k < sizeof words / 4; k++) words.w[k] = tally_shuffle(words.w[k], from % TALLY_WARP);
-        __builtin_memcpy(&later, &words, sizeof later);
+        const int32_t from = tally_lane() + apart;
+        const TALLY_N(node) later = TALLY_N(node_of_lane)(mine, from % TALLY_WARP);
         if (from < count && tally_lane() % (2 * apart) == 0) mine = TALLY_N(merge)(mine, later);
     }
     return mine;

@@ -156,6 +156,12 @@ TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
 }
+TALLY_FN TALLY_N(column) TALLY_N(fold_lanes)(TALLY_N(column) a) {
+    a.sum = TALLY_N(sum_of_lanes)(a.sum);
+    a.most = tally_warp_max(a.most);
+    a.least = tally_warp_min(a.least);
+    return a;
+}
 /* A leaf of n > 64 values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
  * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most leaves. */
 TALLY_FN TALLY_N(node) TALLY_N(leaf_in_two)(const TALLY_T *x, int32_t n, int32_t present, TALLY_N(column) range) {

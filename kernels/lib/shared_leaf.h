@@ -62,19 +62,28 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 
 #ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
 #define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 4 ? 8 : 1)")
+#define TALLY_UNROLL_FREE _Pragma("unroll 2")
 #else
 #define TALLY_UNROLL_THREAD_ROWS
+#define TALLY_UNROLL_FREE
 #endif
 #if TALLY_IS_FREE
-/* One behind the other; lanes begin at different places, so that segments of equal lengths do not ask for the same bank at once. */
+/* One behind the other. Lanes whose segments are equally long begin at different places, so that they do not ask for the same bank at once. */
 TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
     TALLY_N(column) column = TALLY_N(identity)(), odd = column;
-    int32_t begin = tally_lane() * n / TALLY_WARP, i = begin, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
-    for (int32_t k = 0; k < most; k += 2) {
-        if (k < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
-        i = i + 1 == n ? 0 : i + 1;
-        if (k + 1 < n) odd = TALLY_N(combine)(odd, TALLY_N(column_of)(x, y, i));
-        i = i + 1 == n ? 0 : i + 1;
+    int32_t begin = 0, i = 0, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+    if (tally_any(n != most)) {
+        TALLY_UNROLL_FREE
+        for (; i < most; i += 2) {
+            if (i < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
+            if (i + 1 < n) odd = TALLY_N(combine)(odd, TALLY_N(column_of)(x, y, i + 1));
+        }
+    } else {
+        i = begin = tally_lane() * n / TALLY_WARP;
+        for (int32_t k = 0; k < n; k++) {
+            column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
+            i = i + 1 == n ? 0 : i + 1;
+        }
     }
     column = TALLY_N(combine)(column, odd);
 #if TALLY_PASSES == 2
@@ -119,12 +128,14 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
 #endif
 
 #undef TALLY_UNROLL_THREAD_ROWS
+#undef TALLY_UNROLL_FREE
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
-/* Columns of few registers: all rows at once. */
+/* Columns of few registers: all rows at once. Else as many as there are. */
+#define TALLY_ROWS_ROLLED (sizeof(TALLY_N(column)) > 8)
 #ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_LANES _Pragma("unroll (sizeof(TALLY_N(column)) <= 8 ? 8 : 1)")
+#define TALLY_UNROLL_LANES _Pragma("unroll (TALLY_ROWS_ROLLED ? 1 : 8)")
 #else
 #define TALLY_UNROLL_LANES
 #endif
@@ -136,10 +147,11 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 }
 #else
 TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    const int32_t most = TALLY_ROWS_ROLLED ? (int32_t)tally_warp_max((uint32_t)n) : TALLY_DEVICE_SMALL;
     int32_t c = tally_lane() % TALLY_DEVICE_SMALL_COLUMNS, present = n;
     TALLY_N(column) column = TALLY_N(identity)();
     TALLY_UNROLL_LANES
-    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS)
+    for (int32_t row = 0; row < most; row += TALLY_DEVICE_SMALL_COLUMNS)
         if (row + c < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, row + c));
     column = TALLY_N(fold_small)(column);
     if (TALLY_MAY_SKIP) {
@@ -150,7 +162,7 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     TALLY_N(second) second = TALLY_N(identity2)();
     TALLY_UNROLL_LANES
-    for (int32_t row = 0; row < TALLY_DEVICE_SMALL; row += TALLY_DEVICE_SMALL_COLUMNS)
+    for (int32_t row = 0; row < most; row += TALLY_DEVICE_SMALL_COLUMNS)
         if (row + c < n) second = TALLY_N(combine2)(second, TALLY_N(lift2)(TALLY_N(item_of)(x[row + c]), row + c, aim));
     return TALLY_N(seal)(column, aim, TALLY_N(fold_small2)(second), present, first);
 #else
@@ -160,6 +172,7 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 }
 #endif
 #undef TALLY_UNROLL_LANES
+#undef TALLY_ROWS_ROLLED
 
 /* ---- a leaf, by a warp; the same node in each lane ---- */
 
@@ -196,7 +209,11 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
         int32_t i = row + v * TALLY_WARP;
         if (i < n) columns[v % TALLY_HELD] = TALLY_N(combine)(columns[v % TALLY_HELD], TALLY_N(column_of)(x, y, i));
     }
+#ifdef TALLY_IS_NARROW_SUM
+    column = TALLY_N(fold_lanes)(TALLY_N(combine)(columns[0], columns[1]));
+#else
     column = TALLY_N(fold_apart)(columns);
+#endif
     if (TALLY_MAY_SKIP) {
         present = TALLY_N(count_from)(x, y, n, tally_lane(), TALLY_WARP);
         for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
@@ -227,18 +244,19 @@ TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, 
     return n <= TALLY_DEVICE_SMALL ? TALLY_N(lanes_node)(x, y, n, first) : TALLY_N(wide_leaf)(x, y, n, first);
 }
 
-/* A segment of fewer leaves than a warp has lanes; in lane 0. */
+/* A segment of fewer leaves than a warp has lanes; the same node in each lane. */
 TALLY_FN TALLY_N(node) TALLY_N(shared_run)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     TALLY_N(node) node = TALLY_N(nothing)();
     int32_t leaf = 0;
     for (int32_t at = 0; at < n; at += TALLY_DEVICE_LEAF, leaf++) {
         TALLY_N(node) one = TALLY_N(shared_leaf)(x + at, y + at, n - at < TALLY_DEVICE_LEAF ? n - at : TALLY_DEVICE_LEAF, at);
+        if (n <= TALLY_DEVICE_LEAF) return one;
         if (TALLY_IS_FREE)
             node = TALLY_N(merge)(node, one);
         else if (leaf == tally_lane())
             node = one;
     }
-    return TALLY_IS_FREE ? node : TALLY_N(pair_lanes)(node, leaf);
+    return TALLY_IS_FREE ? node : TALLY_N(node_of_lane)(TALLY_N(pair_lanes)(node, leaf), 0);
 }
 #undef TALLY_MAY_SKIP
 #undef TALLY_KEEPS_ORDER

@@ -83,6 +83,7 @@ TALLY_FN void TALLY_N(tell_seldom)(const tally_work *work, int32_t saw) {
 }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     int32_t all = 0;
+    if (!tally_any(saw != 0)) return;
     TALLY_UNROLL
     for (int32_t bit = TALLY_SAW_EMPTY; bit <= TALLY_SAW_BAD_CUT; bit *= 2) all |= tally_any(saw & bit) ? bit : 0;
     if (tally_lane() == 0) TALLY_N(tell_seldom)(work, all);
@@ -102,6 +103,9 @@ typedef struct TALLY_N(opening) {
     int64_t to_place;
     tally_piece x, y, ends;
     int32_t values, own; /* values, segments of its own */
+    int32_t share;       /* of those, what a warp takes at once */
+    int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
+    uint32_t origin;             /* as a tile has it */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
 } TALLY_N(opening);
 
@@ -192,9 +196,19 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     }
     o->ends = ends;
     o->ends.room = o->y.room + (x.bytes + 31) / 16 * 16;
-    o->values_come = TALLY_HAS_BULK && TALLY_N(is_dense)(work, work->x, work->x_stride) && tally_is_inside(&o->x) &&
-                     (TALLY_KERNEL_INPUTS == 1 || (TALLY_N(is_dense)(work, work->y, work->y_stride) && tally_is_inside(&o->y)));
-    o->ends_come = TALLY_HAS_BULK && TALLY_N(ends_are_offsets)(cut, from.value) && tally_is_inside(&o->ends);
+    const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
+    const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
+    o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
+    o->ends_come = TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends);
+    o->x_at = o->x.room + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
+    o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
+    o->ends_at = o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0);
+    o->origin = are_offsets ? (uint32_t)from.value : 0;
+}
+/* How many segments a warp takes at once, at most TALLY_WARP, so that there are as few rounds as there can be. */
+TALLY_FN int32_t TALLY_N(share_of)(int32_t own) {
+    const int32_t rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
+    return rounds == 0 ? 0 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void TALLY_N(begin_copies)(TALLY_N(shared) *shared, const TALLY_N(opening) *o) {
@@ -247,12 +261,11 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
             TALLY_N(begin_copies)(shared, &mine);
         else
             tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        mine.share = TALLY_N(share_of)(mine.own);
         shared->opening = mine;
     }
     tally_barrier();
     if (!o->is_good) return 0;
-    const int32_t is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
-    const int32_t are_offsets = TALLY_N(ends_are_offsets)(&work->cut, o->from.value);
     if (!o->values_come) {
         TALLY_N(copy_values)(work, &o->x, work->x_stride, shared->bytes);
         if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, shared->bytes);
@@ -266,10 +279,10 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
     tile->segment = o->from.segment;
     tile->values = o->values;
     tile->own = o->own;
-    tile->x = (const TALLY_T *)(const void *)(shared->bytes + o->x.room + (is_dense ? tally_skew(&o->x) : 0));
-    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(shared->bytes + o->y.room + (y_is_dense ? tally_skew(&o->y) : 0));
-    tile->ends = (const int32_t *)(const void *)(shared->bytes + o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0));
-    tile->origin = are_offsets ? (uint32_t)o->from.value : 0;
+    tile->x = (const TALLY_T *)(const void *)(shared->bytes + o->x_at);
+    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(shared->bytes + o->y_at);
+    tile->ends = (const int32_t *)(const void *)(shared->bytes + o->ends_at);
+    tile->origin = o->origin;
     return 1;
 }
 

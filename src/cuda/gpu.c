@@ -22,7 +22,7 @@ typedef struct scratch_entry {
     const void *owner;
     tally__cu_stream stream;
     tally__scratch_use use;
-    bool captured, is_given;
+    bool is_given;
     tally__cu_address memory;
     size_t node_bytes;
 } scratch_entry;
@@ -32,6 +32,7 @@ typedef struct device_entry {
     bool is_open;
     kernel_entry *kernels;
     scratch_entry *scratch;
+    scratch_entry *captured; /* of launches in graphs: nothing is ever looked up among them, and there may be thousands */
 } device_entry;
 
 /* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock; a kernel is compiled outside it. */
@@ -193,7 +194,7 @@ static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
 
 /* Memory of the caller's is cleared where a launch with it is put, once: a note says that it was. A capture only puts down that it will be, at
  * each launch of the graph, so none is taken then. */
-static tally_status use_given(device_entry *device, const scratch_entry *fresh, size_t given_bytes, tally__scratch *scratch) {
+static tally_status use_given(device_entry *device, const scratch_entry *fresh, bool is_captured, size_t given_bytes, tally__scratch *scratch) {
     const tally__driver *driver = device->gpu.driver;
     scratch_entry *entry;
     tally_status status = TALLY_OK;
@@ -203,9 +204,9 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     for (entry = device->scratch; entry != NULL; entry = entry->next)
         if (entry->is_given && entry->owner == fresh->owner && entry->memory == fresh->memory) break;
     if (entry == NULL) {
-        entry = fresh->captured ? NULL : malloc(sizeof *entry);
-        if (entry == NULL && !fresh->captured) status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
-        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(fresh->memory, 0, fresh->captured ? needed : given_bytes, fresh->stream), "clear scratch memory");
+        entry = is_captured ? NULL : malloc(sizeof *entry);
+        if (entry == NULL && !is_captured) status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
+        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(fresh->memory, 0, is_captured ? needed : given_bytes, fresh->stream), "clear scratch memory");
         if (status == TALLY_OK && entry != NULL) {
             *entry = *fresh;
             entry->next = device->scratch;
@@ -225,12 +226,13 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
     int capture = TALLY_CU_CAPTURE_NONE;
     tally_status status = TALLY_OK;
     TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture), "tell whether the stream is captured"));
-    fresh.captured = capture != TALLY_CU_CAPTURE_NONE;
-    if (given != 0) return use_given(device, &fresh, given_bytes, scratch);
+    const bool is_captured = capture != TALLY_CU_CAPTURE_NONE;
+    scratch_entry **list = is_captured ? &device->captured : &device->scratch;
+    if (given != 0) return use_given(device, &fresh, is_captured, given_bytes, scratch);
     for (fresh.node_bytes = 1 << 20; fresh.node_bytes < node_bytes;) fresh.node_bytes *= 2;
     pthread_mutex_lock(&lock);
-    entry = fresh.captured ? NULL : device->scratch;
-    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->use != use || entry->captured || entry->is_given))
+    entry = is_captured ? NULL : device->scratch;
+    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->use != use || entry->is_given))
         entry = entry->next;
     if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
         status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
@@ -245,8 +247,8 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
         status = entry ? make_scratch(gpu, &fresh) : tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
         if (status == TALLY_OK) {
             *entry = fresh;
-            entry->next = device->scratch;
-            device->scratch = entry;
+            entry->next = *list;
+            *list = entry;
         } else
             free(entry);
     }
@@ -256,8 +258,7 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
 }
 
 /* Of an owner, NULL: of all; only what was given, or everything: then the device's context is current. */
-static void forget_on(device_entry *device, const void *owner, bool only_given) {
-    scratch_entry **place = &device->scratch;
+static void forget_in(const device_entry *device, scratch_entry **place, const void *owner, bool only_given) {
     while (*place != NULL) {
         scratch_entry *entry = *place;
         if ((owner == NULL || entry->owner == owner) && (entry->is_given || !only_given)) {
@@ -268,13 +269,17 @@ static void forget_on(device_entry *device, const void *owner, bool only_given) 
             place = &entry->next;
     }
 }
+static void forget_on(device_entry *device, const void *owner, bool only_given) {
+    forget_in(device, &device->scratch, owner, only_given);
+    if (!only_given) forget_in(device, &device->captured, owner, false);
+}
 
 void tally__gpu_forget(const void *owner) {
     pthread_mutex_lock(&lock);
     for (int p = 0; p < 2; p++)
         for (int d = 0; d < MOST_DEVICES; d++) {
             device_entry *device = &devices[p][d];
-            if (device->scratch == NULL || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
+            if ((device->scratch == NULL && device->captured == NULL) || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
             forget_on(device, owner, false);
             tally__gpu_leave(&device->gpu);
         }
