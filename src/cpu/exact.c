@@ -106,7 +106,7 @@ static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term,
     bounds b = bounds_of(tile, term);
     int32_t needed = plan_units(levels->unit, TALLY_MOST_LEVELS, b, TALLY_TILE_ADDITIONS, term, tile->is_f64);
     levels->count = 0;
-    for (int i = 0; i < 4 && needed > 0 && levels->count == 0; i++) {
+    for (int i = 0; i < TALLY_LEVEL_COUNTS && needed > 0 && levels->count == 0; i++) {
         if (counts[i] < needed) continue;
         levels->count = counts[i];
         levels->values = term == TALLY_TERM_PRODUCT ? 0 : counts[i];
@@ -244,22 +244,57 @@ static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
     words[TALLY_OTHER] |= other;
 }
 
-static void add_terms(tally__sums *sums, int term, const tally__tile *tile) {
+/* ---- bins ---- */
+
+enum { TALLY_SCATTERED = 128 }; /* values for which bins are worth to be cleared and read */
+
+/* Words of a bin, `chains` places of them, go to a number. */
+static void flush_places(const int64_t *words, int32_t chains, int32_t apart, int32_t levels, const int32_t *unit, int32_t least, int64_t *number) {
+    for (int32_t k = 0; k < levels; k++) {
+        int32_t offset = least + unit[k], below = offset < 0 ? -offset : 0;
+        int64_t total = 0;
+        for (int32_t c = 0; c < chains; c++) total += words[c * apart + k];
+        if (total != 0) tally_deposit(number + TALLY_EVIDENCE, total >> below, offset + below); /* a multiple of 2^below */
+    }
+}
+static void flush_bins(tally__sums *sums) {
+    const tally__bin_layout layout = TALLY_BIN_LAYOUT(sums->bins.is_f64);
+    for (int32_t b = 0; b < layout.bins && sums->bins.tiles > 0; b++) {
+        const int64_t *words = sums->bins.words + b * layout.chains * layout.apart;
+        const int64_t *products = sums->bins.words + layout.products_at + b * layout.chains * layout.products_apart;
+        int32_t least = layout.least + (b << layout.binades) - sums->origin;
+        if (sums->values) flush_places(words, layout.chains, layout.apart, layout.levels, layout.unit, least, sums->values);
+        if (sums->products)
+            flush_places(products, layout.chains, layout.products_apart, layout.product_levels, layout.product_unit, 2 * least, sums->products);
+    }
+    sums->bins.tiles = 0;
+}
+static void add_to_bins(tally__sums *sums, bool values, bool products, const tally__tile *tile) {
+    tally__bins *bins = &sums->bins;
+    if (bins->tiles == TALLY_BIN_LAYOUT(tile->is_f64).tiles) flush_bins(sums);
+    if (bins->tiles++ == 0) memset(bins->words, 0, sizeof bins->words);
+    bins->is_f64 = tile->is_f64;
+    tally__cpu_tiles()->scatter[tile->is_f64](tile->x, tile->y, tile->n, values ? sums->term : TALLY_TERMS, products, bins->words);
+    if (values) witness(sums->values, tile);
+    if (products) witness(sums->products, tile);
+}
+
+/* False: the tile's terms are for bins. */
+static bool add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     bool product = term == TALLY_TERM_PRODUCT;
     int64_t *words = product ? sums->products : sums->values;
     int32_t origin = product ? 2 * sums->origin : sums->origin;
     bool special = tile->x_extent.special || tile->y_extent.special, zeros = tile->x_extent.zeros || tile->y_extent.zeros;
-    if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return; /* a NaN: nothing can change that */
-    if (!special && !zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return;
+    if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return true; /* a NaN: nothing can change that */
+    if (!special && !zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return true;
     sums->spilled = true;
     if (zeros && !special)
         add_zeros(words, term, tile);
-    else if (special || !tile->is_f64)
+    else if (special || tile->n < TALLY_SCATTERED)
         add_singly(words, origin, term, tile);
-    else {
-        witness(words, tile);
-        tally__cpu_tiles()->digits[term](tile->x, tile->y, tile->n, words + TALLY_EVIDENCE, origin);
-    }
+    else
+        return false;
+    return true;
 }
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term) {
@@ -270,17 +305,21 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
     sums->spilled = false;
     sums->of_values.count = sums->of_products.count = sums->of_both.count = 0;
     sums->of_values.tiles = sums->of_products.tiles = sums->of_both.tiles = 0;
+    sums->bins.tiles = 0;
 }
 void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
+    bool values, products;
     if (tile->present == 0) return;
     if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE && add_both(sums, tile)) return;
-    if (sums->values != NULL) add_terms(sums, sums->term, tile);
-    if (sums->products != NULL) add_terms(sums, TALLY_TERM_PRODUCT, tile);
+    products = sums->products != NULL && !add_terms(sums, TALLY_TERM_PRODUCT, tile);
+    values = sums->values != NULL && ((products && !tile->is_f64) || !add_terms(sums, sums->term, tile)); /* of f32 bins take both at once */
+    if (values || products) add_to_bins(sums, values, products, tile);
 }
 void tally__flush_sums(tally__sums *sums) {
     flush(sums, &sums->of_values);
     flush(sums, &sums->of_products);
     flush(sums, &sums->of_both);
+    flush_bins(sums);
 }
 
 /* Levels from ... to as parts: the number of parts; 0: there are too many, or too long ones. */

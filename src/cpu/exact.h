@@ -38,6 +38,13 @@ typedef struct tally__levels {
     _Alignas(64) tally__units units[TALLY_MOST_LEVELS];
 } tally__levels;
 
+/* Terms by their size (tiles.h). */
+typedef struct tally__bins {
+    int32_t tiles; /* that were added; 0: words hold nothing, not even zeros */
+    bool is_f64;
+    _Alignas(64) int64_t words[TALLY_BIN_WORDS];
+} tally__bins;
+
 /* The numbers that tiles add to: evidence and limbs, those of values with the given origin, those of products with twice that.
  * NULL: there is no such number. */
 typedef struct tally__sums {
@@ -45,6 +52,7 @@ typedef struct tally__sums {
     int32_t origin, term; /* what the first adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
     bool spilled;         /* something has reached the numbers */
     tally__levels of_values, of_products, of_both;
+    tally__bins bins;
 } tally__sums;
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term);
