@@ -235,7 +235,7 @@ mutation bunch-block $file 'for (; (r + 1) * ROW <= n; r++) {' 'for (; (r + 1) *
 mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
 mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'
-mutation bunch-padding $file 'bunch->places[s + 1] = bunch->places[count];' 'bunch->places[s + 1] = 0;'
+mutation bunch-padding $file 'bunch->places[s] = offsets[count] - offsets[0];' 'bunch->places[s] = 0;'
 
 file=kernels/lib/exact.h
 mutation join-range $file 'b->high > a->high ? b->high : a->high' 'a->high'

@@ -65,6 +65,17 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one);
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
+/* How many of so many segments, TALLY_BUNCH_MOST at most, have TALLY_BUNCH_VALUES values together; 1 at least. No branches: they would be
+ * foretold wrongly. */
+static inline int tally__fitting(const int64_t *offsets, int segments) {
+    int fitting = 1;
+    for (int step = TALLY_BUNCH_MOST / 2; step > 0; step /= 2) {
+        int more = fitting + step <= segments ? fitting + step : fitting;
+        fitting = offsets[more] - offsets[0] <= TALLY_BUNCH_VALUES ? more : fitting;
+    }
+    return fitting > 8 ? fitting & ~7 : fitting;
+}
+
 /* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when their extents are
  * too far apart for that. */
 int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);

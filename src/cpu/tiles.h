@@ -45,7 +45,7 @@ typedef struct tally__bin_layout {
               : (tally__bin_layout){277, 0, 874, 4, -149, 16, 1, 2, {-23}, 1, 2, 1, {-46}})
 
 /* A bunch of short segments that share one set of anchors. */
-enum { TALLY_BUNCH_MOST = 64, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
+enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
 typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
 typedef struct tally__bunch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
