@@ -246,33 +246,56 @@ static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
 
 /* ---- bins ---- */
 
-enum { TALLY_SCATTERED = 128 }; /* values for which bins are worth to be cleared and read */
+/* Values for which bins are worth to be cleared and read. */
+enum { TALLY_SCATTERED_f32 = 64, TALLY_SCATTERED_f64 = 128 };
 
-/* Words of a bin, `chains` places of them, go to a number. */
-static void flush_places(const int64_t *words, int32_t chains, int32_t apart, int32_t levels, const int32_t *unit, int32_t least, int64_t *number) {
-    for (int32_t k = 0; k < levels; k++) {
-        int32_t offset = least + unit[k], below = offset < 0 ? -offset : 0;
-        int64_t total = 0;
-        for (int32_t c = 0; c < chains; c++) total += words[c * apart + k];
-        if (total != 0) tally_deposit(number + TALLY_EVIDENCE, total >> below, offset + below); /* a multiple of 2^below */
+/* Word k of all bins goes to limbs: `step` binades from bin to bin, `least` those of the first above the origin. Some neighbours are deposited
+ * together, in three limbs, so that nothing is behind the last: their lower and their upper halves, shifted, have room in 64 bits. */
+static inline void flush_words(const int64_t *words, const int32_t bins, const int32_t step, const int32_t chains, const int32_t apart, int32_t least,
+                               int64_t *limbs) {
+    const int32_t together = (step < 8 ? 16 : 32) / step;
+    for (int32_t b = 0; b < bins; b += together, least += together * step) {
+        int64_t low = 0, high = 0;
+        for (int32_t j = 0; j < together; j++) {
+            int64_t bin = 0;
+            for (int32_t c = 0; c < chains; c++) bin += words[((b + j) * chains + c) * apart];
+            low += (bin & 0xffffffff) << (j * step);
+            high += (bin >> 32) * ((int64_t)1 << (j * step));
+        }
+        if ((low | high) == 0) continue;
+        int32_t offset = least < 0 ? 0 : least;
+        tally_i128 total = (tally_i128)high * ((int64_t)1 << 32) + low;
+        total = least < 0 ? total >> -least : total * ((int64_t)1 << (offset & 31)); /* terms are multiples of 2^origin */
+        limbs[offset >> 5] += (int64_t)(total & 0xffffffff);
+        limbs[(offset >> 5) + 1] += (int64_t)(total >> 32 & 0xffffffff);
+        limbs[(offset >> 5) + 2] += (int64_t)(total >> 64); /* less than 2^56 */
     }
 }
+static inline void flush_layout(tally__sums *sums, const tally__bin_layout layout) {
+    const int64_t *words = sums->bins.words;
+    for (int32_t k = 0; k < layout.levels && sums->values; k++)
+        flush_words(words + k, layout.bins, 1 << layout.binades, layout.chains, layout.apart, layout.least + layout.unit[k] - sums->origin,
+                    sums->values + TALLY_EVIDENCE);
+    for (int32_t k = 0; k < layout.product_levels && sums->products; k++)
+        flush_words(words + layout.products_at + k, layout.bins, 2 << layout.binades, layout.chains, layout.products_apart,
+                    2 * (layout.least - sums->origin) + layout.product_unit[k], sums->products + TALLY_EVIDENCE);
+}
 static void flush_bins(tally__sums *sums) {
-    const tally__bin_layout layout = TALLY_BIN_LAYOUT(sums->bins.is_f64);
-    for (int32_t b = 0; b < layout.bins && sums->bins.tiles > 0; b++) {
-        const int64_t *words = sums->bins.words + b * layout.chains * layout.apart;
-        const int64_t *products = sums->bins.words + layout.products_at + b * layout.chains * layout.products_apart;
-        int32_t least = layout.least + (b << layout.binades) - sums->origin;
-        if (sums->values) flush_places(words, layout.chains, layout.apart, layout.levels, layout.unit, least, sums->values);
-        if (sums->products)
-            flush_places(products, layout.chains, layout.products_apart, layout.product_levels, layout.product_unit, 2 * least, sums->products);
-    }
+    if (sums->bins.tiles == 0) return;
+    if (sums->bins.is_f64)
+        flush_layout(sums, TALLY_BIN_LAYOUT(1));
+    else
+        flush_layout(sums, TALLY_BIN_LAYOUT(0));
     sums->bins.tiles = 0;
 }
 static void add_to_bins(tally__sums *sums, bool values, bool products, const tally__tile *tile) {
     tally__bins *bins = &sums->bins;
-    if (bins->tiles == TALLY_BIN_LAYOUT(tile->is_f64).tiles) flush_bins(sums);
-    if (bins->tiles++ == 0) memset(bins->words, 0, sizeof bins->words);
+    const tally__bin_layout layout = TALLY_BIN_LAYOUT(tile->is_f64);
+    if (bins->tiles == layout.tiles) flush_bins(sums);
+    if (bins->tiles++ == 0) { /* what is not asked for is not read either */
+        int32_t from = sums->values ? 0 : layout.products_at, to = sums->products || layout.products_at == 1 ? layout.words : layout.products_at;
+        memset(bins->words + from, 0, (size_t)(to - from) * sizeof *bins->words);
+    }
     bins->is_f64 = tile->is_f64;
     tally__cpu_tiles()->scatter[tile->is_f64](tile->x, tile->y, tile->n, values ? sums->term : TALLY_TERMS, products, bins->words);
     if (values) witness(sums->values, tile);
@@ -290,7 +313,7 @@ static bool add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     sums->spilled = true;
     if (zeros && !special)
         add_zeros(words, term, tile);
-    else if (special || tile->n < TALLY_SCATTERED)
+    else if (special || tile->n < (tile->is_f64 ? TALLY_SCATTERED_f64 : TALLY_SCATTERED_f32))
         add_singly(words, origin, term, tile);
     else
         return false;

@@ -78,7 +78,7 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 
 static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
                          tally__node *out) {
-    const int64_t settle_every = (int64_t)1 << 20; /* a tile makes at most 2^11 deposits, limbs take 2^31 */
+    const int64_t settle_every = (int64_t)1 << 10; /* tiles: 2^6 times bins, which change a limb by less than 2^56 */
     TALLY_N(node) *node = (void *)out;
     const TALLY_N(raw) *x = vx, *y = vy;
     TALLY_N(buffers) buffers;

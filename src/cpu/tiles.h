@@ -34,15 +34,15 @@ typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const doub
 /* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many. It has `chains` places
  * that take terms in turn, `apart` words from one to the next: word k of a value's place in bin b counts units of 2^(least + (b << binades) +
  * unit[k]), that of a product's 2^(2 least + (b << binades + 1) + product_unit[k]). After so many tiles they must be read. */
-enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 4) };
+enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
 typedef struct tally__bin_layout {
-    int32_t bins, binades, first, chains, least, tiles;
+    int32_t bins, words, binades, first, chains, least, tiles;
     int32_t levels, apart, unit[2];
     int32_t product_levels, products_apart, products_at, product_unit[3];
 } tally__bin_layout;
 #define TALLY_BIN_LAYOUT(is_f64)                                                                                        \
-    ((is_f64) ? (tally__bin_layout){256, 3, 0, 4, -1016, 32, 2, 2, {-29, -59}, 3, 4, 2048, {-38, -78, -118}} \
-              : (tally__bin_layout){277, 0, 874, 4, -149, 16, 1, 2, {-23}, 1, 2, 1, {-46}})
+    ((is_f64) ? (tally__bin_layout){256, TALLY_BIN_WORDS, 3, 0, 4, -1016, 32, 2, 2, {-29, -59}, 3, 3, 2048, {-38, -78, -118}} \
+              : (tally__bin_layout){288, 288 * 4 * 2, 0, 874, 4, -149, 16, 1, 2, {-23}, 1, 2, 1, {-46}})
 
 /* A bunch of short segments that share one set of anchors. */
 enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
