@@ -1,4 +1,4 @@
-/* From a tile to limbs: by levels where the vector loops can, else one value after another. docs/exact.md has the method. */
+/* From a tile to limbs: by levels where the vector loops can, else by bins, and few values one after another. docs/exact.md has the method. */
 #include "cpu/exact.h"
 
 #include <string.h>

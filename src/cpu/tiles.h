@@ -31,18 +31,26 @@ typedef struct tally__extent {
 typedef int64_t tally__units[TALLY_LANES];
 typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, tally__units *units);
 
-/* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many. It has `chains` places
- * that take terms in turn, `apart` words from one to the next: word k of a value's place in bin b counts units of 2^(least + (b << binades) +
- * unit[k]), that of a product's 2^(2 least + (b << binades + 1) + product_unit[k]). After so many tiles they must be read. */
-enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
+/* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many; bin 0 begins at the exponent
+ * field `first` << binades. It has `chains` places that take terms in turn, `apart` words from one to the next: word k of a value's place in bin b
+ * counts units of 2^(least + (b << binades) + unit[k]), that of a product's 2^(2 least + (b << binades + 1) + product_unit[k]). A sum of all places
+ * has room for so many tiles; then they must be read. */
 typedef struct tally__bin_layout {
-    int32_t bins, words, binades, first, chains, least, tiles;
+    int32_t bins, binades, first, least, chains, tiles;
+    int32_t words, products_at; /* in all, and where those of products begin */
     int32_t levels, apart, unit[2];
-    int32_t product_levels, products_apart, products_at, product_unit[3];
+    int32_t product_levels, products_apart, product_unit[3];
 } tally__bin_layout;
-#define TALLY_BIN_LAYOUT(is_f64)                                                                                        \
-    ((is_f64) ? (tally__bin_layout){256, TALLY_BIN_WORDS, 3, 0, 4, -1016, 32, 2, 2, {-29, -59}, 3, 3, 2048, {-38, -78, -118}} \
-              : (tally__bin_layout){288, 288 * 4 * 2, 0, 874, 4, -149, 16, 1, 2, {-23}, 1, 2, 1, {-46}})
+enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
+#define TALLY_BIN_LAYOUT(is_f64)                                                                                   \
+    ((is_f64) ? (tally__bin_layout){.bins = 256, .binades = 3, .first = 0, .least = -1016, .chains = 4, .tiles = 32, \
+                                    .words = TALLY_BIN_WORDS, .products_at = 256 * 4 * 2,                           \
+                                    .levels = 2, .apart = 2, .unit = {-29, -59},                                    \
+                                    .product_levels = 3, .products_apart = 3, .product_unit = {-38, -78, -118}}     \
+              : (tally__bin_layout){.bins = 288, .binades = 0, .first = 874, .least = -149, .chains = 4, .tiles = 16, \
+                                    .words = 288 * 4 * 2, .products_at = 1, /* beside the values */                 \
+                                    .levels = 1, .apart = 2, .unit = {-23},                                         \
+                                    .product_levels = 1, .products_apart = 2, .product_unit = {-46}})
 
 /* A bunch of short segments that share one set of anchors. */
 enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
