@@ -88,7 +88,7 @@ mutation level-spacing kernels/lib/plan.h 'bound = lowest - 1;' 'bound = lowest 
 mutation parts-of-products kernels/lib/plan.h '(k > 0 ? parts - 1 : 0)' '(k > 0 ? -3 : 0)'
 mutation table-overflow kernels/lib/plan.h '    return count;' '    return count != 0 ? count : most;'
 mutation residual-dropped kernels/lib/plan.h 'if (lowest <= unit) {' 'if (lowest <= unit + 1) {'
-mutation anchor $file 'tally_scale(1.5, levels->unit[k] + 52)' 'tally_scale(1.0, levels->unit[k] + 52)'
+mutation anchor $file '= tally_anchor(levels->unit[k]);' '= tally_scale(1.0, levels->unit[k] + 52);'
 mutation too-few-levels $file 'if (counts[i] < needed) continue;' 'if (counts[i] + 1 < needed) continue;'
 mutation range-test kernels/lib/plan.h 'HIGHEST = 960' 'HIGHEST = 1024'
 mutation underflow-test kernels/lib/plan.h 'LOWEST = -1074' 'LOWEST = -1174'
@@ -151,7 +151,7 @@ mutation no-residual $file 'term -= less(t, s[k * step]);' 'term -= t;'
 mutation rest-residual $file 'rest = less(rest, less(t, s[k * step]));' 'rest = rest * 0;'
 mutation rest-of-product $file 'if (has_rest && ends == levels - 1) term += rest;' ''
 mutation product-ends-early $file 'levels == TALLY_SHORT_PRODUCTS ? 1 : levels - 1;' 'levels == TALLY_SHORT_PRODUCTS ? 0 : levels - 1;'
-mutation product-ends-too-often $file 'has_rest && levels == TALLY_SHORT_PRODUCTS ? 1' 'has_rest && levels <= 5 ? 1'
+mutation product-ends-too-often $file 'is_f64 && levels == TALLY_SHORT_PRODUCTS ? 1' 'is_f64 && levels <= 5 ? 1'
 mutation last-partial-vector $file '    if (i < n) {
         wide a = load_part(is_f64, x, i, n - i);
         take(s + CHAINS' '    if (i + 1 < n) {
@@ -166,10 +166,32 @@ mutation whole-vectors-left $file 'for (; i + WIDTH <= n; i += WIDTH) {
 mutation whole-vectors-of-both $file 'TALLY_TAKE_BOTH(0, a);' '' avx512
 mutation missing-chain $file 'for (int c = 0; c < chains; c++) sum +=' 'for (int c = 1; c < chains; c++) sum +='
 mutation anchors-counted $file '- (uint64_t)chains * (uint64_t)' '- (uint64_t)(chains - 1) * (uint64_t)'
-mutation digits-of-subnormals $file 'v->place[i] = exponent - normal;' 'v->place[i] = exponent;'
-mutation digits-of-products $file 'low >> 1 >> (63 - s)' 'low >> 1 >> (62 - s)'
-mutation sign-of-products $file 'u.sign[i] ^ other->sign[i]' 'u.sign[i]'
 mutation split-of-products $file '134217729.0; /*' '16777217.0; /*' baseline
+
+file=src/cpu/bins_template.h
+mutation bins-of-subnormals $file '| base | (none & first)) -' '| base) -'
+mutation bins-leading-one $file '- (wide)(none & ((bits & INT64_MIN) | base | first));' '- (wide)(none & ((bits & INT64_MIN) | first));'
+mutation bins-upper-bits $file '(words)(bits & upper) >> (52 + layout.binades)' '(words)(bits & upper) >> (53 + layout.binades)'
+mutation bins-odd-products $file '(((a.bin + b.bin) & 1) << (52' '(((a.bin & b.bin) & 1) << (52'
+mutation bins-second-piece $file 'v->piece[1][i + c]};' '0};'
+mutation bins-third-piece $file 'if (count == 3) to[2] += v->piece[2][i + c];' ''
+mutation bins-one-place $file 'int64_t *to = bins + v->place[i + c] + c * apart;' 'int64_t *to = bins + v->place[i + c] + (c & 1) * (apart - 1);'
+mutation bins-magnitudes $file 'magnitudes ? magnitude_of(a.fraction) : a.fraction' 'a.fraction'
+mutation bins-last-values $file 'if (n == 0) return;' 'if (n < 2) return;'
+mutation bins-last-of-y $file 'memcpy(rest[1], y,' 'memcpy(rest[1], x,'
+mutation bins-unit src/cpu/tiles.h '{-29, -59}' '{-29, -58}'
+mutation bins-anchor src/cpu/tiles.h '{-38, -78, -118}' '{-38, -78, -116}'
+mutation bins-overflow-f32 src/cpu/tiles.h '.tiles = 16,' '.tiles = 1024,'
+mutation bins-below src/cpu/exact.c 'total = least < 0 ? total >> -least :' 'total = least < 0 ? total :'
+mutation bins-third-limb src/cpu/exact.c '+ 2] += (int64_t)(total >> 64); /*' '+ 2] += (int64_t)(total >> 64 & 0xffffffff); /*'
+mutation bins-overflow-f64 src/cpu/tiles.h '.tiles = 32,' '.tiles = 8192,'
+mutation bins-halves src/cpu/exact.c 'low += (bin & 0xffffffff) << (j * step);' 'low += (bin & 0xfffffff) << (j * step);'
+mutation bins-chains src/cpu/exact.c 'for (int32_t c = 0; c < chains; c++) bin' 'for (int32_t c = 1; c < chains; c++) bin'
+mutation bins-not-cleared src/cpu/exact.c 'if (bins->tiles++ == 0) {' 'if (bins->tiles++ < 0) {'
+mutation bins-cleared-in-part src/cpu/exact.c 'to = sums->products || layout.products_at == 1 ?' 'to = layout.products_at == 1 ?'
+mutation bins-not-flushed src/cpu/exact.c '    flush_bins(sums);
+}' '}'
+mutation bins-witness src/cpu/exact.c 'if (products) witness(sums->products, tile);' ''
 
 file=kernels/lib/limbs.h
 mutation deposit-shift $file '(v >> 32) >> (32 - s)' '(v >> 32) >> (31 - s)'
@@ -217,7 +239,7 @@ mutation bunch-block $file 'for (; (r + 1) * ROW <= n; r++) {' 'for (; (r + 1) *
 mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
 mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'
-mutation bunch-padding $file 'bunch->places[s + 1] = bunch->places[count];' 'bunch->places[s + 1] = 0;'
+mutation bunch-padding $file 'bunch->places[s] = offsets[count] - offsets[0];' 'bunch->places[s] = 0;'
 
 file=kernels/lib/exact.h
 mutation join-range $file 'b->high > a->high ? b->high : a->high' 'a->high'

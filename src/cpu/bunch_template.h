@@ -8,11 +8,15 @@ static TALLY_TARGET void begin_bunch(tally__bunch *bunch, const int64_t *offsets
     int32_t longest = 0, shortest = INT32_MAX;
     bunch->count = count;
     bunch->padded = (count + 7) / 8 * 8;
-    for (int s = 0; s <= count; s++) bunch->places[s] = offsets[s] - offsets[0];
-    for (int s = count; s < bunch->padded; s++) bunch->places[s + 1] = bunch->places[count];
-    for (int s = 0; s < bunch->padded; s++) bunch->lengths[s] = (int32_t)(bunch->places[s + 1] - bunch->places[s]);
-    for (int s = 0; s < bunch->padded; s++) longest = bunch->lengths[s] > longest ? bunch->lengths[s] : longest;
-    for (int s = 0; s < count; s++) shortest = bunch->lengths[s] < shortest ? bunch->lengths[s] : shortest;
+    for (int s = 0; s < count; s++) {
+        int32_t n = (int32_t)(offsets[s + 1] - offsets[s]);
+        bunch->places[s] = offsets[s] - offsets[0];
+        bunch->lengths[s] = n;
+        longest = n > longest ? n : longest;
+        shortest = n < shortest ? n : shortest;
+    }
+    for (int s = count; s < bunch->padded; s++) bunch->lengths[s] = 0;
+    for (int s = count; s <= bunch->padded; s++) bunch->places[s] = offsets[count] - offsets[0];
     bunch->longest = longest;
     bunch->shortest = shortest;
 }

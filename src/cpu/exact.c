@@ -1,4 +1,4 @@
-/* From a tile to limbs: by levels where the vector loops can, else one value after another. docs/exact.md has the method. */
+/* From a tile to limbs: by levels where the vector loops can, else by bins, and few values one after another. docs/exact.md has the method. */
 #include "cpu/exact.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ static bool plan_terms(tally__levels *levels, const tally__tile *tile, int term,
     bounds b = bounds_of(tile, term);
     int32_t needed = plan_units(levels->unit, TALLY_MOST_LEVELS, b, TALLY_TILE_ADDITIONS, term, tile->is_f64);
     levels->count = 0;
-    for (int i = 0; i < 4 && needed > 0 && levels->count == 0; i++) {
+    for (int i = 0; i < TALLY_LEVEL_COUNTS && needed > 0 && levels->count == 0; i++) {
         if (counts[i] < needed) continue;
         levels->count = counts[i];
         levels->values = term == TALLY_TERM_PRODUCT ? 0 : counts[i];
@@ -244,22 +244,80 @@ static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
     words[TALLY_OTHER] |= other;
 }
 
-static void add_terms(tally__sums *sums, int term, const tally__tile *tile) {
+/* ---- bins ---- */
+
+/* Values for which bins are worth to be cleared and read. */
+enum { TALLY_SCATTERED_f32 = 64, TALLY_SCATTERED_f64 = 128 };
+
+/* Word k of all bins goes to limbs: `step` binades from bin to bin, `least` those of the first above the origin. Some neighbours are deposited
+ * together, in three limbs, so that nothing is behind the last: their lower and their upper halves, shifted, have room in 64 bits. */
+static inline void flush_words(const int64_t *words, const int32_t bins, const int32_t step, const int32_t chains, const int32_t apart, int32_t least,
+                               int64_t *limbs) {
+    const int32_t together = (step < 8 ? 16 : 32) / step;
+    for (int32_t b = 0; b < bins; b += together, least += together * step) {
+        int64_t low = 0, high = 0;
+        for (int32_t j = 0; j < together; j++) {
+            int64_t bin = 0;
+            for (int32_t c = 0; c < chains; c++) bin += words[((b + j) * chains + c) * apart];
+            low += (bin & 0xffffffff) << (j * step);
+            high += (bin >> 32) * ((int64_t)1 << (j * step));
+        }
+        if ((low | high) == 0) continue;
+        int32_t offset = least < 0 ? 0 : least;
+        tally_i128 total = (tally_i128)high * ((int64_t)1 << 32) + low;
+        total = least < 0 ? total >> -least : total * ((int64_t)1 << (offset & 31)); /* terms are multiples of 2^origin */
+        limbs[offset >> 5] += (int64_t)(total & 0xffffffff);
+        limbs[(offset >> 5) + 1] += (int64_t)(total >> 32 & 0xffffffff);
+        limbs[(offset >> 5) + 2] += (int64_t)(total >> 64); /* less than 2^56 */
+    }
+}
+static inline void flush_layout(tally__sums *sums, const tally__bin_layout layout) {
+    const int64_t *words = sums->bins.words;
+    for (int32_t k = 0; k < layout.levels && sums->values; k++)
+        flush_words(words + k, layout.bins, 1 << layout.binades, layout.chains, layout.apart, layout.least + layout.unit[k] - sums->origin,
+                    sums->values + TALLY_EVIDENCE);
+    for (int32_t k = 0; k < layout.product_levels && sums->products; k++)
+        flush_words(words + layout.products_at + k, layout.bins, 2 << layout.binades, layout.chains, layout.products_apart,
+                    2 * (layout.least - sums->origin) + layout.product_unit[k], sums->products + TALLY_EVIDENCE);
+}
+static void flush_bins(tally__sums *sums) {
+    if (sums->bins.tiles == 0) return;
+    if (sums->bins.is_f64)
+        flush_layout(sums, TALLY_BIN_LAYOUT(1));
+    else
+        flush_layout(sums, TALLY_BIN_LAYOUT(0));
+    sums->bins.tiles = 0;
+}
+static void add_to_bins(tally__sums *sums, bool values, bool products, const tally__tile *tile) {
+    tally__bins *bins = &sums->bins;
+    const tally__bin_layout layout = TALLY_BIN_LAYOUT(tile->is_f64);
+    if (bins->tiles == layout.tiles) flush_bins(sums);
+    if (bins->tiles++ == 0) { /* what is not asked for is not read either */
+        int32_t from = sums->values ? 0 : layout.products_at, to = sums->products || layout.products_at == 1 ? layout.words : layout.products_at;
+        memset(bins->words + from, 0, (size_t)(to - from) * sizeof *bins->words);
+    }
+    bins->is_f64 = tile->is_f64;
+    tally__cpu_tiles()->scatter[tile->is_f64](tile->x, tile->y, tile->n, values ? sums->term : TALLY_TERMS, products, bins->words);
+    if (values) witness(sums->values, tile);
+    if (products) witness(sums->products, tile);
+}
+
+/* False: the tile's terms are for bins. */
+static bool add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     bool product = term == TALLY_TERM_PRODUCT;
     int64_t *words = product ? sums->products : sums->values;
     int32_t origin = product ? 2 * sums->origin : sums->origin;
     bool special = tile->x_extent.special || tile->y_extent.special, zeros = tile->x_extent.zeros || tile->y_extent.zeros;
-    if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return; /* a NaN: nothing can change that */
-    if (!special && !zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return;
+    if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return true; /* a NaN: nothing can change that */
+    if (!special && !zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return true;
     sums->spilled = true;
     if (zeros && !special)
         add_zeros(words, term, tile);
-    else if (special || !tile->is_f64)
+    else if (special || tile->n < (tile->is_f64 ? TALLY_SCATTERED_f64 : TALLY_SCATTERED_f32))
         add_singly(words, origin, term, tile);
-    else {
-        witness(words, tile);
-        tally__cpu_tiles()->digits[term](tile->x, tile->y, tile->n, words + TALLY_EVIDENCE, origin);
-    }
+    else
+        return false;
+    return true;
 }
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term) {
@@ -270,17 +328,21 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
     sums->spilled = false;
     sums->of_values.count = sums->of_products.count = sums->of_both.count = 0;
     sums->of_values.tiles = sums->of_products.tiles = sums->of_both.tiles = 0;
+    sums->bins.tiles = 0;
 }
 void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
+    bool values, products;
     if (tile->present == 0) return;
     if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE && add_both(sums, tile)) return;
-    if (sums->values != NULL) add_terms(sums, sums->term, tile);
-    if (sums->products != NULL) add_terms(sums, TALLY_TERM_PRODUCT, tile);
+    products = sums->products != NULL && !add_terms(sums, TALLY_TERM_PRODUCT, tile);
+    values = sums->values != NULL && ((products && !tile->is_f64) || !add_terms(sums, sums->term, tile)); /* of f32 bins take both at once */
+    if (values || products) add_to_bins(sums, values, products, tile);
 }
 void tally__flush_sums(tally__sums *sums) {
     flush(sums, &sums->of_values);
     flush(sums, &sums->of_products);
     flush(sums, &sums->of_both);
+    flush_bins(sums);
 }
 
 /* Levels from ... to as parts: the number of parts; 0: there are too many, or too long ones. */

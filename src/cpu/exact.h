@@ -38,6 +38,13 @@ typedef struct tally__levels {
     _Alignas(64) tally__units units[TALLY_MOST_LEVELS];
 } tally__levels;
 
+/* Terms by their size (tiles.h). */
+typedef struct tally__bins {
+    int32_t tiles; /* that were added; 0: words hold nothing, not even zeros */
+    bool is_f64;
+    _Alignas(64) int64_t words[TALLY_BIN_WORDS];
+} tally__bins;
+
 /* The numbers that tiles add to: evidence and limbs, those of values with the given origin, those of products with twice that.
  * NULL: there is no such number. */
 typedef struct tally__sums {
@@ -45,6 +52,7 @@ typedef struct tally__sums {
     int32_t origin, term; /* what the first adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
     bool spilled;         /* something has reached the numbers */
     tally__levels of_values, of_products, of_both;
+    tally__bins bins;
 } tally__sums;
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term);
@@ -56,6 +64,17 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one);
 
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
+
+/* How many of so many segments, TALLY_BUNCH_MOST at most, have TALLY_BUNCH_VALUES values together; 1 at least. No branches: they would be
+ * foretold wrongly. */
+static inline int tally__fitting(const int64_t *offsets, int segments) {
+    int fitting = 1;
+    for (int step = TALLY_BUNCH_MOST / 2; step > 0; step /= 2) {
+        int more = fitting + step <= segments ? fitting + step : fitting;
+        fitting = offsets[more] - offsets[0] <= TALLY_BUNCH_VALUES ? more : fitting;
+    }
+    return fitting > 8 ? fitting & ~7 : fitting;
+}
 
 /* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when their extents are
  * too far apart for that. */

@@ -78,7 +78,7 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 
 static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
                          tally__node *out) {
-    const int64_t settle_every = (int64_t)1 << 20; /* a tile makes at most 2^11 deposits, limbs take 2^31 */
+    const int64_t settle_every = (int64_t)1 << 10; /* tiles: 2^6 times bins, which change a limb by less than 2^56 */
     TALLY_N(node) *node = (void *)out;
     const TALLY_N(raw) *x = vx, *y = vy;
     TALLY_N(buffers) buffers;
@@ -334,17 +334,18 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const 
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     bool empty = false, quick = TALLY_N(is_quick)(final);
-    int most = TALLY_BUNCH_MOST; /* segments of a bunch: fewer for a while where one was refused */
+    int most = TALLY_BUNCH_MOST / 2; /* segments of a bunch: more where they are short, fewer for a while where one was refused */
     (void)limit;
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * bytes;
         int bunch = (int)(count - at < most ? count - at : most);
-        while (bunch > 1 && from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch--;
+        if (from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch = tally__fitting(from, bunch);
         if (quick && bunch > 1 && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
             TALLY_N(reduce_bunch)(kernel, x, y, from, bunch, final, to, &empty)) {
             at += bunch;
-            most = most > TALLY_BUNCH_MOST / 2 ? TALLY_BUNCH_MOST : 2 * most;
+            int usual = from[bunch] - from[0] <= TALLY_BUNCH_VALUES / 4 ? TALLY_BUNCH_MOST : TALLY_BUNCH_MOST / 2;
+            most = 2 * most < usual ? 2 * most : usual;
             continue;
         }
         if (quick && bunch > 4) {

@@ -12,7 +12,8 @@
 enum {
     TALLY_TILE_BYTES = 4096,     /* of f32 or f64 */
     TALLY_TILE_ADDITIONS = 6,    /* log2 of the terms that meet in one lane of an accumulator, at most */
-    TALLY_MOST_LEVELS = 13,
+    TALLY_MOST_LEVELS = 7,
+    TALLY_LEVEL_COUNTS = 4, /* of levels that there are vector loops for, by type and term */
     TALLY_LANES = 8,
     TALLY_SHORT_PRODUCTS = 3 /* levels of f64 products, of which rounded products leave nothing after the second */
 };
@@ -30,8 +31,29 @@ typedef struct tally__extent {
 typedef int64_t tally__units[TALLY_LANES];
 typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, tally__units *units);
 
+/* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many; bin 0 begins at the exponent
+ * field `first` << binades. It has `chains` places that take terms in turn, `apart` words from one to the next: word k of a value's place in bin b
+ * counts units of 2^(least + (b << binades) + unit[k]), that of a product's 2^(2 least + (b << binades + 1) + product_unit[k]). A sum of all places
+ * has room for so many tiles; then they must be read. */
+typedef struct tally__bin_layout {
+    int32_t bins, binades, first, least, chains, tiles;
+    int32_t words, products_at; /* in all, and where those of products begin */
+    int32_t levels, apart, unit[2];
+    int32_t product_levels, products_apart, product_unit[3];
+} tally__bin_layout;
+enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
+#define TALLY_BIN_LAYOUT(is_f64)                                                                                   \
+    ((is_f64) ? (tally__bin_layout){.bins = 256, .binades = 3, .first = 0, .least = -1016, .chains = 4, .tiles = 32, \
+                                    .words = TALLY_BIN_WORDS, .products_at = 256 * 4 * 2,                           \
+                                    .levels = 2, .apart = 2, .unit = {-29, -59},                                    \
+                                    .product_levels = 3, .products_apart = 3, .product_unit = {-38, -78, -118}}     \
+              : (tally__bin_layout){.bins = 288, .binades = 0, .first = 874, .least = -149, .chains = 4, .tiles = 16, \
+                                    .words = 288 * 4 * 2, .products_at = 1, /* beside the values */                 \
+                                    .levels = 1, .apart = 2, .unit = {-23},                                         \
+                                    .product_levels = 1, .products_apart = 2, .product_unit = {-46}})
+
 /* A bunch of short segments that share one set of anchors. */
-enum { TALLY_BUNCH_MOST = 64, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
+enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
 typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
 typedef struct tally__bunch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
@@ -55,12 +77,12 @@ enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, 
 typedef struct tally__tiles {
     tally__extent (*measure[2])(const void *x, int64_t n); /* f32, f64 */
     /* By f32 or f64, term, and the place of the number of levels in level_counts. */
-    tally__tile_sum *sum[2][TALLY_TERMS][4];
-    int8_t level_counts[2][TALLY_TERMS][4];
+    tally__tile_sum *sum[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
+    int8_t level_counts[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
-    /* Adds n finite terms of f64 to limbs of that origin one after another, by term. */
-    void (*digits[TALLY_TERMS])(const void *x, const void *y, int64_t n, int64_t *limbs, int32_t origin);
+    /* Adds n finite terms to the words of bins: `values` says which (TALLY_TERMS: none), and products if so asked. */
+    void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
      * NULL: there is none. */
     tally__tile_sum *both[2];

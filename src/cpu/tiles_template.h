@@ -11,6 +11,7 @@
 #include "lib/half.h"
 #include "lib/limbs.h"
 #include "lib/parts.h"
+#include "lib/plan.h"
 
 #define TALLY_INLINE static inline __attribute__((always_inline, unused))
 #ifdef __clang__
@@ -252,9 +253,8 @@ TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
 _Static_assert(TALLY_TILE_BYTES / 4 / WIDTH / CHAINS <= 1 << TALLY_TILE_ADDITIONS, "too many terms meet in one lane");
 
 /* Cuts one vector of terms into levels. Products of f64 come in two parts, the rounded product and its rest, which is so small
- * that it joins at level 1. Where three levels are enough, the rounded product ends there (docs/exact.md). */
-TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wide term, wide rest, const int has_rest) {
-    const int ends = has_rest && levels == TALLY_SHORT_PRODUCTS ? 1 : levels - 1; /* the level that leaves nothing of the term */
+ * that it joins at level 1. `ends`: the level that leaves nothing of the term. */
+TALLY_INLINE TALLY_TARGET void cut(wide *s, const int levels, const int step, wide term, const int ends, wide rest, const int has_rest) {
 #pragma GCC unroll 16
     for (int k = 0; k + 1 < levels; k++) {
         if (k < ends) {
@@ -282,15 +282,16 @@ TALLY_INLINE TALLY_TARGET void take(wide *s, const int levels, const int step, c
     if (kind == TALLY_TERM_PRODUCT && !is_f64 && levels > 1) { /* the product is exact: fused it needs no step of its own */
         wide t = TALLY_VECTOR_FMA(x, y, s[0]), h = t - s[0];
         s[0] = t;
-        cut(s + step, levels - 1, step, TALLY_VECTOR_FMA(x, y, -h), none, 0);
+        cut(s + step, levels - 1, step, TALLY_VECTOR_FMA(x, y, -h), levels - 2, none, 0);
         return;
     }
 #endif
     if (kind == TALLY_TERM_PRODUCT) {
+        const int ends = is_f64 && levels == TALLY_SHORT_PRODUCTS ? 1 : levels - 1; /* docs/exact.md */
         wide p = x * y;
-        cut(s, levels, step, p, is_f64 ? product_rest(x, y, p) : none, is_f64);
+        cut(s, levels, step, p, ends, is_f64 ? product_rest(x, y, p) : none, is_f64);
     } else
-        cut(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, none, 0);
+        cut(s, levels, step, kind == TALLY_TERM_MAGNITUDE ? magnitude_of(x) : x, levels - 1, none, 0);
 }
 
 /* Where there is much to compute, memory is asked for what comes later, as hardware forgets to at the end of a page. */
@@ -360,11 +361,11 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
     TALLY_SUM(type, is_f64, name, kind, a) TALLY_SUM(type, is_f64, name, kind, b)                    \
     TALLY_SUM(type, is_f64, name, kind, c) TALLY_SUM(type, is_f64, name, kind, d)
 
-/* Levels by need: usual data, wide data, very wide data, and of f32 all there can be. */
+/* Levels by need; what needs more goes to bins. */
 #define TALLY_TILE_SUMS(X)                              \
     X(f32, 0, value, TALLY_TERM_VALUE, 1, 2, 4, 7)      \
     X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 1, 2, 4, 7) \
-    X(f32, 0, product, TALLY_TERM_PRODUCT, 2, 4, 7, 13) \
+    X(f32, 0, product, TALLY_TERM_PRODUCT, 2, 3, 4, 7) \
     X(f64, 1, value, TALLY_TERM_VALUE, 2, 3, 4, 7)      \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 2, 3, 4, 7) \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 3, 4, 5, 7)
@@ -410,86 +411,9 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 }
 #endif
 
-/* ---- one after another ---- */
-
-/* Some finite f64 in parts that vector lanes can make: (digits ^ sign) - sign, times 2^(place - 1074). */
-enum { SOME = 64 };
-typedef struct made_of {
-    _Alignas(64) uint64_t digits[SOME];
-    int64_t sign[SOME], place[SOME];
-} made_of;
-TALLY_INLINE TALLY_TARGET void take_apart(made_of *v, const void *x, int64_t at, int64_t n, const int magnitudes) {
-    const int64_t_anywhere *bits = (const int64_t_anywhere *)x + at;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t exponent = bits[i] >> 52 & 0x7ff, normal = exponent != 0 ? 1 : 0;
-        v->digits[i] = (uint64_t)((bits[i] & 0xfffffffffffff) | normal << 52);
-        v->sign[i] = magnitudes || bits[i] >= 0 ? 0 : -1;
-        v->place[i] = exponent - normal;
-    }
-}
-/* As tally_deposit does, but what goes where is found for some values at a time. Zeros may lie below the origin: they go to it. */
-TALLY_INLINE TALLY_TARGET void add_values(const void *x, int64_t n, int64_t *limbs, int32_t origin, const int magnitudes) {
-    made_of v;
-    int64_t pieces[3][SOME];
-    for (int64_t at = 0; at < n; at += SOME) {
-        int64_t some = n - at < SOME ? n - at : SOME;
-        take_apart(&v, x, at, some, magnitudes);
-        for (int64_t i = 0; i < some; i++) {
-            int64_t offset = v.digits[i] != 0 ? v.place[i] - 1074 - origin : 0;
-            uint64_t s = (uint64_t)offset & 31, low = v.digits[i] << s;
-            pieces[0][i] = ((int64_t)(low & 0xffffffff) ^ v.sign[i]) - v.sign[i];
-            pieces[1][i] = ((int64_t)(low >> 32) ^ v.sign[i]) - v.sign[i];
-            pieces[2][i] = ((int64_t)(v.digits[i] >> 32 >> (32 - s)) ^ v.sign[i]) - v.sign[i];
-            v.place[i] = offset >> 5;
-        }
-        for (int64_t i = 0; i < some; i++) {
-            int64_t *to = limbs + v.place[i];
-            to[0] += pieces[0][i];
-            to[1] += pieces[1][i];
-            to[2] += pieces[2][i];
-        }
-    }
-}
-static TALLY_TARGET void digits_value(const void *x, const void *y, int64_t n, int64_t *limbs, int32_t origin) {
-    (void)y;
-    add_values(x, n, limbs, origin, 0);
-}
-static TALLY_TARGET void digits_magnitude(const void *x, const void *y, int64_t n, int64_t *limbs, int32_t origin) {
-    (void)y;
-    add_values(x, n, limbs, origin, 1);
-}
-/* Products have 106 bits, which reach into five limbs. */
-TALLY_INLINE TALLY_TARGET void add_products(const void *x, const void *y, const int two, int64_t n, int64_t *limbs, int32_t origin) {
-    made_of u, v;
-    for (int64_t at = 0; at < n; at += SOME) {
-        int64_t some = n - at < SOME ? n - at : SOME;
-        take_apart(&u, x, at, some, 0);
-        if (two) take_apart(&v, y, at, some, 0);
-        for (int64_t i = 0; i < some; i++) {
-            const made_of *other = two ? &v : &u;
-            int64_t sign = u.sign[i] ^ other->sign[i];
-            tally_u128 product = (tally_u128)u.digits[i] * other->digits[i];
-            uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
-            int32_t offset = product != 0 ? (int32_t)(u.place[i] + other->place[i]) - 2148 - origin : 0, s = offset & 31;
-            uint64_t first = low << s, second = high << s | low >> 1 >> (63 - s);
-            int64_t *to = limbs + (offset >> 5);
-            to[0] += ((int64_t)(first & 0xffffffff) ^ sign) - sign;
-            to[1] += ((int64_t)(first >> 32) ^ sign) - sign;
-            to[2] += ((int64_t)(second & 0xffffffff) ^ sign) - sign;
-            to[3] += ((int64_t)(second >> 32) ^ sign) - sign;
-            to[4] += ((int64_t)(high >> 32 >> (32 - s)) ^ sign) - sign;
-        }
-    }
-}
-static TALLY_TARGET void digits_product(const void *x, const void *y, int64_t n, int64_t *limbs, int32_t origin) {
-    if (x == y)
-        add_products(x, x, 0, n, limbs, origin);
-    else
-        add_products(x, y, 1, n, limbs, origin);
-}
-
 /* ---- the rest ---- */
 
+#include "cpu/bins_template.h"
 #include "cpu/bunch_template.h"
 
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
@@ -511,7 +435,7 @@ extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
     .range = {range_f32, range_f64},
-    .digits = {digits_value, digits_magnitude, digits_product},
+    .scatter = {scatter_f32, scatter_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
     TALLY_BUNCHES(TALLY_BUNCH_ENTRY)

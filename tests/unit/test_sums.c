@@ -476,7 +476,6 @@ static void test_large_counts_against_mpfr(void **unused) {
 
 /* ---- hard cases ---- */
 
-/* Sums and deviations just beside a tie, an overflow or a power of two. */
 /* A mean that is just above half of the smallest number, by less than the last digit that is kept of a quotient. */
 static void test_tie_of_quotient(void **unused) {
     enum { COUNT = (1 << 17) + 1 };
@@ -492,6 +491,37 @@ static void test_tie_of_quotient(void **unused) {
     }
 }
 
+/* Many values with all digits set, of one sign and one size, among which smaller ones keep levels from taking them. */
+static void test_full_bins(void **unused) {
+    enum { COUNT = 1 << 17 };
+    (void)unused;
+    for (tally_type type = TALLY_F32; type <= TALLY_F64; type++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 1, TALLY_BEST};
+            double large = type == TALLY_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp408, small = type == TALLY_F32 ? 0x1p-149 : 0x1p-1074;
+            double other = type == TALLY_F32 ? large / 2 : large * 0x1p-8;
+            tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+            char *x = scratch(0, COUNT * 8), *y = scratch(1, COUNT * 8);
+            tally_array a = tally_in(x, type, COUNT), b = tally_in(y, type, COUNT);
+            truth squares, products;
+            now = (scene){.type = type, .size = COUNT, .data = sign < 0 ? "full bins, negative" : "full bins", .ddof = 1};
+            begin_truth(&squares);
+            begin_truth(&products);
+            for (int64_t i = 0; i < COUNT; i++) {
+                put_number(type, x, i, i % 300 == 7 ? small : sign * large);
+                put_number(type, y, i, i % 300 == 8 ? small : other);
+                add_truth(&squares, as_double(type, x, i), as_double(type, x, i));
+                add_truth(&products, as_double(type, x, i), as_double(type, y, i));
+            }
+            for (int i = 0; i < SINGLE; i++) check_operator(&squares, context, single[i], a, a, 1);
+            check_stats(&squares, context, a, 1);
+            check_operator(&products, context, TALLY_DOT, a, b, 1);
+            end_truth(&squares);
+            end_truth(&products);
+        }
+}
+
+/* Sums and deviations just beside a tie, an overflow or a power of two. */
 static void test_hard_cases(void **unused) {
     static const double sets[][6] = {
         {1, 0x1p-200},                    /* its deviation is just below 1/2: a root of ones */
@@ -555,7 +585,7 @@ static void test_hard_cases(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_tie_of_quotient), cmocka_unit_test(test_against_mpfr),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_tie_of_quotient), cmocka_unit_test(test_full_bins), cmocka_unit_test(test_against_mpfr),
                                        cmocka_unit_test(test_tiles_against_mpfr), cmocka_unit_test(test_pieces_against_mpfr),
                                        cmocka_unit_test(test_large_counts_against_mpfr)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
