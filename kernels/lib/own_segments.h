@@ -128,6 +128,12 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
     const uint32_t at = TALLY_N(end_of)(tile, i), end = TALLY_N(end_of)(tile, i + 1);
     if (tally_any(end - at > 4 || end < at || end > (uint32_t)tile->values)) return 0;
+#ifdef TALLY_IS_NARROW_SUM
+    if (TALLY_N(is_plain_sum)(work) && !tally_any(end - at > 2)) {
+        if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->segment + i, tile->x + at, (int32_t)(end - at));
+        return 1;
+    }
+#endif
     TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)(end - at), 4);
     if (lane < count) *saw |= TALLY_N(put_result)(work, tile->segment, i, node);
     return 1;
