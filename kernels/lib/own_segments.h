@@ -127,14 +127,15 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t *saw) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
     const uint32_t at = TALLY_N(end_of)(tile, i), end = TALLY_N(end_of)(tile, i + 1);
-    if (tally_any(end - at > 4 || end < at || end > (uint32_t)tile->values)) return 0;
+    const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #ifdef TALLY_IS_NARROW_SUM
-    if (TALLY_N(is_plain_sum)(work) && !tally_any(end - at > 2)) {
-        if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->segment + i, tile->x + at, (int32_t)(end - at));
+    if (TALLY_NAN == 0 && work->user && !tally_any(n > 2)) {
+        if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->segment, i, tile->x + at, (int32_t)n);
         return 1;
     }
 #endif
-    TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)(end - at), 4);
+    if (tally_any(n > 4)) return 0;
+    TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)n, 4);
     if (lane < count) *saw |= TALLY_N(put_result)(work, tile->segment, i, node);
     return 1;
 }

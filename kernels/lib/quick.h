@@ -162,15 +162,12 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_lanes)(TALLY_N(column) a) {
     a.least = tally_warp_min(a.least);
     return a;
 }
-/* A sum of one or two values as f32 takes no proof: an addition in f32 is rounded once. Whether that is all that is asked for, and results lie side by side. */
-TALLY_FN int32_t TALLY_N(is_plain_sum)(const tally_work *work) {
-    return TALLY_NAN == 0 && TALLY_SUM_TERM == TALLY_TERM_VALUE && !work->final.mean && work->final.format.digits == 24 &&
-           work->cut.result_stride == 4 && (uint64_t)work->result % 4 == 0;
-}
-TALLY_FN int32_t TALLY_N(put_plain_sum)(const tally_work *work, int64_t s, const TALLY_T *x, int32_t n) {
+/* A sum of one or two values as f32 takes no proof: an addition in f32 is rounded once. Where that is all that is asked for, and results lie side by side,
+ * work->user says so. */
+TALLY_FN int32_t TALLY_N(put_plain_sum)(const tally_work *work, int64_t base, int32_t i, const TALLY_T *x, int32_t n) {
     float sum = n > 0 ? (float)TALLY_N(value)(x[0]) : 0.0f;
     if (n > 1) sum += (float)TALLY_N(value)(x[1]);
-    ((float *)work->result)[s] = tally_clean_f32(sum);
+    ((float *)work->result + base)[i] = tally_clean_f32(sum);
     return n == 0 ? TALLY_SAW_EMPTY : 0;
 }
 /* A leaf of n > 64 values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is

@@ -106,6 +106,8 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     j->room = memory + (tally__cu_address)at->results;
     j->work.result = needs_room ? PLACE(results) : c->sink->data;
     cut->result_stride = needs_room ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && c->spec->final.format.digits == 24 && cut->result_stride == 4 &&
+                   (uintptr_t)j->work.result % 4 == 0;
 #undef PLACE
 }
 
