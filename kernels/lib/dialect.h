@@ -17,7 +17,11 @@
 #define TALLY_EXTENSION
 #define TALLY_ASSERT(holds, sentence) static_assert(holds, sentence)
 #else
+#ifdef __OPTIMIZE__
 #define TALLY_FN static inline __attribute__((always_inline, unused))
+#else /* the simulator's kernels: what is inlined there is compiled in every place that uses it, and no faster */
+#define TALLY_FN static inline __attribute__((unused))
+#endif
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
 #define TALLY_LONG static inline /* too long to stand in every place that uses it */
 #define TALLY_ONCE static inline /* done once or so for each result */
