@@ -11,6 +11,9 @@
 #include "lib/half.h"
 #include "lib/limbs.h"
 #include "lib/parts.h"
+#ifdef TALLY_HAS_F16C
+#include <immintrin.h>
+#endif
 
 #define TALLY_INLINE static inline __attribute__((always_inline, unused))
 #ifdef __clang__
