@@ -1,5 +1,6 @@
 /* Includes TALLY_TEMPLATE for every type and NaN policy that TALLY_KERNEL is defined on, then defines the set TALLY_SET of their
- * kernels. The template leaves a `static const tally__kernel TALLY_N(kernel)`; no include guard. */
+ * kernels: TALLY_MEMBERS names them, which the template defines; no include guard. With TALLY_SIGNLESS unsigned types share the kernels of
+ * signed ones. */
 #ifndef TALLY_SET
 #error "define TALLY_SET"
 #endif
@@ -28,7 +29,7 @@
 #include TALLY_TEMPLATE
 #endif
 
-#if TALLY_KERNEL_ON & TALLY_CLASS_UINT
+#if TALLY_KERNEL_ON & TALLY_CLASS_UINT && !defined(TALLY_SIGNLESS)
 #define TALLY_TYPE u8
 #define TALLY_NAN 0
 #include TALLY_TEMPLATE
@@ -96,7 +97,9 @@ const TALLY_SET_TYPE TALLY_SET = {
 #if TALLY_KERNEL_ON & TALLY_CLASS_INT
     TALLY_CELLS(I8, i8) TALLY_CELLS(I16, i16) TALLY_CELLS(I32, i32) TALLY_CELLS(I64, i64)
 #endif
-#if TALLY_KERNEL_ON & TALLY_CLASS_UINT
+#ifdef TALLY_SIGNLESS
+    TALLY_CELLS(U8, i8) TALLY_CELLS(U16, i16) TALLY_CELLS(U32, i32) TALLY_CELLS(U64, i64)
+#elif TALLY_KERNEL_ON & TALLY_CLASS_UINT
     TALLY_CELLS(U8, u8) TALLY_CELLS(U16, u16) TALLY_CELLS(U32, u32) TALLY_CELLS(U64, u64)
 #endif
 #if TALLY_KERNEL_ON & TALLY_CLASS_FLOAT

@@ -220,7 +220,6 @@ file=kernels/lib/sums.h
 mutation n-minus-ddof $file '(uint64_t)(n - final->ddof));' '(uint64_t)n);'
 mutation mean-not-divided $file 'if (n > 1) tally_divide' 'if (n > 2) tally_divide'
 mutation minus-zero-ignored $file '? -0.0 : result;' '? 0.0 : result;'
-mutation underflow-sign $file 'return result == 0 && !window.negative && sum.words' 'return result == 0 && sum.words'
 mutation nan-decided $file 'plus && minus ? tally_nan_f64() :' ''
 
 file=kernels/lib/parts.h
@@ -234,8 +233,7 @@ mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b
 
 file=src/cpu/bunch_template.h
 mutation bunch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, -1, -1, -1, 0};'
-mutation bunch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k];'
-mutation bunch-block $file 'for (; (r + 1) * ROW <= n; r++) {' 'for (; (r + 1) * ROW < n; r++) {'
+mutation bunch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k] - (s[g] - s[g]);'
 mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
 mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'

@@ -18,7 +18,11 @@
 #define TALLY_ASSERT(holds, sentence) static_assert(holds, sentence)
 #define TALLY_ROLLED _Pragma("unroll 1") /* a loop that is seldom run: not worth its room, nor the time to compile it */
 #else
+#ifdef __OPTIMIZE__
 #define TALLY_FN static inline __attribute__((always_inline, unused))
+#else /* the simulator's kernels: what is inlined there is compiled in every place that uses it, and no faster */
+#define TALLY_FN static inline __attribute__((unused))
+#endif
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
 #define TALLY_LONG static inline /* too long to stand in every place that uses it */
 #define TALLY_ONCE static inline /* done once or so for each result */

@@ -10,6 +10,17 @@
 
 #include "cpu/target.h"
 
+/* Operators to which a sign is a bit like any other. */
+#define TALLY_SIGNLESS_any 1
+#define TALLY_SIGNLESS_all 1
+#define TALLY_SIGNLESS_count 1
+#define TALLY_SIGNLESS_and 1
+#define TALLY_SIGNLESS_or 1
+#define TALLY_SIGNLESS_xor 1
+#if TALLY_PASTE(TALLY_SIGNLESS_, TALLY_KERNEL)
+#define TALLY_SIGNLESS
+#endif
+
 #define TALLY_TEMPLATE "cpu/template.h"
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(TALLY_PASTE(tally__cpu_, TALLY_KERNEL), _), TALLY_ISA)
 #include "foreach_type.h"

@@ -194,6 +194,11 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(sort_segments)(const TALLY_N(raw) *x, con
     sorted->shorts = shorts;
     sorted->others = others;
 }
+/* At the end of the array: once a call, so that it is not worth vector code. */
+TALLY_APART TALLY_TARGET __attribute__((cold)) void TALLY_N(sort_last_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                                                                const int64_t *offsets, int count, TALLY_N(sorted) *sorted) {
+    TALLY_N(sort_segments)(x, y, offsets, count, false, sorted);
+}
 static TALLY_TARGET int TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const tally_final *final, char *results) {
     const int width = TALLY_SMALL_COLUMNS;
     TALLY_N(turned) turned;
@@ -216,25 +221,28 @@ static TALLY_TARGET int TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const t
     }
     return saw;
 }
-/* Segment s, of more than TALLY_SMALL_COLUMNS values. */
-TALLY_INLINE TALLY_TARGET int TALLY_N(other_segment)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                                     const int64_t *offsets, int s, const tally_final *final, char *results) {
-    int64_t begin = offsets[s], n = offsets[s + 1] - begin;
-    TALLY_N(node) node;
-    TALLY_N(result) result;
-    int saw;
-    if (n >= TALLY_LEAF)
-        node = TALLY_N(tree)(x + begin, y + begin, n, limit - begin, 0);
-    else if (__builtin_expect(n <= TALLY_SMALL_LEAF && begin <= limit - TALLY_SMALL_LEAF, 1))
-        node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
-    else
-        node = TALLY_N(edge_node)(x + begin, y + begin, n, limit - begin, 0);
-    saw = TALLY_N(conclude)(node, final, &result);
-    TALLY_N(write)(results, s, result);
+/* The `count` segments of a bunch that `list` names, or the first ones: each of more than TALLY_SMALL_COLUMNS values. */
+TALLY_APART TALLY_TARGET int TALLY_N(other_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit, const int64_t *offsets,
+                                                     const uint8_t *list, int count, const tally_final *final, char *results) {
+    int saw = 0;
+    for (int i = 0; i < count; i++) {
+        const int s = list == NULL ? i : list[i];
+        const int64_t begin = offsets[s], n = offsets[s + 1] - begin;
+        TALLY_N(node) node;
+        TALLY_N(result) result;
+        if (n >= TALLY_LEAF)
+            node = TALLY_N(tree)(x + begin, y + begin, n, limit - begin, 0);
+        else if (__builtin_expect(n <= TALLY_SMALL_LEAF && begin <= limit - TALLY_SMALL_LEAF, 1))
+            node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
+        else
+            node = TALLY_N(edge_node)(x + begin, y + begin, n, limit - begin, 0);
+        saw |= TALLY_N(conclude)(node, final, &result);
+        TALLY_N(write)(results, s, result);
+    }
     return saw;
 }
 /* Every result is that of nothing. */
-TALLY_INLINE TALLY_TARGET int TALLY_N(empty_segments)(int count, const tally_final *final, char *results) {
+TALLY_APART TALLY_TARGET int TALLY_N(empty_segments)(int count, const tally_final *final, char *results) {
     TALLY_N(result) nothing;
     int saw = TALLY_N(conclude)(TALLY_N(nothing)(), final, &nothing);
     for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
@@ -248,11 +256,11 @@ static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TAL
     if (offsets[count] <= limit - TALLY_SMALL_COLUMNS)
         TALLY_N(sort_segments)(x, y, offsets, count, true, &sorted);
     else
-        TALLY_N(sort_segments)(x, y, offsets, count, false, &sorted);
+        TALLY_N(sort_last_segments)(x, y, offsets, count, &sorted);
     if (sorted.shorts + sorted.others < count) saw = TALLY_N(empty_segments)(count, final, results);
     if (sorted.shorts > 0) saw |= TALLY_N(short_segments)(&sorted, final, results);
-    for (int i = 0; i < sorted.others; i++)
-        saw |= TALLY_N(other_segment)(x, y, limit, offsets, sorted.other_list[i], final, results);
+    if (sorted.others > 0)
+        saw |= TALLY_N(other_segments)(x, y, limit, offsets, sorted.other_list, sorted.others, final, results);
     return saw;
 }
 
@@ -269,7 +277,7 @@ static TALLY_TARGET int TALLY_N(segments)(const tally__kernel *kernel, const voi
         int64_t shortest, longest;
         tally__length_range(from, bunch, &shortest, &longest);
         if (shortest > TALLY_SMALL_COLUMNS)
-            for (int s = 0; s < bunch; s++) saw |= TALLY_N(other_segment)(x, y, limit, from, s, final, to);
+            saw |= TALLY_N(other_segments)(x, y, limit, from, NULL, bunch, final, to);
         else if (longest == 0) /* there may be no array at all */
             saw |= TALLY_N(empty_segments)(bunch, final, to);
         else if (shortest == longest && longest <= 4 && bunch % TALLY_ACROSS == 0)

@@ -17,7 +17,6 @@
 #endif
 
 #if defined(TALLY_ISA_AVX2) || defined(TALLY_ISA_AVX512)
-#include <immintrin.h>
 #define TALLY_HAS_F16C
 #define TALLY_HAS_FMA
 #endif

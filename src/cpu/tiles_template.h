@@ -12,6 +12,9 @@
 #include "lib/limbs.h"
 #include "lib/parts.h"
 #include "lib/plan.h"
+#ifdef TALLY_HAS_F16C
+#include <immintrin.h>
+#endif
 
 #define TALLY_INLINE static inline __attribute__((always_inline, unused))
 #ifdef __clang__

@@ -65,7 +65,10 @@ def problems(draw, most=100, ops=None):
     row = tally.TYPES[type_name]
     if row.kind == "float":
         width, letter = {"f64": (64, "<d"), "f32": (32, "<f"), "bf16": (32, "<f"), "f16": (16, "<e")}[type_name]
-        one = st.floats(width=width).map(lambda v: int.from_bytes(struct.pack(letter, v)[-row.size:], "little"))
+
+        def bits_of(value):  # named, here and elsewhere: a lambda has hypothesis parse its file for each example
+            return int.from_bytes(struct.pack(letter, value)[-row.size:], "little")
+        one = st.floats(width=width).map(bits_of)
         one = one | st.integers(0, 2 ** (8 * row.size) - 1)
     else:
         one = st.integers(0, 2 ** (8 * row.size) - 1) | st.integers(0, 3)

@@ -84,13 +84,18 @@ def awkward(draw, type_name, most=40):
     sign, infinity = 1 << (exponent + fraction), ((1 << exponent) - 1) << fraction
     finite = st.integers(0, infinity - 1)
     base = draw(st.integers(0, (1 << exponent) - 2))
+
+    def near(step, rest):
+        return min(max(base + step, 0), (1 << exponent) - 2) << fraction | rest
+
+    def power(field):
+        return field << fraction
     kinds = {
         "any": finite,
-        "near": st.builds(lambda near, rest: min(max(base + near, 0), (1 << exponent) - 2) << fraction | rest,
-                          st.integers(-3, 3), st.integers(0, (1 << fraction) - 1)),
+        "near": st.builds(near, st.integers(-3, 3), st.integers(0, (1 << fraction) - 1)),
         "subnormal": st.integers(0, 3 << fraction),
         "extreme": st.sampled_from([infinity - 1, infinity - 2, infinity >> 1, 1, 2, 0, base << fraction]),
-        "powers": st.integers(0, (1 << exponent) - 2).map(lambda power: power << fraction),
+        "powers": st.integers(0, (1 << exponent) - 2).map(power),
         "zero": st.just(0),
     }
     one = kinds[draw(st.sampled_from(list(kinds)))]

@@ -55,7 +55,10 @@ def floats(draw, types=("f32", "f64"), least=1, most=300, largest=1e30):
     largest = float(np.dtype(f"f{width // 8}").type(largest))
     one = st.floats(-largest, largest, width=width)
     near = draw(st.floats(-2.0**20, 2.0**20, width=width))
-    close = st.integers(-1000, 1000).map(lambda k: near * (1 + k * 2.0**-20))
+
+    def near_by(k):
+        return near * (1 + k * 2.0**-20)
+    close = st.integers(-1000, 1000).map(near_by)
     return type_name, np.array(draw(st.lists(one, min_size=least, max_size=most) |
                                     st.lists(close, min_size=least, max_size=most)), f"f{width // 8}")
 
@@ -255,6 +258,10 @@ def nearest(type_name, value):
     return sign | min(bits, ((1 << exponent) - 1) << fraction)
 
 
+def halved(k):
+    return k / 2
+
+
 @given(st.sampled_from(list(tally.TYPES)), st.data())
 @settings(max_examples=600)
 def test_results_converted(out, draws):
@@ -263,7 +270,7 @@ def test_results_converted(out, draws):
     row, target = tally.TYPES[type_name], tally.TYPES[out]
     if row.kind == "float":
         drawn = draws.draw(st.floats(width=64) | st.integers(-2**65, 2**65).map(float) | st.floats(-70000, 70000) |
-                           st.integers(-600, 600).map(lambda k: k / 2))
+                           st.integers(-600, 600).map(halved))
         with np.errstate(over="ignore"):
             x = data.encode(type_name, np.array([drawn]))
     else:

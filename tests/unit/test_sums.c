@@ -541,6 +541,8 @@ static void test_hard_cases(void **unused) {
         {0x1p1000, 1, -0x1p1000},
         {-0x1p32, 1}, {-0x1p64, 0x1p-1074}, {-0x1p-32},
         {0x1p-537, 0x1p-538},              /* squares around the smallest */
+        {3, 0x9p-53, 0x1p-105}, {3, 0x9p-53, -0x1p-105}, /* means beside a tie by less than a double tells */
+        {1, 0x1.00000004p0}, /* deviations far below the squares' last digit */
         {0x1p-149, 0x1p-150}, {0x1p128, -0x1p103}, {0x1p128, -0x1p103, -1}, {65520}, {65520, -0x1p-24}, {0x1p-25}, {0x1p-25, 0x1p-1074},
     };
     static const double pairs[][2][3] = {
