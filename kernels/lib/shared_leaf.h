@@ -86,6 +86,7 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
         }
     }
     column = TALLY_N(combine)(column, odd);
+    (void)begin;
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     TALLY_N(second) second = TALLY_N(identity2)();
