@@ -71,22 +71,21 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 /* One behind the other. Lanes whose segments are equally long begin at different places, so that they do not ask for the same bank at once. */
 TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
     TALLY_N(column) column = TALLY_N(identity)(), odd = column;
-    int32_t begin = 0, i = 0, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
-    if (tally_any(n != most)) {
+    const int32_t differ = tally_any(n != most), begin = differ ? 0 : tally_lane() * n / TALLY_WARP;
+    int32_t i = begin, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+    if (differ) {
         TALLY_UNROLL_FREE
         for (; i < most; i += 2) {
             if (i < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
             if (i + 1 < n) odd = TALLY_N(combine)(odd, TALLY_N(column_of)(x, y, i + 1));
         }
     } else {
-        i = begin = tally_lane() * n / TALLY_WARP;
         for (int32_t k = 0; k < n; k++) {
             column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
             i = i + 1 == n ? 0 : i + 1;
         }
     }
     column = TALLY_N(combine)(column, odd);
-    (void)begin;
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
     TALLY_N(second) second = TALLY_N(identity2)();
