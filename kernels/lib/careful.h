@@ -38,12 +38,7 @@ TALLY_FN void TALLY_N(gather_notes)(TALLY_N(notes) notes, TALLY_N(node) *node) {
 TALLY_LONG void TALLY_N(reduce_carefully)(tally_source x, tally_source y, int64_t at, int64_t apart, int64_t n, TALLY_N(node) *node) {
     enum { SETTLE = 1 << 25 }; /* a value makes at most six deposits in one limb, of which it takes 2^31 */
     int64_t *words = (int64_t *)(void *)node;
-    TALLY_N(notes) notes;
-    __builtin_memset(&notes, 0, sizeof notes);
-#ifdef TALLY_KEYS
-    notes.low = INT64_MAX;
-    notes.high = INT64_MIN;
-#endif
+    TALLY_N(notes) notes = TALLY_N(no_notes)();
     tally_warp_barrier();
     for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
     tally_warp_barrier();

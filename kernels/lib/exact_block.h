@@ -132,10 +132,7 @@ TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share)
             high = key > high ? key : high;
         }
     }
-    if (low <= high) { /* something is there */
-        TALLY_N(widen_keys)(notes, TALLY_N(from_key)(low));
-        TALLY_N(widen_keys)(notes, TALLY_N(from_key)(high));
-    }
+    if (low <= high) TALLY_N(widen_range)(notes, low, high); /* something is there */
 #else
     (void)notes, (void)x, (void)n;
 #endif
@@ -283,10 +280,7 @@ TALLY_FN TALLY_N(state) TALLY_N(begin)(void) {
     TALLY_N(state) state;
     __builtin_memset(&state, 0, sizeof state);
     TALLY_N(forget_levels)(&state.ruler);
-#ifdef TALLY_KEYS
-    state.notes.low = INT64_MAX;
-    state.notes.high = INT64_MIN;
-#endif
+    state.notes = TALLY_N(no_notes)();
     return state;
 }
 

@@ -72,10 +72,10 @@ TALLY_FN void tally_settle(int64_t *words, int32_t count) {
     TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_EVIDENCE; k++) words[k] = words[k] != 0;
     if (words[TALLY_OTHER]) words[TALLY_MINUS_ZERO] = 0;
-    if (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY])
+    if (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY]) {
         TALLY_ROLLED
         for (int32_t i = 0; i < count; i++) limbs[i] = 0;
-    else
+    } else
         tally_carry(limbs, count);
 }
 

@@ -278,10 +278,8 @@ TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALL
     sure &= is_short;
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[5];
-    TALLY_N(notes) notes;
-    notes.low = INT64_MAX, notes.high = INT64_MIN;
-    TALLY_N(widen_keys)(&notes, TALLY_N(from_key)((TALLY_K)p->low));
-    TALLY_N(widen_keys)(&notes, TALLY_N(from_key)((TALLY_K)p->high));
+    TALLY_N(notes) notes = TALLY_N(no_notes)();
+    TALLY_N(widen_range)(&notes, (TALLY_K)p->low, (TALLY_K)p->high);
     floats[0] = TALLY_N(from_wide_key)(notes.low);
     floats[1] = TALLY_N(from_wide_key)(notes.high);
     quick = tally_nearest(sum, natural.digits == 53);
@@ -340,12 +338,8 @@ TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ru
     is_known = TALLY_KERNEL_INPUTS == 1 || any != 0;
 #endif
 #ifdef TALLY_KEYS
-    TALLY_N(notes) notes;
-    notes.low = INT64_MAX, notes.high = INT64_MIN;
-    if (present > 0) {
-        TALLY_N(widen_keys)(&notes, TALLY_N(from_key)((TALLY_K)p->low));
-        TALLY_N(widen_keys)(&notes, TALLY_N(from_key)((TALLY_K)p->high));
-    }
+    TALLY_N(notes) notes = TALLY_N(no_notes)();
+    if (present > 0) TALLY_N(widen_range)(&notes, (TALLY_K)p->low, (TALLY_K)p->high);
     node->low = notes.low;
     node->high = notes.high;
 #endif

@@ -20,6 +20,16 @@ typedef struct TALLY_N(notes) {
 #endif
 } TALLY_N(notes);
 
+TALLY_FN TALLY_N(notes) TALLY_N(no_notes)(void) {
+    TALLY_N(notes) notes;
+    __builtin_memset(&notes, 0, sizeof notes);
+#ifdef TALLY_KEYS
+    notes.low = INT64_MAX;
+    notes.high = INT64_MIN;
+#endif
+    return notes;
+}
+
 TALLY_FN double TALLY_N(term)(TALLY_T t) {
     double x = (double)TALLY_N(value)(t);
     TALLY_IF_SUM(if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);)
@@ -37,6 +47,14 @@ TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
     (void)notes, (void)t;
 #endif
 }
+
+#ifdef TALLY_KEYS
+/* The same by all values between two, given by the keys of their own type. */
+TALLY_FN void TALLY_N(widen_range)(TALLY_N(notes) *notes, TALLY_K low, TALLY_K high) {
+    TALLY_N(widen_keys)(notes, TALLY_N(from_key)(low));
+    TALLY_N(widen_keys)(notes, TALLY_N(from_key)(high));
+}
+#endif
 
 /* A finite value is significand * 2^offset, in units of 2^TALLY_ORIGIN. */
 typedef struct TALLY_N(taken) {

@@ -17,6 +17,7 @@ enum { TALLY_QUICK_NODE_BYTES = 96 }; /* a node of lib/quick.h, at most */
 /* The scratch memory of exact sums, in bytes: a node, mailboxes of the blocks of a small array, and two keys for each block of a large one. */
 enum {
     TALLY_SMALL_ROUND_BYTES = 4096, /* of each input, that a block of a small array reads at once */
+    TALLY_SMALL_ROUNDS = 4,         /* of them for each of several blocks, at most */
     TALLY_SMALL_BLOCKS = TALLY_FAN,
     TALLY_BOXES_AT = 2048,
     TALLY_KEYS_AT = TALLY_BOXES_AT + TALLY_SMALL_BLOCKS * 2 * TALLY_QUICK_NODE_BYTES

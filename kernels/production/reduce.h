@@ -9,7 +9,7 @@
 #include TALLY_KERNEL_FILE
 
 #include "lib/leaf_node.h"
-#include "lib/mailbox.h"
+#include "lib/node_boxes.h"
 
 /* Blocks that a multiprocessor holds: three, or two where three would have registers spill on every architecture. */
 #if TALLY_PASSES == 2
@@ -33,26 +33,9 @@ TALLY_FN int32_t TALLY_N(members)(TALLY_N(rank) rank) {
     return (int32_t)(left < TALLY_FAN ? left : TALLY_FAN);
 }
 
-enum { TALLY_N(node_words) = sizeof(TALLY_N(node)) / 4 };
-
 /* Lane 0's node is left for whoever arrives last at the group. True: that is this warp. */
 TALLY_FN int32_t TALLY_N(arrive)(TALLY_N(rank) rank, TALLY_N(node) node) {
-    uint32_t before = 0, most = (uint32_t)TALLY_N(members)(rank) - 1;
-    TALLY_N(words) words;
-    __builtin_memcpy(&words, &node, sizeof node);
-    if (tally_lane() == 0) {
-        tally_post(rank.boxes + rank.index * TALLY_N(node_words), words.w, TALLY_N(node_words));
-        before = tally_arrive(rank.arrivals + rank.index / TALLY_FAN, most);
-    }
-    return tally_shuffle(before, 0) == most;
-}
-
-TALLY_FN TALLY_N(node) TALLY_N(take_node)(TALLY_N(rank) rank, int64_t index) {
-    TALLY_N(node) node;
-    TALLY_N(words) words;
-    tally_take(rank.boxes + index * TALLY_N(node_words), words.w, TALLY_N(node_words));
-    __builtin_memcpy(&node, &words, sizeof node);
-    return node;
+    return TALLY_N(post_node)(rank.boxes, rank.index, node, rank.arrivals + rank.index / TALLY_FAN, (uint32_t)TALLY_N(members)(rank) - 1);
 }
 
 /* Lane 0 has the node of the whole. */
@@ -74,8 +57,8 @@ TALLY_RARE void TALLY_N(climb)(const tally_work *work, TALLY_N(rank) rank) {
         int64_t group = rank.index / TALLY_FAN, groups = (rank.count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
         int32_t members = TALLY_N(members)(rank), mine = 2 * tally_lane();
         node = TALLY_N(nothing)();
-        if (mine < members) node = TALLY_N(take_node)(rank, at + mine);
-        if (mine + 1 < members) node = TALLY_N(merge)(node, TALLY_N(take_node)(rank, at + mine + 1));
+        if (mine < members) node = TALLY_N(take_node)(rank.boxes, at + mine);
+        if (mine + 1 < members) node = TALLY_N(merge)(node, TALLY_N(take_node)(rank.boxes, at + mine + 1));
         node = TALLY_N(pair_lanes)(node, (members + 1) / 2);
         if (groups == 1) {
             TALLY_N(deliver)(work, node);

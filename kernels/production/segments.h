@@ -174,6 +174,11 @@ TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t or
     return cut->offset_bytes == 4 && cut->offsets != 0 && (uint64_t)cut->offsets % 4 == 0 && origin <= INT32_MAX;
 }
 
+/* How many segments a warp takes at once, at most TALLY_WARP, so that there are as few rounds as there can be. */
+TALLY_FN int32_t TALLY_N(share_of)(int32_t own) {
+    const int32_t rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
+    return rounds == 0 ? 0 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
+}
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
 TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
@@ -189,6 +194,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     o->to_place = to.place;
     o->values = (int32_t)values;
     o->own = (int32_t)own;
+    o->share = TALLY_N(share_of)(o->own);
     o->x = o->y = x;
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
@@ -204,11 +210,6 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
     o->ends_at = o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0);
     o->origin = are_offsets ? (uint32_t)from.value : 0;
-}
-/* How many segments a warp takes at once, at most TALLY_WARP, so that there are as few rounds as there can be. */
-TALLY_FN int32_t TALLY_N(share_of)(int32_t own) {
-    const int32_t rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
-    return rounds == 0 ? 0 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void TALLY_N(begin_copies)(TALLY_N(shared) *shared, const TALLY_N(opening) *o) {
@@ -261,7 +262,6 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
             TALLY_N(begin_copies)(shared, &mine);
         else
             tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-        mine.share = TALLY_N(share_of)(mine.own);
         shared->opening = mine;
     }
     tally_barrier();

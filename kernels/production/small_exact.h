@@ -58,10 +58,10 @@ TALLY_FN void TALLY_N(add_parts)(int64_t *words, int32_t origin, const double *p
 #include "lib/quick.h"
 
 #include "lib/leaf.h" /* by these names */
-#include "lib/mailbox.h"
 #include "lib/pairs.h"
+#include "lib/node_boxes.h"
 
-enum { TALLY_N(node_words) = sizeof(TALLY_N(node)) / 4, TALLY_N(parts) = TALLY_IS_F64 ? 3 : 2 };
+enum { TALLY_N(parts) = TALLY_IS_F64 ? 3 : 2 };
 typedef char TALLY_N(boxes_fit)[TALLY_SMALL_BLOCKS * 8 * TALLY_N(node_words) <= TALLY_KEYS_AT - TALLY_BOXES_AT ? 1 : -1];
 
 typedef struct TALLY_N(shared) {
@@ -190,12 +190,8 @@ TALLY_RARE void TALLY_N(deliver_carefully)(const tally_work *work, TALLY_N(node)
     if (tally_lane() != 0) return;
     number->n = all.n;
 #ifdef TALLY_KEYS
-    TALLY_WHOLE(notes) notes;
-    notes.low = INT64_MAX, notes.high = INT64_MIN;
-    if (all.n > 0) {
-        TALLY_WHOLE(widen_keys)(&notes, TALLY_N(from_key)(all.low));
-        TALLY_WHOLE(widen_keys)(&notes, TALLY_N(from_key)(all.high));
-    }
+    TALLY_WHOLE(notes) notes = TALLY_WHOLE(no_notes)();
+    if (all.n > 0) TALLY_WHOLE(widen_range)(&notes, all.low, all.high);
     number->low = notes.low;
     number->high = notes.high;
 #endif
@@ -208,24 +204,11 @@ TALLY_RARE void TALLY_N(deliver_carefully)(const tally_work *work, TALLY_N(node)
 /* The node in lane 0 is left for the last block. True: that is this one, and lanes have the nodes of two blocks each, or nothing. */
 TALLY_FN int32_t TALLY_N(meet)(const tally_work *work, TALLY_N(node) *first, TALLY_N(node) *second) {
     uint64_t *boxes = (uint64_t *)(void *)(work->nodes + TALLY_BOXES_AT);
-    const uint32_t most = (uint32_t)tally_blocks() - 1;
-    uint32_t before = 0;
-    TALLY_N(words) words;
-    __builtin_memcpy(&words, first, sizeof words);
-    if (tally_lane() == 0) {
-        tally_post(boxes + tally_block() * TALLY_N(node_words), words.w, TALLY_N(node_words));
-        before = tally_arrive(work->arrivals, most);
-    }
-    if (tally_shuffle(before, 0) != most) return 0;
+    const int32_t blocks = tally_blocks(), mine = 2 * tally_lane();
+    if (!TALLY_N(post_node)(boxes, tally_block(), *first, work->arrivals, (uint32_t)blocks - 1)) return 0;
     *first = *second = TALLY_N(nothing)();
-    if (2 * tally_lane() < tally_blocks()) {
-        tally_take(boxes + 2 * tally_lane() * TALLY_N(node_words), words.w, TALLY_N(node_words));
-        __builtin_memcpy(first, &words, sizeof words);
-    }
-    if (2 * tally_lane() + 1 < tally_blocks()) {
-        tally_take(boxes + (2 * tally_lane() + 1) * TALLY_N(node_words), words.w, TALLY_N(node_words));
-        __builtin_memcpy(second, &words, sizeof words);
-    }
+    if (mine < blocks) *first = TALLY_N(take_node)(boxes, mine);
+    if (mine + 1 < blocks) *second = TALLY_N(take_node)(boxes, mine + 1);
     return 1;
 }
 

@@ -142,11 +142,11 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
 
 /* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that those can be rounded to. One block
  * has up to SMALL_ALONE rounds; more than that are spread over as many blocks as there may be. Measured: docs/design/005. */
-enum { SMALL_ALONE = 8, SMALL_ROUNDS = 4 };
+enum { SMALL_ALONE = 8 };
 static bool is_small(const tally__spec *spec, int64_t count) {
     const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
     return spec->exact && (digits == 0 || digits >= 24) &&
-           count <= (int64_t)TALLY_SMALL_BLOCKS * SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES / (int64_t)spec->kernel->value_bytes;
+           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES / (int64_t)spec->kernel->value_bytes;
 }
 static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
     const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes, rounds = count > 0 ? (count + round - 1) / round : 1;

@@ -138,13 +138,13 @@ static void test_small_arrays(void **state) {
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
     for (int turn = 0; next_subject(&s); turn++) {
-        const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes, most = 4 * TALLY_SMALL_BLOCKS * round;
+        const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes, most = TALLY_SMALL_ROUNDS * TALLY_SMALL_BLOCKS * round;
         const int64_t sizes[] = {1, 33, round - 1, round + 1, 8 * round, 8 * round + 1, 17 * round + 5, most, most + 1, 12 * round};
         if (!is_exact_sum(&s)) continue;
         for (int i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++) {
             const int64_t count = sizes[i];
             const int64_t third = count / 3;
-            const bool is_last = count == 12 * round; /* three blocks: larger values of the first and the last cancel, what is left has several parts */
+            const bool is_last = count == 12 * round; /* larger values of the first and the last blocks cancel, what is left has several parts */
             const int class = is_last ? TWO_SIZES : (turn + i) % SMALL_CLASSES, other = is_last ? WIDE : (turn / 3 + 2 * i) % SMALL_CLASSES;
             char wanted[64], got[64];
             if ((turn + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 12 : 3) != 0) continue;
