@@ -1,7 +1,7 @@
 // Segments on the GPU: Tally beside a plain pass that reads and writes as many bytes, CUB's DeviceSegmentedReduce and ReduceByKey. One line of
 // JSON for each measurement; every result of Tally is compared with the CPU's bits over the first segments. bench/gpu/run.sh builds and runs it.
 //
-//     bench_segments [--log2 28] [--rounds 7] [--only TEXT] [--quick] [--no-peers] [--check N] [--out FILE]
+//     bench_segments [--log2 28] [--rounds 7] [--only TEXT] [--shape TEXT] [--quick] [--no-peers] [--check N] [--out FILE]
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -274,6 +274,7 @@ int main(int argc, char **argv) {
     int log2 = 28;
     bool quick = false;
     const char *file = nullptr;
+    std::string only_shape;
     for (int k = 1; k < argc; k++) {
         std::string option = argv[k];
         if (option == "--quick")
@@ -288,6 +289,8 @@ int main(int argc, char **argv) {
             bench.check = std::atoi(argv[++k]);
         else if (k + 1 < argc && option == "--only")
             bench.only = argv[++k];
+        else if (k + 1 < argc && option == "--shape")
+            only_shape = argv[++k];
         else if (k + 1 < argc && option == "--out")
             file = argv[++k];
         else
@@ -317,6 +320,7 @@ int main(int argc, char **argv) {
     CHECK(cudaMalloc(&bench.temp, bench.temp_bytes));
     std::string filled;
     for (const std::string &shape : shapes) {
+        if (!only_shape.empty() && shape != only_shape) continue;
         Cut cut = make_cut(shape, most, "36lo");
         for (const Job &job : jobs) {
             if (filled != job.type)

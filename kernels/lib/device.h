@@ -21,6 +21,7 @@
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
+ *     tally_take16(p)             the same of shared memory
  *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
  *     tally_copied()              the copies that this thread began are done
  *     tally_look32(p)             32 bits that others may be writing; old, perhaps
@@ -103,6 +104,11 @@ TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(p));
+    return q;
+}
+TALLY_FN tally_quad tally_take16(const char *p) {
+    const uint4 v = *(const uint4 *)(const void *)p;
+    const tally_quad q = {{v.x, v.y, v.z, v.w}};
     return q;
 }
 #if __CUDA_ARCH__ >= 800

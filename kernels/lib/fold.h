@@ -6,11 +6,7 @@
 #else
 #define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
 #endif
-#ifdef TALLY_IS_NARROW_SUM /* which takes four registers */
-#define TALLY_HELD 2
-#else
 #define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
-#endif
 
 #define TALLY_SUFFIX
 #define TALLY_RECORD TALLY_N(column)

@@ -1,127 +1,88 @@
 /* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges, and the segments that
- * are its own, up to 8 values by one thread, up to 64 by a thread that keeps their columns or by 8 lanes, more by a warp, and of few that are
- * long a leaf by each warp. No include guard; behind lib/shared_leaf.h and a tile. */
+ * are its own, up to 8 values by one thread, others once they are sorted by length, and of few that are long a leaf by each warp. No include guard; behind lib/shared_leaf.h and a tile. */
+
+/* The sum of what this lane and those before it hold. */
+TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
+    const int32_t lane = tally_lane();
+    TALLY_UNROLL
+    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
+        const int32_t before = (int32_t)tally_shuffle((uint32_t)mine, (lane - apart) & (TALLY_WARP - 1));
+        if (lane >= apart) mine += before;
+    }
+    return mine;
+}
 
 /* ---- leaf by leaf, by all warps ---- */
 
-/* Leaves of one segment that lie in one tile, from value `at` of the tile on: leaf `first` and those behind it. */
-typedef struct TALLY_N(part_run) {
-    int64_t first;
-    char *nodes; /* where they go */
-    int32_t at, values, count;
-} TALLY_N(part_run);
+/* Runs of leaves, each a lane's: that of lane 0 is the end of a segment that began before the tile, that of lane 1 the beginning of one that ends behind
+ * it; those of further lanes are segments of several leaves. */
+enum { TALLY_N(edge_runs) = 2 };
+typedef struct TALLY_N(runs) {
+    int32_t at, n, until; /* the first value, values; leaves of this lane and the ones before it */
+} TALLY_N(runs);
+TALLY_FN int32_t TALLY_N(leaves_in)(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF; }
 
-TALLY_FN TALLY_N(part_run) TALLY_N(run_of)(char *nodes, int64_t first, int32_t at, int32_t values) {
-    TALLY_N(part_run) run = {first, nodes, at, values, (values + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF};
-    return run;
-}
-/* The same where the segment may have no place: it is of no cut, as some tile tells. */
-TALLY_FN TALLY_N(part_run) TALLY_N(run_over)(const tally_work *work, int64_t place, int64_t first, int32_t at, int32_t values) {
-    return TALLY_N(run_of)(work->nodes + (place + first) * (int64_t)sizeof(TALLY_N(node)), first, at, place < 0 ? 0 : values);
-}
-
-/* Leaves `k`, `k` + TALLY_WARPS, ... of the run; gives the first number behind it, of the next run's. */
-TALLY_FN int32_t TALLY_N(put_run)(const TALLY_N(tile) *tile, const TALLY_N(part_run) *run, int32_t k) {
-    for (; k < run->count; k += TALLY_WARPS) {
-        int32_t skip = k * TALLY_DEVICE_LEAF, left = run->values - skip, at = run->at + skip;
-        TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF,
-                                                  (run->first + k) * TALLY_DEVICE_LEAF);
-        if (tally_lane() == 0) *TALLY_N(node_at)(run->nodes, k) = node;
+/* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. */
+TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(shared) *shared) {
+    const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1), of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
+    TALLY_ROLLED
+    for (int32_t k = tally_warp(); k < all; k += TALLY_WARPS) {
+        const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)), n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
+        const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + TALLY_N(leaves_in)(n), skip = leaf * TALLY_DEVICE_LEAF;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip, left = n - skip;
+        const TALLY_N(opening) *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
+        const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;
+        const TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, first * TALLY_DEVICE_LEAF);
+        if (tally_lane() != 0) continue;
+        if (k < of_edges)
+            *TALLY_N(node_at)(work->nodes, (run == 0 ? o->from.place + o->from.leaf : o->to_place) + leaf) = node;
+        else
+            shared->leaves[k - of_edges] = node;
     }
-    return k - run->count;
 }
-
-/* The results of segments whose leaves lie side by side in shared memory, a warp for each. */
-TALLY_FN void TALLY_N(close_long)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(span) span, uint32_t some,
-                                     const TALLY_N(shared) *shared) {
-    for (int32_t k = 0, used = 0; some != 0; some &= some - 1, k++) {
-        int32_t lane = __builtin_ffs((int32_t)some) - 1, n = (int32_t)tally_shuffle((uint32_t)span.n, lane);
-        int32_t count = (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
-        if (k % TALLY_WARPS == tally_warp()) {
-            TALLY_N(node) node = TALLY_N(nothing)();
-            if (tally_lane() < count) node = shared->leaves[used + tally_lane()];
-            node = TALLY_N(pair_lanes)(node, count);
-            if (tally_lane() == 0) TALLY_N(tell_seldom)(work, TALLY_N(put_result)(work, tile->segment, lane, node));
-        }
-        used += count;
+/* The results of those that stay, a warp for each. */
+TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, uint32_t some, const TALLY_N(shared) *shared) {
+    const int32_t of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
+    for (int32_t k = 0; some != 0; some &= some - 1, k++) {
+        const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
+        const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
+        if (k % TALLY_WARPS != tally_warp()) continue; /* the same in all lanes */
+        TALLY_N(node) node = TALLY_N(nothing)();
+        if (tally_lane() < count) node = shared->leaves[begin + tally_lane()];
+        node = TALLY_N(pair_lanes)(node, count);
+        if (tally_lane() == 0) TALLY_N(tell_seldom)(work, TALLY_N(put_result)(work, tile->opening->from.segment, run - TALLY_N(edge_runs), node));
     }
 }
 
 /* The end of a segment that began before the tile, the beginning of one that ends behind it, which is no longer its own then, and where the tile
  * has few, segments of several leaves, which are closed at once. True: the latter are done. */
 TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
+    const int32_t lane = tally_lane(), own = lane - TALLY_N(edge_runs);
     const uint32_t values = (uint32_t)tile->values, first = TALLY_N(end_of)(tile, 0), last = TALLY_N(end_of)(tile, tile->own);
-    TALLY_N(part_run) head = TALLY_N(run_over)(work, shared->opening.from.place, shared->opening.from.leaf, 0, (int32_t)(first < values ? first : values));
-    TALLY_N(part_run) tail = TALLY_N(run_of)(0, 0, 0, 0);
-    TALLY_N(span) span = {0, 0, 0};
-    uint32_t some = 0;
-    int32_t is_bad = (int32_t)last < 0, k = tally_warp();
-    if (tile->own > 0 && last > values) {
-        uint32_t at = TALLY_N(end_of)(tile, --tile->own);
-        if (at > values)
-            is_bad = 1;
-        else
-            tail = TALLY_N(run_over)(work, shared->opening.to_place, 0, (int32_t)at, (int32_t)(values - at));
+    const int32_t runs_over = tile->own > 0 && last > values;
+    TALLY_N(runs) mine = {0, 0, 0};
+    if (runs_over) tile->own--;
+    const uint32_t behind = runs_over ? TALLY_N(end_of)(tile, tile->own) : values;
+    if ((int32_t)last < 0 || behind > values) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+    if (tile->own <= TALLY_WARP - TALLY_N(edge_runs)) {
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, own, own >= 0 && own < tile->own);
+        if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
     }
-    if (tile->own <= TALLY_WARP) {
-        span = TALLY_N(span_of)(tile, tally_lane(), tally_lane() < tile->own);
-        some = tally_ballot(span.n > TALLY_DEVICE_LEAF);
-        if (tally_any(span.saw)) some = 0; /* segments of no cut may overlap, and have more leaves than there is room for */
+    const uint32_t some = tally_ballot(mine.n > 0);
+    if (some == 0 && !runs_over && first == 0) return 0;
+    if (lane < TALLY_N(edge_runs)) {
+        mine.at = lane == 0 ? 0 : (int32_t)(behind < values ? behind : values);
+        mine.n = (lane == 0 ? tile->opening->from.place : tile->opening->to_place) < 0 ? 0 : lane == 0 ? (int32_t)(first < values ? first : values) : tile->values - mine.at;
     }
-    if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-    uint32_t left = some;
-    char *nodes = (char *)shared->leaves;
-    TALLY_ROLLED
-    for (int32_t r = head.count + tail.count > 0 ? 0 : 2; r < 2 || left != 0; r++) {
-        TALLY_N(part_run) run = r == 0 ? head : tail;
-        if (r >= 2) {
-            int32_t lane = __builtin_ffs((int32_t)left) - 1;
-            run = TALLY_N(run_of)(nodes, 0, (int32_t)tally_shuffle((uint32_t)span.at, lane), (int32_t)tally_shuffle((uint32_t)span.n, lane));
-            nodes += run.count * (int32_t)sizeof(TALLY_N(node));
-            left &= left - 1;
-        }
-        k = TALLY_N(put_run)(tile, &run, k);
-    }
-    if (some != 0) { /* the same in all warps */
-        tally_barrier();
-        TALLY_N(close_long)(work, tile, span, some, shared);
-    }
-    return some != 0;
+    mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
+    TALLY_N(put_runs)(work, tile, mine, shared);
+    if (some == 0) return 0; /* the same in all warps */
+    tally_barrier();
+    TALLY_N(close_runs)(work, tile, mine, some, shared);
+    return 1;
 }
 
-/* ---- up to 64 values ---- */
-
-/* Whether a segment is one thread's, and how many segments it takes for that to pay. Measured: lanes are better for values of 8 bytes, of which a
- * thread has no room for all columns, and where a value costs much, which makes threads wait for the longest of their segments. */
-#ifdef TALLY_USER_TEXT
-#define TALLY_COLUMNS_FIT (!TALLY_USER_KEEPS_ORDER && sizeof(TALLY_N(column)) <= 4)
-#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4 && !defined(TALLY_HAS_INDEX)
-#define TALLY_COLUMNS_FIT (TALLY_IS_FREE || sizeof(TALLY_N(column)) <= 8)
-#else
-#define TALLY_COLUMNS_FIT 0
-#endif
-#define TALLY_COLUMNS_PAY 5
-
-/* The warp's `count` listed segments, of 9 to 64 values: by threads, or four at a time by 8 lanes each. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
-    const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
-    int32_t saw = 0;
-    if (TALLY_COLUMNS_FIT && count >= TALLY_COLUMNS_PAY) {
-        int32_t segment = lane < count ? listed[lane] : 0;
-        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
-        TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n, (int32_t)tally_warp_max((uint32_t)span.n));
-        return lane < count ? TALLY_N(put_result)(work, tile->segment, segment, node) : 0;
-    }
-    for (int32_t k = 0; k < count; k += TALLY_WARP / lanes) {
-        int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
-        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
-        TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + span.at, tile->y + span.at, span.n, 0);
-        if (is_there && lane % lanes == 0) saw |= TALLY_N(put_result)(work, tile->segment, segment, node);
-    }
-    return saw;
-}
-
-/* ---- all of its own ---- */
+/* ---- segments of few values, each by a thread ---- */
 
 /* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the cut is one there. False: nothing is done. */
 TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t *saw) {
@@ -130,73 +91,153 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #ifdef TALLY_IS_NARROW_SUM
     if (TALLY_NAN == 0 && work->user && !tally_any(n > 2)) {
-        if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->segment, i, tile->x + at, (int32_t)n);
+        if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->opening->from.segment, i, tile->x + at, (int32_t)n);
         return 1;
     }
 #endif
     if (tally_any(n > 4)) return 0;
     TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)n, 4);
-    if (lane < count) *saw |= TALLY_N(put_result)(work, tile->segment, i, node);
+    if (lane < count) *saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, node);
     return 1;
 }
 
-/* Whether nodes that a warp finds one after the other become results together, as far as registers allow. */
-#if defined(TALLY_IS_NARROW_SUM) && (TALLY_BYTES == 2 || TALLY_NAN == 1)
-#define TALLY_CONCLUDES_LATER 0
-#else
-#define TALLY_CONCLUDES_LATER (sizeof(TALLY_N(node)) <= 32)
-#endif
-
-/* The same whatever they are; those that wait are listed behind *listed_count others. */
-TALLY_FN int32_t TALLY_N(take_segments)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t is_closed,
-                                        uint16_t *listed, int32_t *listed_count) {
-    const int32_t lane = tally_lane(), is_there = lane < count;
-    TALLY_N(span) span = TALLY_N(span_of)(tile, first + lane, is_there);
-    int32_t saw = span.saw;
-    if (tally_any(is_there && span.n <= 8)) {
-        TALLY_N(node) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, span.n <= 8 ? span.n : 0, 8);
-        if (is_there && span.n <= 8) saw |= TALLY_N(put_result)(work, tile->segment, first + lane, node);
-    }
-    uint32_t some = tally_ballot(span.n > 8 && span.n <= TALLY_DEVICE_SMALL);
-    uint32_t many = tally_ballot(span.n > TALLY_DEVICE_SMALL && !(is_closed && span.n > TALLY_DEVICE_LEAF));
-    if (some >> lane & 1) listed[*listed_count + __builtin_popcount(some & (((uint32_t)1 << lane) - 1))] = (uint16_t)(first + lane);
-    *listed_count += __builtin_popcount(some);
-    tally_warp_barrier();
-    const int32_t keeps = TALLY_CONCLUDES_LATER && (many >> lane & 1);
-    TALLY_N(node) mine = TALLY_N(nothing)();
-    for (; many != 0; many &= many - 1) {
-        int32_t from = __builtin_ffs((int32_t)many) - 1;
-        int32_t begin = (int32_t)tally_shuffle((uint32_t)span.at, from), length = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        TALLY_N(node) node = TALLY_N(shared_run)(tile->x + begin, tile->y + begin, length);
-        if (TALLY_CONCLUDES_LATER && lane == from) mine = node;
-        if (!TALLY_CONCLUDES_LATER && lane == 0) saw |= TALLY_N(put_result)(work, tile->segment, first + from, node);
-    }
-#if !(TALLY_FLOAT && TALLY_NAN == 1)
-    mine.n = span.n; /* which need not be kept in registers, then */
-#endif
-    if (keeps) saw |= TALLY_N(put_result)(work, tile->segment, first + lane, mine);
-    return saw;
+/* Whether the lane's segment waits for others of about its length: all of more than 8 values, and all that are not empty where few of the warp's are as
+ * short, but where take_few has taken them. How many can wait follows from it (production/segments.h). */
+TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
+    const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= 8)) < 5;
+    return span.n > (few ? 0 : 8) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
 }
 
-/* The tile's own segments, in equal shares of at most TALLY_WARP for each warp, in as few rounds as there can be. Gives what was seen. */
-TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
-    const int32_t own = tile->own, share = shared->opening.share;
-    uint16_t *listed = shared->listed[tally_warp()];
-    int32_t saw = 0, waiting = 0;
-    for (int32_t first = tally_warp() * share; first < own || waiting > 0; first += TALLY_WARPS * share) {
-        if (first < own) {
-            int32_t count = own - first < share ? own - first : share;
-            if (TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
-            saw |= TALLY_N(take_segments)(work, tile, first, count, is_closed, listed, &waiting);
-            if (waiting < TALLY_WARP) continue;
-        }
-        int32_t taken = waiting < TALLY_WARP ? waiting : TALLY_WARP;
-        waiting -= taken;
-        saw |= TALLY_N(take_listed)(work, tile, listed + waiting, taken);
-        tally_warp_barrier();
+/* A number that grows with the length, below TALLY_WARP; from TALLY_LONG_LENGTH on it is that of more than TALLY_DEVICE_SMALL values. */
+enum { TALLY_N(long_length) = 16 };
+TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
+    const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
+    return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
+}
+
+/* The same whatever they are; those that wait are counted. */
+TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t is_closed,
+                                     TALLY_N(waiting) *waiting) {
+    const int32_t i = first + tally_lane(), is_there = tally_lane() < count;
+    const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
+    const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= 8;
+    if (waits) tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
+    if (!tally_any(is_mine)) return span.saw;
+    TALLY_N(node) node = TALLY_N(nothing)();
+    if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, 8);
+    return is_mine ? span.saw | TALLY_N(put_result)(work, tile->opening->from.segment, i, node) : span.saw;
+}
+
+/* ---- segments that have waited ---- */
+
+#ifdef TALLY_IN_PARTS
+/* Up to TALLY_WARP listed segments of about the same length, by as many lanes each as there are for it; of at most 64 values by one, as a rule. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count, int32_t are_long) {
+    const int32_t log_lanes = count == 1 ? 5 : count > 4 && !are_long ? 0 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
+    const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
+    const TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
+    const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, span.at, span.n, lanes);
+    return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
+}
+/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones at once. */
+TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
+    const int32_t share = (longs + TALLY_WARPS - 1) / TALLY_WARPS, each = share < 4 ? share : 4;
+    int32_t k = tally_warp() * each, saw = 0;
+    if (k >= longs) k = longs + tally_warp() * TALLY_WARP;
+    while (k < count) {
+        const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : TALLY_WARP;
+        saw |= TALLY_N(take_listed)(work, tile, listed + k, end - k < most ? end - k : most, are_long);
+        k += TALLY_WARPS * most;
+        if (are_long && k >= longs) k = longs + tally_warp() * TALLY_WARP;
     }
+    return saw;
+}
+#else
+/* Whether a segment is one thread's, and how many segments it takes for that to pay. Measured: lanes are better for values of 8 bytes, of which a
+ * thread has no room for all columns, and where a value costs much, which makes threads wait for the longest of their segments. */
+#ifdef TALLY_USER_TEXT
+#define TALLY_COLUMNS_FIT (!TALLY_USER_KEEPS_ORDER && sizeof(TALLY_N(column)) <= 4)
+#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4 && !defined(TALLY_HAS_INDEX)
+#define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 8)
+#else
+#define TALLY_COLUMNS_FIT 0
+#endif
+#define TALLY_COLUMNS_PAY 5
+
+/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+    const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
+    int32_t saw = 0;
+    if (TALLY_COLUMNS_FIT && count >= TALLY_COLUMNS_PAY) {
+        int32_t segment = lane < count ? listed[lane] : 0;
+        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
+        TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
+        return lane < count ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
+    }
+    TALLY_ROLLED
+    for (int32_t k = 0; k < count; k += TALLY_WARP / lanes) {
+        int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
+        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
+        TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + span.at, tile->y + span.at, span.n, 0);
+        if (is_there && lane % lanes == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, segment, node);
+    }
+    return saw;
+}
+/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp. Nodes of long ones, which a warp finds one after the
+ * other, become results together, as far as registers allow. */
+TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
+    const int32_t later = sizeof(TALLY_N(node)) <= 24, lane = tally_lane();
+    TALLY_N(node) mine = TALLY_N(nothing)();
+    int32_t kept = 0, segment = 0, saw = 0;
+    for (int32_t k = tally_warp(); k < longs; k += TALLY_WARPS) {
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, listed[k], 1);
+        const TALLY_N(node) node = TALLY_N(shared_run)(tile->x + span.at, tile->y + span.at, span.n);
+        if (lane == (later ? kept : 0)) mine = node, segment = listed[k];
+        kept = later ? kept + 1 : 1;
+        if (k + TALLY_WARPS < longs && kept < (later ? TALLY_WARP : 1)) continue;
+        if (lane < kept) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, segment, mine);
+        kept = 0;
+    }
+    for (int32_t k = longs + tally_warp() * TALLY_WARP; k < count; k += TALLY_BLOCK_THREADS)
+        saw |= TALLY_N(take_listed)(work, tile, listed + k, count - k < TALLY_WARP ? count - k : TALLY_WARP);
     return saw;
 }
 #undef TALLY_COLUMNS_FIT
 #undef TALLY_COLUMNS_PAY
-#undef TALLY_CONCLUDES_LATER
+#endif
+
+/* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
+TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
+    TALLY_N(waiting) *const waiting = &shared->waiting;
+    const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
+    const int32_t mine = (int32_t)waiting->counted[last - lane], until = TALLY_N(sum_until)(mine);
+    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
+    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
+    if (count == 0) return 0;
+    for (int32_t first = tally_warp() * TALLY_WARP; first < own; first += TALLY_BLOCK_THREADS) {
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, first + lane, first + lane < own);
+        const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
+        uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
+        if (waits) at += tally_arrive(&waiting->listed_of[length], UINT32_MAX);
+        if (waits && at < (uint32_t)room) waiting->listed[at] = (uint16_t)(first + lane);
+    }
+    if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
+    tally_barrier();
+    return TALLY_N(take_all_listed)(work, tile, waiting->listed, longs, count);
+}
+
+/* ---- all of its own ---- */
+
+/* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
+TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
+    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own;
+    int32_t saw = 0;
+    if (own == 0) return 0; /* the same in all threads */
+    for (int32_t first = tally_warp() * TALLY_WARP; first < own; first += TALLY_BLOCK_THREADS) {
+        const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
+        if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
+        saw |= TALLY_N(take_short)(work, tile, first, count, is_closed, &shared->waiting);
+    }
+    tally_barrier();
+    return saw | TALLY_N(take_waiting)(work, tile, is_closed, shared);
+}

@@ -92,7 +92,6 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
     return a;
 }
 #define TALLY_SEALS_NOTHING
-#define TALLY_LEAF_ROWS 2 /* of a leaf, on their way at once */
 #else
 #define TALLY_COLUMN(X) TALLY_SUM_FIELDS(X) TALLY_SQUARES_FIELDS(X) TALLY_KEPT_FIELDS(X)
 #define TALLY_NODE(X) TALLY_COLUMN(X)
@@ -156,12 +155,6 @@ TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
 }
-TALLY_FN TALLY_N(column) TALLY_N(fold_lanes)(TALLY_N(column) a) {
-    a.sum = TALLY_N(sum_of_lanes)(a.sum);
-    a.most = tally_warp_max(a.most);
-    a.least = tally_warp_min(a.least);
-    return a;
-}
 /* A sum of one or two values as f32 takes no proof: an addition in f32 is rounded once. Where that is all that is asked for, and results lie side by side,
  * work->user says so. */
 TALLY_FN int32_t TALLY_N(put_plain_sum)(const tally_work *work, int64_t base, int32_t i, const TALLY_T *x, int32_t n) {
@@ -170,10 +163,10 @@ TALLY_FN int32_t TALLY_N(put_plain_sum)(const tally_work *work, int64_t base, in
     ((float *)work->result + base)[i] = tally_clean_f32(sum);
     return n == 0 ? TALLY_SAW_EMPTY : 0;
 }
-/* A leaf of n > 64 values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
- * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most leaves. */
-TALLY_FN TALLY_N(node) TALLY_N(leaf_in_two)(const TALLY_T *x, int32_t n, int32_t present, TALLY_N(column) range) {
-    const int32_t high = (int32_t)(range.most >> 23) - 126, low = (int32_t)((range.least + 1) >> 23), log2_n = 32 - __builtin_clz((uint32_t)n - 1);
+/* n values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
+ * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most. */
+TALLY_FN TALLY_N(node) TALLY_N(run_in_two)(const TALLY_T *x, int32_t n, int32_t present, TALLY_N(column) range) {
+    const int32_t high = (int32_t)(range.most >> 23) - 126, low = (int32_t)((range.least + 1) >> 23), log2_n = 32 - __builtin_clz(((uint32_t)n - 1) | 1);
     const int32_t last = high + log2_n - 53; /* of the power of two */
     const double anchor = tally_anchor(last);
     double above = -0.0, below = -0.0;

@@ -2,7 +2,6 @@
 #undef TALLY_EXPAND
 #undef TALLY_IS_NARROW_SUM
 #undef TALLY_QUICK_PARTS
-#undef TALLY_LEAF_ROWS
 #undef TALLY_OF
 #undef TALLY_PUT
 #undef TALLY_ADD

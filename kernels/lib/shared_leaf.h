@@ -58,48 +58,13 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 #undef TALLY_EACH2
 #undef TALLY_HALF2
 
-/* ---- up to 64 values, by one thread; `most` is the same in all lanes, and no lane has more ---- */
+/* ---- up to 64 values, by one thread ---- */
 
 #ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
 #define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 4 ? 8 : 1)")
-#define TALLY_UNROLL_FREE _Pragma("unroll 2")
 #else
 #define TALLY_UNROLL_THREAD_ROWS
-#define TALLY_UNROLL_FREE
 #endif
-#if TALLY_IS_FREE
-/* One behind the other. Lanes whose segments are equally long begin at different places, so that they do not ask for the same bank at once. */
-TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
-    TALLY_N(column) column = TALLY_N(identity)(), odd = column;
-    const int32_t differ = tally_any(n != most), begin = differ ? 0 : tally_lane() * n / TALLY_WARP;
-    int32_t i = begin, present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
-    if (differ) {
-        TALLY_UNROLL_FREE
-        for (; i < most; i += 2) {
-            if (i < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
-            if (i + 1 < n) odd = TALLY_N(combine)(odd, TALLY_N(column_of)(x, y, i + 1));
-        }
-    } else {
-        for (int32_t k = 0; k < n; k++) {
-            column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, i));
-            i = i + 1 == n ? 0 : i + 1;
-        }
-    }
-    column = TALLY_N(combine)(column, odd);
-#if TALLY_PASSES == 2
-    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
-    TALLY_N(second) second = TALLY_N(identity2)();
-    i = begin;
-    for (int32_t k = 0; k < most; k++) {
-        if (k < n) second = TALLY_N(combine2)(second, TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, aim));
-        i = i + 1 == n ? 0 : i + 1;
-    }
-    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, aim, second, present, 0);
-#else
-    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, present);
-#endif
-}
-#else
 #define TALLY_SUFFIX
 #define TALLY_RECORD TALLY_N(column)
 #define TALLY_COMBINE TALLY_N(combine)
@@ -115,8 +80,8 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
 #define TALLY_AIMED
 #include "lib/thread_columns.h"
 #endif
-TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t most) {
-    int32_t present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    const int32_t most = (int32_t)tally_warp_max((uint32_t)n), present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
     TALLY_N(column) column = TALLY_N(thread_columns)(x, y, n, most);
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
@@ -125,10 +90,8 @@ TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y,
     return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, present);
 #endif
 }
-#endif
 
 #undef TALLY_UNROLL_THREAD_ROWS
-#undef TALLY_UNROLL_FREE
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
@@ -174,6 +137,8 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 #undef TALLY_UNROLL_LANES
 #undef TALLY_ROWS_ROLLED
 
+#include "lib/shared_parts.h"
+
 /* ---- a leaf, by a warp; the same node in each lane ---- */
 
 #ifdef TALLY_USER_TEXT
@@ -184,9 +149,7 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 }
 #else
 
-#if defined(__CUDACC_RTC__) && defined(TALLY_LEAF_ROWS)
-#define TALLY_UNROLL_ROWS _Pragma("unroll TALLY_LEAF_ROWS")
-#elif defined(__CUDACC_RTC__)
+#ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
 #else
 #define TALLY_UNROLL_ROWS
@@ -209,18 +172,11 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
         int32_t i = row + v * TALLY_WARP;
         if (i < n) columns[v % TALLY_HELD] = TALLY_N(combine)(columns[v % TALLY_HELD], TALLY_N(column_of)(x, y, i));
     }
-#ifdef TALLY_IS_NARROW_SUM
-    column = TALLY_N(fold_lanes)(TALLY_N(combine)(columns[0], columns[1]));
-#else
     column = TALLY_N(fold_apart)(columns);
-#endif
     if (TALLY_MAY_SKIP) {
         present = TALLY_N(count_from)(x, y, n, tally_lane(), TALLY_WARP);
         for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
     }
-#ifdef TALLY_IS_NARROW_SUM
-    if (!TALLY_N(is_exact)(column, present)) return TALLY_N(leaf_in_two)(x, n, present, column);
-#endif
 #if TALLY_PASSES == 2
     TALLY_N(second) columns2[TALLY_HELD];
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
@@ -241,7 +197,12 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 }
 #endif
 TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+#ifdef TALLY_IN_PARTS
+    (void)y, (void)first;
+    return TALLY_N(parts_node)(x, 0, n, TALLY_WARP);
+#else
     return n <= TALLY_DEVICE_SMALL ? TALLY_N(lanes_node)(x, y, n, first) : TALLY_N(wide_leaf)(x, y, n, first);
+#endif
 }
 
 /* A segment of fewer leaves than a warp has lanes; the same node in each lane. */

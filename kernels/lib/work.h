@@ -60,7 +60,9 @@ typedef struct tally_cut_work {
     int32_t leaf;          /* values in a leaf */
     int64_t cells;         /* leaves that there can be, and one */
     int64_t result_stride; /* bytes from one result to the next */
-    uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, or NULL */
+    int32_t are_packed;    /* results lie side by side, each at a multiple of what its size is one of */
+    uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
+    int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read */
 } tally_cut_work;
 
 typedef struct tally_work {

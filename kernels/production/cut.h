@@ -360,10 +360,10 @@ TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
     const tally_cut_work *cut = &work.cut;
     const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
-    const int64_t counters = tally_all_pitches(cut->cells / TALLY_FAN + 1), position = i * TALLY_TILE_BYTES;
+    const int64_t position = i * TALLY_TILE_BYTES;
     int64_t segment, value;
     if (i == 0 && cut->index == cut->offsets) *work.saw = 0;
-    for (int64_t k = i; k < counters; k += (int64_t)tally_blocks() * TALLY_EDGES_BLOCK) work.arrivals[k] = 0;
+    for (int64_t k = i; k < cut->cleared; k += (int64_t)tally_blocks() * TALLY_EDGES_BLOCK) work.arrivals[k] = 0;
     if (tally_warp() < 2) {
         const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * TALLY_TILE_BYTES;
         tally_bracket b = {0, cut->count, 0, tally_position(cut, origin, cut->count, tally_offset(cut, cut->count))};

@@ -52,14 +52,13 @@
 TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32_t i, TALLY_N(node) node) {
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
-    const int32_t is_plain = (uint64_t)work->result % TALLY_ALIGN_OF(TALLY_N(result)) == 0 && work->cut.result_stride == size;
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
     const float narrow = (float)result;
-    if (is_plain && size == 4)
+    if (work->cut.are_packed && size == 4)
         ((float *)work->result + base)[i] = narrow;
     else
 #endif
-        if (is_plain)
+        if (work->cut.are_packed)
         ((TALLY_N(result) *)work->result + base)[i] = result;
     else {
         volatile uint8_t *to = (volatile uint8_t *)work->result + (base + i) * work->cut.result_stride;
@@ -95,15 +94,21 @@ enum {
     TALLY_N(values_room) = TALLY_EDGE_SLACK + TALLY_TILE_BYTES + TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH,
     TALLY_N(region) = TALLY_N(values_room) + 32 * (TALLY_KERNEL_INPUTS + 1) + 2 * TALLY_END_BYTES,
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
-    TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT))
+    TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
+    /* Segments of more than 8 values, or at most 4 of each TALLY_WARP of which the others are empty or longer. */
+    TALLY_N(most_waiting) = TALLY_N(values_room) / (9 * (TALLY_BYTES * TALLY_KERNEL_INPUTS < 4 ? TALLY_BYTES * TALLY_KERNEL_INPUTS : 4))
 };
+/* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
+typedef struct TALLY_N(waiting) {
+    uint32_t counted[TALLY_WARP], listed_of[TALLY_WARP];
+    uint16_t listed[TALLY_N(most_waiting)];
+} TALLY_N(waiting);
 /* What thread 0 has found about the tile, for all. */
 typedef struct TALLY_N(opening) {
     tally_edge from;
     int64_t to_place;
     tally_piece x, y, ends;
     int32_t values, own; /* values, segments of its own */
-    int32_t share;       /* of those, what a warp takes at once */
     int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
     uint32_t origin;             /* as a tile has it */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
@@ -113,12 +118,12 @@ typedef struct TALLY_N(shared) {
     char bytes[(TALLY_N(region) + 15) / 16 * 16];
     TALLY_N(opening) opening;
     uint64_t gate;
-    uint16_t listed[TALLY_WARPS][2 * TALLY_WARP]; /* segments that wait for others of their size */
+    TALLY_N(waiting) waiting;
     TALLY_N(node) leaves[TALLY_N(most_leaves)];
 } TALLY_N(shared);
 
 typedef struct TALLY_N(tile) {
-    int64_t segment;     /* the first of its own */
+    const TALLY_N(opening) *opening;
     int32_t values, own;
     const TALLY_T *x, *y;
     const int32_t *ends; /* less `origin`: where its own segments begin, and where the last ends, from the tile's first value on */
@@ -174,11 +179,6 @@ TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t or
     return cut->offset_bytes == 4 && cut->offsets != 0 && (uint64_t)cut->offsets % 4 == 0 && origin <= INT32_MAX;
 }
 
-/* How many segments a warp takes at once, at most TALLY_WARP, so that there are as few rounds as there can be. */
-TALLY_FN int32_t TALLY_N(share_of)(int32_t own) {
-    const int32_t rounds = (own + TALLY_BLOCK_THREADS - 1) / TALLY_BLOCK_THREADS;
-    return rounds == 0 ? 0 : (own + TALLY_WARPS * rounds - 1) / (TALLY_WARPS * rounds);
-}
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
 TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
@@ -194,7 +194,6 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     o->to_place = to.place;
     o->values = (int32_t)values;
     o->own = (int32_t)own;
-    o->share = TALLY_N(share_of)(o->own);
     o->x = o->y = x;
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
@@ -264,6 +263,7 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
             tally_or32(work->saw, TALLY_SAW_BAD_CUT);
         shared->opening = mine;
     }
+    if (tally_warp() == TALLY_WARPS - 1) shared->waiting.counted[tally_lane()] = shared->waiting.listed_of[tally_lane()] = 0;
     tally_barrier();
     if (!o->is_good) return 0;
     if (!o->values_come) {
@@ -276,7 +276,7 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
         tally_barrier();
     }
     tally_pass_gate(&shared->gate);
-    tile->segment = o->from.segment;
+    tile->opening = o;
     tile->values = o->values;
     tile->own = o->own;
     tile->x = (const TALLY_T *)(const void *)(shared->bytes + o->x_at);
@@ -333,9 +333,11 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
     TALLY_N(group_of_leaves) before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
-    if ((*work.saw & TALLY_SAW_BAD_CUT) != 0) return;
-    if (tally_lane() < TALLY_SPAN_TILES && t < cut->tiles) {
-        const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
+    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = *work.saw;
+    tally_edge from = {0, 0, 0, 0}, to = from;
+    if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
+    if ((saw & TALLY_SAW_BAD_CUT) != 0) return;
+    if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
             int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
             int64_t end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
@@ -361,6 +363,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 #undef TALLY_SEGMENTS
 #undef TALLY_SPANS
 #undef TALLY_RESULT_SIZE
+#undef TALLY_IN_PARTS
 #ifdef TALLY_QUICK
 #include "lib/quick_end.h"
 #endif

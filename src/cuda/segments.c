@@ -54,13 +54,9 @@ static bool plan_has_edges(const job *j) {
     return j->plan != NULL && j->plan->cut.weight == j->work.cut.weight && j->plan->cut.leaf == j->work.cut.leaf;
 }
 
-/* Of a bit for each segment. */
-static int64_t mark_bytes(int64_t segments) { return (segments + 31) / 32 * 4; }
-static int64_t arrival_bytes(const tally_cut_work *cut) { return tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof(uint32_t); }
-
-/* Parts of the scratch memory, or of a plan's, one behind the other; the first two are cleared together. */
+/* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
-    int64_t saw, arrivals, edges, nodes, offsets, sums, unsure, results, bytes;
+    int64_t saw, arrivals, unsure, edges, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t take(parts *all, int64_t bytes) {
     int64_t begin = all->bytes;
@@ -73,13 +69,13 @@ static parts lay_out(const job *j) {
     const bool has_offsets = j->cut.cut == TALLY_OFFSETS || j->cut.cut == TALLY_ROWS || j->plan != NULL;
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
-    all.arrivals = take(&all, arrival_bytes(cut));
+    all.arrivals = take(&all, tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
+    all.unsure = take(&all, j->reduces && spec->exact ? (cut->count + 31) / 32 * (int64_t)sizeof *cut->unsure : 0);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
     all.offsets = take(&all, has_offsets ? 0 : (cut->count + 1) * cut->offset_bytes);
     all.sums = take(&all, j->cut.cut == TALLY_LENGTHS ? (cut->count / TALLY_LENGTHS_BLOCK + 2) * (int64_t)sizeof *cut->sums : 0);
     if (!j->reduces) return all;
     all.nodes = take(&all, tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size));
-    all.unsure = take(&all, spec->exact ? mark_bytes(cut->count) : 0);
     all.results = take(&all, tally__call_needs_room(j->call) ? cut->count * (int64_t)spec->result_bytes : 0);
     return all;
 }
@@ -101,13 +97,15 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
     cut->unsure = PLACE(unsure);
+    cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
     const bool needs_room = tally__call_needs_room(c);
     j->room = memory + (tally__cu_address)at->results;
     j->work.result = needs_room ? PLACE(results) : c->sink->data;
     cut->result_stride = needs_room ? (int64_t)c->spec->result_bytes : c->sink->stride;
-    j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && c->spec->final.format.digits == 24 && cut->result_stride == 4 &&
-                   (uintptr_t)j->work.result % 4 == 0;
+    const size_t bytes = c->spec->result_bytes;
+    cut->are_packed = cut->result_stride == (int64_t)bytes && (uintptr_t)j->work.result % (bytes & -bytes) == 0;
+    j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && c->spec->final.format.digits == 24 && cut->are_packed;
 #undef PLACE
 }
 
@@ -127,7 +125,7 @@ static tally_status prepare(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
-    if (plan_has_edges(j)) return clear(j, j->work.saw, (const char *)j->work.arrivals - (const char *)j->work.saw + arrival_bytes(cut));
+    if (plan_has_edges(j)) return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     if (j->cut.cut == TALLY_LENGTHS) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, &j->work));
@@ -147,10 +145,7 @@ static tally_status reduce(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     tally__loaded kernels, careful;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
-    if (c->spec->exact) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_CAREFUL, &careful));
-        TALLY_TRY(clear(j, cut->unsure, mark_bytes(cut->count)));
-    }
+    if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_CAREFUL, &careful));
     TALLY_TRY(tally__call_launch(c, kernels.function, cut->tiles, &j->work));
     TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), &j->work));
     return c->spec->exact ? tally__call_launch(c, careful.function, careful.resident_blocks, &j->work) : TALLY_OK;

@@ -93,6 +93,7 @@ TALLY_FN tally_quad tally_load16(const char *p) {
     __builtin_memcpy(q.w, p, sizeof q.w);
     return q;
 }
+TALLY_FN tally_quad tally_take16(const char *p) { return tally_load16(p); }
 TALLY_FN void tally_copy16(void *to, const char *p) {
     tally__simt->before_load16(p);
     tally__simt->before_load16(to);

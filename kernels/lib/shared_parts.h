@@ -1,0 +1,113 @@
+/* Values that lie in shared memory, where order does not show: a few by one lane, others by several, 16 bytes, a part, at a time. No include guard; a part
+ * of lib/shared_leaf.h. */
+#if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && !defined(TALLY_USER_TEXT) && \
+    TALLY_NUMBER != TALLY_NUMBER_structure
+#define TALLY_IN_PARTS
+
+/* One behind the other, into two columns in turn, as far as all lanes have values without asking; lanes of none take part, for nothing. Lanes whose segments
+ * are equally long begin at different places, so that they do not ask for the same bank at once. */
+TALLY_FN TALLY_N(column) TALLY_N(fold_alone)(const TALLY_T *x, int32_t n) {
+    enum { TOGETHER = 4 };
+    const int32_t most = (int32_t)tally_warp_max((uint32_t)n), least = (int32_t)tally_warp_min(n == 0 ? INT32_MAX : (uint32_t)n);
+    TALLY_N(column) columns[2] = {TALLY_N(identity)(), TALLY_N(identity)()};
+    int32_t i = 0;
+    if (least == most) {
+        int32_t at = tally_lane() * n / TALLY_WARP;
+        TALLY_ROLL
+        for (; i < n; i++) {
+            columns[0] = TALLY_N(combine)(columns[0], TALLY_N(column_of)(x, x, at));
+            at = at + 1 == n ? 0 : at + 1;
+        }
+        return columns[0];
+    }
+    TALLY_ROLL
+    for (; i + TOGETHER <= least; i += TOGETHER) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TOGETHER; k++) columns[k % 2] = TALLY_N(combine)(columns[k % 2], TALLY_N(column_of)(x, x, i + k));
+    }
+    TALLY_ROLL
+    for (; i < most; i++)
+        if (i < n) columns[0] = TALLY_N(combine)(columns[0], TALLY_N(column_of)(x, x, i));
+    return TALLY_N(combine)(columns[0], columns[1]);
+}
+
+typedef struct TALLY_N(folded) {
+    TALLY_N(column) column;
+    int32_t present; /* values that the NaN policy counts */
+} TALLY_N(folded);
+
+/* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
+TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t which, const int32_t some) {
+    const tally_quad quad = tally_take16(p);
+    TALLY_N(part) part;
+    __builtin_memcpy(&part, &quad, sizeof part);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        if (some && !(which >> v & 1)) continue;
+        const TALLY_N(item) item = TALLY_N(item_of)(part.v[v]);
+        to->column = TALLY_N(combine)(to->column, TALLY_N(lift)(item, item));
+        if (TALLY_MAY_SKIP) to->present += TALLY_N(present)(part.v[v]);
+    }
+}
+
+/* Bits from ... to - 1. */
+TALLY_FN uint32_t TALLY_N(bits_between)(int32_t from, int32_t to) { return (((uint32_t)1 << to) - 1) & ~(((uint32_t)1 << from) - 1); }
+
+/* A lane's share of n values, which `lanes` lanes side by side, a power of two above 1, fold. The first and the last part may be others' in part. */
+TALLY_FN TALLY_N(folded) TALLY_N(fold_share)(const TALLY_T *x, int32_t n, int32_t lanes) {
+    const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
+    const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that are not */
+    const char *begin = (const char *)(x - before);
+    TALLY_N(folded) folded = {TALLY_N(identity)(), TALLY_MAY_SKIP ? 0 : n};
+    if ((sub == 0 && first) || (sub == lanes - 1 && behind != 0 && !(first && last == 0))) {
+        const int32_t is_first = sub == 0 && first;
+        const uint32_t which = is_first ? TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART) : TALLY_N(bits_between)(0, behind);
+        TALLY_N(put_part)(&folded, begin + (is_first ? 0 : 16 * last), which, 1);
+    }
+    TALLY_ROLLED
+    for (int32_t i = first + sub; i < last; i += lanes) TALLY_N(put_part)(&folded, begin + 16 * i, 0, 0);
+    return folded;
+}
+/* What all `lanes` have, in each of them. */
+TALLY_FN TALLY_N(folded) TALLY_N(fold_parts)(const TALLY_T *x, int32_t n, int32_t lanes) {
+    TALLY_N(folded) folded = TALLY_N(fold_share)(x, n, lanes);
+#ifdef TALLY_IS_NARROW_SUM
+    if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
+        folded.column.sum = TALLY_N(sum_of_lanes)(folded.column.sum);
+        folded.column.most = tally_warp_max(folded.column.most);
+        folded.column.least = tally_warp_min(folded.column.least);
+        return folded;
+    }
+#endif
+    TALLY_ROLLED
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
+        folded.column = TALLY_N(combine)(folded.column, TALLY_N(other)(folded.column, mask));
+        if (TALLY_MAY_SKIP) folded.present += (int32_t)tally_shuffle_xor((uint32_t)folded.present, mask);
+    }
+    return folded;
+}
+
+/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All lanes of the warp take part. */
+TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes) {
+    TALLY_N(folded) folded;
+    if (lanes == 1) {
+        folded.column = TALLY_N(fold_alone)(x + at, n);
+        folded.present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x + at, x + at, n, 0, 1) : n;
+    } else
+        folded = TALLY_N(fold_parts)(x + at, n, lanes);
+    TALLY_N(node) node = TALLY_N(seal)(folded.column, folded.present);
+#ifdef TALLY_IS_NARROW_SUM
+    uint32_t some = tally_ballot(n > 0 && folded.column.most < 0x7f800000 && !TALLY_N(is_exact)(folded.column, folded.present));
+    while (some != 0) { /* seldom */
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1;
+        const TALLY_N(column) range = {0, tally_shuffle(folded.column.most, lane), tally_shuffle(folded.column.least, lane)};
+        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane), length = (int32_t)tally_shuffle((uint32_t)n, lane);
+        const TALLY_N(node) other = TALLY_N(run_in_two)(x + there, length, (int32_t)tally_shuffle((uint32_t)folded.present, lane), range);
+        const int32_t is_mine = (tally_lane() & -lanes) == lane;
+        if (is_mine) node = other;
+        some &= ~tally_ballot(is_mine);
+    }
+#endif
+    return node;
+}
+#endif
