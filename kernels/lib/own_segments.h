@@ -102,30 +102,63 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
 }
 
 /* Whether the lane's segment waits for others of about its length: all of more than 8 values, and all that are not empty where few of the warp's are as
- * short, but where take_few has taken them. How many can wait follows from it (production/segments.h). */
+ * short, but where take_few has taken them; long ones only if they are then shared by lanes. How many can wait follows from it (production/segments.h). */
 TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
     const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= 8)) < 5;
+#ifdef TALLY_IN_PARTS
     return span.n > (few ? 0 : 8) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
+#else
+    (void)is_closed;
+    return span.n > (few ? 0 : 8) && span.n <= TALLY_DEVICE_SMALL;
+#endif
 }
 
-/* A number that grows with the length, below TALLY_WARP; from TALLY_LONG_LENGTH on it is that of more than TALLY_DEVICE_SMALL values. */
+/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
 enum { TALLY_N(long_length) = 16 };
 TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
     const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
     return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
 }
 
-/* The same whatever they are; those that wait are counted. */
-TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t is_closed,
-                                     TALLY_N(waiting) *waiting) {
-    const int32_t i = first + tally_lane(), is_there = tally_lane() < count;
+/* Which of the tile's own is the lane's in the turn that begins with `first`; where there are few, warps take them one by one. */
+TALLY_FN int32_t TALLY_N(turn_of)(int32_t own, int32_t first) {
+    return own <= TALLY_BLOCK_THREADS ? tally_lane() * TALLY_WARPS + tally_warp() : first + tally_lane();
+}
+
+#ifndef TALLY_IN_PARTS
+/* Segments of more than 64 values, those of `many` lanes, by the warp, one after the other; their nodes become results together, as far as registers allow. */
+TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+    const int32_t later = sizeof(TALLY_N(node)) <= 24, is_mine = many >> tally_lane() & 1;
+    TALLY_N(node) mine = TALLY_N(nothing)();
+    int32_t saw = 0;
+    for (; many != 0; many &= many - 1) {
+        const int32_t from = __builtin_ffs((int32_t)many) - 1;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const TALLY_N(node) node = TALLY_N(shared_run)(tile->x + at, tile->y + at, n);
+        if (tally_lane() == from) mine = node;
+        if (!later && tally_lane() == from) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, mine);
+    }
+    return later && is_mine ? saw | TALLY_N(put_result)(work, tile->opening->from.segment, i, mine) : saw;
+}
+#endif
+
+/* The lanes' segments i, whatever they are; those that wait are counted. */
+TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, TALLY_N(waiting) *waiting) {
+    const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
     const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= 8;
+    int32_t saw = span.saw;
     if (waits) tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
-    if (!tally_any(is_mine)) return span.saw;
-    TALLY_N(node) node = TALLY_N(nothing)();
-    if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, 8);
-    return is_mine ? span.saw | TALLY_N(put_result)(work, tile->opening->from.segment, i, node) : span.saw;
+    if (tally_any(is_mine)) {
+        TALLY_N(node) node = TALLY_N(nothing)();
+        if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, 8);
+        if (is_mine) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, node);
+    }
+#ifndef TALLY_IN_PARTS
+    const uint32_t many = tally_ballot(span.n > TALLY_DEVICE_SMALL && !(is_closed && span.n > TALLY_DEVICE_LEAF));
+    if (many != 0) saw |= TALLY_N(take_long)(work, tile, i, span, many);
+#endif
+    return saw;
 }
 
 /* ---- segments that have waited ---- */
@@ -183,22 +216,11 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
     }
     return saw;
 }
-/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp. Nodes of long ones, which a warp finds one after the
- * other, become results together, as far as registers allow. */
+/* The `count` listed segments, those of this warp. */
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
-    const int32_t later = sizeof(TALLY_N(node)) <= 24, lane = tally_lane();
-    TALLY_N(node) mine = TALLY_N(nothing)();
-    int32_t kept = 0, segment = 0, saw = 0;
-    for (int32_t k = tally_warp(); k < longs; k += TALLY_WARPS) {
-        const TALLY_N(span) span = TALLY_N(span_of)(tile, listed[k], 1);
-        const TALLY_N(node) node = TALLY_N(shared_run)(tile->x + span.at, tile->y + span.at, span.n);
-        if (lane == (later ? kept : 0)) mine = node, segment = listed[k];
-        kept = later ? kept + 1 : 1;
-        if (k + TALLY_WARPS < longs && kept < (later ? TALLY_WARP : 1)) continue;
-        if (lane < kept) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, segment, mine);
-        kept = 0;
-    }
-    for (int32_t k = longs + tally_warp() * TALLY_WARP; k < count; k += TALLY_BLOCK_THREADS)
+    int32_t saw = 0;
+    (void)longs; /* none of them waits */
+    for (int32_t k = tally_warp() * TALLY_WARP; k < count; k += TALLY_BLOCK_THREADS)
         saw |= TALLY_N(take_listed)(work, tile, listed + k, count - k < TALLY_WARP ? count - k : TALLY_WARP);
     return saw;
 }
@@ -214,12 +236,13 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
     if (count == 0) return 0;
-    for (int32_t first = tally_warp() * TALLY_WARP; first < own; first += TALLY_BLOCK_THREADS) {
-        const TALLY_N(span) span = TALLY_N(span_of)(tile, first + lane, first + lane < own);
+    for (int32_t first = tally_warp() * TALLY_WARP; first < own || first < TALLY_BLOCK_THREADS; first += TALLY_BLOCK_THREADS) {
+        const int32_t i = TALLY_N(turn_of)(own, first);
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
         const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
         if (waits) at += tally_arrive(&waiting->listed_of[length], UINT32_MAX);
-        if (waits && at < (uint32_t)room) waiting->listed[at] = (uint16_t)(first + lane);
+        if (waits && at < (uint32_t)room) waiting->listed[at] = (uint16_t)i;
     }
     if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
     tally_barrier();
@@ -230,13 +253,13 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
 
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
-    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own;
+    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_BLOCK_THREADS;
     int32_t saw = 0;
     if (own == 0) return 0; /* the same in all threads */
-    for (int32_t first = tally_warp() * TALLY_WARP; first < own; first += TALLY_BLOCK_THREADS) {
+    for (int32_t first = tally_warp() * TALLY_WARP; first < own || first < TALLY_BLOCK_THREADS; first += TALLY_BLOCK_THREADS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
-        if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
-        saw |= TALLY_N(take_short)(work, tile, first, count, is_closed, &shared->waiting);
+        if (may_be_few && count > 0 && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
+        saw |= TALLY_N(take_short)(work, tile, TALLY_N(turn_of)(own, first), is_closed, &shared->waiting);
     }
     tally_barrier();
     return saw | TALLY_N(take_waiting)(work, tile, is_closed, shared);

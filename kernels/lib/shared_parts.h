@@ -31,6 +31,11 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_alone)(const TALLY_T *x, int32_t n) {
     return TALLY_N(combine)(columns[0], columns[1]);
 }
 
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_PARTS _Pragma("unroll 2")
+#else
+#define TALLY_UNROLL_PARTS
+#endif
 typedef struct TALLY_N(folded) {
     TALLY_N(column) column;
     int32_t present; /* values that the NaN policy counts */
@@ -64,7 +69,7 @@ TALLY_FN TALLY_N(folded) TALLY_N(fold_share)(const TALLY_T *x, int32_t n, int32_
         const uint32_t which = is_first ? TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART) : TALLY_N(bits_between)(0, behind);
         TALLY_N(put_part)(&folded, begin + (is_first ? 0 : 16 * last), which, 1);
     }
-    TALLY_ROLLED
+    TALLY_UNROLL_PARTS
     for (int32_t i = first + sub; i < last; i += lanes) TALLY_N(put_part)(&folded, begin + 16 * i, 0, 0);
     return folded;
 }
