@@ -1,7 +1,7 @@
 // Segments on the GPU: Tally beside a plain pass that reads and writes as many bytes, CUB's DeviceSegmentedReduce and ReduceByKey. One line of
 // JSON for each measurement; every result of Tally is compared with the CPU's bits over the first segments. bench/gpu/run.sh builds and runs it.
 //
-//     bench_segments [--log2 28] [--rounds 7] [--only TEXT] [--shape TEXT] [--quick] [--no-peers] [--check N] [--out FILE]
+//     bench_segments [--log2 28] [--rounds 7] [--only TEXT|TEXT] [--shape TEXT] [--quick] [--no-peers] [--check N] [--out FILE]
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -204,6 +204,15 @@ struct Bench {
         return "OTHER BITS";
     }
 
+    // `only` names parts of labels, any of which will do: A|B.
+    bool is_wanted(const std::string &label) const {
+        for (size_t at = 0, end; at <= only.size(); at = end + 1) {
+            end = std::min(only.find('|', at), only.size());
+            if (label.find(only.substr(at, end - at)) != std::string::npos) return true;
+        }
+        return false;
+    }
+
     void measure(const std::string &op_name, const std::string &type_name, bool exact, char form, const Cut &cut) {
         tally_op op = tally_op_from_name(op_name.c_str());
         tally_type type = tally_type_from_name(type_name.c_str());
@@ -215,7 +224,7 @@ struct Bench {
                                               : "owners i32";
         std::string label =
             op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + cut.name;
-        if (!only.empty() && label.find(only) == std::string::npos) return;
+        if (!is_wanted(label)) return;
         tally_options options = TALLY_OPTIONS_INIT;
         tally_context *context = nullptr;
         options.stream = stream;
@@ -310,7 +319,7 @@ int main(int argc, char **argv) {
                                        "80% empty", "half and threes", "=4096", "=300"};
     if (!quick)
         shapes.insert(shapes.end(), {"=2", "=8", "=16", "=32", "=64", "=128", "=1000", "=1500", "=10000", "=100000",
-                                     "=1000000", "=10000000"});
+                                     "=1000000", "=10000000", "=100000000"});
     int64_t most = int64_t(1) << log2;
     CHECK(cudaStreamCreateWithFlags(&bench.stream, cudaStreamNonBlocking));
     CHECK(cudaMalloc(&bench.values, static_cast<size_t>(most) *

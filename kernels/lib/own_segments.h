@@ -120,9 +120,14 @@ TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
     return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
 }
 
-/* Which of the tile's own is the lane's in the turn that begins with `first`; where there are few, warps take them one by one. */
-TALLY_FN int32_t TALLY_N(turn_of)(int32_t own, int32_t first) {
-    return own <= TALLY_BLOCK_THREADS ? tally_lane() * TALLY_WARPS + tally_warp() : first + tally_lane();
+/* A warp's first segment of each turn is TALLY_BLOCK_THREADS behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
+ * one by one. */
+typedef struct TALLY_N(turns) {
+    int32_t first, apart;
+} TALLY_N(turns);
+TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
+    const TALLY_N(turns) few = {tally_warp(), TALLY_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
+    return own <= TALLY_BLOCK_THREADS ? few : many;
 }
 
 #ifndef TALLY_IN_PARTS
@@ -218,10 +223,12 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 }
 /* The `count` listed segments, those of this warp. */
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
+    /* By threads, as many as there are; by lanes, as few as the other warps leave. */
+    const int32_t share = (count + TALLY_BLOCK_THREADS / 8 - 1) / (TALLY_BLOCK_THREADS / 8) * 4, most = TALLY_COLUMNS_FIT || share > TALLY_WARP ? TALLY_WARP : share;
     int32_t saw = 0;
     (void)longs; /* none of them waits */
-    for (int32_t k = tally_warp() * TALLY_WARP; k < count; k += TALLY_BLOCK_THREADS)
-        saw |= TALLY_N(take_listed)(work, tile, listed + k, count - k < TALLY_WARP ? count - k : TALLY_WARP);
+    for (int32_t k = tally_warp() * most; k < count; k += TALLY_WARPS * most)
+        saw |= TALLY_N(take_listed)(work, tile, listed + k, count - k < most ? count - k : most);
     return saw;
 }
 #undef TALLY_COLUMNS_FIT
@@ -236,8 +243,9 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
     if (count == 0) return 0;
-    for (int32_t first = tally_warp() * TALLY_WARP; first < own || first < TALLY_BLOCK_THREADS; first += TALLY_BLOCK_THREADS) {
-        const int32_t i = TALLY_N(turn_of)(own, first);
+    const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
+    for (int32_t first = turns.first; first < own; first += TALLY_BLOCK_THREADS) {
+        const int32_t i = first + lane * turns.apart;
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
         const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
@@ -256,10 +264,11 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_BLOCK_THREADS;
     int32_t saw = 0;
     if (own == 0) return 0; /* the same in all threads */
-    for (int32_t first = tally_warp() * TALLY_WARP; first < own || first < TALLY_BLOCK_THREADS; first += TALLY_BLOCK_THREADS) {
+    const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
+    for (int32_t first = turns.first; first < own; first += TALLY_BLOCK_THREADS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
-        if (may_be_few && count > 0 && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
-        saw |= TALLY_N(take_short)(work, tile, TALLY_N(turn_of)(own, first), is_closed, &shared->waiting);
+        if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
+        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &shared->waiting);
     }
     tally_barrier();
     return saw | TALLY_N(take_waiting)(work, tile, is_closed, shared);
