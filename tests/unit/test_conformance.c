@@ -279,7 +279,8 @@ static void test_ragged(void **state) {
 /* Many segments begin at one value, or one at each: more than are gathered before they are reduced, and just as many. */
 static void test_gaps(void **state) {
     static const subject some[] = {
-        {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST}};
+        {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST},
+        {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST}};
     static const int64_t runs[][2] = {/* length, so many times */
                                       {1, 3001}, {0, 5000}, {2, 1},   {0, 15}, {1, 1},    {0, 16}, {3, 1},    {0, 17},   {1, 1},   {0, 2047},
                                       {1, 1},    {0, 2048}, {1, 1},   {0, 1},  {1, 510},  {0, 1},  {1, 1},    {600, 1},  {0, 511}, {1, 1},
@@ -300,6 +301,30 @@ static void test_gaps(void **state) {
         for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
             for (int place = 0; place < 6; place++)
                 compare_cut(&some[k], &in, &r, (tally_cut)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted, status);
+    }
+}
+
+/* A segment that begins with NaNs among short ones: it has values, and so has each of the others, whatever their lanes hold. */
+static void test_nans_first(void **state) {
+    enum { BUNCH = 64 };
+    static const tally_type types[] = {TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
+    (void)state;
+    for (int turn = 0; turn < 4 * BUNCH; turn++) {
+        subject s = {TALLY_MIN, types[turn % 4], 1, 0, TALLY_BEST};
+        int64_t lengths[BUNCH], at = 0, size = (int64_t)tally_type_size(s.type);
+        ragged r = {.count = BUNCH, .lengths = lengths, .values = 64};
+        for (int k = 0; k < BUNCH; k++) r.values += lengths[k] = k == turn / 4 ? 9 + turn % 50 : turn % 3 ? 3 : 7;
+        inputs in = packed_inputs(&s, ALL_EQUAL, r.values);
+        char *x = scratch(PLAIN, (size_t)(r.values * size)), *wanted = scratch(WANTED, BUNCH * result_bytes(&s));
+        memcpy(x, in.x, (size_t)(r.values * size));
+        for (int k = 0; k < turn / 4; k++) at += lengths[k];
+        memset(x + at * size, 0x7f, (size_t)(8 * size));
+        for (int64_t i = at; i < at + 8; i++) x[i * size + size - 2] = (char)0xff;
+        in.x = in.y = x;
+        set_scene(&s, ALL_EQUAL, r.values);
+        tally_status status = reduce_slices(&s, &in, &r, wanted);
+        EXPECT_STATUS(status, TALLY_OK);
+        compare_cut(&s, &in, &r, TALLY_OFFSETS, TALLY_I32, turn, wanted, status);
     }
 }
 
@@ -498,7 +523,7 @@ static void test_megabytes(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),   cmocka_unit_test(test_overlapping),
-        cmocka_unit_test(test_ragged),  cmocka_unit_test(test_gaps), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_ragged),  cmocka_unit_test(test_gaps), cmocka_unit_test(test_nans_first), cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_rows),    cmocka_unit_test(test_columns_are_strided_arrays),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_megabytes),
     };
