@@ -179,31 +179,39 @@ static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total)
     return one.unsure == 0;
 }
 
-/* At most TALLY_FEW_TILES: numbers no longer than the values need. False: they need long ones. */
+/* At most TALLY_FEW_TILES: numbers no longer than the values need. Those of f64 are measured all before any is added, to know how long that is;
+ * otherwise numbers are short anyway, and memory is read while values are added. False: they need long ones. */
 static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
                                 void *result, bool *empty) {
-    enum { FEW = 14 };
-    TALLY_N(buffers) buffers[TALLY_FEW_TILES];
+    enum { FEW = 14, TILES = TALLY_IS_F64 ? TALLY_FEW_TILES : 1 };
+    TALLY_N(buffers) buffers[TILES];
     tally__sums sums;
-    tally__tile tiles[TALLY_FEW_TILES];
-    tally__fit fit;
+    tally__tile tiles[TILES];
+    tally__fit fit = {TALLY_ORIGIN, TALLY_LIMBS, TALLY_PRODUCT_LIMBS};
     TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
     int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
-    int count = 0;
-    for (int64_t at = 0; at < n; at += TALLY_N(tile), count++)
-        TALLY_N(read_tile)(&tiles[count], &buffers[count], x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
-    fit = tally__fit_tiles(tiles, count);
+#define TALLY_READ_TILE(k) \
+    TALLY_N(read_tile)(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile))
+    if (TALLY_IS_F64) {
+        int count = 0;
+        for (int64_t at = 0; at < n; at += TALLY_N(tile), count++) TALLY_READ_TILE(count);
+        fit = tally__fit_tiles(tiles, count);
+    }
     if (fit.limbs == 0 || fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
     __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
     __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
     tally__begin_sums(&sums, TALLY_IF_SUM(sum), TALLY_IF_PRODUCTS(products), fit.origin, TALLY_FIRST_TERM);
-    for (int k = 0; k < count; k++) {
-        total.n += tiles[k].present;
+    for (int64_t at = 0, k = 0; at < n; at += TALLY_N(tile), k++) {
+        const tally__tile *tile = &tiles[k % TILES];
+        if (!TALLY_IS_F64) TALLY_READ_TILE(k);
+        if (tile->x_extent.special || tile->y_extent.special) return false;
+        total.n += tile->present;
 #ifdef TALLY_KEYS
-        tally__widen_range(&total.low, &total.high, &tiles[k]);
+        tally__widen_range(&total.low, &total.high, tile);
 #endif
-        tally__add_tile(&sums, &tiles[k]);
+        tally__add_tile(&sums, tile);
     }
+#undef TALLY_READ_TILE
     if (TALLY_N(conclude_sums)(&sums, &total, final, result)) return true;
     tally__flush_sums(&sums);
     tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
