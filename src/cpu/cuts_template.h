@@ -25,6 +25,30 @@ typedef int64_t index_i64 __attribute__((aligned(1), may_alias));
 TALLY_READ_OFFSETS(i32, int32_t)
 TALLY_READ_OFFSETS(i64, int64_t)
 
+/* How many segments have values. */
+static TALLY_TARGET int64_t count_filled(const int64_t *offsets, int64_t count) {
+    int64_t filled = 0;
+    for (int64_t s = 0; s < count; s++) filled += offsets[s + 1] != offsets[s];
+    return filled;
+}
+/* Where those begin, with room for 8 more, and where the last one ends. */
+static TALLY_TARGET void list_filled(const int64_t *offsets, int64_t count, int64_t *begins) {
+    int64_t s = 0;
+#if defined(TALLY_ISA_AVX512)
+    for (; s + 8 <= count; s += 8) {
+        __m512i begin = _mm512_loadu_si512(offsets + s);
+        __mmask8 filled = _mm512_cmpneq_epi64_mask(begin, _mm512_loadu_si512(offsets + s + 1));
+        _mm512_storeu_si512(begins, _mm512_maskz_compress_epi64(filled, begin));
+        begins += __builtin_popcount(filled);
+    }
+#endif
+    for (; s < count; s++) {
+        *begins = offsets[s];
+        begins += offsets[s + 1] != offsets[s];
+    }
+    *begins = offsets[count];
+}
+
 /* ---- lengths ---- */
 
 /* Their sum, which may wrap, and the bits that any has. */

@@ -337,7 +337,7 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     return true;
 }
 
-static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                               const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
@@ -369,6 +369,49 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const 
         }
     }
     return empty ? TALLY_SAW_EMPTY : 0;
+}
+
+/* Results of all segments from those of the filled ones, which the result of nothing follows. No branches: they would be foretold wrongly. */
+static inline void TALLY_N(spread)(const int64_t *offsets, int64_t count, int64_t filled, const char *made, const size_t bytes, char *results) {
+    for (int64_t s = 0, k = 0; s < count; s++) {
+        int64_t there = offsets[s + 1] != offsets[s];
+        int64_t from = filled + (-there & (k - filled));
+        __builtin_memcpy(results + (size_t)s * bytes, made + (size_t)from * bytes, bytes);
+        k += there;
+    }
+}
+/* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so many more. */
+static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
+                                                               const int64_t *offsets, int64_t count, int64_t filled,
+                                                               const tally_final *final, char *results) {
+    const size_t bytes = tally__result_bytes(kernel, final);
+    int64_t begins[TALLY_SIFTED + 8];
+    char made[(TALLY_SIFTED + 1) * sizeof(tally_stats)];
+    tally__cpu_tiles()->list_filled(offsets, count, begins);
+    TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
+    TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
+    if (bytes == sizeof(float))
+        TALLY_N(spread)(offsets, count, filled, made, sizeof(float), results);
+    else if (bytes == sizeof(double))
+        TALLY_N(spread)(offsets, count, filled, made, sizeof(double), results);
+    else
+        TALLY_N(spread)(offsets, count, filled, made, sizeof(tally_stats), results);
+}
+static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit, const int64_t *offsets, int64_t count,
+                             const tally_final *final, void *results) {
+    const size_t bytes = tally__result_bytes(kernel, final);
+    int saw = 0;
+    for (int64_t at = 0; at < count; at += TALLY_SIFTED) {
+        char *to = (char *)results + (size_t)at * bytes;
+        int64_t some = count - at < TALLY_SIFTED ? count - at : TALLY_SIFTED, filled = tally__cpu_tiles()->count_filled(offsets + at, some);
+        if (filled > some / 2)
+            saw |= TALLY_N(dense_segments)(kernel, x, y, limit, offsets + at, some, final, to);
+        else {
+            TALLY_N(sparse_segments)(kernel, x, y, limit, offsets + at, some, filled, final, to);
+            saw |= TALLY_SAW_EMPTY;
+        }
+    }
+    return saw;
 }
 
 /* ---- rows ---- */

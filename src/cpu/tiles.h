@@ -100,6 +100,9 @@ typedef struct tally__tiles {
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
     tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);
+    /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
+    int64_t (*count_filled)(const int64_t *offsets, int64_t count);
+    void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);
     /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);

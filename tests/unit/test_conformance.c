@@ -280,7 +280,8 @@ static void test_ragged(void **state) {
 static void test_gaps(void **state) {
     static const subject some[] = {
         {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST},
-        {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST}};
+        {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST}, {TALLY_STATS, TALLY_F32, 1, 0, TALLY_BEST},
+        {TALLY_VAR, TALLY_F64, 0, 1, TALLY_BEST}};
     static const int64_t runs[][2] = {/* length, so many times */
                                       {1, 3001}, {0, 5000}, {2, 1},   {0, 15}, {1, 1},    {0, 16}, {3, 1},    {0, 17},   {1, 1},   {0, 2047},
                                       {1, 1},    {0, 2048}, {1, 1},   {0, 1},  {1, 510},  {0, 1},  {1, 1},    {600, 1},  {0, 511}, {1, 1},
