@@ -134,6 +134,7 @@ mutation segment-carry $file 'tally_carry(sum + TALLY_EVIDENCE, fit.limbs);' ''
 mutation first-tile-alone $file 'tally__add_tile(&sums, &tile);' 'if (tiles < 3) tally__add_tile(&sums, &tile);'
 mutation levels-not-flushed $file '    tally__flush_sums(&sums);
     TALLY_N(settle)(node);' '    TALLY_N(settle)(node);'
+mutation few-tiles-read $file 'if (!TALLY_IS_F64) TALLY_READ_TILE(k);' 'if (!TALLY_IS_F64 && k < 3) TALLY_READ_TILE(k);'
 mutation zero-sign-of-segments $file 'plus ? 0.0 : -0.0' '0.0'
 mutation zero-sign-of-stats $file 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
 mutation stats-of-nothing $file 'bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);' 'TALLY_N(from_wide_key)(lows[s]);'

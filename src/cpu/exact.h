@@ -7,7 +7,8 @@
 
 enum {
     TALLY_TILE = 1024, /* values of a tile: 1024 f32, half as many f64 */
-    TALLY_FEW_TILES = 4
+    TALLY_FEW_TILES = 4,
+    TALLY_SIFTED = 512 /* segments, from which empty ones are taken out together */
 };
 
 /* A tile as the vector loops take it: f32 or f64, side by side, measured. */

@@ -179,31 +179,39 @@ static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total)
     return one.unsure == 0;
 }
 
-/* At most TALLY_FEW_TILES: numbers no longer than the values need. False: they need long ones. */
+/* At most TALLY_FEW_TILES: numbers no longer than the values need. Those of f64 are measured all before any is added, to know how long that is;
+ * otherwise numbers are short anyway, and memory is read while values are added. False: they need long ones. */
 static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
                                 void *result, bool *empty) {
-    enum { FEW = 14 };
-    TALLY_N(buffers) buffers[TALLY_FEW_TILES];
+    enum { FEW = 14, TILES = TALLY_IS_F64 ? TALLY_FEW_TILES : 1 };
+    TALLY_N(buffers) buffers[TILES];
     tally__sums sums;
-    tally__tile tiles[TALLY_FEW_TILES];
-    tally__fit fit;
+    tally__tile tiles[TILES];
+    tally__fit fit = {TALLY_ORIGIN, TALLY_LIMBS, TALLY_PRODUCT_LIMBS};
     TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
     int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
-    int count = 0;
-    for (int64_t at = 0; at < n; at += TALLY_N(tile), count++)
-        TALLY_N(read_tile)(&tiles[count], &buffers[count], x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
-    fit = tally__fit_tiles(tiles, count);
+#define TALLY_READ_TILE(k) \
+    TALLY_N(read_tile)(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile))
+    if (TALLY_IS_F64) {
+        int count = 0;
+        for (int64_t at = 0; at < n; at += TALLY_N(tile), count++) TALLY_READ_TILE(count);
+        fit = tally__fit_tiles(tiles, count);
+    }
     if (fit.limbs == 0 || fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
     __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
     __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
     tally__begin_sums(&sums, TALLY_IF_SUM(sum), TALLY_IF_PRODUCTS(products), fit.origin, TALLY_FIRST_TERM);
-    for (int k = 0; k < count; k++) {
-        total.n += tiles[k].present;
+    for (int64_t at = 0, k = 0; at < n; at += TALLY_N(tile), k++) {
+        const tally__tile *tile = &tiles[k % TILES];
+        if (!TALLY_IS_F64) TALLY_READ_TILE(k);
+        if (tile->x_extent.special || tile->y_extent.special) return false;
+        total.n += tile->present;
 #ifdef TALLY_KEYS
-        tally__widen_range(&total.low, &total.high, &tiles[k]);
+        tally__widen_range(&total.low, &total.high, tile);
 #endif
-        tally__add_tile(&sums, &tiles[k]);
+        tally__add_tile(&sums, tile);
     }
+#undef TALLY_READ_TILE
     if (TALLY_N(conclude_sums)(&sums, &total, final, result)) return true;
     tally__flush_sums(&sums);
     tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
@@ -329,7 +337,7 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     return true;
 }
 
-static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
                               const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
@@ -361,6 +369,49 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const 
         }
     }
     return empty ? TALLY_SAW_EMPTY : 0;
+}
+
+/* Results of all segments from those of the filled ones, which the result of nothing follows. No branches: they would be foretold wrongly. */
+static inline void TALLY_N(spread)(const int64_t *offsets, int64_t count, int64_t filled, const char *made, const size_t bytes, char *results) {
+    for (int64_t s = 0, k = 0; s < count; s++) {
+        int64_t there = offsets[s + 1] != offsets[s];
+        int64_t from = filled + (-there & (k - filled));
+        __builtin_memcpy(results + (size_t)s * bytes, made + (size_t)from * bytes, bytes);
+        k += there;
+    }
+}
+/* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so many more. */
+static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
+                                                               const int64_t *offsets, int64_t count, int64_t filled,
+                                                               const tally_final *final, char *results) {
+    const size_t bytes = tally__result_bytes(kernel, final);
+    int64_t begins[TALLY_SIFTED + 8];
+    char made[(TALLY_SIFTED + 1) * sizeof(tally_stats)];
+    tally__cpu_tiles()->list_filled(offsets, count, begins);
+    TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
+    TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
+    if (bytes == sizeof(float))
+        TALLY_N(spread)(offsets, count, filled, made, sizeof(float), results);
+    else if (bytes == sizeof(double))
+        TALLY_N(spread)(offsets, count, filled, made, sizeof(double), results);
+    else
+        TALLY_N(spread)(offsets, count, filled, made, sizeof(tally_stats), results);
+}
+static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit, const int64_t *offsets, int64_t count,
+                             const tally_final *final, void *results) {
+    const size_t bytes = tally__result_bytes(kernel, final);
+    int saw = 0;
+    for (int64_t at = 0; at < count; at += TALLY_SIFTED) {
+        char *to = (char *)results + (size_t)at * bytes;
+        int64_t some = count - at < TALLY_SIFTED ? count - at : TALLY_SIFTED, filled = tally__cpu_tiles()->count_filled(offsets + at, some);
+        if (filled > some / 2)
+            saw |= TALLY_N(dense_segments)(kernel, x, y, limit, offsets + at, some, final, to);
+        else {
+            TALLY_N(sparse_segments)(kernel, x, y, limit, offsets + at, some, filled, final, to);
+            saw |= TALLY_SAW_EMPTY;
+        }
+    }
+    return saw;
 }
 
 /* ---- rows ---- */

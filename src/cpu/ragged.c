@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/tiles.h"
 
 typedef struct span {
     int64_t segment, begin, end;
@@ -40,21 +41,6 @@ static void note(job *j, int saw) {
 }
 
 /* ---- one batch of segments ---- */
-
-/* The entries i ... i + count of the index: where they lie, or widened into `room`. */
-static const int64_t *entries(const tally_segments *cut, int64_t i, int64_t count, int64_t *room) {
-    const char *at = (const char *)cut->index + i * (cut->index_type == TALLY_I64 ? 8 : 4);
-    if (cut->index_type == TALLY_I64) {
-        if ((uintptr_t)at % sizeof *room == 0) return (const void *)at;
-        memcpy(room, at, (size_t)count * sizeof *room);
-    } else
-        for (int64_t k = 0; k < count; k++) {
-            int32_t entry;
-            memcpy(&entry, at + 4 * k, sizeof entry);
-            room[k] = entry;
-        }
-    return room;
-}
 
 /* offsets[0 .. count] are checked: never decreasing, within the array. */
 static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *results) {
@@ -101,21 +87,21 @@ static void reduce_and_store(job *j, int64_t first, const int64_t *offsets, int6
     if (!j->sink->direct) note(j, tally__store(j->spec, j->sink, first, count, results));
 }
 
-/* Checks a batch of at most TALLY_BATCH segments and reduces it, long segments set aside. */
-static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t count) {
+/* Entries i ... of the index, at their own width. */
+static const void *entries(const tally_segments *cut, int64_t i) {
+    return (const char *)cut->index + i * (cut->index_type == TALLY_I64 ? 8 : 4);
+}
+static int is_wide(const tally_segments *cut) { return cut->index_type == TALLY_I64; }
+
+/* Checks a batch of at most TALLY_BATCH segments, given the bits of its offsets, and reduces it, long segments set aside. */
+static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t count, tally__index_bits bits) {
     int64_t limit = j->long_bytes / ((int64_t)j->spec->kernel->value_bytes * j->spec->inputs);
-    uint64_t lengths = 0, places = 0; /* the bits that any length has, any offset */
     int64_t done = 0;
-    for (int64_t s = 0; s < count; s++) {
-        lengths |= (uint64_t)offsets[s + 1] - (uint64_t)offsets[s];
-        places |= (uint64_t)offsets[s + 1];
-    }
-    /* Of offsets that are not negative, differences cannot overflow. */
-    if ((lengths | places) >> 63 != 0 || offsets[0] < 0 || offsets[count] > j->in->count) {
+    if ((bits.steps | bits.places) >> 63 != 0 || offsets[count] > j->in->count) {
         spoil(j, first);
         return;
     }
-    for (int64_t s = 0; s < count && lengths >= (uint64_t)limit; s++)
+    for (int64_t s = 0; s < count && bits.steps >= (uint64_t)limit; s++)
         if (offsets[s + 1] - offsets[s] >= limit) {
             reduce_and_store(j, first + done, offsets + done, s - done);
             int64_t place = j->long_count++;
@@ -127,6 +113,10 @@ static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t co
             done = s + 1;
         }
     reduce_and_store(j, first + done, offsets + done, count - done);
+}
+/* A batch whose offsets are made here. */
+static void take_made(job *j, int64_t first, const int64_t *offsets, int64_t count) {
+    take_batch(j, first, offsets, count, tally__cpu_tiles()->read_offsets[1](offsets, count, NULL));
 }
 
 /* ---- offsets ---- */
@@ -150,21 +140,19 @@ static void take_offsets(job *j, int64_t from, int64_t to) {
     int64_t room[TALLY_BATCH + 1];
     for (int64_t s = from; s < to; s += TALLY_BATCH) {
         int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
-        take_batch(j, s, entries(j->cut, s, count + 1, room), count);
+        const void *at = entries(j->cut, s);
+        bool usable = is_wide(j->cut) && (uintptr_t)at % sizeof *room == 0;
+        tally__index_bits bits = tally__cpu_tiles()->read_offsets[is_wide(j->cut)](at, count, usable ? NULL : room);
+        take_batch(j, s, usable ? at : room, count, bits);
     }
 }
 
 /* ---- lengths: sums of blocks first, so that any block knows where it begins ---- */
 
 static int64_t block_sum(job *j, int64_t block) {
-    int64_t room[BLOCK], first = block * BLOCK;
+    int64_t first = block * BLOCK;
     int64_t count = j->cut->count - first < BLOCK ? j->cut->count - first : BLOCK;
-    const int64_t *lengths = entries(j->cut, first, count, room);
-    uint64_t sum = 0, bits = 0;
-    for (int64_t s = 0; s < count; s++) {
-        bits |= (uint64_t)lengths[s];
-        sum += (uint64_t)lengths[s];
-    }
+    uint64_t bits = 0, sum = tally__cpu_tiles()->sum_lengths[is_wide(j->cut)](entries(j->cut, first), count, &bits);
     if (bits >> 50 != 0) { /* negative, or more than any array has; fewer cannot make the sum wrap */
         spoil(j, first);
         return 0;
@@ -204,13 +192,12 @@ static int64_t lengths_piece(const job *j, int64_t p) {
 }
 
 static void take_lengths(job *j, int64_t from, int64_t to) {
-    int64_t offsets[BLOCK + 1], room[BLOCK];
+    int64_t offsets[BLOCK + 1];
     for (int64_t s = from; s < to; s += BLOCK) {
         int64_t count = to - s < BLOCK ? to - s : BLOCK;
-        const int64_t *lengths = entries(j->cut, s, count, room);
         offsets[0] = j->starts[s / BLOCK];
-        for (int64_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + lengths[i];
-        take_batch(j, s, offsets, count);
+        tally__cpu_tiles()->add_lengths[is_wide(j->cut)](entries(j->cut, s), count, offsets);
+        take_made(j, s, offsets, count);
     }
 }
 
@@ -225,7 +212,7 @@ static void take_rows(job *j, int64_t from, int64_t to) {
     for (int64_t s = from; s < to; s += TALLY_BATCH) {
         int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
         for (int64_t i = 0; i <= count; i++) offsets[i] = (s + i) * j->cut->length;
-        take_batch(j, s, offsets, count);
+        take_made(j, s, offsets, count);
     }
 }
 
@@ -255,65 +242,71 @@ static int64_t owner_end(const job *j, int64_t i, int64_t owner) {
     return low;
 }
 
-/* A batch being filled: segments first ... first + count - 1 begin at offsets[0 .. count-1]. */
-typedef struct filling {
+/* Segments being found: first ... first + count - 1 begin at offsets[0 .. count-1]. A block of values, which may begin as many as it has, is
+ * looked at when there are fewer than FOUND. */
+enum { FEW = 16, FOUND = 4 * TALLY_BATCH };
+typedef struct found {
     int64_t first, count;
-    int64_t offsets[TALLY_BATCH + 1];
-} filling;
+    int64_t offsets[FOUND + BLOCK];
+} found;
 
+/* Takes batches as long as it is known where their last segment ends. */
+static void take_found(job *j, found *f) {
+    int64_t done = 0;
+    for (; f->count - done > TALLY_BATCH; done += TALLY_BATCH) take_made(j, f->first + done, f->offsets + done, TALLY_BATCH);
+    memmove(f->offsets, f->offsets + done, (size_t)(f->count - done) * sizeof *f->offsets);
+    f->first += done;
+    f->count -= done;
+}
 /* Segments up to and including `owner` begin at value i. */
-static void begin_segments(job *j, filling *f, int64_t owner, int64_t i) {
+static void begin_segments(job *j, found *f, int64_t owner, int64_t i) {
     while (f->first + f->count <= owner) {
-        if (f->count == TALLY_BATCH) {
-            f->offsets[TALLY_BATCH] = i;
-            take_batch(j, f->first, f->offsets, f->count);
-            f->first += f->count;
-            f->count = 0;
-        }
-        f->offsets[f->count++] = i;
+        int64_t more = owner + 1 - f->first - f->count, room = FOUND - f->count;
+        for (int64_t k = 0; k < more && k < room; k++) f->offsets[f->count + k] = i;
+        f->count += more < room ? more : room;
+        if (f->count == FOUND) take_found(j, f);
     }
 }
+/* The same, by a fixed number of writes where that will do: a loop's end would be foretold wrongly. */
+static void begin_few(job *j, found *f, int64_t owner, int64_t i) {
+    int64_t more = owner + 1 - f->first - f->count;
+    if (more > FEW || f->count > FOUND - FEW) {
+        begin_segments(j, f, owner, i);
+        return;
+    }
+    for (int k = 0; k < FEW; k++) f->offsets[f->count + k] = i;
+    f->count += more;
+}
 
-/* Owners i ... i + count, `before` being the one before them: begins every segment that begins there. Segments of neighbouring
- * numbers, found without a branch for each owner, are the usual case; others have empty ones between them. */
-static bool scan_owners(job *j, filling *f, int64_t before, int64_t i, int64_t count) {
-    int64_t room[BLOCK], last;
-    int32_t start[BLOCK + 1];
-    const int64_t *owners = entries(j->cut, i, count, room);
-    /* The bits that any owner has, and any step between two. */
-    uint64_t places = (uint64_t)owners[0], steps = places - (uint64_t)before;
-    int64_t starts = owners[0] != before;
-    for (int64_t k = 1; k < count; k++) {
-        steps |= (uint64_t)owners[k] - (uint64_t)owners[k - 1];
-        places |= (uint64_t)owners[k];
+/* Owners i ... i + count, which are not the first: begins every segment that begins there. */
+static bool scan_owners(job *j, found *f, int64_t i, int64_t count) {
+    int32_t at[BLOCK + TALLY_BORDER_SLACK];
+    tally__index_bits bits;
+    int64_t borders = tally__cpu_tiles()->borders[is_wide(j->cut)](entries(j->cut, i), count, at, &bits);
+    if ((bits.steps | bits.places) >> 63 != 0 || tally__index(j->cut, i + count - 1) >= j->cut->count) return false;
+    if (bits.steps > 1) { /* some segments are empty */
+        for (int64_t k = 0; k < borders; k++) begin_few(j, f, tally__index(j->cut, i + at[k]), i + at[k]);
+    } else {
+        for (int64_t k = 0; k < borders; k++) f->offsets[f->count + k] = i + at[k];
+        f->count += borders;
     }
-    last = owners[count - 1];
-    if ((steps | places) >> 63 != 0 || last >= j->cut->count) return false;
-    if (last == before) return true;
-    start[0] = 0;
-    for (int64_t k = 1; k < count; k++) {
-        start[starts] = (int32_t)k;
-        starts += owners[k] != owners[k - 1];
-    }
-    if (steps > 1 || f->count + starts > TALLY_BATCH)
-        for (int64_t k = 0; k < starts; k++) begin_segments(j, f, owners[start[k]], i + start[k]);
-    else
-        for (int64_t k = 0; k < starts; k++) f->offsets[f->count++] = i + start[k];
+    if (f->count >= FOUND - BLOCK) take_found(j, f);
     return true;
 }
 
 static void take_owners(job *j, int64_t from, int64_t to) {
-    filling f;
-    int64_t before = from > 0 ? tally__index(j->cut, from - 1) : -1;
-    f.first = before + 1;
+    found f;
+    int64_t before = from > 0 ? tally__index(j->cut, from - 1) : to > 0 ? tally__index(j->cut, 0) : -1;
+    f.first = from > 0 ? before + 1 : 0;
     f.count = 0;
-    if (from > 0 && (before < 0 || before >= j->cut->count)) {
-        spoil(j, from - 1);
+    if (to > 0 && (before < 0 || before >= j->cut->count)) {
+        spoil(j, from > 0 ? from - 1 : 0);
         return;
     }
-    for (int64_t i = from; i < to; i += BLOCK) {
+    if (from == 0) begin_segments(j, &f, before, 0);
+    for (int64_t i = from > 0 ? from : 1; i < to; i += BLOCK) {
         int64_t count = to - i < BLOCK ? to - i : BLOCK;
-        if (!scan_owners(j, &f, before, i, count)) {
+        if (!scan_owners(j, &f, i, count)) {
             spoil(j, i);
             return;
         }
@@ -321,8 +314,9 @@ static void take_owners(job *j, int64_t from, int64_t to) {
     }
     if (to == j->in->count) begin_segments(j, &f, j->cut->count - 1, to);
     if (f.count == 0) return;
+    take_found(j, &f);
     f.offsets[f.count] = to < j->in->count ? owner_end(j, to - 1, before) : to;
-    take_batch(j, f.first, f.offsets, f.count);
+    take_made(j, f.first, f.offsets, f.count);
 }
 
 /* ---- all pieces ---- */

@@ -1,229 +1,195 @@
 /* Segments that follow one another, a bunch at a time. Part of template.h; no include guard.
  *
  * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than a short
- * segment's arithmetic. So a bunch is sorted first, without branches: empty segments get the one result they can have; short
- * ones are copied to slots of equal width and reduced across, a vector lane for each segment; only the rest are taken one by
- * one, in order, as hardware prefetchers do not follow visits with gaps. */
+ * segment's arithmetic. So all of a bunch are taken for short ones, copied to slots of 4 or 8 values and reduced across, a vector
+ * lane for each segment. Those that are longer are listed without a branch, and their results written over what the lanes made of
+ * them: one by one, in order, as hardware prefetchers do not follow visits with gaps. */
 
 #ifndef TALLY_SEGMENT_KINDS
 #define TALLY_SEGMENT_KINDS
-enum { TALLY_BUNCH = 64, TALLY_ACROSS = 16 };
+enum { TALLY_BUNCH = 64, TALLY_NARROW_SLOT = TALLY_SMALL_COLUMNS / 2, TALLY_WIDE_SLOT = TALLY_SMALL_COLUMNS };
 
-/* The least and the greatest length. */
-static TALLY_TARGET void tally__length_range(const int64_t *offsets, int count, int64_t *shortest, int64_t *longest) {
-    int64_t low = INT64_MAX, high = 0;
+/* What a bunch's segments are. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so are those of segments that it lacks. */
+typedef struct tally__kinds {
+    _Alignas(64) int32_t lengths[TALLY_BUNCH];
+    int32_t there[TALLY_BUNCH]; /* which values of a slot there are: a bit for each, the lowest for the first */
+    int32_t seen;               /* which of these lengths there are: a bit for each */
+} tally__kinds;
+enum {
+    TALLY_SEEN_EMPTY = 1,
+    TALLY_SEEN_LONG = 2 << TALLY_WIDE_SLOT,
+    TALLY_SEEN_WIDE = TALLY_SEEN_LONG - (2 << TALLY_NARROW_SLOT),
+    TALLY_SEEN_SHORT = TALLY_SEEN_LONG - 2
+};
+enum { TALLY_CAREFUL = 1 << 30 };
+TALLY_INLINE TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t *offsets, int count) {
+    int32_t seen = 0;
     for (int s = 0; s < count; s++) {
         int64_t n = offsets[s + 1] - offsets[s];
-        low = n < low ? n : low;
-        high = n > high ? n : high;
+        int32_t length = (int32_t)(n <= TALLY_WIDE_SLOT ? n : TALLY_WIDE_SLOT + 1), bit = 1 << length;
+        kinds->lengths[s] = length;
+        kinds->there[s] = bit - 1;
+        seen |= bit;
     }
-    *shortest = low;
-    *longest = high;
+    for (int s = count; s < TALLY_BUNCH; s++) kinds->lengths[s] = TALLY_WIDE_SLOT + 1, kinds->there[s] = 0;
+    kinds->seen = seen;
+}
+
+#if defined(TALLY_ISA_AVX512)
+typedef int32_t tally__sixteen __attribute__((vector_size(64), may_alias));
+typedef int32_t tally__sixteen_anywhere __attribute__((vector_size(64), aligned(1), may_alias));
+typedef int64_t tally__two __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int64_t tally__four __attribute__((vector_size(32), aligned(1), may_alias));
+typedef int64_t tally__eight __attribute__((vector_size(64), may_alias));
+#endif
+
+/* Lists the segments of more than `most` values, TALLY_WIDE_SLOT or fewer: how many. */
+typedef int32_t tally__list[TALLY_BUNCH + 16];
+TALLY_INLINE TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count, const int32_t most, int32_t *list) {
+    int listed = 0;
+#if defined(TALLY_ISA_AVX512)
+    if (count == TALLY_BUNCH) {
+        tally__sixteen at = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, none = {0};
+        for (int s = 0; s < TALLY_BUNCH; s += 16, at += 16) {
+            const tally__sixteen lengths = *(const tally__sixteen *)(kinds->lengths + s);
+            const uint16_t longer = (uint16_t)__builtin_ia32_cmpd512_mask(lengths, none + most, 6, 0xffff); /* 6: greater */
+            *(tally__sixteen_anywhere *)(list + listed) = __builtin_ia32_compresssi512_mask(at, none, longer);
+            listed += __builtin_popcount(longer);
+        }
+        return listed;
+    }
+#endif
+    for (int s = 0; s < count; s++) {
+        list[listed] = s;
+        listed += kinds->lengths[s] > most;
+    }
+    return listed;
+}
+/* Copies `bytes` from where each of a bunch begins to slots of so many: by registers, where these hold several slots, as a load waits
+ * for narrower stores. `size`: bytes of a value. */
+TALLY_INLINE TALLY_TARGET void tally__fill_slots(char *slots, const char *x, const int64_t *offsets, const int size, const int bytes) {
+    int s = 0;
+#if defined(TALLY_ISA_AVX512)
+#define TALLY_PIECE(type, k) (*(const type *)(const void *)(x + offsets[s + (k)] * size))
+    for (; bytes == 16 && s < TALLY_BUNCH; s += 4) {
+        tally__four low = __builtin_shufflevector(TALLY_PIECE(tally__two, 0), TALLY_PIECE(tally__two, 1), 0, 1, 2, 3);
+        tally__four high = __builtin_shufflevector(TALLY_PIECE(tally__two, 2), TALLY_PIECE(tally__two, 3), 0, 1, 2, 3);
+        *(tally__eight *)(void *)(slots + s * bytes) = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    for (; bytes == 32 && s < TALLY_BUNCH; s += 2)
+        *(tally__eight *)(void *)(slots + s * bytes) =
+            __builtin_shufflevector(TALLY_PIECE(tally__four, 0), TALLY_PIECE(tally__four, 1), 0, 1, 2, 3, 4, 5, 6, 7);
+#undef TALLY_PIECE
+#endif
+    for (; s < TALLY_BUNCH; s++) __builtin_memcpy(slots + s * bytes, x + offsets[s] * size, (size_t)bytes);
 }
 #endif
 
-/* ---- TALLY_ACROSS segments at once ---- */
+/* ---- short ones ---- */
 
-/* Value k of TALLY_ACROSS segments `apart` values apart moves to row k, for `rows` rows, both constants; rows beyond the values
- * repeat one. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(turn)(TALLY_T *turned, const TALLY_N(raw) *x, const int apart, const int rows) {
-    TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_ACROSS; i++)
+typedef struct TALLY_N(slots) {
+    _Alignas(64) TALLY_T x[TALLY_BUNCH * TALLY_WIDE_SLOT];
+    _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_BUNCH * TALLY_WIDE_SLOT : 1];
+} TALLY_N(slots);
+
+/* Results go to any address. */
+typedef struct __attribute__((packed, may_alias)) TALLY_N(result_anywhere) {
+    TALLY_N(result) value;
+} TALLY_N(result_anywhere);
+
+/* The tree over a slot. Bits say which values exist, as compilers make branches of comparisons of one length again and again. */
+TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(slot_column)(const TALLY_T *x, const TALLY_T *y, int32_t there, const int width) {
+    TALLY_N(column) c[TALLY_WIDE_SLOT];
 #pragma GCC unroll 8
-        for (int k = 0; k < rows; k++) turned[k * TALLY_ACROSS + i] = x[i * apart + (k < apart ? k : 0)];
-}
-/* The tree over turned values: rows is 1, 2, 4 or 8, lengths at most that. The result lies in the first TALLY_ACROSS lanes. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across)(TALLY_N(lanes) lanes, const TALLY_T *x, const TALLY_T *y,
-                                                    const int32_t *lengths, int rows) {
-    const int half = TALLY_SMALL_COLUMNS / 2;
-    for (int k = 0; k < rows && k < half; k++) {
-        TALLY_FREE_LANES
-        for (int i = 0; i < TALLY_ACROSS; i++) {
-            int j = k * TALLY_ACROSS + i;
-            TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
-            TALLY_N(put)(lanes, j, TALLY_N(select)(k < lengths[i], a, TALLY_N(identity)()));
-        }
-    }
-    for (int k = half; k < rows; k++) {
-        TALLY_FREE_LANES
-        for (int i = 0; i < TALLY_ACROSS; i++) {
-            int j = k * TALLY_ACROSS + i, above = j - half * TALLY_ACROSS;
-            TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
-            a = TALLY_N(select)(k < lengths[i], a, TALLY_N(identity)());
-            TALLY_N(put)(lanes, above, TALLY_N(combine)(TALLY_N(get)(lanes, above), a));
-        }
-    }
-    if (rows >= 4) TALLY_N(fold)(lanes, 2 * TALLY_ACROSS, 2 * TALLY_ACROSS);
-    if (rows >= 2) TALLY_N(fold)(lanes, TALLY_ACROSS, TALLY_ACROSS);
+    for (int k = 0; k < width; k++)
+        c[k] = TALLY_N(select)(there >> k & 1, TALLY_N(lift)(TALLY_N(item_of)(x[k]), TALLY_N(item_of)(y[k])), TALLY_N(identity)());
+#pragma GCC unroll 4
+    for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = TALLY_N(combine)(c[k], c[k + TALLY_NARROW_SLOT]);
+    return TALLY_N(combine)(TALLY_N(combine)(c[0], c[2]), TALLY_N(combine)(c[1], c[3]));
 }
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET void TALLY_N(lift_across2)(TALLY_N(lanes2) lanes, TALLY_N(lanes_aim) aims, const TALLY_T *x,
-                                                     const int32_t *lengths, int rows) {
-    const int half = TALLY_SMALL_COLUMNS / 2;
-    for (int k = 0; k < rows && k < half; k++) {
-        TALLY_FREE_LANES
-        for (int i = 0; i < TALLY_ACROSS; i++) {
-            int j = k * TALLY_ACROSS + i;
-            TALLY_N(second) a = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), k, TALLY_N(get_aim)(aims, i));
-            TALLY_N(put2)(lanes, j, TALLY_N(select2)(k < lengths[i], a, TALLY_N(identity2)()));
-        }
-    }
-    for (int k = half; k < rows; k++) {
-        TALLY_FREE_LANES
-        for (int i = 0; i < TALLY_ACROSS; i++) {
-            int j = k * TALLY_ACROSS + i, above = j - half * TALLY_ACROSS;
-            TALLY_N(second) a = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), k, TALLY_N(get_aim)(aims, i));
-            a = TALLY_N(select2)(k < lengths[i], a, TALLY_N(identity2)());
-            TALLY_N(put2)(lanes, above, TALLY_N(combine2)(TALLY_N(get2)(lanes, above), a));
-        }
-    }
-    if (rows >= 4) TALLY_N(fold2)(lanes, 2 * TALLY_ACROSS, 2 * TALLY_ACROSS);
-    if (rows >= 2) TALLY_N(fold2)(lanes, TALLY_ACROSS, TALLY_ACROSS);
+TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(slot_second)(const TALLY_T *x, int32_t there, const int width, TALLY_N(aim) aim) {
+    TALLY_N(second) c[TALLY_WIDE_SLOT];
+#pragma GCC unroll 8
+    for (int k = 0; k < width; k++)
+        c[k] = TALLY_N(select2)(there >> k & 1, TALLY_N(lift2)(TALLY_N(item_of)(x[k]), k, aim), TALLY_N(identity2)());
+#pragma GCC unroll 4
+    for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = TALLY_N(combine2)(c[k], c[k + TALLY_NARROW_SLOT]);
+    return TALLY_N(combine2)(TALLY_N(combine2)(c[0], c[2]), TALLY_N(combine2)(c[1], c[3]));
 }
 #endif
-/* How many values of each segment the NaN policy counts. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(count_across)(int32_t *there, const TALLY_T *x, const TALLY_T *y,
-                                                     const int32_t *lengths, int rows) {
+/* How many values of a slot the NaN policy counts. */
+TALLY_INLINE TALLY_TARGET int32_t TALLY_N(slot_count)(const TALLY_T *x, const TALLY_T *y, int32_t there, int32_t n, const int width) {
 #if TALLY_FLOAT && TALLY_NAN == 1
-    for (int i = 0; i < TALLY_ACROSS; i++) there[i] = 0;
-    for (int k = 0; k < rows; k++) {
-        TALLY_FREE_LANES
-        for (int i = 0; i < TALLY_ACROSS; i++)
-            there[i] += (k < lengths[i]) & TALLY_N(present)(x[k * TALLY_ACROSS + i]) & TALLY_N(present)(y[k * TALLY_ACROSS + i]);
-    }
+    n = 0;
+#pragma GCC unroll 8
+    for (int k = 0; k < width; k++) n += (there >> k & 1) & TALLY_N(present)(x[k]) & TALLY_N(present)(y[k]);
 #else
-    (void)x, (void)y, (void)rows;
-    for (int i = 0; i < TALLY_ACROSS; i++) there[i] = lengths[i];
+    (void)x, (void)y, (void)there, (void)width;
 #endif
+    return n;
 }
-/* Results of turned segments, side by side. Returns what was seen (TALLY_SAW_...) in the first `count`. */
-static TALLY_TARGET int TALLY_N(across)(const TALLY_T *x, const TALLY_T *y, const int32_t *lengths, int rows, int count,
-                                        const tally_final *final, TALLY_N(result) *results) {
+#define TALLY_SLOT_X (slots->x + i * width)
+#define TALLY_SLOT_Y (TALLY_KERNEL_INPUTS == 2 ? slots->y + i * width : TALLY_SLOT_X)
+#define TALLY_SLOT_COUNT TALLY_N(slot_count)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], lengths[i], width)
+
+/* Results of the slots, side by side. Returns what was seen (TALLY_SAW_...) in those that fit their slots, and TALLY_CAREFUL if any result may
+ * be wrong because it takes more care than lanes can. */
+TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots, const tally__kinds *kinds, const int width,
+                                                    const tally_final *final, TALLY_N(result_anywhere) *results) {
+    const int32_t *there = kinds->there, *lengths = kinds->lengths;
+    int32_t empty = kinds->seen & TALLY_SEEN_EMPTY, care = 0;
+#if TALLY_PASSES == 2 /* a loop for each step: compilers make vectors of each, but not of all as one */
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    int32_t there[TALLY_ACROSS], empty = 0, care = 0;
-    int saw;
-    TALLY_N(count_across)(there, x, y, lengths, rows);
-    for (int i = 0; i < TALLY_ACROSS; i++) empty |= there[i] == 0 && i < count;
-    TALLY_N(lift_across)(lanes, x, y, lengths, rows);
-#if TALLY_PASSES == 2
     TALLY_N(arrays2) arrays2;
     TALLY_N(lanes2) lanes2 = TALLY_N(lanes_of2)(&arrays2);
     TALLY_N(arrays_aim) aim_arrays;
     TALLY_N(lanes_aim) aims = TALLY_N(lanes_of_aim)(&aim_arrays);
+    _Static_assert(TALLY_BUNCH <= TALLY_COLUMNS, "a bunch has more lanes than a leaf");
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_ACROSS; i++)
-        TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), there[i]));
-    TALLY_N(lift_across2)(lanes2, aims, x, lengths, rows);
-#define TALLY_SEALED(i) \
-    TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i), there[i], 0)
+    for (int i = 0; i < TALLY_BUNCH; i++) TALLY_N(put)(lanes, i, TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_BUNCH; i++) TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), TALLY_SLOT_COUNT));
+    TALLY_FREE_LANES
+    for (int i = 0; i < TALLY_BUNCH; i++)
+        TALLY_N(put2)(lanes2, i, TALLY_N(slot_second)(TALLY_SLOT_X, there[i], width, TALLY_N(get_aim)(aims, i)));
+#define TALLY_SLOT_NODE TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i), TALLY_SLOT_COUNT, 0)
 #else
-#define TALLY_SEALED(i) TALLY_N(seal)(TALLY_N(get)(lanes, i), there[i])
+#define TALLY_SLOT_NODE TALLY_N(seal)(TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
 #endif
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_ACROSS; i++) {
-        TALLY_N(node) node = TALLY_SEALED(i);
-        results[i] = TALLY_N(finish)(node, final);
+    for (int i = 0; i < TALLY_BUNCH; i++) {
+        TALLY_N(node) node = TALLY_SLOT_NODE;
+        results[i].value = TALLY_N(finish)(node, final);
+#if TALLY_FLOAT && TALLY_NAN == 1
+        empty |= (node.n == 0) & (lengths[i] <= width);
+#endif
         care |= TALLY_NEEDS_CARE(node, final);
     }
-    saw = empty ? TALLY_SAW_EMPTY : 0;
-    for (int i = 0; i < count && care; i++) saw |= TALLY_N(conclude)(TALLY_SEALED(i), final, &results[i]);
-#undef TALLY_SEALED
-    return saw;
+#undef TALLY_SLOT_NODE
+#undef TALLY_SLOT_COUNT
+#undef TALLY_SLOT_X
+#undef TALLY_SLOT_Y
+    return (empty ? TALLY_SAW_EMPTY : 0) | (care ? TALLY_CAREFUL : 0);
 }
+/* Results of a whole bunch, from where all of a slot can be read. */
+#define TALLY_SHORT_SEGMENTS(name, width)                                                                                                       \
+    static TALLY_TARGET int TALLY_N(name)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, const tally__kinds *kinds,      \
+                                          const tally_final *final, TALLY_N(result_anywhere) *results) {                                        \
+        TALLY_N(slots) slots;                                                                                                                   \
+        tally__fill_slots((char *)slots.x, (const char *)x, offsets, TALLY_BYTES, width * TALLY_BYTES);                                         \
+        if (TALLY_KERNEL_INPUTS == 2) tally__fill_slots((char *)slots.y, (const char *)y, offsets, TALLY_BYTES, width * TALLY_BYTES);           \
+        return TALLY_N(reduce_slots)(&slots, kinds, width, final, results);                                                                     \
+    }
+TALLY_SHORT_SEGMENTS(narrow_segments, TALLY_NARROW_SLOT)
+TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
 
 /* ---- a bunch ---- */
 
-typedef struct TALLY_N(turned) {
-    _Alignas(64) TALLY_T x[TALLY_ACROSS * TALLY_SMALL_COLUMNS];
-    _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_ACROSS * TALLY_SMALL_COLUMNS : 1];
-} TALLY_N(turned);
-
-/* `count` segments, a multiple of TALLY_ACROSS, that all have n values, 1 to 4. */
-static TALLY_TARGET int TALLY_N(equal_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int count,
-                                                const tally_final *final, char *results) {
-    TALLY_N(turned) turned;
-    TALLY_N(result) made[TALLY_ACROSS];
-    int32_t lengths[TALLY_ACROSS];
-    int saw = 0;
-    for (int i = 0; i < TALLY_ACROSS; i++) lengths[i] = (int32_t)n;
-    for (int s = 0; s < count; s += TALLY_ACROSS, x += n * TALLY_ACROSS, y += n * TALLY_ACROSS) {
-#define TALLY_TURN(apart, rows)                                             \
-    TALLY_N(turn)(turned.x, x, apart, rows);                                \
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(turn)(turned.y, y, apart, rows);  \
-    saw |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, lengths, rows, TALLY_ACROSS, final, made)
-        switch (n) {
-        case 1: TALLY_TURN(1, 1); break;
-        case 2: TALLY_TURN(2, 2); break;
-        case 3: TALLY_TURN(3, 4); break;
-        default: TALLY_TURN(4, 4); break;
-        }
-        __builtin_memcpy(results + s * (int64_t)sizeof *made, made, sizeof made);
-    }
-    return saw;
-}
-/* Segments of a bunch that have values: the short ones, copied to slots, and the numbers of the others. */
-typedef struct TALLY_N(sorted) {
-    int shorts, others;
-    uint8_t short_list[TALLY_BUNCH], other_list[TALLY_BUNCH];
-    int32_t lengths[TALLY_BUNCH];
-    _Alignas(64) TALLY_T slots[TALLY_KERNEL_INPUTS][TALLY_BUNCH * TALLY_SMALL_COLUMNS];
-} TALLY_N(sorted);
-
-/* A row of a small leaf. `whole`: all of it can be read, and what lies beyond n values is never used. */
-TALLY_INLINE void TALLY_N(copy_row)(TALLY_T *slot, const TALLY_N(raw) *x, int64_t n, const bool whole) {
-    if (whole)
-        __builtin_memcpy(slot, x, TALLY_SMALL_COLUMNS * TALLY_BYTES);
-    else
-        for (int k = 0; k < TALLY_SMALL_COLUMNS; k++) slot[k] = k < n ? x[k] : 0;
-}
-/* Every segment is taken for a short one and for another, and kept where it belongs: no branches. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(sort_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets,
-                                                      int count, const bool whole, TALLY_N(sorted) *sorted) {
-    int shorts = 0, others = 0;
-    for (int s = 0; s < count; s++) {
-        int64_t begin = offsets[s], n = offsets[s + 1] - begin;
-        sorted->short_list[shorts] = sorted->other_list[others] = (uint8_t)s;
-        sorted->lengths[shorts] = (int32_t)n;
-        TALLY_N(copy_row)(sorted->slots[0] + shorts * TALLY_SMALL_COLUMNS, x + begin, n, whole);
-        if (TALLY_KERNEL_INPUTS == 2)
-            TALLY_N(copy_row)(sorted->slots[TALLY_KERNEL_INPUTS - 1] + shorts * TALLY_SMALL_COLUMNS, y + begin, n, whole);
-        shorts += (uint64_t)(n - 1) < TALLY_SMALL_COLUMNS;
-        others += n > TALLY_SMALL_COLUMNS;
-    }
-    sorted->shorts = shorts;
-    sorted->others = others;
-}
-/* At the end of the array: once a call, so that it is not worth vector code. */
-TALLY_APART TALLY_TARGET __attribute__((cold)) void TALLY_N(sort_last_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                                                                const int64_t *offsets, int count, TALLY_N(sorted) *sorted) {
-    TALLY_N(sort_segments)(x, y, offsets, count, false, sorted);
-}
-static TALLY_TARGET int TALLY_N(short_segments)(TALLY_N(sorted) *sorted, const tally_final *final, char *results) {
-    const int width = TALLY_SMALL_COLUMNS;
-    TALLY_N(turned) turned;
-    TALLY_N(result) made[TALLY_ACROSS];
-    int saw = 0;
-    for (int i = sorted->shorts; i % TALLY_ACROSS != 0; i++) { /* what the last group lacks: a zero each */
-        sorted->lengths[i] = 1;
-        for (int k = 0; k < TALLY_KERNEL_INPUTS; k++)
-            __builtin_memset(sorted->slots[k] + i * width, 0, TALLY_SMALL_COLUMNS * TALLY_BYTES);
-    }
-    for (int from = 0; from < sorted->shorts; from += TALLY_ACROSS) {
-        int count = sorted->shorts - from < TALLY_ACROSS ? sorted->shorts - from : TALLY_ACROSS;
-        TALLY_N(turn)(turned.x, sorted->slots[0] + from * width, TALLY_SMALL_COLUMNS, TALLY_SMALL_COLUMNS);
-        if (TALLY_KERNEL_INPUTS == 2)
-            TALLY_N(turn)(turned.y, sorted->slots[TALLY_KERNEL_INPUTS - 1] + from * width, TALLY_SMALL_COLUMNS,
-                          TALLY_SMALL_COLUMNS);
-        saw |= TALLY_N(across)(turned.x, TALLY_KERNEL_INPUTS == 2 ? turned.y : turned.x, sorted->lengths + from, width, count,
-                                 final, made);
-        for (int i = 0; i < count; i++) TALLY_N(write)(results, sorted->short_list[from + i], made[i]);
-    }
-    return saw;
-}
-/* The `count` segments of a bunch that `list` names, or the first ones: each of more than TALLY_SMALL_COLUMNS values. */
+/* The `count` segments of a bunch that `list` names, or the first ones; none is empty. */
 TALLY_APART TALLY_TARGET int TALLY_N(other_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit, const int64_t *offsets,
-                                                     const uint8_t *list, int count, const tally_final *final, char *results) {
+                                                     const int32_t *list, int count, const tally_final *final, char *results) {
     int saw = 0;
     for (int i = 0; i < count; i++) {
         const int s = list == NULL ? i : list[i];
@@ -248,19 +214,32 @@ TALLY_APART TALLY_TARGET int TALLY_N(empty_segments)(int count, const tally_fina
     for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
     return saw;
 }
-/* At most TALLY_BUNCH segments of lengths that differ, some of them short. */
-static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                                const int64_t *offsets, int count, const tally_final *final, char *results) {
-    TALLY_N(sorted) sorted;
-    int saw = 0;
-    if (offsets[count] <= limit - TALLY_SMALL_COLUMNS)
-        TALLY_N(sort_segments)(x, y, offsets, count, true, &sorted);
+/* At most TALLY_BUNCH segments, some of them empty or short. */
+static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit, const int64_t *offsets, int count,
+                                                const tally__kinds *kinds, const tally_final *final, char *results) {
+    TALLY_N(result_anywhere) *made = (void *)results;
+    const bool slots = count == TALLY_BUNCH && offsets[count] <= limit - TALLY_WIDE_SLOT && (kinds->seen & TALLY_SEEN_SHORT) != 0;
+    tally__list list, long_list, *others = &list;
+    int saw, listed = tally__longer(kinds, count, slots ? TALLY_NARROW_SLOT : 0, list);
+    if (slots && (kinds->seen & TALLY_SEEN_WIDE)) {
+        int longs = tally__longer(kinds, count, TALLY_WIDE_SLOT, long_list);
+        if (listed - longs >= TALLY_BUNCH / 8) { /* so many pay for lanes of twice the width */
+            others = &long_list;
+            listed = longs;
+        }
+    }
+    if (!slots)
+        saw = (kinds->seen & TALLY_SEEN_EMPTY) ? TALLY_N(empty_segments)(count, final, results) : 0;
+    else if (others == &list)
+        saw = TALLY_N(narrow_segments)(x, y, offsets, kinds, final, made);
     else
-        TALLY_N(sort_last_segments)(x, y, offsets, count, &sorted);
-    if (sorted.shorts + sorted.others < count) saw = TALLY_N(empty_segments)(count, final, results);
-    if (sorted.shorts > 0) saw |= TALLY_N(short_segments)(&sorted, final, results);
-    if (sorted.others > 0)
-        saw |= TALLY_N(other_segments)(x, y, limit, offsets, sorted.other_list, sorted.others, final, results);
+        saw = TALLY_N(wide_segments)(x, y, offsets, kinds, final, made);
+    if (saw & TALLY_CAREFUL) { /* once more, one by one */
+        saw -= TALLY_CAREFUL;
+        others = &list;
+        listed = tally__longer(kinds, count, 0, list);
+    }
+    if (listed > 0) saw |= TALLY_N(other_segments)(x, y, limit, offsets, *others, listed, final, results);
     return saw;
 }
 
@@ -274,17 +253,15 @@ static TALLY_TARGET int TALLY_N(segments)(const tally__kernel *kernel, const voi
         int bunch = (int)(count - at < TALLY_BUNCH ? count - at : TALLY_BUNCH);
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * (int64_t)sizeof(TALLY_N(result));
-        int64_t shortest, longest;
-        tally__length_range(from, bunch, &shortest, &longest);
-        if (shortest > TALLY_SMALL_COLUMNS)
-            saw |= TALLY_N(other_segments)(x, y, limit, from, NULL, bunch, final, to);
-        else if (longest == 0) /* there may be no array at all */
-            saw |= TALLY_N(empty_segments)(bunch, final, to);
-        else if (shortest == longest && longest <= 4 && bunch % TALLY_ACROSS == 0)
-            saw |= TALLY_N(equal_segments)(x + *from, y + *from, longest, bunch, final, to);
+        tally__kinds kinds;
+        if (bunch == TALLY_BUNCH)
+            tally__kinds_of(&kinds, from, TALLY_BUNCH);
         else
-            saw |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, final, to);
+            tally__kinds_of(&kinds, from, bunch);
+        if (kinds.seen == TALLY_SEEN_LONG)
+            saw |= TALLY_N(other_segments)(x, y, limit, from, NULL, bunch, final, to);
+        else
+            saw |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, &kinds, final, to);
     }
     return saw;
 }
-#undef TALLY_TURN

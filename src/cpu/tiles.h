@@ -74,6 +74,13 @@ typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *
 /* What is made of the parts. */
 enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
 
+enum { TALLY_BORDER_SLACK = 16 };
+
+/* Bits that any entry of an index has, as i64, and any difference of one to the next. */
+typedef struct tally__index_bits {
+    uint64_t steps, places;
+} tally__index_bits;
+
 typedef struct tally__tiles {
     tally__extent (*measure[2])(const void *x, int64_t n); /* f32, f64 */
     /* By f32 or f64, term, and the place of the number of levels in level_counts. */
@@ -91,6 +98,17 @@ typedef struct tally__tiles {
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
+    /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
+    tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);
+    /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
+    int64_t (*count_filled)(const int64_t *offsets, int64_t count);
+    void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);
+    /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
+    uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
+    void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);
+    /* Which of `count` owners, the one before them can be read too, differ from the one before: how many, and where, with room for
+     * TALLY_BORDER_SLACK more. */
+    int64_t (*borders[2])(const void *owners, int64_t count, int32_t *at, tally__index_bits *bits);
 } tally__tiles;
 
 /* Those of the instruction set in use (cpu.c). */

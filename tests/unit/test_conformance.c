@@ -155,19 +155,24 @@ typedef struct ragged {
     int64_t *lengths;
 } ragged;
 
-/* The last lengths are small, so that kernels reach the end of the array with them; empty ones stand at both ends. */
+/* The last lengths are small, so that kernels reach the end of the array with them; empty ones stand at both ends. In between are
+ * bunches of each kind: up to 4 values, up to 8, empty or longer, mixed; and empty ones side by side. */
 static ragged make_ragged(tally_type type, int turn) {
     static const int64_t small[] = {0,  0,  1,  2,  3,   5, 7, 8, 9, 15, 16, 17, 33,
                                     63, 64, 65, 66, 130, 0, 0, 0, 1, 1,  1,  4};
     enum { SMALL = sizeof small / sizeof *small };
     uint64_t random = seed + (uint64_t)turn;
     int64_t leaf = tally_leaf_length(type), count = 0;
-    ragged r = {.skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, 400 * sizeof(int64_t))};
+    ragged r = {.skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, 600 * sizeof(int64_t))};
     for (int i = 0; i < SMALL; i++) r.lengths[count++] = small[i];
     for (int64_t d = -1; d <= 1; d++) r.lengths[count++] = leaf + d;
     r.lengths[count++] = 2 * leaf;
     r.lengths[count++] = (quick ? 1 : 3) * leaf + 5;
-    for (int i = 0; i < 200; i++) r.lengths[count++] = random_below(&random, i % 10 ? 20 : 300);
+    for (int i = 0; i < 130; i++) r.lengths[count++] = i % 40 == 39 ? 70 : random_below(&random, 5);
+    for (int i = 0; i < 70; i++) r.lengths[count++] = random_below(&random, 9);
+    for (int i = 0; i < 40; i++) r.lengths[count++] = 0;
+    for (int i = 0; i < 90; i++) r.lengths[count++] = random_below(&random, 3) ? 0 : 9 + random_below(&random, 60);
+    for (int i = 0; i < 100; i++) r.lengths[count++] = random_below(&random, i % 10 ? 20 : 300);
     for (int i = SMALL - 1; i >= 0; i--) r.lengths[count++] = small[i];
     r.count = count;
     r.values = r.skip + r.slack;
@@ -269,6 +274,59 @@ static void test_ragged(void **state) {
     for (int turn = 0; next_subject(&s); turn++)
         for (int c = 0; c < (quick ? 1 : 3); c++)
             compare_ragged(&s, (data_class)((turn + 4 * c) % DATA_CLASSES), turn + c);
+}
+
+/* Many segments begin at one value, or one at each: more than are gathered before they are reduced, and just as many. */
+static void test_gaps(void **state) {
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST},
+        {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST}, {TALLY_STATS, TALLY_F32, 1, 0, TALLY_BEST},
+        {TALLY_VAR, TALLY_F64, 0, 1, TALLY_BEST}};
+    static const int64_t runs[][2] = {/* length, so many times */
+                                      {1, 3001}, {0, 5000}, {2, 1},   {0, 15}, {1, 1},    {0, 16}, {3, 1},    {0, 17},   {1, 1},   {0, 2047},
+                                      {1, 1},    {0, 2048}, {1, 1},   {0, 1},  {1, 510},  {0, 1},  {1, 1},    {600, 1},  {0, 511}, {1, 1},
+                                      {0, 512},  {1500, 2}, {0, 513}, {4, 1},  {64, 100}, {63, 9}, {65, 100}, {0, 1533}, {5, 400}};
+    (void)state;
+    for (int k = 0; k < (int)(sizeof some / sizeof *some); k++) {
+        uint64_t random = seed + (uint64_t)k;
+        ragged r = {.skip = 3, .slack = 5, .lengths = scratch(LENGTHS, 30000 * sizeof(int64_t))};
+        for (int i = 0; i < (int)(sizeof runs / sizeof *runs); i++)
+            for (int64_t times = runs[i][1]; times > 0; times--) r.lengths[r.count++] = runs[i][0];
+        for (int i = 0; i < 4000; i++) r.lengths[r.count++] = random_below(&random, 10) < 8 ? 0 : random_below(&random, 50);
+        r.values = r.skip + r.slack;
+        for (int64_t i = 0; i < r.count; i++) r.values += r.lengths[i];
+        inputs in = packed_inputs(&some[k], ANY_BITS, r.values);
+        char *wanted = scratch(WANTED, result_bytes(&some[k]) * (size_t)r.count);
+        set_scene(&some[k], ANY_BITS, r.values);
+        tally_status status = reduce_slices(&some[k], &in, &r, wanted);
+        for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
+            for (int place = 0; place < 6; place++)
+                compare_cut(&some[k], &in, &r, (tally_cut)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted, status);
+    }
+}
+
+/* A segment that begins with NaNs among short ones: it has values, and so has each of the others, whatever their lanes hold. */
+static void test_nans_first(void **state) {
+    enum { BUNCH = 64 };
+    static const tally_type types[] = {TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
+    (void)state;
+    for (int turn = 0; turn < 4 * BUNCH; turn++) {
+        subject s = {TALLY_MIN, types[turn % 4], 1, 0, TALLY_BEST};
+        int64_t lengths[BUNCH], at = 0, size = (int64_t)tally_type_size(s.type);
+        ragged r = {.count = BUNCH, .lengths = lengths, .values = 64};
+        for (int k = 0; k < BUNCH; k++) r.values += lengths[k] = k == turn / 4 ? 9 + turn % 50 : turn % 3 ? 3 : 7;
+        inputs in = packed_inputs(&s, ALL_EQUAL, r.values);
+        char *x = scratch(PLAIN, (size_t)(r.values * size)), *wanted = scratch(WANTED, BUNCH * result_bytes(&s));
+        memcpy(x, in.x, (size_t)(r.values * size));
+        for (int k = 0; k < turn / 4; k++) at += lengths[k];
+        memset(x + at * size, 0x7f, (size_t)(8 * size));
+        for (int64_t i = at; i < at + 8; i++) x[i * size + size - 2] = (char)0xff;
+        in.x = in.y = x;
+        set_scene(&s, ALL_EQUAL, r.values);
+        tally_status status = reduce_slices(&s, &in, &r, wanted);
+        EXPECT_STATUS(status, TALLY_OK);
+        compare_cut(&s, &in, &r, TALLY_OFFSETS, TALLY_I32, turn, wanted, status);
+    }
 }
 
 /* Nothing to reduce in any form: no values but segments, no segments but values. */
@@ -466,7 +524,7 @@ static void test_megabytes(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),   cmocka_unit_test(test_overlapping),
-        cmocka_unit_test(test_ragged),  cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_ragged),  cmocka_unit_test(test_gaps), cmocka_unit_test(test_nans_first), cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_rows),    cmocka_unit_test(test_columns_are_strided_arrays),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_megabytes),
     };

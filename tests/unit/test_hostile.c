@@ -367,6 +367,7 @@ static void test_guarded_arrays(void **state) {
 
 /* Small segments at the very end: 1 to 20 values after a longer one, the index ends at a guard page as well. */
 static void test_guarded_segments(void **state) {
+    enum { BUNCH = 64 }; /* as many as kernels take together */
     subject s = {.op = -1};
     char *index_page = NULL;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -377,22 +378,20 @@ static void test_guarded_segments(void **state) {
     while (next_subject(&s))
         for (int64_t last = 0; last <= 20; last++)
             for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++) {
-                const int64_t lengths[5] = {70, 0, 3, last, last % 3};
-                int64_t n = 73 + last + last % 3,
-                        entries = form == TALLY_OFFSETS   ? 6
-                                  : form == TALLY_LENGTHS ? 5
-                                                          : n,
-                        at = 0;
+                int64_t lengths[BUNCH] = {70, 0, 3}, n = 0, entries, at = 0;
+                for (int k = 3; k < BUNCH; k++) lengths[k] = k == BUNCH - 2 ? last : k == BUNCH - 1 ? last % 3 : k % 3;
+                for (int k = 0; k < BUNCH; k++) n += lengths[k];
+                entries = form == TALLY_OFFSETS ? BUNCH + 1 : form == TALLY_LENGTHS ? BUNCH : n;
                 int32_t *index = (int32_t *)(void *)(index_page + page) - entries;
-                for (int k = 0; k < 5; k++) {
+                for (int k = 0; k < BUNCH; k++) {
                     if (form == TALLY_OFFSETS) index[k] = (int32_t)at, index[k + 1] = (int32_t)(at + lengths[k]);
                     if (form == TALLY_LENGTHS) index[k] = (int32_t)lengths[k];
                     for (int64_t i = 0; form == TALLY_OWNERS && i < lengths[k]; i++) index[at + i] = k;
                     at += lengths[k];
                 }
                 now.cut = "small segments at the end", now.segment = last;
-                reduce_guarded(&s, true, n, &(tally_segments){(tally_cut)form, index, TALLY_I32, 5, 0, 0}, 5);
-                reduce_guarded(&s, false, n, &(tally_segments){(tally_cut)form, index, TALLY_I32, 5, 0, 0}, 5);
+                reduce_guarded(&s, true, n, &(tally_segments){(tally_cut)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
+                reduce_guarded(&s, false, n, &(tally_segments){(tally_cut)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
             }
     munmap(index_page, 2 * page);
 }
