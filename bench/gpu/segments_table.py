@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What bench_segments and torch_segments.py measured: a table, a row for each contender, the share of the plain pass for each cut, and a chart.
+"""What bench_segments and torch_segments.py measured: a table, a row for each contender, the share of the plain pass for each cut, a chart of them, and
+one of equal segments by their length.
 
-    bench/gpu/segments_table.py FILE.jsonl [CHART.svg]
+    bench/gpu/segments_table.py FILE.jsonl [CHART.svg [CURVE.svg]]
 """
 
 import json
@@ -9,6 +10,7 @@ import pathlib
 import sys
 
 TITLES = {"=1": "all 1", "=3": "all 3", "power": "power law", "half and threes": "half, and threes"}
+CUTS = ["one", "10 to 50", "=3", "=1", "power", "80% empty", "half and threes", "=4096", "=300"]  # of the table; others are the curve's alone
 BARS = [  # of the chart: who, type, form, color, caption
     ("tally", "f32", "offsets i32", "#6bbf9c", "Tally, canonical order"),
     ("tally exact", "f32", "offsets i32", "#0b6e4f", "Tally, exact"),
@@ -24,13 +26,11 @@ def title(cut):
 
 
 def load(path):
-    rows, cuts = {}, []
+    rows = {}
     for line in open(path):
         one = json.loads(line)
         rows.setdefault((one["who"], one["op"], one["type"], one["form"]), {})[one["segments"]] = one
-        if one["segments"] not in cuts:
-            cuts.append(one["segments"])
-    return rows, cuts
+    return rows, [cut for cut in CUTS if any(cut in row for row in rows.values())]
 
 
 def table(rows, cuts):
@@ -52,13 +52,7 @@ def table(rows, cuts):
                 print("%s, %s: %s" % (" ".join(key), cut, one["note"]))
 
 
-def chart(rows, cuts, path):
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-    try:
-        import chart as style  # bench/chart.py
-    except ImportError as reason:
-        print(f"no chart: {reason} (Debian: python3-matplotlib)")
-        return
+def chart(style, rows, cuts, path):
     figure, axis = style.plt.subplots(figsize=(12, 4), constrained_layout=True)
     for k, (who, kind, form, color, caption) in enumerate(BARS):
         row = rows.get((who, "sum", kind, form), {})
@@ -71,7 +65,34 @@ def chart(rows, cuts, path):
     figure.savefig(path, metadata={"Date": None})
 
 
+def curve(style, rows, path):
+    figure, axis = style.plt.subplots(figsize=(8, 4), constrained_layout=True)
+    for who, kind, form, color, caption in BARS[:2]:
+        row = rows.get((who, "sum", kind, form), {})
+        points = sorted((int(cut[1:]) if cut[0] == "=" else one["values"], one["share"]) for cut, one in row.items() if cut[0] == "=" or cut == "one")
+        axis.plot([length for length, _ in points], [share for _, share in points], marker="o", markersize=3, color=color, label=caption)
+    axis.axhline(0.9, color="#999999", linewidth=0.7, linestyle="--")
+    axis.set_xscale("log")
+    axis.set_ylim(0, 1.15)
+    axis.set_xlabel("values in each segment")
+    axis.set_title("Sum of 2^28 f32 in equal segments: share of a plain pass over as many bytes (dashed: 0.9)", fontsize=9)
+    axis.legend(frameon=False, loc="lower right")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def charts(rows, cuts, path, curve_path=None):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+    try:
+        import chart as style  # bench/chart.py
+    except ImportError as reason:
+        print(f"no chart: {reason} (Debian: python3-matplotlib)")
+        return
+    chart(style, rows, cuts, path)
+    if curve_path is not None:
+        curve(style, rows, curve_path)
+
+
 measured = load(sys.argv[1])
 table(*measured)
 if len(sys.argv) > 2:
-    chart(*measured, sys.argv[2])
+    charts(*measured, *sys.argv[2:])
