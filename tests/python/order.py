@@ -147,8 +147,8 @@ def summed(p, values, lift, finish_type, empty, absent, combine=add, wrap=True):
     """Operators whose accumulator is one number, of the same kind in the leaf and above it. values: tuples of bits."""
     nodes, count = [], 0
     for leaf in p.leaves(values):
-        there = [all(p.present(raw) for raw in v) for v in leaf]
-        items = [lift(*(decode(p.type, raw) for raw in v)) if t else absent for v, t in zip(leaf, there)]
+        there = [all(map(p.present, v)) for v in leaf]
+        items = [lift(*[decode(p.type, raw) for raw in v]) if t else absent for v, t in zip(leaf, there)]
         nodes.append(p.leaf(items, combine))
         count += sum(there)
     if p.floats and count == 0:

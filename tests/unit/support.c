@@ -298,7 +298,7 @@ static double one_number(tally_type type, data_class class, int64_t i, uint64_t 
     case CANCELLATION: return i % 3 == 2 ? (double)(r % 5) : is_float(type) ? (i % 3 ? -30000.0 : 30000.0) : 100;
     case TIES: return r % 3 == 0 ? 1 : 3 * sign;
     case ALL_EQUAL: return is_float(type) ? 1.1 : 7;
-    default: return is_float(type) ? sign * ldexp((double)(r % 1021) + 1, (int)(r >> 32 & 15) - 14) : (double)(r % 120);
+    default: return is_float(type) ? sign * (double)((r % 1021 + 1) << (r >> 32 & 15)) * 0x1p-14 : (double)(r % 120);
     }
 }
 
@@ -320,17 +320,19 @@ static void put_one(tally_type type, data_class class, void *values, int64_t i, 
 const void *data_of(tally_type type, data_class class, int64_t count) {
     static struct {
         char *values;
-        int64_t count;
+        int64_t count, room;
+        uint64_t state;
     } made[TALLY_TYPE_END][DATA_CLASSES];
-    uint64_t state = seed + 1000 * (uint64_t)type + (uint64_t) class;
-    int64_t room = made[type][class].count ? made[type][class].count : 4096;
-    if (made[type][class].count >= count && count > 0) return made[type][class].values;
+    int64_t first = made[type][class].count, room = made[type][class].room ? made[type][class].room : 4096;
+    if (first == 0) made[type][class].state = seed + 1000 * (uint64_t)type + (uint64_t) class;
     while (room < count) room *= 2;
-    free(made[type][class].values);
-    made[type][class].values = malloc((size_t)room * 8);
-    made[type][class].count = room;
-    assert_non_null(made[type][class].values);
-    for (int64_t i = 0; i < room; i++) put_one(type, class, made[type][class].values, i, next_random(&state));
+    if (room > made[type][class].room) {
+        made[type][class].values = realloc(made[type][class].values, (size_t)room * 8);
+        made[type][class].room = room;
+        assert_non_null(made[type][class].values);
+    }
+    for (int64_t i = first; i < count; i++) put_one(type, class, made[type][class].values, i, next_random(&made[type][class].state));
+    if (count > first) made[type][class].count = count;
     return made[type][class].values;
 }
 
@@ -345,7 +347,12 @@ tally_array lay_out(const layout *l, const void *values, tally_type type, int64_
     int64_t bytes = (int64_t)tally_type_size(type), stride = l->times * bytes + l->plus;
     char *first = (char *)memory + l->offset + (stride < 0 && count > 0 ? -stride * (count - 1) : 0);
     tally_array array = {first, type, count, stride};
-    for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, (const char *)values + i * bytes, (size_t)bytes);
+#define LAY_OUT(size)                                                                                              \
+    case size:                                                                                                     \
+        for (int64_t i = 0; i < count; i++) memcpy(first + i * stride, (const char *)values + i * (size), (size)); \
+        break;
+    switch (bytes) { LAY_OUT(1) LAY_OUT(2) LAY_OUT(4) LAY_OUT(8) }
+#undef LAY_OUT
     return array;
 }
 

@@ -13,10 +13,20 @@ typedef struct shape {
 
 /* Numbers between -1 and 1 whose sums are rounded in every order: what the classes of data_of seldom are. */
 static const char *rounding_data(tally_type type, int64_t count) {
+    static struct {
+        char *values;
+        int64_t count;
+    } pools[TALLY_TYPE_END]; /* each call takes another stretch: values made anew for every call took a third of the time */
     static uint64_t random = 7;
-    char *values = scratch(3, (size_t)count * tally_type_size(type) + 1);
-    for (int64_t i = 0; i < count; i++) put_number(type, values, i, (double)(int64_t)(next_random(&random) >> 11) * 0x1p-52 - 1);
-    return values;
+    const int64_t bytes = (int64_t)tally_type_size(type);
+    if (pools[type].count < 2 * count) {
+        pools[type].count = 2 * count + 4096;
+        pools[type].values = realloc(pools[type].values, (size_t)(pools[type].count * bytes));
+        assert_non_null(pools[type].values);
+        for (int64_t i = 0; i < pools[type].count; i++)
+            put_number(type, pools[type].values, i, (double)(int64_t)(next_random(&random) >> 11) * 0x1p-52 - 1);
+    }
+    return pools[type].values + random_below(&random, pools[type].count - count + 1) * bytes;
 }
 enum { ROUNDING = DATA_CLASSES }; /* a class more: of floats, others have CANCELLATION */
 
