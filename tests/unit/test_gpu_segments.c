@@ -12,9 +12,9 @@ enum { X = 0, Y = 1, OUT = 2, INDEX = 3, WANTED = 4, LENGTHS = 5 }; /* numbers o
 
 /* ---- cuts ---- */
 
-typedef enum shape { ONE, ONES, THREES, TENS, POWER, EIGHTY, ENDS, HUGE_AND_THREES, EDGES, LEAVES, EMPTY, SHAPES } shape;
+typedef enum shape { ONE, ONES, THREES, TENS, POWER, EIGHTY, ENDS, HUGE_AND_THREES, EDGES, LEAVES, FEW, EMPTY, SHAPES } shape;
 static const char *const shape_names[SHAPES] = {"one", "ones", "threes", "10 to 50", "power law", "80% empty", "empty ends", "huge and threes",
-                                                "around edges", "leaves", "all empty"};
+                                                "around edges", "leaves", "few of a warp's", "all empty"};
 
 /* Segments of these lengths; the array has `skip` values before and `slack` behind them (of forms that can have such). */
 typedef struct ragged {
@@ -36,6 +36,7 @@ static int64_t next_length(shape which, int64_t leaf, int64_t left, int64_t i, u
     case HUGE_AND_THREES: return i == 5 ? left / 2 + 1 : 3;
     case EDGES: return around[pick] + (random_below(random, 3) ? 0 : leaf);
     case LEAVES: return leaf * (pick - 1 > 0 ? pick - 1 : 0) + random_below(random, 3) - (pick > 1);
+    case FEW: return i / 32 % 2 == 0 ? 2 * (i % 32 < 3) : i % 32 == 7 ? 20 + random_below(random, 41) : i % 32 == 9; /* of 32: three of two, or a longer one */
     default: return 0;
     }
 }
