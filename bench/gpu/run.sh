@@ -61,7 +61,7 @@ if [ -n "$segments" ]; then
     result=$?
     [ -n "$torch" ] && step PyTorch "$python" bench/gpu/torch_segments.py $quick >>"$raw/segments.jsonl"
     cp "$raw/segments.jsonl" "$folder"
-    "$python" bench/gpu/segments_table.py "$folder/segments.jsonl" "$folder/segments.svg"
+    "$python" bench/gpu/segments_table.py "$folder/segments.jsonl" "$folder/segments.svg" "$folder/segments-by-length.svg"
     finish $result
 fi
 

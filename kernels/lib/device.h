@@ -21,7 +21,7 @@
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
- *     tally_take16(p)             the same of shared memory
+ *     tally_take16(p)             16 bytes at an aligned address of shared memory
  *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
  *     tally_copied()              the copies that this thread began are done
  *     tally_look32(p)             32 bits that others may be writing; old, perhaps

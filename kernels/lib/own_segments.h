@@ -1,5 +1,6 @@
 /* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges, and the segments that
- * are its own, up to 8 values by one thread, others once they are sorted by length, and of few that are long a leaf by each warp. No include guard; behind lib/shared_leaf.h and a tile. */
+ * are its own, up to 8 values by one thread, others once they are sorted by length, and of few that are long a leaf by each warp. No include
+ * guard; behind lib/shared_leaf.h and a tile. */
 
 /* The sum of what this lane and those before it hold. */
 TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
@@ -71,8 +72,10 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, TALLY_N(tile) *tile
     const uint32_t some = tally_ballot(mine.n > 0);
     if (some == 0 && !runs_over && first == 0) return 0;
     if (lane < TALLY_N(edge_runs)) {
-        mine.at = lane == 0 ? 0 : (int32_t)(behind < values ? behind : values);
-        mine.n = (lane == 0 ? tile->opening->from.place : tile->opening->to_place) < 0 ? 0 : lane == 0 ? (int32_t)(first < values ? first : values) : tile->values - mine.at;
+        const uint32_t edge = lane == 0 ? first : behind, at = edge < values ? edge : values;
+        const int64_t place = lane == 0 ? tile->opening->from.place : tile->opening->to_place; /* none: of no cut */
+        mine.at = lane == 0 ? 0 : (int32_t)at;
+        mine.n = place < 0 ? 0 : (int32_t)(lane == 0 ? at : values - at);
     }
     mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
     TALLY_N(put_runs)(work, tile, mine, shared);
@@ -223,8 +226,10 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 }
 /* The `count` listed segments, those of this warp. */
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
-    /* By threads, as many as there are; by lanes, as few as the other warps leave. */
-    const int32_t share = (count + TALLY_BLOCK_THREADS / 8 - 1) / (TALLY_BLOCK_THREADS / 8) * 4, most = TALLY_COLUMNS_FIT || share > TALLY_WARP ? TALLY_WARP : share;
+    /* By threads, as many as there are; by lanes, so many at a time, a share that is the same for all warps. */
+    enum { TOGETHER = TALLY_WARP / TALLY_DEVICE_SMALL_COLUMNS };
+    const int32_t share = (count + TALLY_WARPS * TOGETHER - 1) / (TALLY_WARPS * TOGETHER) * TOGETHER;
+    const int32_t most = TALLY_COLUMNS_FIT || share > TALLY_WARP ? TALLY_WARP : share;
     int32_t saw = 0;
     (void)longs; /* none of them waits */
     for (int32_t k = tally_warp() * most; k < count; k += TALLY_WARPS * most)

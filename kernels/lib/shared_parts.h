@@ -64,8 +64,8 @@ TALLY_FN TALLY_N(folded) TALLY_N(fold_share)(const TALLY_T *x, int32_t n, int32_
     const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that are not */
     const char *begin = (const char *)(x - before);
     TALLY_N(folded) folded = {TALLY_N(identity)(), TALLY_MAY_SKIP ? 0 : n};
-    if ((sub == 0 && first) || (sub == lanes - 1 && behind != 0 && !(first && last == 0))) {
-        const int32_t is_first = sub == 0 && first;
+    const int32_t is_first = sub == 0 && first, is_last = sub == lanes - 1 && behind != 0 && first <= last;
+    if (is_first || is_last) {
         const uint32_t which = is_first ? TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART) : TALLY_N(bits_between)(0, behind);
         TALLY_N(put_part)(&folded, begin + (is_first ? 0 : 16 * last), which, 1);
     }
@@ -115,4 +115,5 @@ TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t
 #endif
     return node;
 }
+#undef TALLY_UNROLL_PARTS
 #endif

@@ -41,9 +41,10 @@ def test_array(tmp_path, kind, shape, order):
     if array.size == 0:
         return
     assert reduced(tmp_path, "argmax", "in.npy") == np.argmax(array)
-    for axis in range(len(shape)):  # every axis with both operators, counted from either end
-        assert np.array_equal(reduced(tmp_path, "argmin", "in.npy", "--axis", str(axis)), np.argmin(array, axis=axis))
-        pairs = reduced(tmp_path, "minmax", "in.npy", "--axis", str(axis - len(shape)))
+    for axis in range(-len(shape), len(shape)):
+        axis_argument = ["--axis", str(axis)]
+        assert np.array_equal(reduced(tmp_path, "argmin", "in.npy", *axis_argument), np.argmin(array, axis=axis))
+        pairs = reduced(tmp_path, "minmax", "in.npy", *axis_argument)
         assert pairs.dtype == array.dtype.newbyteorder("=")
         assert np.array_equal(pairs, np.stack([array.min(axis=axis), array.max(axis=axis)], -1))
 
