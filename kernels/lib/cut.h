@@ -14,7 +14,7 @@
 #include "lib/wrapping.h"
 
 enum {
-    TALLY_TILE_BYTES = 32 << 10,
+    TALLY_TILE_BYTES = 28 << 10, /* three blocks of two rooms each fit a multiprocessor of sm_90 */
     TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */
     TALLY_END_BYTES = 4,
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
@@ -23,6 +23,16 @@ enum {
     TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
     TALLY_OWNERS_BLOCK = 32768,
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
+};
+/* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a
+ * multiple of 16: a room. A block has TALLY_MOST_ROOMS of them, to copy one tile while it reduces another, or 1 where shared memory has no more. */
+#define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs) * TALLY_LEAF_BYTES_EACH)
+#define TALLY_TILE_ROOM(inputs) ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 1) + 2 * TALLY_END_BYTES + 15) / 16 * 16)
+enum {
+    TALLY_MOST_ROOMS = 2,
+    TALLY_TEAM_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
+    TALLY_TEAM = TALLY_TEAM_WARPS * TALLY_WARP,
+    TALLY_SEGMENTS_BLOCK = TALLY_TEAM + TALLY_WARP
 };
 
 /* Entry i of an index of 4 or 8 bytes each, at any address. */

@@ -27,7 +27,7 @@ TALLY_FN int32_t TALLY_N(leaves_in)(int32_t n) { return (n + TALLY_DEVICE_LEAF -
 TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(shared) *shared) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1), of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
     TALLY_ROLLED
-    for (int32_t k = tally_warp(); k < all; k += TALLY_WARPS) {
+    for (int32_t k = TALLY_TEAM_WARPS - 1 - tally_warp(); k < all; k += TALLY_TEAM_WARPS) { /* the last warps have least of what follows */
         const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)), n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
         const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + TALLY_N(leaves_in)(n), skip = leaf * TALLY_DEVICE_LEAF;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip, left = n - skip;
@@ -47,7 +47,7 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
     for (int32_t k = 0; some != 0; some &= some - 1, k++) {
         const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
-        if (k % TALLY_WARPS != tally_warp()) continue; /* the same in all lanes */
+        if (k % TALLY_TEAM_WARPS != tally_warp()) continue; /* the same in all lanes */
         TALLY_N(node) node = TALLY_N(nothing)();
         if (tally_lane() < count) node = shared->leaves[begin + tally_lane()];
         node = TALLY_N(pair_lanes)(node, count);
@@ -59,7 +59,8 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
  * has few, segments of several leaves, which are closed at once. True: the latter are done. */
 TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
     const int32_t lane = tally_lane(), own = lane - TALLY_N(edge_runs);
-    const uint32_t values = (uint32_t)tile->values, first = TALLY_N(end_of)(tile, 0), last = TALLY_N(end_of)(tile, tile->own);
+    const uint32_t values = (uint32_t)tile->values;
+    const uint32_t first = tile->own > 0 ? TALLY_N(end_of)(tile, 0) : values, last = tile->own > 0 ? TALLY_N(end_of)(tile, tile->own) : values;
     const int32_t runs_over = tile->own > 0 && last > values;
     TALLY_N(runs) mine = {0, 0, 0};
     if (runs_over) tile->own--;
@@ -80,7 +81,7 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, TALLY_N(tile) *tile
     mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
     TALLY_N(put_runs)(work, tile, mine, shared);
     if (some == 0) return 0; /* the same in all warps */
-    tally_barrier();
+    tally_team_barrier(TALLY_TEAM);
     TALLY_N(close_runs)(work, tile, mine, some, shared);
     return 1;
 }
@@ -123,14 +124,14 @@ TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
     return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
 }
 
-/* A warp's first segment of each turn is TALLY_BLOCK_THREADS behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
+/* A warp's first segment of each turn is TALLY_TEAM behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
  * one by one. */
 typedef struct TALLY_N(turns) {
     int32_t first, apart;
 } TALLY_N(turns);
 TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
-    const TALLY_N(turns) few = {tally_warp(), TALLY_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
-    return own <= TALLY_BLOCK_THREADS ? few : many;
+    const TALLY_N(turns) few = {tally_warp(), TALLY_TEAM_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
+    return own <= TALLY_TEAM ? few : many;
 }
 
 #ifndef TALLY_IN_PARTS
@@ -171,10 +172,13 @@ TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile)
 
 /* ---- segments that have waited ---- */
 
+/* What each warp has of so many. */
+TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_TEAM_WARPS - 1) / TALLY_TEAM_WARPS; }
+
 #ifdef TALLY_IN_PARTS
 /* Up to TALLY_WARP listed segments of about the same length, by as many lanes each as there are for it; of at most 64 values by one, as a rule. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count, int32_t are_long) {
-    const int32_t log_lanes = count == 1 ? 5 : count > 4 && !are_long ? 0 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+    const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
     const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
     const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, span.at, span.n, lanes);
@@ -182,14 +186,15 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 }
 /* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones at once. */
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
-    const int32_t share = (longs + TALLY_WARPS - 1) / TALLY_WARPS, each = share < 4 ? share : 4;
+    const int32_t share = TALLY_N(share_of)(longs), each = share < 4 ? share : 4, other = TALLY_N(share_of)(count - longs);
+    const int32_t many = other < TALLY_WARP ? other : TALLY_WARP;
     int32_t k = tally_warp() * each, saw = 0;
-    if (k >= longs) k = longs + tally_warp() * TALLY_WARP;
+    if (k >= longs) k = longs + tally_warp() * many;
     while (k < count) {
-        const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : TALLY_WARP;
-        saw |= TALLY_N(take_listed)(work, tile, listed + k, end - k < most ? end - k : most, are_long);
-        k += TALLY_WARPS * most;
-        if (are_long && k >= longs) k = longs + tally_warp() * TALLY_WARP;
+        const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
+        saw |= TALLY_N(take_listed)(work, tile, listed + k, end - k < most ? end - k : most);
+        k += TALLY_TEAM_WARPS * most;
+        if (are_long && k >= longs) k = longs + tally_warp() * many;
     }
     return saw;
 }
@@ -203,13 +208,13 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
 #else
 #define TALLY_COLUMNS_FIT 0
 #endif
-#define TALLY_COLUMNS_PAY 5
+#define TALLY_COLUMNS_PAY 8
 
 /* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
 TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t saw = 0;
-    if (TALLY_COLUMNS_FIT && count >= TALLY_COLUMNS_PAY) {
+    if (TALLY_COLUMNS_FIT && count > TALLY_COLUMNS_PAY) {
         int32_t segment = lane < count ? listed[lane] : 0;
         TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
         TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
@@ -228,11 +233,11 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
     /* By threads, as many as there are; by lanes, so many at a time, a share that is the same for all warps. */
     enum { TOGETHER = TALLY_WARP / TALLY_DEVICE_SMALL_COLUMNS };
-    const int32_t share = (count + TALLY_WARPS * TOGETHER - 1) / (TALLY_WARPS * TOGETHER) * TOGETHER;
-    const int32_t most = TALLY_COLUMNS_FIT || share > TALLY_WARP ? TALLY_WARP : share;
+    const int32_t share = (TALLY_N(share_of)(count) + TOGETHER - 1) / TOGETHER * TOGETHER;
+    const int32_t most = (TALLY_COLUMNS_FIT && share > TALLY_COLUMNS_PAY) || share > TALLY_WARP ? TALLY_WARP : share;
     int32_t saw = 0;
     (void)longs; /* none of them waits */
-    for (int32_t k = tally_warp() * most; k < count; k += TALLY_WARPS * most)
+    for (int32_t k = tally_warp() * most; k < count; k += TALLY_TEAM_WARPS * most)
         saw |= TALLY_N(take_listed)(work, tile, listed + k, count - k < most ? count - k : most);
     return saw;
 }
@@ -240,41 +245,43 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
 #undef TALLY_COLUMNS_PAY
 #endif
 
+TALLY_FN void TALLY_N(clear_waiting)(TALLY_N(waiting) *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
+
 /* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
-TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
-    TALLY_N(waiting) *const waiting = &shared->waiting;
+TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
     const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
     const int32_t mine = (int32_t)waiting->counted[last - lane], until = TALLY_N(sum_until)(mine);
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
     if (count == 0) return 0;
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_BLOCK_THREADS) {
+    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t i = first + lane * turns.apart;
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
         const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
-        if (waits) at += tally_arrive(&waiting->listed_of[length], UINT32_MAX);
-        if (waits && at < (uint32_t)room) waiting->listed[at] = (uint16_t)i;
+        if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
+        if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
     }
     if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
-    tally_barrier();
-    return TALLY_N(take_all_listed)(work, tile, waiting->listed, longs, count);
+    tally_team_barrier(TALLY_TEAM);
+    if (tally_warp() == TALLY_TEAM_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
+    return TALLY_N(take_all_listed)(work, tile, list, longs, count);
 }
 
 /* ---- all of its own ---- */
 
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
-TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(shared) *shared) {
-    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_BLOCK_THREADS;
+TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
+    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     int32_t saw = 0;
     if (own == 0) return 0; /* the same in all threads */
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_BLOCK_THREADS) {
+    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
         if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
-        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &shared->waiting);
+        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, waiting);
     }
-    tally_barrier();
-    return saw | TALLY_N(take_waiting)(work, tile, is_closed, shared);
+    tally_team_barrier(TALLY_TEAM);
+    return saw | TALLY_N(take_waiting)(work, tile, is_closed, waiting, list);
 }

@@ -1,9 +1,9 @@
 /* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths (docs/design/006-gpu-segments.md).
  *
- * production/cut.h has shared out values and end markers to tiles (lib/cut.h). A block reads its tile into shared memory, and its warps take
- * the segments that are its own (lib/own_segments.h). Of a segment that runs over an edge, each tile leaves the nodes of its leaves in memory,
- * and a second kernel, `spans`, combines them: nobody waits for anybody. What the cut says is checked as it is used. No include guard:
- * included once for each type. */
+ * production/cut.h has shared out values and end markers to tiles (lib/cut.h). Blocks stay and take tile after tile: one warp brings them into shared
+ * memory, the next while the others, the team, take the segments that are the tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and
+ * Khailany, "CudaDMA", 2011). Of a segment that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
+ * combines them: no block waits for another. What the cut says is checked as it is used. No include guard: included once for each type. */
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK /* an exact operator */
@@ -27,18 +27,14 @@
 #include "lib/nodes.h"
 #include "lib/shared_leaf.h"
 
-/* Blocks that a multiprocessor holds: more for what takes few registers; none may spill (tests/unit/test_compile.c). */
+/* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few; none may spill
+ * (tests/unit/test_compile.c). */
 #if defined(TALLY_QUICK) && defined(TALLY_KEYS)
 #define TALLY_SEGMENTS_RESIDENT 1
-#elif defined(TALLY_IS_NARROW_SUM) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
-#define TALLY_SEGMENTS_RESIDENT 4
 #elif TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
-#define TALLY_SEGMENTS_RESIDENT (TALLY_BYTES == 8 ? 1 : 2)
-#elif TALLY_PASSES == 2 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= 24 ? 3 : 2)
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(second)) <= 8 ? 3 : 2)
 #else
-#define TALLY_SEGMENTS_RESIDENT \
-    (sizeof(TALLY_N(node)) <= 16 ? (TALLY_BYTES <= 2 || TALLY_NAN == 1 ? 4 : 5) : sizeof(TALLY_N(node)) <= 32 ? 3 : 2)
+#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
 #endif
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL_SOME _Pragma("unroll 4")
@@ -91,19 +87,20 @@ TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
 /* ---- a tile ---- */
 
 enum {
-    TALLY_N(values_room) = TALLY_EDGE_SLACK + TALLY_TILE_BYTES + TALLY_KERNEL_INPUTS * TALLY_LEAF_BYTES_EACH,
-    TALLY_N(region) = TALLY_N(values_room) + 32 * (TALLY_KERNEL_INPUTS + 1) + 2 * TALLY_END_BYTES,
+    TALLY_N(values_room) = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
     TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
-    /* Segments of more than 8 values, or at most 4 of each TALLY_WARP of which the others are empty or longer. */
-    TALLY_N(most_waiting) = TALLY_N(values_room) / (9 * (TALLY_BYTES * TALLY_KERNEL_INPUTS < 4 ? TALLY_BYTES * TALLY_KERNEL_INPUTS : 4))
+    /* Of TALLY_WARP segments with their ends 28 have more than 8 values and 4 at least one: 8 values and an end for each. Or 28 have none, and wait for
+     * nothing. Or they are fewer, the last that a warp looks at. */
+    TALLY_N(value_bytes) = TALLY_BYTES * TALLY_KERNEL_INPUTS,
+    TALLY_N(most_waiting) = TALLY_N(values_room) / (TALLY_N(value_bytes) <= 4 ? 8 * TALLY_N(value_bytes) + TALLY_END_BYTES : TALLY_N(value_bytes) + 8 * TALLY_END_BYTES) +
+                            4 * TALLY_TEAM_WARPS
 };
 /* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
 typedef struct TALLY_N(waiting) {
-    uint32_t counted[TALLY_WARP], listed_of[TALLY_WARP];
-    uint16_t listed[TALLY_N(most_waiting)];
+    uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } TALLY_N(waiting);
-/* What thread 0 has found about the tile, for all. */
+/* What the warp that brings tiles has found about one, for the team. */
 typedef struct TALLY_N(opening) {
     tally_edge from;
     int64_t to_place;
@@ -115,12 +112,21 @@ typedef struct TALLY_N(opening) {
 } TALLY_N(opening);
 
 typedef struct TALLY_N(shared) {
-    char bytes[(TALLY_N(region) + 15) / 16 * 16];
     TALLY_N(opening) opening;
-    uint64_t gate;
+    int32_t is_none;       /* there is no tile any more, and no opening */
+    tally_gate come, left; /* it has been copied; the team's warps are done with it */
     TALLY_N(waiting) waiting;
     TALLY_N(node) leaves[TALLY_N(most_leaves)];
 } TALLY_N(shared);
+
+/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments before all have come to that tile: one list will do. */
+typedef struct TALLY_N(all_shared) {
+    TALLY_N(shared) of[TALLY_MOST_ROOMS];
+    uint16_t list[TALLY_N(most_waiting)];
+} TALLY_N(all_shared);
+/* The round-th tile of a block goes where the one `rooms` before it was, which is 1 or 2, and there it is the phase-th. */
+TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & (cut->rooms - 1); }
+TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> (cut->rooms - 1); }
 
 typedef struct TALLY_N(tile) {
     const TALLY_N(opening) *opening;
@@ -180,13 +186,14 @@ TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t or
 }
 
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
-TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
+TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
-    const tally_edge from = cut->edges[tally_block()], to = cut->edges[tally_block() + 1];
+    const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
     const int64_t values = tally_apart(to.value, from.value), own = tally_apart(to.segment, from.segment);
-    o->is_good = from.segment >= 0 && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
+    o->is_good = from.segment >= 0 && from.segment <= cut->count && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
                  from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
                  values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
+    if (o->is_good && own == 0) o->is_good = tally_offset(cut, from.segment) >= to.value; /* or it owned one; nobody looks at ends then */
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
     const tally_piece ends = {cut->offsets, 4 * (cut->count + 1), 4 * from.segment, 4 * (int32_t)own + 4, 0};
@@ -204,97 +211,139 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, TALLY_N(opening) *o) {
     const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
-    o->ends_come = TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends);
+    o->ends_come = own == 0 || (TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends));
     o->x_at = o->x.room + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
     o->ends_at = o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0);
     o->origin = are_offsets ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
-TALLY_FN void TALLY_N(begin_copies)(TALLY_N(shared) *shared, const TALLY_N(opening) *o) {
+TALLY_FN void TALLY_N(begin_copies)(char *room, tally_gate *gate, const TALLY_N(opening) *o) {
     const int32_t each = o->values_come ? tally_rounded(&o->x) : 0, other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
-    const int32_t ends = o->ends_come ? tally_rounded(&o->ends) : 0;
-    tally_open_gate(&shared->gate, each + other + ends);
-    if (each > 0) tally_copy_bulk(shared->bytes + o->x.room, o->x.memory + o->x.at - tally_skew(&o->x), each, &shared->gate);
-    if (other > 0) tally_copy_bulk(shared->bytes + o->y.room, o->y.memory + o->y.at - tally_skew(&o->y), other, &shared->gate);
-    if (ends > 0) tally_copy_bulk(shared->bytes + o->ends.room, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, &shared->gate);
+    const int32_t ends = o->ends_come && o->own > 0 ? tally_rounded(&o->ends) : 0;
+    /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured. */
+    const int32_t stays = o->values < 16 * o->own;
+    tally_fill_gate(gate, each + other + ends);
+    if (each > 0) tally_copy_bulk(room + o->x.room, o->x.memory + o->x.at - tally_skew(&o->x), each, stays, gate);
+    if (other > 0) tally_copy_bulk(room + o->y.room, o->y.memory + o->y.at - tally_skew(&o->y), other, stays, gate);
+    if (ends > 0) tally_copy_bulk(room + o->ends.room, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, stays, gate);
 }
 
-/* What did not come that way, by all threads. */
+/* What did not come that way, by the team. */
 TALLY_FN void TALLY_N(copy_values)(const tally_work *work, const tally_piece *piece, int64_t stride, char *shared) {
     if (TALLY_N(is_dense)(work, piece->memory, stride)) {
-        tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_BLOCK_THREADS);
+        tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_TEAM);
         return;
     }
     const tally_source from = tally_source_of(piece->memory, stride, TALLY_BYTES);
     TALLY_ROLLED
-    for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_BLOCK_THREADS)
+    for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_TEAM)
         ((TALLY_T *)(void *)(shared + piece->room))[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
 }
 TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
     const tally_cut_work *cut = &work->cut;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
     if (TALLY_N(ends_are_offsets)(cut, o->from.value))
-        tally_copy_piece(&o->ends, shared, 4, TALLY_BLOCK_THREADS);
+        tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM);
     else if (cut->offsets == 0) { /* of rows */
         const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
-        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS) places[i] = tally_place_of(before + i * cut->row);
+        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
     } else if ((uint64_t)cut->offsets % 8 == 0 && cut->offset_bytes == 8) {
         const int64_t *offsets = (const int64_t *)(const void *)cut->offsets + o->from.segment;
         TALLY_UNROLL_SOME
-        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)
+        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM)
             places[i] = tally_place_of(tally_apart(offsets[i], o->from.value));
     } else {
         TALLY_ROLLED
-        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_BLOCK_THREADS)
+        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM)
             places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
     }
 }
 
-/* Reads the tile. False: it is none. */
-TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
-    const TALLY_N(opening) *o = &shared->opening;
-    if (tally_thread() == 0) {
-        TALLY_N(opening) mine;
-        TALLY_N(open_tile)(work, &mine);
-        if (mine.is_good)
-            TALLY_N(begin_copies)(shared, &mine);
-        else
-            tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-        shared->opening = mine;
+/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a room. By one thread. */
+TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(shared) *shared, char *rooms) {
+    const tally_cut_work *cut = &work->cut;
+    TALLY_ROLLED
+    for (int32_t round = 0;; round++) {
+        const int32_t here = TALLY_N(room_of)(cut, round), phase = TALLY_N(phase_of)(cut, round);
+        const uint32_t tile = tally_arrive(cut->next, UINT32_MAX);
+        const int32_t is_none = tile >= (uint64_t)cut->tiles;
+        TALLY_N(opening) opening;
+        if (!is_none) TALLY_N(open_tile)(work, tile, &opening);
+        if (phase > 0) tally_pass_gate(&shared[here].left, phase - 1);
+        /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
+        if (round > 0) tally_pass_gate(&shared[TALLY_N(room_of)(cut, round - 1)].come, TALLY_N(phase_of)(cut, round - 1));
+        shared[here].is_none = is_none;
+        if (!is_none) shared[here].opening = opening;
+        if (!is_none && opening.is_good) {
+            TALLY_N(begin_copies)(rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS), &shared[here].come, &opening);
+            continue;
+        }
+        if (!is_none) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        tally_fill_gate(&shared[here].come, 0);
+        if (is_none) return;
     }
-    if (tally_warp() == TALLY_WARPS - 1) shared->waiting.counted[tally_lane()] = shared->waiting.listed_of[tally_lane()] = 0;
-    tally_barrier();
+}
+
+/* The tile, once it has come. False: it is none. */
+TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *room) {
     if (!o->is_good) return 0;
     if (!o->values_come) {
-        TALLY_N(copy_values)(work, &o->x, work->x_stride, shared->bytes);
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, shared->bytes);
+        TALLY_N(copy_values)(work, &o->x, work->x_stride, room);
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, room);
     }
-    if (!o->ends_come) TALLY_N(copy_ends)(work, o, shared->bytes);
+    if (!o->ends_come) TALLY_N(copy_ends)(work, o, room);
     if (!o->values_come || !o->ends_come) {
         tally_copied();
-        tally_barrier();
+        tally_team_barrier(TALLY_TEAM);
     }
-    tally_pass_gate(&shared->gate);
     tile->opening = o;
     tile->values = o->values;
     tile->own = o->own;
-    tile->x = (const TALLY_T *)(const void *)(shared->bytes + o->x_at);
-    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(shared->bytes + o->y_at);
-    tile->ends = (const int32_t *)(const void *)(shared->bytes + o->ends_at);
+    tile->x = (const TALLY_T *)(const void *)(room + o->x_at);
+    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(room + o->y_at);
+    tile->ends = (const int32_t *)(const void *)(room + o->ends_at);
     tile->origin = o->origin;
     return 1;
 }
 
 #include "lib/own_segments.h"
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
-    TALLY_SHARED(TALLY_N(shared), shared);
+/* A tile's segments, by the team; what was seen. */
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(shared) *shared, uint16_t *list, char *room) {
     TALLY_N(tile) tile;
-    int32_t is_closed;
-    if (!TALLY_N(read_tile)(&work, &tile, shared)) return;
-    is_closed = TALLY_N(put_leaves)(&work, &tile, shared);
-    TALLY_N(tell)(&work, TALLY_N(take_own)(&work, &tile, is_closed, shared));
+    if (!TALLY_N(read_tile)(work, &tile, &shared->opening, room)) return 0;
+    const int32_t is_closed = TALLY_N(put_leaves)(work, &tile, shared);
+    return TALLY_N(take_own)(work, &tile, is_closed, &shared->waiting, list);
+}
+TALLY_FN int32_t TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
+    int32_t saw = 0;
+    for (int32_t round = 0;; round++) {
+        const int32_t here = TALLY_N(room_of)(&work->cut, round);
+        TALLY_N(shared) *const its = &shared->of[here];
+        tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
+        if (its->is_none) return saw;
+        saw |= TALLY_N(take_tile)(work, its, shared->list, rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        tally_warp_barrier();
+        if (tally_lane() == 0) tally_reach_gate(&its->left);
+    }
+}
+
+TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
+    TALLY_SHARED(TALLY_N(all_shared), shared);
+    TALLY_SHARED_ROOM(rooms, work.cut.rooms * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+    if (tally_warp() < TALLY_MOST_ROOMS) {
+        TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);
+        if (tally_lane() == 0) {
+            tally_make_gate(&shared->of[tally_warp()].come, 1);
+            tally_make_gate(&shared->of[tally_warp()].left, TALLY_TEAM_WARPS);
+        }
+    }
+    tally_barrier();
+    if (tally_warp() < TALLY_TEAM_WARPS)
+        TALLY_N(tell)(&work, TALLY_N(take_tiles)(&work, shared, rooms));
+    else if (tally_lane() == 0)
+        TALLY_N(bring_tiles)(&work, shared->of, rooms);
 }
 
 /* ---- spans ---- */

@@ -109,12 +109,18 @@ void tally__call_close(tally__call *call) {
     tally__gpu_leave(call->gpu);
 }
 
-tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work) {
+static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t room, const tally_work *work) {
     const tally__driver *driver = call->gpu->driver;
     tally_work own = *work;
     void *parameters[] = {&own};
-    return tally__gpu_check(driver, driver->launch(function, (unsigned)blocks, 1, 1, TALLY_THREADS, 1, 1, 0, call->stream, parameters, NULL),
-                            "start a kernel");
+    return tally__gpu_check(
+        driver, driver->launch(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)room, call->stream, parameters, NULL), "start a kernel");
+}
+tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work) {
+    return launch(call, function, blocks, TALLY_THREADS, 0, work);
+}
+tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, const tally_work *work) {
+    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->room, work);
 }
 
 static tally_status check_waits(const tally__call *call) {
@@ -155,7 +161,7 @@ static tally_status convert(const tally__call *call, tally__cu_address room, int
                        .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
     tally__loaded loaded;
     TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
-    return tally__call_launch(call, loaded.function, blocks < loaded.resident_blocks ? blocks : loaded.resident_blocks, &work);
+    return tally__call_launch_resident(call, &loaded, blocks, &work);
 }
 
 /* Results to the host, through a buffer where they are converted. */

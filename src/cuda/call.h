@@ -34,6 +34,8 @@ void tally__call_close(tally__call *call);
 
 /* Starts a kernel on so many blocks. */
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work);
+/* Starts the first kernel of those loaded on as many blocks as the device holds at once, at most `most`. */
+tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, const tally_work *work);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);
 /* The other way. */

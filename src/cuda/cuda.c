@@ -89,6 +89,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
+    if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);

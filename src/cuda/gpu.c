@@ -7,8 +7,9 @@
 
 #include "cuda/cache.h"
 #include "cuda/cuda.h"
+#include "lib/cut.h"
 
-enum { MOST_DEVICES = 32 };
+enum { MOST_DEVICES = 32, ENOUGH_SHARED = 160 << 10 /* for two blocks of two rooms */ };
 
 typedef struct kernel_entry {
     struct kernel_entry *next;
@@ -54,7 +55,7 @@ tally_status tally__gpu_check(const tally__driver *driver, int error, const char
 
 static tally_status retain(device_entry *entry, const tally__platform *platform, const tally__driver *driver, int ordinal) {
     tally__gpu *gpu = &entry->gpu;
-    int major = 0, minor = 0, count = 0;
+    int major = 0, minor = 0, count = 0, shared = 0;
     TALLY_TRY(tally__gpu_check(driver, driver->init(0), "start"));
     TALLY_TRY(tally__gpu_check(driver, driver->device_count(&count), "count its devices"));
     TALLY_CHECK(count > 0, NO_DEVICE, "the driver finds no GPU: is one visible (CUDA_VISIBLE_DEVICES)?");
@@ -65,7 +66,9 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&minor, TALLY_CU_DEVICE_MINOR, gpu->device), "tell its architecture"));
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
                                "tell its multiprocessors"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device), "tell its shared memory"));
     gpu->sm = 10 * major + minor;
+    gpu->rooms = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_ROOMS : 1; /* one behind the other, it copies none while it reduces another */
     TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later", ordinal, major, minor);
     TALLY_TRY(tally__gpu_check(driver, driver->context_retain(&gpu->context, gpu->device), "make its context"));
     entry->is_open = true;
@@ -119,7 +122,13 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     for (int k = 0; k < TALLY_MOST_MORE; k++)
         if (entry->unit.more[k][0] != '\0')
             TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
-    TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, TALLY_THREADS, 0), "tell how many blocks it holds"));
+    entry->loaded.room = entry->unit.room * (size_t)gpu->rooms;
+    entry->loaded.threads = entry->unit.room > 0 ? TALLY_SEGMENTS_BLOCK : TALLY_THREADS;
+    if (entry->loaded.room > 0)
+        TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.room),
+                                   "give a kernel shared memory"));
+    TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.room),
+                               "tell how many blocks it holds"));
     entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
     return TALLY_OK;
 }

@@ -56,7 +56,7 @@ static bool plan_has_edges(const job *j) {
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
-    int64_t saw, arrivals, unsure, edges, nodes, offsets, sums, results, bytes;
+    int64_t saw, arrivals, next, unsure, edges, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t take(parts *all, int64_t bytes) {
     int64_t begin = all->bytes;
@@ -70,6 +70,7 @@ static parts lay_out(const job *j) {
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
     all.arrivals = take(&all, tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
+    all.next = take(&all, sizeof *cut->next);
     all.unsure = take(&all, j->reduces && spec->exact ? (cut->count + 31) / 32 * (int64_t)sizeof *cut->unsure : 0);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
     all.offsets = take(&all, has_offsets ? 0 : (cut->count + 1) * cut->offset_bytes);
@@ -96,6 +97,8 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
                                                   : PLACE(offsets);
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
+    cut->next = PLACE(next);
+    cut->rooms = c->gpu->rooms;
     cut->unsure = PLACE(unsure);
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
@@ -110,6 +113,8 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 }
 
 /* ---- kernels ---- */
+
+size_t tally__segments_room(const tally__spec *spec) { return TALLY_TILE_ROOM((size_t)spec->inputs); }
 
 static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
 
@@ -146,9 +151,9 @@ static tally_status reduce(const job *j) {
     tally__loaded kernels, careful;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_CAREFUL, &careful));
-    TALLY_TRY(tally__call_launch(c, kernels.function, cut->tiles, &j->work));
+    TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, &j->work));
     TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), &j->work));
-    return c->spec->exact ? tally__call_launch(c, careful.function, careful.resident_blocks, &j->work) : TALLY_OK;
+    return c->spec->exact ? tally__call_launch_resident(c, &careful, careful.resident_blocks, &j->work) : TALLY_OK;
 }
 
 static tally_status refuse(const job *j) {

@@ -4,6 +4,8 @@
 
 #include "cuda/call.h"
 
+/* The bytes of a room for a tile, of which a launch of a spec's kernel of segments gives its blocks as many as the GPU has rooms. */
+size_t tally__segments_room(const tally__spec *spec);
 tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report);
 
 #endif

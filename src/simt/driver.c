@@ -22,7 +22,6 @@ enum {
     FRESH = 0xA5,
     CANARY = 0xC3,
     FREED = 0xDD,
-    MOST_SHARED = 227 << 10,
     MOST_CONTEXTS = 8 /* on a thread's stack of them */
 };
 #define DEVICE_BYTES ((size_t)4 << 30)
@@ -205,7 +204,7 @@ static int device_attribute(int *value, int attribute, tally__cu_device device) 
     case TALLY_CU_DEVICE_L2_BYTES: *value = 4 << 20; break;
     case TALLY_CU_DEVICE_MAJOR: *value = 9; break;
     case TALLY_CU_DEVICE_MINOR: *value = 0; break;
-    case TALLY_CU_DEVICE_SHARED_OPT_IN: *value = MOST_SHARED; break;
+    case TALLY_CU_DEVICE_SHARED_OPT_IN: *value = getenv("TALLY_SIMT_LITTLE_SHARED") != NULL ? TALLY_SIMT_SHARED_BYTES : TALLY_SIMT_MOST_ROOM; break;
     default: return TALLY_CU_INVALID_VALUE;
     }
     return TALLY_CU_SUCCESS;
@@ -309,7 +308,7 @@ static int function_attribute(int *value, int attribute, tally__cu_function func
 static int function_set(tally__cu_function function, int attribute, int value) {
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_function(function), INVALID_HANDLE);
-    REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= MOST_SHARED,
+    REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= TALLY_SIMT_MOST_ROOM,
             TALLY_CU_INVALID_VALUE);
     function->dynamic_shared = value;
     return TALLY_CU_SUCCESS;
@@ -502,7 +501,7 @@ static int launch(tally__cu_function function, unsigned grid_x, unsigned grid_y,
     REQUIRE(grid_x > 0 && grid_x <= INT32_MAX && grid_y == 1 && grid_z == 1, TALLY_CU_INVALID_VALUE);
     REQUIRE(block_x > 0 && block_x <= TALLY_SIMT_MOST_THREADS && block_y == 1 && block_z == 1, TALLY_CU_INVALID_VALUE);
     REQUIRE(fits(function, shared_bytes) && parameters != NULL && extra == NULL, TALLY_CU_INVALID_VALUE);
-    job = (tally__simt_job){function->name, function->entry, (int)grid_x, (int)block_x,
+    job = (tally__simt_job){function->name, function->entry, (int)grid_x, (int)block_x, shared_bytes,
                             *(const tally_work *)parameters[0]};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
     return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);

@@ -51,7 +51,7 @@ typedef struct object {
 
 typedef struct block {
     bool live;
-    int index, threads, ended, waiting;
+    int index, threads, ended, waiting, team; /* of the barrier where some wait */
     const char *barrier;
     char order[2];
     int turn;
@@ -61,7 +61,7 @@ typedef struct block {
     object objects[MOST_OBJECTS];
     size_t shared_bytes;
     char *shared_end; /* of what is laid out */
-    char shared[TALLY_SIMT_SHARED_BYTES + MOST_OBJECTS * (GAP + MOST_ALIGNMENT) + 2 * GAP];
+    char shared[TALLY_SIMT_SHARED_BYTES + TALLY_SIMT_MOST_ROOM + MOST_OBJECTS * (GAP + MOST_ALIGNMENT) + 2 * GAP];
 } block;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -191,18 +191,22 @@ void tally__simt_trace_all(bool on) {
 
 /* ---- the block's barrier ---- */
 
+/* The first that has ended; behind all: none. */
 static int ended_thread(const block *b) {
     int w = 0;
-    while (b->warps[w].ended == 0) w++;
-    return w * TALLY_WARP + first_of(b->warps[w].ended);
+    while (w < MOST_WARPS && b->warps[w].ended == 0) w++;
+    return w * TALLY_WARP + (w < MOST_WARPS ? first_of(b->warps[w].ended) : 0);
 }
 
-static void wait_for_block(const char *site) {
+static void wait_for_team(int32_t threads, const char *site) {
     thread *self = machine.now;
     block *b = self->block;
+    const int team = threads == 0 ? b->threads : threads;
     warp *w = self->warp;
     char *order = &b->order[b->turn];
-    if (b->ended != 0)
+    if (self->place.thread >= team || team > b->threads)
+        fail("divergent barrier: it waits at %s for %d threads, whose it is not", short_site(site), team);
+    if (ended_thread(b) < team)
         fail("divergent barrier: it waits at %s for thread %d, which has ended", short_site(site), ended_thread(b));
     if (w->arrived != 0)
         fail("deadlock: it waits at the barrier of %s, lane %d of its warp at the %s of %s", short_site(site),
@@ -210,16 +214,17 @@ static void wait_for_block(const char *site) {
     if (b->waiting != 0 && b->barrier != site)
         fail("divergent barrier: it waits at %s, others at %s", short_site(site), short_site(b->barrier));
     b->barrier = site;
+    b->team = team;
     tally__simt_seen(TALLY_SIMT_BARRIER, NULL, 0, site);
     w->at_barrier |= UINT32_C(1) << self->place.thread % TALLY_WARP;
     TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
-    if (++b->waiting == b->threads) {
+    if (++b->waiting == team) {
         counters.barriers++;
         b->waiting = 0;
         b->turn ^= 1;
-        for (int i = 0; i < b->threads; i++) tally__schedule_ready(b->members[i].number);
-        for (int i = 0; i < (b->threads + TALLY_WARP - 1) / TALLY_WARP; i++) b->warps[i].at_barrier = 0;
+        for (int i = 0; i < team; i++) tally__schedule_ready(b->members[i].number);
+        for (int i = 0; i < (team + TALLY_WARP - 1) / TALLY_WARP; i++) b->warps[i].at_barrier = 0;
         step(TALLY_STEP_MET);
     } else
         step(TALLY_STEP_WAIT);
@@ -345,12 +350,7 @@ static void *lay_out(block *b, size_t bytes, size_t alignment, const char *site)
     if (alignment > MOST_ALIGNMENT) fail("shared memory at %s: an alignment of %zu", short_site(site), alignment);
     if (b->object_count == MOST_OBJECTS)
         fail("shared memory at %s: more than %d objects", short_site(site), MOST_OBJECTS);
-    if (bytes > TALLY_SIMT_SHARED_BYTES - b->shared_bytes)
-        fail("shared memory at %s: %zu bytes and %zu more, of %d", short_site(site), b->shared_bytes, bytes,
-             TALLY_SIMT_SHARED_BYTES);
     b->object_count++;
-    b->shared_bytes += bytes;
-    if ((int64_t)b->shared_bytes > counters.shared_bytes) counters.shared_bytes = (int64_t)b->shared_bytes;
     *o = (object){site, start, bytes};
     b->shared_end = start + bytes;
     TALLY_SHOW(gap, (size_t)(b->shared_end + GAP - gap));
@@ -360,20 +360,41 @@ static void *lay_out(block *b, size_t bytes, size_t alignment, const char *site)
     return start;
 }
 
-/* As of a __shared__ variable, there is one for each place in the text, whoever asks and how often. */
-static void *shared(size_t bytes, size_t alignment, const char *site) {
-    block *b = machine.now->block;
+/* The object of that place in the text; NULL: there is none yet. */
+static void *object_of(const block *b, size_t bytes, const char *site) {
     for (int i = 0; i < b->object_count; i++) {
         const object *o = &b->objects[i];
         if (o->site != site) continue;
         if (o->bytes != bytes) fail("shared memory at %s: %zu bytes, once %zu", short_site(site), bytes, o->bytes);
         return o->start;
     }
+    return NULL;
+}
+
+/* As of a __shared__ variable, there is one for each place in the text, whoever asks and how often. */
+static void *shared(size_t bytes, size_t alignment, const char *site) {
+    block *b = machine.now->block;
+    void *known = object_of(b, bytes, site);
+    if (known != NULL) return known;
+    if (bytes > TALLY_SIMT_SHARED_BYTES - b->shared_bytes)
+        fail("shared memory at %s: %zu bytes and %zu more, of %d", short_site(site), b->shared_bytes, bytes, TALLY_SIMT_SHARED_BYTES);
+    b->shared_bytes += bytes;
+    if ((int64_t)b->shared_bytes > counters.shared_bytes) counters.shared_bytes = (int64_t)b->shared_bytes;
     return lay_out(b, bytes, alignment, site);
 }
 
+/* As of an extern __shared__ array. */
+static void *room(size_t bytes, const char *site) {
+    block *b = machine.now->block;
+    void *known = object_of(b, bytes, site);
+    if (known != NULL) return known;
+    if (bytes > machine.job->room) fail("shared memory at %s: %zu bytes, and the launch gives %zu", short_site(site), bytes, machine.job->room);
+    return lay_out(b, bytes, 16, site);
+}
+
 static tally__simt_words words = {.shared = shared,
-                                  .barrier = wait_for_block,
+                                  .room = room,
+                                  .barrier = wait_for_team,
                                   .meet = meet,
                                   .fence = fence,
                                   .before_atomic = before_atomic,
@@ -405,7 +426,7 @@ static void check_gaps(const block *b) {
 static void end_thread(thread *self) {
     block *b = self->block;
     warp *w = self->warp;
-    if (b->waiting != 0)
+    if (b->waiting != 0 && self->place.thread < b->team)
         fail("divergent barrier: it ended, and %d others wait at %s", b->waiting, short_site(b->barrier));
     if (w->arrived != 0)
         fail("lane %d ended, and lane %d of its warp waits at the %s of %s", self->place.thread % TALLY_WARP,

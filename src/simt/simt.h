@@ -34,7 +34,7 @@ typedef enum tally__simt_order {
     TALLY_SIMT_ORDERS
 } tally__simt_order;
 
-enum { TALLY_SIMT_MOST_BLOCKS = 8, TALLY_SIMT_MOST_THREADS = 1024, TALLY_SIMT_SHARED_BYTES = 48 << 10 };
+enum { TALLY_SIMT_MOST_BLOCKS = 8, TALLY_SIMT_MOST_THREADS = 1024, TALLY_SIMT_SHARED_BYTES = 48 << 10, TALLY_SIMT_MOST_ROOM = 227 << 10 };
 
 typedef struct tally__simt_settings {
     tally__simt_order order;
@@ -69,6 +69,7 @@ typedef struct tally__simt_job {
     const char *name; /* for messages */
     tally__simt_entry *entry;
     int blocks, threads;
+    size_t room; /* bytes of shared memory that each block is given */
     tally_work work;
 } tally__simt_job;
 /* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS threads wait for one
