@@ -418,6 +418,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 
 #include "cpu/bins_template.h"
 #include "cpu/bunch_template.h"
+#include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
 
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
@@ -448,6 +449,9 @@ const tally__tiles TALLY_TILES = {
 #endif
     .begin_bunch = begin_bunch,
     .conclude = conclude,
+    .plain_values = plain_values,
+    .plain_magnitudes = plain_magnitudes,
+    .round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,
     .list_filled = list_filled,
