@@ -215,6 +215,8 @@ mutation tie-up $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1))'
 mutation tie-down $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1))' 'half & (uint64_t)tally_any_below(a, cut - 1)'
 mutation subnormal-cut $file 'if (cut < format.least - a->exponent) cut = format.least - a->exponent;' ''
 mutation infinity-threshold $file 'top + a->exponent > format.infinite ?' 'top + a->exponent >= format.infinite - 1 ?'
+mutation spread-column $file 'column -= (tally_i128)((uint64_t)x[i] * x[at - i]);' 'if (i != first) column -= (tally_i128)((uint64_t)x[i] * x[at - i]);'
+mutation spread-large-n $file '(uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32)' '(uint64_t)tally_limb_word(q, squares.count, at) * (n >> 32)'
 
 file=kernels/lib/sums.h
 mutation n-minus-ddof $file '(uint64_t)(n - final->ddof));' '(uint64_t)n);'
@@ -226,6 +228,7 @@ file=kernels/lib/parts.h
 mutation rounding-to-odd $file 'bits += p.low != 0 && (bits & 1) == 0 ? away : 0;' ''
 mutation always-sure $file 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
 mutation always-around $file 'quick.sure = quick.value == (double)(float)(q + slack);' 'quick.sure = 1;'
+mutation spread-is-sure $file 'quick.sure = quick.value == r + (c + slack);' 'quick.sure = 1;'
 mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
 mutation ties-are-exact $file '(back.high == rest.high) & (back.low == 0) & (rest.low == 0)' '(back.high == rest.high)'
 mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
@@ -257,6 +260,8 @@ mutation plain-zeros $file 'return cancelled != 0;' 'return false;'
 mutation plain-zero-of-nothing src/cpu/exact_template.h 'bool plus = n == 0 ||' 'bool plus ='
 mutation plain-run-of-zeros src/cpu/exact_template.h '|| sum == 0) break;' ') break;'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'offsets + s, count - s <' 'offsets, count - s <'
+mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
+mutation spread-order src/cpu/cuts_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
 mutation plain-too-many src/cpu/exact_plain_template.h 'return offsets[some] - offsets[0] <= most ? some : 0;' 'return some;'
 
 file=kernels/lib/exact.h

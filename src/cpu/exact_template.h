@@ -423,15 +423,6 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
     return empty ? TALLY_SAW_EMPTY : 0;
 }
 
-/* Results of all segments from those of the filled ones, which the result of nothing follows. No branches: they would be foretold wrongly. */
-static inline void TALLY_N(spread)(const int64_t *offsets, int64_t count, int64_t filled, const char *made, const size_t bytes, char *results) {
-    for (int64_t s = 0, k = 0; s < count; s++) {
-        int64_t there = offsets[s + 1] != offsets[s];
-        int64_t from = filled + (-there & (k - filled));
-        __builtin_memcpy(results + (size_t)s * bytes, made + (size_t)from * bytes, bytes);
-        k += there;
-    }
-}
 /* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so many more. */
 static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
                                                                const int64_t *offsets, int64_t count, int64_t filled,
@@ -442,12 +433,15 @@ static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kern
     tally__cpu_tiles()->list_filled(offsets, count, begins);
     TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
     TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
-    if (bytes == sizeof(float))
-        TALLY_N(spread)(offsets, count, filled, made, sizeof(float), results);
-    else if (bytes == sizeof(double))
-        TALLY_N(spread)(offsets, count, filled, made, sizeof(double), results);
-    else
-        TALLY_N(spread)(offsets, count, filled, made, sizeof(tally_stats), results);
+#ifdef TALLY_KEYS
+    for (int64_t s = 0, k = 0; s < count; s++) {
+        int64_t there = offsets[s + 1] != offsets[s], from = filled + (-there & (k - filled)); /* no branch */
+        __builtin_memcpy(results + (size_t)s * sizeof(tally_stats), made + (size_t)from * sizeof(tally_stats), sizeof(tally_stats));
+        k += there;
+    }
+#else
+    tally__cpu_tiles()->spread[bytes == sizeof(double)](offsets, count, filled, made, results);
+#endif
 }
 static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit, const int64_t *offsets, int64_t count,
                              const tally_final *final, void *results) {

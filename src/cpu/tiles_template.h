@@ -455,6 +455,7 @@ const tally__tiles TALLY_TILES = {
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,
     .list_filled = list_filled,
+    .spread = {spread_4, spread_8},
     .sum_lengths = {sum_lengths_i32, sum_lengths_i64},
     .add_lengths = {add_lengths_i32, add_lengths_i64},
     .borders = {borders_i32, borders_i64},
