@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/mutations.sh [NAME...]: plants bugs in exact sums, one at a time, and sees that tests/unit/test_sums.c finds each.
+# tests/mutations.sh [NAME...]: plants bugs in exact sums, one at a time, and sees that tests/unit/test_sums.c or test_plain.c finds each.
 # All of them take a quarter of an hour or more on two cores. Works on a copy of the tree in build/mutations. The exit status is 0 only
 # when the copy passes as it is and every bug is found on every instruction set it concerns. Prints a table in Markdown.
 set -euo pipefail
@@ -19,10 +19,11 @@ copy() { # FILE: to the copy, if it differs there
     mkdir -p "$tree/$(dirname "$1")"
     cp "$root/$1" "$tree/$1"
 }
-build() { cmake --build "$work/build" --target test_sums -j "$(nproc)" >"$work/build.log" 2>&1; }
+build() { cmake --build "$work/build" --target test_sums test_plain -j "$(nproc)" >"$work/build.log" 2>&1; }
 # Runs the test for one instruction set; first the short way, which finds most. The log is $work/ISA.log.
 run() {
     TALLY_ISA=$1 timeout 60 "$work/build/test_sums" --quick >"$work/$1.log" 2>&1 &&
+        TALLY_ISA=$1 timeout 60 "$work/build/test_plain" >"$work/$1.log" 2>&1 &&
         TALLY_ISA=$1 timeout 300 "$work/build/test_sums" >"$work/$1.log" 2>&1
 }
 # What a failed run said, in a few words.
@@ -239,6 +240,29 @@ mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
 mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'
 mutation bunch-padding $file 'bunch->places[s] = offsets[count] - offsets[0];' 'bunch->places[s] = 0;'
+
+file=src/cpu/plain_template.h
+mutation plain-rounded src/cpu/exact.c 'return finite && !rounded;' 'return finite;'
+mutation plain-specials src/cpu/exact.c 'return finite && !rounded;' 'return !rounded;'
+mutation plain-flag-lost src/cpu/exact.c 'if (was || rounded) tally__raise_inexact();' ''
+mutation plain-carried $file 'take_plain_rows(rows, s, kind,' 'for (int g = 0; g < REGISTERS; g++) s[g] = (wide){0};
+        take_plain_rows(rows, s, kind,'
+mutation plain-second-row $file '= s[g] + a;' '= s[g] + b;'
+mutation plain-last-row $file 'for (; r * ROW < n; r++) {' 'for (; (r + 1) * ROW < n; r++) {'
+mutation plain-clamp $file 'places[k] < most ? places[k] : most, j' 'places[k] < most - 1 ? places[k] : most - 1, j' avx512
+mutation plain-clamp-portable $file 'places[k] < most ? places[k] : most;' 'places[k] < most - 1 ? places[k] : most - 1;' baseline
+mutation plain-eight $file 'ends[done + 7] <= end; done += 8)' 'ends[done + 6] <= end; done += 8)'
+mutation plain-equal $file 'return differ ? 0 : (int)length;' 'return (int)length;'
+mutation plain-across $file 'for (int k = 1; k < length; k++) sum +=' 'for (int k = 1; k < length - (length == 3); k++) sum +='
+mutation plain-magnitudes $file 'sum += kind == TALLY_TERM_MAGNITUDE ? __builtin_fabs(a) : a;' 'sum += a;'
+mutation plain-chains $file 'for (int c = 1; c < CHAINS; c++) s[0] += s[c];' 'for (int c = 2; c < CHAINS; c++) s[0] += s[c];'
+mutation plain-zeros $file 'return cancelled != 0;' 'return false;'
+mutation plain-zero-of-nothing src/cpu/exact_template.h 'bool plus = n == 0 ||' 'bool plus ='
+mutation plain-run-of-zeros src/cpu/exact_template.h '|| sum == 0) break;' ') break;'
+mutation plain-mean-of-many src/cpu/exact_plain_template.h 'offsets + s, count - s <' 'offsets, count - s <'
+mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
+mutation spread-order src/cpu/cuts_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
+mutation plain-too-many src/cpu/exact_plain_template.h 'return offsets[some] - offsets[0] <= most ? some : 0;' 'return some;'
 
 file=kernels/lib/exact.h
 mutation join-range $file 'b->high > a->high ? b->high : a->high' 'a->high'

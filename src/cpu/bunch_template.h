@@ -32,7 +32,7 @@ TALLY_INLINE TALLY_TARGET void lanes_before(wide *lanes, const row *rows, int64_
 #pragma GCC unroll 4
     for (int g = 0; g < REGISTERS; g++) {
         units mask = *(const units_anywhere *)(taken + ROW - i % ROW + g * WIDTH);
-        units before = *(const units *)(rows[i / ROW] + g * WIDTH), after = *(const units *)(rows[i / ROW + 1] + g * WIDTH);
+        units before = (units) * (const wide *)(rows[i / ROW] + g * WIDTH), after = (units) * (const wide *)(rows[i / ROW + 1] + g * WIDTH);
         lanes[g] = (wide)((after & mask) | (before & ~mask));
     }
 }

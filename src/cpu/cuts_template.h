@@ -49,6 +49,36 @@ static TALLY_TARGET void list_filled(const int64_t *offsets, int64_t count, int6
     *begins = offsets[count];
 }
 
+/* Results of all segments from those of the filled ones, which the result of nothing follows, and room for 64 bytes. No branches: they would be
+ * foretold wrongly. */
+TALLY_INLINE TALLY_TARGET void spread(const int64_t *offsets, int64_t count, int64_t filled, const char *made, const int64_t bytes, char *results) {
+    int64_t s = 0, k = 0;
+#if defined(TALLY_ISA_AVX512)
+    const __m512i none = bytes == 4 ? _mm512_set1_epi32(*(const int32_t_anywhere *)(const void *)(made + filled * 4))
+                                    : _mm512_set1_epi64(*(const int64_t_anywhere *)(const void *)(made + filled * 8));
+    for (; s + 8 <= count; s += 8) {
+        __mmask8 there = _mm512_cmpneq_epi64_mask(_mm512_loadu_si512(offsets + s), _mm512_loadu_si512(offsets + s + 1));
+        __m512i some = _mm512_loadu_si512(made + k * bytes);
+        if (bytes == 4)
+            _mm256_storeu_si256((__m256i *)(void *)(results + s * 4), _mm512_castsi512_si256(_mm512_mask_expand_epi32(none, there, some)));
+        else
+            _mm512_storeu_si512(results + s * 8, _mm512_mask_expand_epi64(none, there, some));
+        k += __builtin_popcount(there);
+    }
+#endif
+    for (; s < count; s++) {
+        int64_t there = offsets[s + 1] != offsets[s];
+        memcpy(results + s * bytes, made + (filled + (-there & (k - filled))) * bytes, (size_t)bytes);
+        k += there;
+    }
+}
+static TALLY_TARGET void spread_4(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results) {
+    spread(offsets, count, filled, made, 4, results);
+}
+static TALLY_TARGET void spread_8(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results) {
+    spread(offsets, count, filled, made, 8, results);
+}
+
 /* ---- lengths ---- */
 
 /* Their sum, which may wrap, and the bits that any has. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "fpenv.h"
 #include "lib/plan.h"
 
 /* ---- measuring ---- */
@@ -216,6 +217,40 @@ int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int ter
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;
+}
+
+/* ---- plain sums ---- */
+
+/* Whether the machine tells that it rounded a result; emulators may not (Valgrind does not). */
+static bool tells_rounding(void) {
+    static _Atomic int found; /* 1: no, 2: yes */
+    if (found == 0) {
+        volatile double one = 1, three = 3, exact, rounded;
+        bool was = tally__take_inexact(), after_exact, after_rounded;
+        exact = one + three;
+        after_exact = tally__take_inexact();
+        rounded = one + three * 0x1p-60;
+        after_rounded = tally__take_inexact();
+        (void)exact, (void)rounded;
+        if (was) tally__raise_inexact();
+        found = after_rounded && !after_exact ? 2 : 1;
+    }
+    return found == 2;
+}
+bool tally__may_be_plain(const void *x, int64_t n) {
+    enum { FEW = 32, LOG2_FEW = 5, DIGITS = 53 };
+    tally__extent extent = tally__cpu_tiles()->measure[0](x, n < FEW ? n : FEW);
+    return extent.zeros || (!extent.special && extent.high + LOG2_FEW - extent.unit <= DIGITS);
+}
+bool tally__sum_plainly(const void *x, const int64_t *offsets, int count, int term, double *sums) {
+    const tally__tiles *tiles = tally__cpu_tiles();
+    bool was, finite, rounded;
+    if (!tells_rounding()) return false;
+    was = tally__take_inexact();
+    finite = (term == TALLY_TERM_MAGNITUDE ? tiles->plain_magnitudes : tiles->plain_values)(x, offsets, count, sums);
+    rounded = tally__take_inexact();
+    if (was || rounded) tally__raise_inexact();
+    return finite && !rounded;
 }
 
 /* ---- one after another ---- */

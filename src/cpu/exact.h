@@ -66,11 +66,11 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one);
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
-/* How many of so many segments, TALLY_BUNCH_MOST at most, have TALLY_BUNCH_VALUES values together; 1 at least. No branches: they would be
+/* How many of so many segments, `most` (a power of two) at most, have TALLY_BUNCH_VALUES values together; 1 at least. No branches: they would be
  * foretold wrongly. */
-static inline int tally__fitting(const int64_t *offsets, int segments) {
+static inline int tally__fitting(const int64_t *offsets, int segments, const int most) {
     int fitting = 1;
-    for (int step = TALLY_BUNCH_MOST / 2; step > 0; step /= 2) {
+    for (int step = most / 2; step > 0; step /= 2) {
         int more = fitting + step <= segments ? fitting + step : fitting;
         fitting = offsets[more] - offsets[0] <= TALLY_BUNCH_VALUES ? more : fitting;
     }
@@ -80,6 +80,12 @@ static inline int tally__fitting(const int64_t *offsets, int segments) {
 /* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when their extents are
  * too far apart for that. */
 int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
+
+/* Whether f64 holds any sum of the first few of n > 0 values of f32: a guess at the others. */
+bool tally__may_be_plain(const void *x, int64_t n);
+/* The sums of `count` <= TALLY_PLAIN_MOST segments of f32, the first of which begins at x, as one f64 each, where all of them are exact. False:
+ * some addition was rounded, or a value is infinite or NaN, or the machine does not tell. */
+bool tally__sum_plainly(const void *x, const int64_t *offsets, int count, int term, double *sums);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
  * of values). 0 limbs: not all of them are finite. */

@@ -76,6 +76,29 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 #define TALLY_IF_PRODUCTS(words) NULL
 #endif
 
+#if !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS)
+#define TALLY_IS_NARROW_SUM 1
+#else
+#define TALLY_IS_NARROW_SUM 0
+#endif
+
+#if TALLY_IS_NARROW_SUM && TALLY_BYTES == 4
+/* Adds values to a number by plain sums of many: how many of n; not all where a sum is not exact, or 0, the sign of which would be lost. Only
+ * what caches hold: to ask whether an addition was rounded waits for all of them, and memory is not read meanwhile. */
+static int64_t TALLY_N(run_plainly)(const TALLY_N(raw) *x, int64_t n, int64_t *words) {
+    const int64_t cached = 1 << 18, together = TALLY_FEW_TILES * TALLY_N(tile);
+    int64_t at = 0;
+    if (n > cached || !tally__may_be_plain(x, n)) return 0;
+    while (at < n) {
+        const int64_t offsets[2] = {0, n - at < together ? n - at : together};
+        double sum;
+        if (!tally__sum_plainly(x + at, offsets, 1, TALLY_SUM_TERM, &sum) || sum == 0) break;
+        tally_add_value(words, TALLY_ORIGIN, sum);
+        at += offsets[1];
+    }
+    return at;
+}
+#endif
 static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
                          tally__node *out) {
     const int64_t settle_every = (int64_t)1 << 10; /* tiles: 2^6 times bins, which change a limb by less than 2^56 */
@@ -87,7 +110,10 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
     (void)kernel, (void)first;
     TALLY_N(clear)(node);
     tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN, TALLY_FIRST_TERM);
-    for (int64_t at = 0, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
+#if TALLY_IS_NARROW_SUM && TALLY_BYTES == 4
+    node->n = TALLY_N(run_plainly)(x, n, node->sum);
+#endif
+    for (int64_t at = node->n, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
         TALLY_N(read_tile)(&tile, &buffers, x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
         node->n += tile.present;
 #ifdef TALLY_KEYS
@@ -264,6 +290,17 @@ static void TALLY_N(range)(const void *values, int64_t n, int64_t *low, int64_t 
 }
 #endif
 
+#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+/* The result of n terms that add up to 0: with the sign on which they agree. */
+static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final, void *result) {
+    bool plus = n == 0 || TALLY_FIRST_TERM == TALLY_TERM_MAGNITUDE || (TALLY_FIRST_TERM == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 1);
+    for (int64_t i = 0; i < n && !plus; i++) {
+        double a = (double)TALLY_N(value)(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : 1;
+        plus = (a != 0 && b != 0) || (tally_bits_f64(a) ^ tally_bits_f64(b)) >= 0;
+    }
+    tally_put(result, plus ? 0.0 : -0.0, final->format);
+}
+#endif
 /* The result of a segment that a bunch leaves unsure. */
 static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const tally__bunch *bunch, int s,
                                    const tally_final *final, void *result) {
@@ -271,24 +308,35 @@ static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(ra
     x += bunch->places[s];
     y += bunch->places[s];
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
-    if (TALLY_N(is_zero)(bunch, s)) { /* with the sign on which its terms agree */
-        bool plus = TALLY_FIRST_TERM == TALLY_TERM_MAGNITUDE || (TALLY_FIRST_TERM == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 1);
-        for (int64_t i = 0; i < n && !plus; i++) {
-            double a = (double)TALLY_N(value)(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : 1;
-            plus = (a != 0 && b != 0) || (tally_bits_f64(a) ^ tally_bits_f64(b)) >= 0;
-        }
-        tally_put(result, plus ? 0.0 : -0.0, final->format);
+    if (TALLY_N(is_zero)(bunch, s)) {
+        TALLY_N(put_zero)(x, y, n, final, result);
         return;
     }
 #endif
     TALLY_N(reduce_run)(kernel, x, y, n, final, result);
 }
+/* Results of a bunch of segments, the first of which begins at x, from their parts. */
+static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, tally__bunch *bunch, const int64_t *lows,
+                                  const int64_t *highs, const tally_final *final, char *results, bool *empty) {
+    int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
+    TALLY_N(conclude_bunch)(bunch, lows, highs, final, results);
+    *empty |= bunch->shortest == 0;
+    for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {
+        char result[TALLY_RESULT_BYTES];
+        if (bunch->sure[s]) continue;
+        TALLY_N(reduce_unsure)(kernel, x, y, bunch, s, final, result);
+        TALLY_N(place)(results, s, result, bytes);
+    }
+}
+
+#if TALLY_IS_NARROW_SUM
+#include "cpu/exact_plain_template.h"
+#endif
 
 /* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
 static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, int count,
                                   const tally_final *final, char *results, bool *empty) {
-    int64_t n = offsets[count] - offsets[0], bytes = (int64_t)tally__result_bytes(kernel, final);
-    int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
+    int64_t n = offsets[count] - offsets[0], lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
     tally__bunch bunch;
     tally__tile tile;
     if (n == 0) return false;
@@ -326,14 +374,7 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     for (int s = 0; s < count; s++)
         TALLY_N(range)((const TALLY_N(base) *)tile.x + bunch.places[s], bunch.lengths[s], &lows[s], &highs[s]);
 #endif
-    TALLY_N(conclude_bunch)(&bunch, lows, highs, final, results);
-    *empty |= bunch.shortest == 0;
-    for (int s = 0; s < count && bunch.unsure > 0; s++) {
-        char result[TALLY_RESULT_BYTES];
-        if (bunch.sure[s]) continue;
-        TALLY_N(reduce_unsure)(kernel, x, y, &bunch, s, final, result);
-        TALLY_N(place)(results, s, result, bytes);
-    }
+    TALLY_N(finish_bunch)(kernel, x, y, &bunch, lows, highs, final, results, empty);
     return true;
 }
 
@@ -342,13 +383,24 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     bool empty = false, quick = TALLY_N(is_quick)(final);
+#if TALLY_IS_NARROW_SUM
+    bool plain = quick && TALLY_N(may_be_plain)(x, offsets, count);
+#endif
     int most = TALLY_BUNCH_MOST / 2; /* segments of a bunch: more where they are short, fewer for a while where one was refused */
     (void)limit;
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * bytes;
+#if TALLY_IS_NARROW_SUM
+        const int together = plain ? TALLY_N(plain_fitting)(from, count - at) : 0;
+        if (together > 0) {
+            plain = TALLY_N(reduce_plain)(kernel, x, from, together, final, to, &empty);
+            at += plain ? together : 0;
+            continue;
+        }
+#endif
         int bunch = (int)(count - at < most ? count - at : most);
-        if (from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch = tally__fitting(from, bunch);
+        if (from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch = tally__fitting(from, bunch, TALLY_BUNCH_MOST);
         if (quick && bunch > 1 && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
             TALLY_N(reduce_bunch)(kernel, x, y, from, bunch, final, to, &empty)) {
             at += bunch;
@@ -371,15 +423,6 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
     return empty ? TALLY_SAW_EMPTY : 0;
 }
 
-/* Results of all segments from those of the filled ones, which the result of nothing follows. No branches: they would be foretold wrongly. */
-static inline void TALLY_N(spread)(const int64_t *offsets, int64_t count, int64_t filled, const char *made, const size_t bytes, char *results) {
-    for (int64_t s = 0, k = 0; s < count; s++) {
-        int64_t there = offsets[s + 1] != offsets[s];
-        int64_t from = filled + (-there & (k - filled));
-        __builtin_memcpy(results + (size_t)s * bytes, made + (size_t)from * bytes, bytes);
-        k += there;
-    }
-}
 /* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so many more. */
 static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
                                                                const int64_t *offsets, int64_t count, int64_t filled,
@@ -390,12 +433,15 @@ static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kern
     tally__cpu_tiles()->list_filled(offsets, count, begins);
     TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
     TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
-    if (bytes == sizeof(float))
-        TALLY_N(spread)(offsets, count, filled, made, sizeof(float), results);
-    else if (bytes == sizeof(double))
-        TALLY_N(spread)(offsets, count, filled, made, sizeof(double), results);
-    else
-        TALLY_N(spread)(offsets, count, filled, made, sizeof(tally_stats), results);
+#ifdef TALLY_KEYS
+    for (int64_t s = 0, k = 0; s < count; s++) {
+        int64_t there = offsets[s + 1] != offsets[s], from = filled + (-there & (k - filled)); /* no branch */
+        __builtin_memcpy(results + (size_t)s * sizeof(tally_stats), made + (size_t)from * sizeof(tally_stats), sizeof(tally_stats));
+        k += there;
+    }
+#else
+    tally__cpu_tiles()->spread[bytes == sizeof(double)](offsets, count, filled, made, results);
+#endif
 }
 static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit, const int64_t *offsets, int64_t count,
                              const tally_final *final, void *results) {
@@ -450,6 +496,7 @@ static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void
 #include "exact_functions.h"
 
 #undef TALLY_FIRST_TERM
+#undef TALLY_IS_NARROW_SUM
 #undef TALLY_IF_SUM
 #undef TALLY_IF_PRODUCTS
 #include "lib/exact_end.h"

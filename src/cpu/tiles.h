@@ -53,7 +53,7 @@ enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
                                     .product_levels = 1, .products_apart = 2, .product_unit = {-46}})
 
 /* A bunch of short segments that share one set of anchors. */
-enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3 };
+enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3, TALLY_PLAIN_MOST = 512 };
 typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
 typedef struct tally__bunch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
@@ -95,6 +95,12 @@ typedef struct tally__tiles {
     tally__tile_sum *both[2];
     void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
     void (*conclude)(tally__bunch *bunch, int what);
+    /* Sums of short segments of f32, the first of which begins at x, and of magnitudes, as if no addition of f64 were rounded, TALLY_PLAIN_MOST
+     * segments at most. Gives whether all are finite. */
+    bool (*plain_values)(const void *x, const int64_t *offsets, int count, double *sums);
+    bool (*plain_magnitudes)(const void *x, const int64_t *offsets, int count, double *sums);
+    /* f64 or f32 from them. Gives whether the values of some segment add up to 0, the sign of which they do not tell. */
+    bool (*round_sums)(const double *sums, const int64_t *offsets, int count, bool is_f64, void *results);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
@@ -103,6 +109,8 @@ typedef struct tally__tiles {
     /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
     int64_t (*count_filled)(const int64_t *offsets, int64_t count);
     void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);
+    /* Results of 4, of 8 bytes of all segments from those of the filled ones, which the result of nothing follows, and room for 64 bytes. */
+    void (*spread[2])(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results);
     /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);

@@ -418,6 +418,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 
 #include "cpu/bins_template.h"
 #include "cpu/bunch_template.h"
+#include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
 
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
@@ -448,9 +449,13 @@ const tally__tiles TALLY_TILES = {
 #endif
     .begin_bunch = begin_bunch,
     .conclude = conclude,
+    .plain_values = plain_values,
+    .plain_magnitudes = plain_magnitudes,
+    .round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,
     .list_filled = list_filled,
+    .spread = {spread_4, spread_8},
     .sum_lengths = {sum_lengths_i32, sum_lengths_i64},
     .add_lengths = {add_lengths_i32, add_lengths_i64},
     .borders = {borders_i32, borders_i64},

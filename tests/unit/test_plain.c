@@ -1,0 +1,133 @@
+/* Sums that one f64 holds, and those that it nearly holds: segments of every length beside one another, in which a value here and there
+ * takes more digits than an f64 has, is infinite or NaN, or cancels what was. All bits are those of the reference; and the caller's flag
+ * that something was rounded, which these sums look at, does not get lost. */
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1};
+enum { OPS = sizeof ops / sizeof *ops };
+
+/* ---- data ---- */
+
+enum { EVEN, TOO_LONG, INFINITE, NOTS, CANCELLING, ZEROS, JUST_FITS, KINDS };
+static const char *const kind_names[KINDS] = {"even", "too long", "infinite", "NaN", "cancelling", "zeros", "just fits"};
+
+/* Multiples of 2^-30 below 1; some of them are of another kind. One in `rarity` is. */
+static double draw(int kind, int64_t rarity, double before, uint64_t *random) {
+    double even = (double)((int64_t)(next_random(random) >> 33) - (1 << 30)) * 0x1p-30;
+    if (random_below(random, rarity) > 0) return kind == ZEROS ? -0.0 : even;
+    switch (kind) {
+    case TOO_LONG: return random_below(random, 2) ? ldexp(even, -30) : ldexp(even, 40);
+    case INFINITE: return random_below(random, 2) ? INFINITY : -INFINITY;
+    case NOTS: return NAN;
+    case CANCELLING: return -before;
+    case ZEROS: return random_below(random, 2) ? 0.0 : before == 0 ? even : -before;
+    case JUST_FITS: return random_below(random, 2) ? 0x1p-45 : 0x1p7; /* 53 bits, or with the sum of a few more */
+    default: return even;
+    }
+}
+static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t *random) {
+    int64_t rarity = (int64_t)1 << random_below(random, 13);
+    double before = 0;
+    for (int64_t i = 0; i < n; i++) {
+        before = draw(kind, kind == ZEROS ? 20 : rarity, before, random);
+        if (type == TALLY_F16 && fabs(before) > 60000) before = 60000;
+        put_number(type, x, i, before);
+    }
+    if (kind == ZEROS && random_below(random, 4) == 0)
+        for (int64_t i = 0; i < n; i++) put_number(type, x, i, -0.0);
+}
+
+/* Lengths: all the same, short ones, 10 to 50, few of each, and some that fill what is kept of rows. */
+static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
+    switch (cut) {
+    case 0: return equal;
+    case 1: return random_below(random, 6);
+    case 2: return 10 + random_below(random, 41);
+    case 3: return random_below(random, 5) ? 0 : random_below(random, 40);
+    case 4: return equal - 1 + 2 * random_below(random, 2); /* the same on average */
+    default: return random_below(random, 10) ? random_below(random, 300) : random_below(random, 3000);
+    }
+}
+enum { CUTS = 6, COUNT = 700 };
+
+/* ---- against the reference ---- */
+
+static void check(const subject *s, tally_array in, const tally_segments *cut, int64_t count) {
+    for (int k = 0; k < OPS; k++)
+        for (int wide = 0; wide < 2; wide++) {
+            const size_t bytes = wide ? 8 : 4;
+            const tally_type type = wide ? TALLY_F64 : TALLY_F32;
+            char *got = scratch(2, (size_t)count * bytes), *wanted = scratch(3, (size_t)count * bytes);
+            now.op = ops[k];
+            tally_status a = perform(context_for(s, TALLY_BACKEND_CPU, 1), ops[k], in, in, cut, (tally_output){got, type, count, 0});
+            tally_status b = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, in, cut, (tally_output){wanted, type, count, 0});
+            EXPECT(a == b, "status %s, of the reference %s", tally_status_name(a), tally_status_name(b));
+            for (now.segment = 0; now.segment < count; now.segment++)
+                EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes, cut ? "a segment" : "the whole");
+        }
+    now.segment = 0;
+}
+static void test_segments(void **unused) {
+    uint64_t random = seed;
+    (void)unused;
+    for (int round = 0; round < (quick ? 2 : 12); round++)
+        for (tally_type type = TALLY_F16; type <= TALLY_F32; type++)
+            for (int kind = 0; kind < KINDS; kind++)
+                for (int lengths = 0; lengths < CUTS; lengths++) {
+                    const subject s = {TALLY_SUM, type, (tally_nan)random_below(&random, 2), 0, TALLY_BEST};
+                    const int64_t equal = 1 + random_below(&random, 5), count = 1 + random_below(&random, COUNT);
+                    int64_t offsets[COUNT + 1] = {random_below(&random, 9)};
+                    for (int64_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + draw_length(lengths, equal, &random);
+                    void *x = scratch(0, (size_t)offsets[count] * 4);
+                    const tally_segments cut = tally_offsets(offsets, TALLY_I64, count);
+                    draw_values(type, x, offsets[count], kind, &random);
+                    now.type = type, now.nan = s.nan, now.data = kind_names[kind], now.size = offsets[count];
+                    check(&s, tally_in(x, type, offsets[count]), &cut, count);
+                }
+}
+static void test_wholes(void **unused) {
+    static const int64_t most[] = {20, 1100, 4200, 30000};
+    uint64_t random = seed + 1;
+    (void)unused;
+    for (int round = 0; round < (quick ? 2 : 20); round++)
+        for (tally_type type = TALLY_F16; type <= TALLY_F32; type++)
+            for (int kind = 0; kind < KINDS; kind++)
+                for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
+                    const subject s = {TALLY_SUM, type, (tally_nan)random_below(&random, 2), 0, TALLY_BEST};
+                    const int64_t n = 1 + random_below(&random, most[k]);
+                    void *x = scratch(0, (size_t)n * 4);
+                    draw_values(type, x, n, kind, &random);
+                    now.type = type, now.nan = s.nan, now.data = kind_names[kind], now.size = n;
+                    check(&s, tally_in(x, type, n), NULL, 1);
+                }
+}
+
+/* ---- the flag ---- */
+
+/* A sum that is exact, and one that is rounded, by a caller whose flag is down and by one whose flag is up. */
+static void test_flag(void **unused) {
+    static const float exact[3] = {1, 2, 3}, rounded[3] = {1, 0x1p-40f, 3};
+    volatile double third = 1;
+    float out;
+    (void)unused;
+    for (int was = 0; was < 2; was++)
+        for (int is_rounded = 0; is_rounded < 2; is_rounded++) {
+            feclearexcept(FE_ALL_EXCEPT);
+            if (was) third = third / 3; /* feraiseexcept may raise another unit's flag */
+            EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(is_rounded ? rounded : exact, TALLY_F32, 3), tally_out(&out, TALLY_F32, 1)));
+            EXPECT(!was || fetestexcept(FE_INEXACT), "the caller's flag was lowered");
+            EXPECT(out == (is_rounded ? 4 : 6), "the sum is %g", (double)out);
+        }
+    feclearexcept(FE_ALL_EXCEPT);
+    EXPECT(third < 1, "1 / 3 is %g", third);
+}
+
+int main(int argc, char **argv) {
+    int skipped = begin_program(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_wholes), cmocka_unit_test(test_flag)};
+    return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
+}
