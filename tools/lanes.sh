@@ -4,13 +4,48 @@
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
 #   gpu          NVRTC and no GPU: compiles GPU kernels, in the build of make check (build/gpu-kernels.tsv has a table of them)
-# tools/setup.sh lanes installs what they need. Instruction sets are shared out among the lanes, which take minutes to
-# build: gcc, as in make check, has all, the others the baseline.
+# tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints what it leaves to
+# others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments on the simulator. gcc, as in make check, has all;
+# the others have the baseline instruction set, and of the operators' kernels (not those of exact sums, which are small):
+#   asan, tsan   a part under the sanitizer, each operator in one of them and each kind of code path in both: in order, exact, arg, bits,
+#                counts, extremes, two passes, logsumexp, two inputs. What they spare is linked from the build of make check, where there
+#                is one, and tested as well. Nor do they compile by NVRTC (test_jit, test_gpu_user): make check and gpu do.
+#   aarch64      one of each kind optimised as it is shipped, the others with -Og
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lane=${1-}
 dir=$PWD/build/$lane
+spared_by_asan="prod max argmax minmax any or xor mean stats norminf sumsq"
+spared_by_tsan="min argmin all count and var norm1 norm2"
+spared_by_aarch64="prod max argmax any all or xor mean stats norm1 norminf sumsq"
+for kernel in $spared_by_asan; do
+    [[ " $spared_by_tsan " != *" $kernel "* ]] || { echo "$kernel is spared by asan and tsan both" >&2; exit 2; }
+done
 
+spare() { # spare HOW KERNEL...: sets the options for it
+    local how=$1 from=""
+    shift
+    spared=(-DTALLY_SPARED= -DTALLY_SPARED_FROM=)
+    [ -z "${WHOLE-}" ] || return 0
+    if [ "$how" = linked ]; then
+        if [ ! -f build/libtally-simt.so ]; then
+            echo "No build of make check to take kernels from: all are compiled"
+            return
+        fi
+        from=$PWD/build
+        cmake --build build -j "$(nproc)" --target tally_objects tally_simt >/dev/null # up to date
+        echo "kernels of $*: SKIPPED by the sanitizer here, taken from make check and tested (WHOLE=1 has all)"
+    else
+        echo "kernels of $*: optimised as they are shipped: SKIPPED here, tested with -Og (WHOLE=1 has all)"
+    fi
+    local IFS=';'
+    spared=("-DTALLY_SPARED=$*" "-DTALLY_SPARED_FROM=$from")
+}
+without_nvrtc() {
+    [ -z "${WHOLE-}" ] || return 0
+    echo "what test_jit and test_gpu_user compile by NVRTC: SKIPPED here; make check does where NVRTC is found, the lane gpu runs test_jit"
+    export TALLY_NVRTC=/nonexistent
+}
 build() { # build OPTION_OF_CMAKE...
     echo "test_gpu_rows, test_gpu_segments, segments of test_gpu_user: SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
     cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" >"$dir.configure.log" || { cat "$dir.configure.log"; return 1; }
@@ -19,7 +54,9 @@ build() { # build OPTION_OF_CMAKE...
 sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
     export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=print_suppressions=0:suppressions=$PWD/tools/leaks.supp
-    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline
+    spare linked $spared_by_asan
+    without_nvrtc
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline "${spared[@]}"
 }
 fuzz_one() { # fuzz_one NAME
     local seeds=$PWD/tests/fuzz/corpus/${1#fuzz_} log=$dir/$1.log
@@ -52,7 +89,9 @@ tsan)
     # Archer tells the sanitizer how OpenMP synchronises; libomp itself is not instrumented and is to be ignored.
     archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
     [ -f "$archer" ] || { echo "tsan: no $archer: install libomp-dev" >&2; exit 1; }
-    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread -DTALLY_ISAS=baseline
+    spare linked $spared_by_tsan
+    without_nvrtc
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread -DTALLY_ISAS=baseline "${spared[@]}"
     export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
     unit_tests
     ;;
@@ -66,7 +105,8 @@ aarch64)
         (cd "$packages" && $apt update && $apt download {libcmocka-dev,libcmocka0,libmpfr-dev,libmpfr6,libgmp-dev,libgmp10}:arm64 2>&1 | grep -v unsandboxed) || true
         for package in "$packages"/*.deb; do dpkg-deb -x "$package" "$packages"; done
     fi
-    build -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DARM64_PACKAGES="$packages"
+    spare compiled $spared_by_aarch64
+    build -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DARM64_PACKAGES="$packages" "${spared[@]}"
     unit_tests
     ;;
 gpu)
@@ -86,7 +126,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,9s/^# \?//p' "$0" >&2
+    sed -n '2,15s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

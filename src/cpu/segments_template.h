@@ -9,7 +9,8 @@
 #define TALLY_SEGMENT_KINDS
 enum { TALLY_BUNCH = 64, TALLY_NARROW_SLOT = TALLY_SMALL_COLUMNS / 2, TALLY_WIDE_SLOT = TALLY_SMALL_COLUMNS };
 
-/* What a bunch's segments are. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so are those of segments that it lacks. */
+/* What a bunch's segments are, which is no matter of types. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so are those of segments
+ * that it lacks. */
 typedef struct tally__kinds {
     _Alignas(64) int32_t lengths[TALLY_BUNCH];
     int32_t there[TALLY_BUNCH]; /* which values of a slot there are: a bit for each, the lowest for the first */
@@ -22,7 +23,7 @@ enum {
     TALLY_SEEN_SHORT = TALLY_SEEN_LONG - 2
 };
 enum { TALLY_CAREFUL = 1 << 30 };
-TALLY_INLINE TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t *offsets, int count) {
+TALLY_APART TALLY_TARGET void tally__kinds_of(tally__kinds *kinds, const int64_t *offsets, int count) {
     int32_t seen = 0;
     for (int s = 0; s < count; s++) {
         int64_t n = offsets[s + 1] - offsets[s];
@@ -45,7 +46,7 @@ typedef int64_t tally__eight __attribute__((vector_size(64), may_alias));
 
 /* Lists the segments of more than `most` values, TALLY_WIDE_SLOT or fewer: how many. */
 typedef int32_t tally__list[TALLY_BUNCH + 16];
-TALLY_INLINE TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count, const int32_t most, int32_t *list) {
+TALLY_APART TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count, int32_t most, int32_t *list) {
     int listed = 0;
 #if defined(TALLY_ISA_AVX512)
     if (count == TALLY_BUNCH) {
@@ -254,10 +255,7 @@ static TALLY_TARGET int TALLY_N(segments)(const tally__kernel *kernel, const voi
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * (int64_t)sizeof(TALLY_N(result));
         tally__kinds kinds;
-        if (bunch == TALLY_BUNCH)
-            tally__kinds_of(&kinds, from, TALLY_BUNCH);
-        else
-            tally__kinds_of(&kinds, from, bunch);
+        tally__kinds_of(&kinds, from, bunch);
         if (kinds.seen == TALLY_SEEN_LONG)
             saw |= TALLY_N(other_segments)(x, y, limit, from, NULL, bunch, final, to);
         else

@@ -496,7 +496,7 @@ static void test_compiler(void **state) {
                     {"typedef int64_t", "typedef int32_t", "another size than the description"},
                     {"TALLY_NODE(X) TALLY_COLUMN(X)", "TALLY_NODE(X) X(int64_t, sum) X(int64_t, more)", "more"},
                     {"#include \"lib/plain.h\"", "", "user.h("}};
-    tally_context *context = context_of(TALLY_BACKEND_CUDA);
+    tally_context *context;
     tally__spec spec;
     tally__unit unit;
     tally__image image;
@@ -505,6 +505,7 @@ static void test_compiler(void **state) {
         print_message("SKIPPED: %s\n", tally_message());
         skip();
     }
+    context = context_of(TALLY_BACKEND_CUDA);
     for (int i = 0; i < ROWS; i += quick ? 7 : 1) {
         tally_operator definition = operator_of(&rows[i]);
         now = (scene){.data = rows[i].name};
