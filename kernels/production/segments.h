@@ -90,11 +90,13 @@ enum {
     TALLY_N(values_room) = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
     TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
-    /* Of TALLY_WARP segments with their ends 28 have more than 8 values and 4 at least one: 8 values and an end for each. Or 28 have none, and wait for
-     * nothing. Or they are fewer, the last that a warp looks at. */
+    /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these wait, a segment has 8 values and an end on
+     * average; if all others are empty, a value and 8 ends. And there may be fewer than TALLY_WARP, where a warp looks last. */
     TALLY_N(value_bytes) = TALLY_BYTES * TALLY_KERNEL_INPUTS,
-    TALLY_N(most_waiting) = TALLY_N(values_room) / (TALLY_N(value_bytes) <= 4 ? 8 * TALLY_N(value_bytes) + TALLY_END_BYTES : TALLY_N(value_bytes) + 8 * TALLY_END_BYTES) +
-                            4 * TALLY_TEAM_WARPS
+    TALLY_N(if_others_wait) = 8 * TALLY_N(value_bytes) + TALLY_END_BYTES,
+    TALLY_N(if_others_are_empty) = TALLY_N(value_bytes) + 8 * TALLY_END_BYTES,
+    TALLY_N(least_each) = TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
+    TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_TEAM_WARPS
 };
 /* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
 typedef struct TALLY_N(waiting) {
@@ -119,7 +121,8 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) leaves[TALLY_N(most_leaves)];
 } TALLY_N(shared);
 
-/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments before all have come to that tile: one list will do. */
+/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments before all have come to that tile: one list
+ * will do. */
 typedef struct TALLY_N(all_shared) {
     TALLY_N(shared) of[TALLY_MOST_ROOMS];
     uint16_t list[TALLY_N(most_waiting)];
@@ -190,10 +193,10 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     const tally_cut_work *cut = &work->cut;
     const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
     const int64_t values = tally_apart(to.value, from.value), own = tally_apart(to.segment, from.segment);
-    o->is_good = from.segment >= 0 && from.segment <= cut->count && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
+    o->is_good = from.segment >= 0 && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
                  from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
                  values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
-    if (o->is_good && own == 0) o->is_good = tally_offset(cut, from.segment) >= to.value; /* or it owned one; nobody looks at ends then */
+    if (o->is_good && own == 0) o->is_good = tally_offset(cut, from.segment) >= to.value; /* it would own one; nobody else looks at that end */
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
     const tally_piece ends = {cut->offsets, 4 * (cut->count + 1), 4 * from.segment, 4 * (int32_t)own + 4, 0};

@@ -40,6 +40,39 @@ TALLY_ENTRY(test_warp, 1) {
     out[7] = tally_shuffle(v, TALLY_WARP); /* the lane modulo 32 */
 }
 
+/* A thread behind a team brings rounds of words, from x, to two rooms by turns; the team adds up what their neighbours have of each. */
+enum { TEAM = 2 * TALLY_WARP, GATE_ROUNDS = 9 };
+typedef struct two_rooms {
+    uint32_t words[2][TEAM], turn[TEAM];
+    tally_gate come[2], left[2];
+} two_rooms;
+TALLY_ENTRY(test_gates, 1) {
+    TALLY_SHARED(two_rooms, rooms);
+    const int32_t thread = tally_thread();
+    uint32_t sum = 0;
+    if (thread < 2) {
+        tally_make_gate(&rooms->come[thread], 1);
+        tally_make_gate(&rooms->left[thread], TEAM);
+    }
+    tally_barrier();
+    for (int32_t round = 0; thread < TEAM && round < GATE_ROUNDS; round++) {
+        tally_pass_gate(&rooms->come[round % 2], round / 2);
+        rooms->turn[thread] = rooms->words[round % 2][thread];
+        tally_team_barrier(TEAM);
+        sum += rooms->turn[(thread + 1) % TEAM];
+        tally_team_barrier(TEAM);
+        tally_reach_gate(&rooms->left[round % 2]);
+    }
+    for (int32_t round = 0; thread == TEAM && round < GATE_ROUNDS; round++) {
+        tally_gate *come = &rooms->come[round % 2];
+        if (round >= 2) tally_pass_gate(&rooms->left[round % 2], round / 2 - 1);
+        tally_fill_gate(come, TEAM * 4);
+        for (int32_t half = 0; half < 2; half++)
+            tally_copy_bulk(rooms->words[round % 2] + half * TEAM / 2, work.x + 4 * (round * TEAM + half * TEAM / 2), TEAM * 2, half, come);
+    }
+    if (thread < TEAM) words(work.result)[tally_block() * TEAM + thread] = sum;
+}
+
 /* Sums by halves in shared memory; then rounds of writing what the neighbour reads. */
 TALLY_ENTRY(test_barrier, 1) {
     TALLY_SHARED(words_of_block, sum);
@@ -221,6 +254,24 @@ TALLY_ENTRY(test_deadlock, 1) {
         tally_warp_barrier();
 }
 
+/* At a barrier of the others; a gate that fewer reach than it was made for; more room than the launch gives. */
+TALLY_ENTRY(test_stranger, 1) {
+    words(work.result)[number()] = 1;
+    tally_team_barrier(TALLY_WARP);
+}
+TALLY_ENTRY(test_closed_gate, 1) {
+    TALLY_SHARED(tally_gate, gate);
+    if (tally_thread() == 0) tally_make_gate(gate, tally_threads() + 1);
+    tally_barrier();
+    tally_reach_gate(gate);
+    tally_pass_gate(gate, 0);
+    words(work.result)[number()] = 1;
+}
+TALLY_ENTRY(test_no_room, 1) {
+    TALLY_SHARED_ROOM(room, 16);
+    room[0] = 0;
+    words(work.result)[number()] = (uint32_t)room[0];
+}
 TALLY_ENTRY(test_livelock, 1) {
     while (tally_load_fresh((const uint64_t *)(void *)work.nodes) != 1) {
     }

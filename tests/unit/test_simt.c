@@ -162,6 +162,25 @@ static void test_barriers(void **state) {
     for_all_shapes("test_warp_barrier", 4, check_warp_barrier);
 }
 
+static void test_bringing(void **state) {
+    enum { BLOCKS = 3, WORDS = TEAM * GATE_ROUNDS };
+    (void)state;
+    for (int k = 0; k < SCHEDULES; k++) {
+        tally_work work = {.x = device(WORDS * 4), .result = device(BLOCKS * TEAM * 4)};
+        uint32_t *x = (uint32_t *)(uintptr_t)work.x;
+        schedule_number(k);
+        for (int i = 0; i < WORDS; i++) x[i] = (uint32_t)(i * i);
+        assert_int_equal(launch("test_gates", BLOCKS, TEAM + TALLY_WARP, work), 0);
+        for (int i = 0; i < BLOCKS * TEAM; i++) {
+            uint32_t sum = 0;
+            for (int round = 0; round < GATE_ROUNDS; round++) sum += x[round * TEAM + (i + 1) % TEAM];
+            assert_int_equal(((uint32_t *)work.result)[i], sum);
+        }
+        discard(x);
+        discard(work.result);
+    }
+}
+
 static void check_atomics(const shot *s) {
     const int32_t *told = s->work.result, *swapped = told + s->all;
     int most = s->work.user, bits = 0;
@@ -312,12 +331,15 @@ static void test_divergence(void **state) {
     expect_fault("test_deadlock", 2, 64, "of its warp at the");
     expect_fault("test_misaligned_load", 1, 64, "not a multiple of 16");
     expect_fault("test_too_much_shared", 1, 64, "40000 more");
+    expect_fault("test_stranger", 1, 64, "whose it is not");
+    expect_fault("test_no_room", 1, 32, "the launch gives 0");
 }
 
 static void test_livelocks(void **state) {
     (void)state;
     expect_fault("test_livelock", 3, 40, "livelock");
     expect_fault("test_atomic_livelock", 3, 40, "livelock");
+    expect_fault("test_closed_gate", 2, 40, "livelock");
 }
 
 /* What the sentence tells: who, where, and how to see it again. */
@@ -446,7 +468,7 @@ static void test_memory(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, nothing_left)
-        TEST(test_places),    TEST(test_warps),    TEST(test_barriers),  TEST(test_atomic_words), TEST(test_loads),
+        TEST(test_places),    TEST(test_warps),    TEST(test_barriers), TEST(test_bringing),  TEST(test_atomic_words), TEST(test_loads),
         TEST(test_blocks),    TEST(test_counters), TEST(test_schedules), TEST(test_callers),      TEST(test_divergence),
         TEST(test_livelocks), TEST(test_sentence), TEST(test_races),     TEST(test_memory),
     };
