@@ -32,7 +32,7 @@
  *                                 threads have reached the gate; who passes it waits for that, and sees what they wrote before. Nobody may wait
  *                                 for a phase while the one before it has not ended
  *     tally_fill_gate(gate, bytes)  tally_copy_bulk(to, from, bytes, stays, gate)
- *                                 one thread reaches the gate, whose phase does not end before as many bytes have come, and begins to copy them to
+ *                                 one thread reaches the gate, whose phase does not end before as many bytes, some, have come, and begins to copy them to
  *                                 shared memory, each copy at addresses and of a size that are multiples of 16; whether caches had better keep
  *                                 them. TALLY_HAS_BULK: whether the device can
  *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share

@@ -226,6 +226,10 @@ TALLY_FN void TALLY_N(begin_copies)(char *room, tally_gate *gate, const TALLY_N(
     const int32_t ends = o->ends_come && o->own > 0 ? tally_rounded(&o->ends) : 0;
     /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured. */
     const int32_t stays = o->values < 16 * o->own;
+    if (each + other + ends == 0) {
+        tally_reach_gate(gate);
+        return;
+    }
     tally_fill_gate(gate, each + other + ends);
     if (each > 0) tally_copy_bulk(room + o->x.room, o->x.memory + o->x.at - tally_skew(&o->x), each, stays, gate);
     if (other > 0) tally_copy_bulk(room + o->y.room, o->y.memory + o->y.at - tally_skew(&o->y), other, stays, gate);
@@ -283,7 +287,7 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(shared) *shar
             continue;
         }
         if (!is_none) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-        tally_fill_gate(&shared[here].come, 0);
+        tally_reach_gate(&shared[here].come);
         if (is_none) return;
     }
 }
