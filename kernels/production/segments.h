@@ -389,7 +389,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
     TALLY_N(group_of_leaves) before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
-    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = *work.saw;
+    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.saw);
     tally_edge from = {0, 0, 0, 0}, to = from;
     if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
     if ((saw & TALLY_SAW_BAD_CUT) != 0) return;
