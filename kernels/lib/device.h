@@ -66,7 +66,7 @@ typedef struct tally_quad {
 #define TALLY_SHARED(type, name)   \
     __shared__ __align__(16) type name##_shared; \
     type *const name = &name##_shared
-#define TALLY_SHARED_ROOM(name, bytes)                        \
+#define TALLY_SHARED_ROOM(name, bytes)                  \
     extern __shared__ __align__(16) char name##_room[]; \
     char *const name = name##_room
 

@@ -176,7 +176,7 @@ TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile)
 TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_TEAM_WARPS - 1) / TALLY_TEAM_WARPS; }
 
 #ifdef TALLY_IN_PARTS
-/* Up to TALLY_WARP listed segments of about the same length, by as many lanes each as there are for it; of at most 64 values by one, as a rule. */
+/* Up to TALLY_WARP listed segments of about the same length, by as many lanes each as there are for it: one, where they are more than 16. */
 TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
     const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;

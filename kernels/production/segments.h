@@ -281,14 +281,17 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(shared) *shar
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
         if (round > 0) tally_pass_gate(&shared[TALLY_N(room_of)(cut, round - 1)].come, TALLY_N(phase_of)(cut, round - 1));
         shared[here].is_none = is_none;
-        if (!is_none) shared[here].opening = opening;
-        if (!is_none && opening.is_good) {
-            TALLY_N(begin_copies)(rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS), &shared[here].come, &opening);
-            continue;
+        if (is_none) {
+            tally_reach_gate(&shared[here].come);
+            return;
         }
-        if (!is_none) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-        tally_reach_gate(&shared[here].come);
-        if (is_none) return;
+        shared[here].opening = opening;
+        if (opening.is_good)
+            TALLY_N(begin_copies)(rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS), &shared[here].come, &opening);
+        else {
+            tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+            tally_reach_gate(&shared[here].come);
+        }
     }
 }
 

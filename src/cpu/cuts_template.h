@@ -56,7 +56,7 @@ TALLY_INLINE TALLY_TARGET void spread(const int64_t *offsets, int64_t count, int
 #if defined(TALLY_ISA_AVX512)
     const __m512i none = bytes == 4 ? _mm512_set1_epi32(*(const int32_t_anywhere *)(const void *)(made + filled * 4))
                                     : _mm512_set1_epi64(*(const int64_t_anywhere *)(const void *)(made + filled * 8));
-    for (; s + 8 <= count; s += 8) {
+    for (; bytes <= 8 && s + 8 <= count; s += 8) {
         __mmask8 there = _mm512_cmpneq_epi64_mask(_mm512_loadu_si512(offsets + s), _mm512_loadu_si512(offsets + s + 1));
         __m512i some = _mm512_loadu_si512(made + k * bytes);
         if (bytes == 4)
@@ -77,6 +77,9 @@ static TALLY_TARGET void spread_4(const int64_t *offsets, int64_t count, int64_t
 }
 static TALLY_TARGET void spread_8(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results) {
     spread(offsets, count, filled, made, 8, results);
+}
+static TALLY_TARGET void spread_stats(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results) {
+    spread(offsets, count, filled, made, (int64_t)sizeof(tally_stats), results);
 }
 
 /* ---- lengths ---- */

@@ -433,15 +433,7 @@ static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kern
     tally__cpu_tiles()->list_filled(offsets, count, begins);
     TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
     TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
-#ifdef TALLY_KEYS
-    for (int64_t s = 0, k = 0; s < count; s++) {
-        int64_t there = offsets[s + 1] != offsets[s], from = filled + (-there & (k - filled)); /* no branch */
-        __builtin_memcpy(results + (size_t)s * sizeof(tally_stats), made + (size_t)from * sizeof(tally_stats), sizeof(tally_stats));
-        k += there;
-    }
-#else
-    tally__cpu_tiles()->spread[bytes == sizeof(double)](offsets, count, filled, made, results);
-#endif
+    tally__cpu_tiles()->spread[bytes == sizeof(float) ? 0 : bytes == sizeof(double) ? 1 : 2](offsets, count, filled, made, results);
 }
 static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit, const int64_t *offsets, int64_t count,
                              const tally_final *final, void *results) {

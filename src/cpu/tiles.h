@@ -109,8 +109,8 @@ typedef struct tally__tiles {
     /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
     int64_t (*count_filled)(const int64_t *offsets, int64_t count);
     void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);
-    /* Results of 4, of 8 bytes of all segments from those of the filled ones, which the result of nothing follows, and room for 64 bytes. */
-    void (*spread[2])(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results);
+    /* Results of 4, of 8 bytes, or tally_stats of all segments from those of the filled ones, which the result of nothing follows, and room for 64 bytes. */
+    void (*spread[3])(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results);
     /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);

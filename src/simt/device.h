@@ -40,8 +40,8 @@ TALLY_FN int32_t tally_blocks(void) { return tally__simt->here->blocks; }
 TALLY_FN int32_t tally_lane(void) { return tally__simt->here->thread % TALLY_WARP; }
 TALLY_FN int32_t tally_warp(void) { return tally__simt->here->thread / TALLY_WARP; }
 
-#define tally_barrier() tally__simt->barrier(0, TALLY_SIMT_HERE)
 #define tally_team_barrier(threads) tally__simt->barrier(threads, TALLY_SIMT_HERE)
+#define tally_barrier() tally_team_barrier(tally_threads())
 #define tally_warp_barrier() ((void)tally__simt->meet(TALLY_SIMT_WARP_BARRIER, 0, 0, TALLY_SIMT_HERE))
 #define tally_fence() tally__simt->fence()
 #define tally_shuffle(v, lane) tally__simt->meet(TALLY_SIMT_SHUFFLE, v, lane, TALLY_SIMT_HERE)

@@ -198,10 +198,9 @@ static int ended_thread(const block *b) {
     return w * TALLY_WARP + (w < MOST_WARPS ? first_of(b->warps[w].ended) : 0);
 }
 
-static void wait_for_team(int32_t threads, const char *site) {
+static void wait_for_team(int32_t team, const char *site) {
     thread *self = machine.now;
     block *b = self->block;
-    const int team = threads == 0 ? b->threads : threads;
     warp *w = self->warp;
     char *order = &b->order[b->turn];
     if (self->place.thread >= team || team > b->threads)

@@ -27,7 +27,7 @@ typedef struct tally__simt_words {
     int32_t traces;                /* whether there is a trace to be told what is seen */
     void *(*shared)(size_t bytes, size_t alignment, const char *site);
     void *(*room)(size_t bytes, const char *site); /* what the launch gives */
-    void (*barrier)(int32_t threads, const char *site); /* the first so many of the block; 0: all of it */
+    void (*barrier)(int32_t threads, const char *site); /* the first so many of the block */
     uint32_t (*meet)(tally__simt_meeting meeting, uint32_t value, int32_t argument, const char *site);
     void (*fence)(void);
     void (*before_atomic)(const void *p, size_t bytes);
