@@ -351,9 +351,36 @@ TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_
     return edge;
 }
 
+enum { TALLY_EDGE_SAMPLES = 4 * TALLY_EDGES_BLOCK };
 typedef struct tally_edges_shared {
     tally_bracket ends[2]; /* of the first edge of the block, and of the first behind it */
+    int64_t sampled[TALLY_EDGE_SAMPLES]; /* where segments lie between these two, equally many apart */
 } tally_edges_shared;
+
+/* The block's threads ask at once for samples of the segments between its edges; afterwards each thread's own lies between two samples that follow one
+ * another. */
+TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t origin, int64_t position, tally_bracket all, int64_t *sampled) {
+    const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_EDGE_SAMPLES + 1;
+    const int32_t count = (int32_t)(width / step);
+    int32_t low = 0, high = count;
+    TALLY_UNROLL_CUT
+    for (int32_t k = 0; k < TALLY_EDGE_SAMPLES / TALLY_EDGES_BLOCK; k++) {
+        const int32_t i = k * TALLY_EDGES_BLOCK + tally_thread();
+        const int64_t at = all.low + i * step;
+        if (i < count) sampled[i] = tally_position(cut, origin, at, tally_offset(cut, at));
+    }
+    tally_barrier();
+    while (low < high) { /* samples below `low` lie before the position, those from `high` on do not */
+        const int32_t middle = (low + high) / 2;
+        if (sampled[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < count) all.high = all.low + low * step, all.high_position = sampled[low];
+    if (low > 0) all.low += (low - 1) * step + 1, all.low_position = sampled[low - 1];
+    return all;
+}
 
 /* A thread for each edge: those of a block lie between two that warps have narrowed down. Clears what tiles count on. */
 TALLY_ENTRY(tally_cut_edges, 4) {
@@ -370,14 +397,15 @@ TALLY_ENTRY(tally_cut_edges, 4) {
         if (at == 0)
             b.high = b.high_position = 0;
         else if (b.high_position >= at)
-            tally_narrow_bracket(cut, origin, at, cut->count / tally_blocks() / 8 + 1, &b);
+            tally_narrow_bracket(cut, origin, at, cut->count / tally_blocks() / 4 + 1, &b);
         else
             b.low = b.high; /* beyond all */
         if (tally_lane() == 0) shared->ends[tally_warp()] = b;
     }
     tally_barrier();
+    const tally_bracket all = {shared->ends[0].low, shared->ends[1].high, shared->ends[0].low_position, shared->ends[1].high_position};
+    const tally_bracket between = tally_sample_bracket(cut, origin, position, all, shared->sampled);
     if (i > cut->tiles) return;
-    const tally_bracket between = {shared->ends[0].low, shared->ends[1].high, shared->ends[0].low_position, shared->ends[1].high_position};
     if (i == 0 || i == cut->tiles) /* whatever the index says, every segment is some tile's */
         segment = i == 0 ? 0 : cut->count;
     else if (tally_find_edge(cut, origin, between, position, &segment, &value)) {
