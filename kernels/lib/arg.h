@@ -11,6 +11,7 @@
 #define TALLY_HAS_INDEX
 #include "lib/records.h"
 
+TALLY_FN int32_t TALLY_N(is_better)(TALLY_K a, TALLY_K b) { return TALLY_BETTER(a, b); }
 TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     TALLY_N(column) a;
     (void)y;

@@ -1,7 +1,7 @@
 /* How segments are shared out to tiles: Merrill and Garland's merge path, in bytes ("Merge-based parallel sparse matrix-vector
  * multiplication", 2016), with the edges of tiles moved to borders of leaves.
  *
- * A segment lies at a position: the bytes of all values before it, and 4 for each segment before it, its end marker. Borders are TALLY_TILE_BYTES
+ * A segment lies at a position: the bytes of all values before it, and those of an offset, 4 or 8, for each segment before it, its end marker. Borders are TALLY_TILE_BYTES
  * apart, so that values and empty segments are shared alike. A tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK before the
  * border; else it is in the segment that runs over the border, at the first of its leaves that begins there or behind. Tile t owns the segments that
  * begin between its edges, and reads the values between them: neighbours take the same edge from memory, so that each value is read by one tile, and
@@ -16,7 +16,7 @@
 enum {
     TALLY_TILE_BYTES = 28 << 10, /* three blocks of two rooms each fit a multiprocessor of sm_90 */
     TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */
-    TALLY_END_BYTES = 4,
+    TALLY_END_BYTES = 4, /* of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 4096,
@@ -27,7 +27,8 @@ enum {
 /* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a
  * multiple of 16: a room. A block has TALLY_MOST_ROOMS of them, to copy one tile while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs) * TALLY_LEAF_BYTES_EACH)
-#define TALLY_TILE_ROOM(inputs) ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 1) + 2 * TALLY_END_BYTES + 15) / 16 * 16)
+#define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (lib/strips.h) */
+#define TALLY_TILE_ROOM(inputs) ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 1) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + 112 + 127) / 128 * 128)
 enum {
     TALLY_MOST_ROOMS = 2,
     TALLY_TEAM_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
@@ -88,7 +89,7 @@ TALLY_FN int32_t tally_place_of(int64_t at) { return at < 0 ? -1 : at > INT32_MA
 
 /* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * TALLY_END_BYTES);
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * (uint64_t)cut->offset_bytes);
 }
 /* log2 of the bytes of a leaf, of both inputs. */
 TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return cut->leaf * cut->weight > TALLY_LEAF_BYTES_EACH ? 13 : 12; }

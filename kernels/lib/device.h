@@ -9,7 +9,7 @@
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
  *     tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it anew, and keeps no registers for it till here
- *     TALLY_SHARED_ROOM(name, bytes)   a `char *name` to so much more of it, which the launch gives
+ *     TALLY_SHARED_ROOM(name, bytes)   a `char *name` to so much more of it, at a multiple of 128, which the launch gives
  *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
  *     tally_team_barrier(threads) the same for its first so many, whole warps; of one kernel always as many
  *     tally_warp_barrier()        the same for a whole warp
@@ -67,7 +67,7 @@ typedef struct tally_quad {
     __shared__ __align__(16) type name##_shared; \
     type *const name = &name##_shared
 #define TALLY_SHARED_ROOM(name, bytes)                  \
-    extern __shared__ __align__(16) char name##_room[]; \
+    extern __shared__ __align__(128) char name##_room[]; \
     char *const name = name##_room
 
 TALLY_FN int32_t tally_thread(void) { return (int32_t)threadIdx.x; }

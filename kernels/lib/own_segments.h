@@ -13,6 +13,16 @@ TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
     return mine;
 }
 
+/* A warp's first segment of each turn is TALLY_TEAM behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
+ * one by one. */
+typedef struct TALLY_N(turns) {
+    int32_t first, apart;
+} TALLY_N(turns);
+TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
+    const TALLY_N(turns) few = {tally_warp(), TALLY_TEAM_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
+    return own <= TALLY_TEAM / 2 ? few : many;
+}
+
 /* ---- leaf by leaf, by all warps ---- */
 
 /* Runs of leaves, each a lane's: that of lane 0 is the end of a segment that began before the tile, that of lane 1 the beginning of one that ends behind
@@ -23,22 +33,32 @@ typedef struct TALLY_N(runs) {
 } TALLY_N(runs);
 TALLY_FN int32_t TALLY_N(leaves_in)(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF; }
 
-/* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. */
-TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(shared) *shared) {
+#include "lib/strips.h"
+
+/* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. Where values are sums of strips already, these do. */
+TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(node) *leaves, const TALLY_N(strips) *strips) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1), of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
     TALLY_ROLLED
     for (int32_t k = TALLY_TEAM_WARPS - 1 - tally_warp(); k < all; k += TALLY_TEAM_WARPS) { /* the last warps have least of what follows */
         const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)), n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
         const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + TALLY_N(leaves_in)(n), skip = leaf * TALLY_DEVICE_LEAF;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip, left = n - skip;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip, left = n - skip < TALLY_DEVICE_LEAF ? n - skip : TALLY_DEVICE_LEAF;
         const TALLY_N(opening) *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
         const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;
-        const TALLY_N(node) node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, first * TALLY_DEVICE_LEAF);
+        TALLY_N(node) node;
+#ifdef TALLY_IN_STRIPS
+        if (strips != 0)
+            node = TALLY_N(node_by_warp)(work, o->from.value, strips, at, left);
+        else
+#else
+        (void)strips;
+#endif
+            node = TALLY_N(shared_leaf)(tile->x + at, tile->y + at, left, first * TALLY_DEVICE_LEAF);
         if (tally_lane() != 0) continue;
         if (k < of_edges)
             *TALLY_N(node_at)(work->nodes, (run == 0 ? o->from.place + o->from.leaf : o->to_place) + leaf) = node;
         else
-            shared->leaves[k - of_edges] = node;
+            leaves[k - of_edges] = node;
     }
 }
 /* The results of those that stay, a warp for each. */
@@ -55,35 +75,40 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
     }
 }
 
-/* The end of a segment that began before the tile, the beginning of one that ends behind it, which is no longer its own then, and where the tile
- * has few, segments of several leaves, which are closed at once. True: the latter are done. */
-TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
-    const int32_t lane = tally_lane(), own = lane - TALLY_N(edge_runs);
+/* Runs of the segments that run over the tile's edges, lanes 0 and 1's; the second is no longer its own. */
+TALLY_FN TALLY_N(runs) TALLY_N(runs_of_edges)(const tally_work *work, TALLY_N(tile) *tile) {
+    const int32_t lane = tally_lane();
     const uint32_t values = (uint32_t)tile->values;
     const uint32_t first = tile->own > 0 ? TALLY_N(end_of)(tile, 0) : values, last = tile->own > 0 ? TALLY_N(end_of)(tile, tile->own) : values;
-    const int32_t runs_over = tile->own > 0 && last > values;
     TALLY_N(runs) mine = {0, 0, 0};
-    if (runs_over) tile->own--;
-    const uint32_t behind = runs_over ? TALLY_N(end_of)(tile, tile->own) : values;
+    if (tile->own > 0 && last > values) tile->own--;
+    const uint32_t behind = last > values ? TALLY_N(end_of)(tile, tile->own) : values;
     if ((int32_t)last < 0 || behind > values) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-    if (tile->own <= TALLY_WARP - TALLY_N(edge_runs)) {
-        const TALLY_N(span) span = TALLY_N(span_of)(tile, own, own >= 0 && own < tile->own);
-        if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
-    }
-    const uint32_t some = tally_ballot(mine.n > 0);
-    if (some == 0 && !runs_over && first == 0) return 0;
     if (lane < TALLY_N(edge_runs)) {
         const uint32_t edge = lane == 0 ? first : behind, at = edge < values ? edge : values;
         const int64_t place = lane == 0 ? tile->opening->from.place : tile->opening->to_place; /* none: of no cut */
         mine.at = lane == 0 ? 0 : (int32_t)at;
         mine.n = place < 0 ? 0 : (int32_t)(lane == 0 ? at : values - at);
     }
+    return mine;
+}
+/* Their leaves, and where the tile has few segments, those of the ones of several leaves, which are closed at once. How many of its own are done then,
+ * none, the long ones or all: other warps need not wait for those that close them. */
+enum { TALLY_N(done_none), TALLY_N(done_long), TALLY_N(done_all) };
+TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(shared) *shared) {
+    const int32_t own = tally_lane() - TALLY_N(edge_runs);
+    if (tile->own <= TALLY_WARP - TALLY_N(edge_runs)) {
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, own, own >= 0 && own < tile->own);
+        if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
+    }
+    if (!tally_any(mine.n > 0)) return TALLY_N(done_none);
+    const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
     mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
-    TALLY_N(put_runs)(work, tile, mine, shared);
-    if (some == 0) return 0; /* the same in all warps */
+    TALLY_N(put_runs)(work, tile, mine, shared->leaves, 0);
+    if (some == 0) return TALLY_N(done_none); /* the same in all warps */
     tally_team_barrier(TALLY_TEAM);
     TALLY_N(close_runs)(work, tile, mine, some, shared);
-    return 1;
+    return __builtin_popcount(some) == tile->own ? TALLY_N(done_all) : TALLY_N(done_long);
 }
 
 /* ---- segments of few values, each by a thread ---- */
@@ -117,23 +142,6 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 #endif
 }
 
-/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
-enum { TALLY_N(long_length) = 16 };
-TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
-    const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
-    return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
-}
-
-/* A warp's first segment of each turn is TALLY_TEAM behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
- * one by one. */
-typedef struct TALLY_N(turns) {
-    int32_t first, apart;
-} TALLY_N(turns);
-TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
-    const TALLY_N(turns) few = {tally_warp(), TALLY_TEAM_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
-    return own <= TALLY_TEAM ? few : many;
-}
-
 #ifndef TALLY_IN_PARTS
 /* Segments of more than 64 values, those of `many` lanes, by the warp, one after the other; their nodes become results together, as far as registers allow. */
 TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
@@ -151,13 +159,14 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
 }
 #endif
 
-/* The lanes' segments i, whatever they are; those that wait are counted. */
-TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, TALLY_N(waiting) *waiting) {
+/* The lanes' segments i, whatever they are, but for those that wait; whether the lane's does in *waits. */
+TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, TALLY_N(span) *its, int32_t *waits) {
     const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
-    const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= 8;
+    *its = span;
+    *waits = TALLY_N(waits)(span, is_closed);
+    const int32_t is_mine = is_there && !*waits && span.n <= 8;
     int32_t saw = span.saw;
-    if (waits) tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
     if (tally_any(is_mine)) {
         TALLY_N(node) node = TALLY_N(nothing)();
         if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, 8);
@@ -172,10 +181,17 @@ TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile)
 
 /* ---- segments that have waited ---- */
 
+#ifdef TALLY_IN_PARTS
+/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
+enum { TALLY_N(long_length) = 16 };
+TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
+    const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
+    return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
+}
+
 /* What each warp has of so many. */
 TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_TEAM_WARPS - 1) / TALLY_TEAM_WARPS; }
 
-#ifdef TALLY_IN_PARTS
 /* Up to TALLY_WARP listed segments of about the same length, by as many lanes each as there are for it: one, where they are more than 16. */
 TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
@@ -198,12 +214,37 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
     }
     return saw;
 }
+TALLY_FN void TALLY_N(clear_waiting)(TALLY_N(waiting) *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
+
+/* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
+TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
+    const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
+    const int32_t mine = (int32_t)waiting->counted[last - lane], until = TALLY_N(sum_until)(mine);
+    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
+    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
+    if (count == 0) return 0;
+    const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
+    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+        const int32_t i = first + lane * turns.apart;
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
+        const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
+        uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
+        if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
+        if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
+    }
+    if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
+    tally_team_barrier(TALLY_TEAM);
+    if (tally_warp() == TALLY_TEAM_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
+    return TALLY_N(take_all_listed)(work, tile, list, longs, count);
+}
 #else
 /* Whether a segment is one thread's, and how many segments it takes for that to pay. Measured: lanes are better for values of 8 bytes, of which a
  * thread has no room for all columns, and where a value costs much, which makes threads wait for the longest of their segments. */
 #ifdef TALLY_USER_TEXT
 #define TALLY_COLUMNS_FIT (!TALLY_USER_KEEPS_ORDER && sizeof(TALLY_N(column)) <= 4)
-#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4 && !defined(TALLY_HAS_INDEX)
+#elif defined(TALLY_HAS_INDEX)
+#define TALLY_COLUMNS_FIT 1
+#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4
 #define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 8)
 #else
 #define TALLY_COLUMNS_FIT 0
@@ -229,48 +270,13 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
     }
     return saw;
 }
-/* The `count` listed segments, those of this warp. */
-TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
-    /* By threads, as many as there are; by lanes, so many at a time, a share that is the same for all warps. */
-    enum { TOGETHER = TALLY_WARP / TALLY_DEVICE_SMALL_COLUMNS };
-    const int32_t share = (TALLY_N(share_of)(count) + TOGETHER - 1) / TOGETHER * TOGETHER;
-    const int32_t most = (TALLY_COLUMNS_FIT && share > TALLY_COLUMNS_PAY) || share > TALLY_WARP ? TALLY_WARP : share;
-    int32_t saw = 0;
-    (void)longs; /* none of them waits */
-    for (int32_t k = tally_warp() * most; k < count; k += TALLY_TEAM_WARPS * most)
-        saw |= TALLY_N(take_listed)(work, tile, listed + k, count - k < most ? count - k : most);
-    return saw;
-}
 #undef TALLY_COLUMNS_FIT
 #undef TALLY_COLUMNS_PAY
 #endif
 
-TALLY_FN void TALLY_N(clear_waiting)(TALLY_N(waiting) *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
-
-/* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
-TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
-    const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
-    const int32_t mine = (int32_t)waiting->counted[last - lane], until = TALLY_N(sum_until)(mine);
-    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
-    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
-    if (count == 0) return 0;
-    const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
-        const int32_t i = first + lane * turns.apart;
-        const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
-        const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
-        uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
-        if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
-        if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
-    }
-    if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
-    tally_team_barrier(TALLY_TEAM);
-    if (tally_warp() == TALLY_TEAM_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
-    return TALLY_N(take_all_listed)(work, tile, list, longs, count);
-}
-
 /* ---- all of its own ---- */
 
+#ifdef TALLY_IN_PARTS
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
     const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
@@ -279,9 +285,75 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
+        int32_t waits;
+        TALLY_N(span) span;
         if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
-        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, waiting);
+        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &span, &waits);
+        if (waits) tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
     }
     tally_team_barrier(TALLY_TEAM);
     return saw | TALLY_N(take_waiting)(work, tile, is_closed, waiting, list);
 }
+#else
+/* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp waits for another. */
+TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, uint16_t *list) {
+    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM, lane = tally_lane();
+    const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
+    int32_t saw = 0, listed = 0;
+    for (int32_t first = turns.first; first < own || listed > 0; first += TALLY_TEAM) {
+        if (first < own) {
+            int32_t waits;
+            TALLY_N(span) span;
+            if (may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw)) continue;
+            const int32_t i = first + lane * turns.apart;
+            saw |= TALLY_N(take_short)(work, tile, i, is_closed, &span, &waits);
+            const uint32_t some = tally_ballot(waits);
+            if (waits) list[listed + __builtin_popcount(some & (((uint32_t)1 << lane) - 1))] = (uint16_t)i;
+            listed += __builtin_popcount(some);
+            if (listed < TALLY_WARP) continue;
+        }
+        tally_warp_barrier();
+        saw |= TALLY_N(take_listed)(work, tile, list, listed < TALLY_WARP ? listed : TALLY_WARP);
+        listed = listed < TALLY_WARP ? 0 : listed - TALLY_WARP;
+        const uint16_t other = lane < listed ? list[TALLY_WARP + lane] : 0;
+        tally_warp_barrier();
+        if (lane < listed) list[lane] = other;
+    }
+    return saw;
+}
+#endif
+
+#ifdef TALLY_IN_STRIPS
+/* All that the tile has, by strips: what was seen in *saw; false, if its values are too far apart: it has lost them. */
+TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) edges, TALLY_N(all_shared) *all, int32_t *saw) {
+    const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
+    const int32_t count = (before + tile->values + TALLY_N(strip) - 1) / TALLY_N(strip);
+    TALLY_N(in_strips) *const in = &all->in_strips;
+    uint16_t *const list = all->list + warp * TALLY_N(most_listed);
+    TALLY_N(strips) strips = {(char *)(uint64_t)(tile->x - before), before, 0, 0};
+    TALLY_N(column) range = TALLY_N(identity)();
+    int32_t is_none = 0, listed = 0;
+    if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(in->borders, before, &edges);
+    if (warp == TALLY_TEAM_WARPS - 2) TALLY_N(clear_around)(&strips, tile->values, count);
+    *saw |= TALLY_N(mark_own)(work, tile, in->borders, before, list, &listed, &is_none);
+    tally_team_barrier(TALLY_TEAM);
+    if (tally_thread() < TALLY_N(edge_runs)) in->edge_at[lane] = edges.at, in->edge_n[lane] = edges.n;
+    TALLY_N(add_strips)(&strips, count, in->borders, &range);
+    range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
+    range.least = tally_warp_min(range.least);
+    if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
+    tally_team_barrier(TALLY_TEAM);
+    range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
+    range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
+    strips.spread = TALLY_N(spread_of)(range);
+    strips.high = (int32_t)(range.most >> 23) - 126;
+    if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_meet) + (tile->values >= TALLY_N(few_strips) * TALLY_N(strip)))) return 0; /* the same in all threads */
+    const int32_t is_edge = lane < TALLY_N(edge_runs), of_first = TALLY_N(leaves_in)(in->edge_n[0]), of_both = of_first + TALLY_N(leaves_in)(in->edge_n[1]);
+    edges.at = is_edge ? in->edge_at[lane] : 0;
+    edges.n = is_edge ? in->edge_n[lane] : 0;
+    edges.until = lane == 0 ? of_first : of_both;
+    TALLY_N(put_runs)(work, tile, edges, 0, &strips);
+    *saw |= TALLY_N(close_own)(work, tile, list, listed, &strips);
+    return 1;
+}
+#endif

@@ -75,10 +75,12 @@ TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
 }
 /* Every sum of n of these is a multiple of the last bit of the smallest, and less than n times the power of two above the largest: no more than
  * 53 bits. Of an exponent's 8 bits 0 stands for 1, and a significand has 24. Where all are 0, so are the exponents. */
-TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) {
-    const int32_t high = (int32_t)(a.most >> 23), low = (int32_t)((a.least + 1) >> 23), log2_n = 32 - __builtin_clz(((uint32_t)n - 1) | 1);
-    return high < 255 && high - (low > 1 ? low : 1) + log2_n <= 53 - 24;
+TALLY_FN int32_t TALLY_N(spread_of)(TALLY_N(column) a) {
+    const int32_t high = (int32_t)(a.most >> 23), low = (int32_t)((a.least + 1) >> 23);
+    return high < 255 ? high - (low > 1 ? low : 1) : INT32_MAX / 2;
 }
+TALLY_FN int32_t TALLY_N(log2_of)(int32_t n) { return 32 - __builtin_clz(((uint32_t)n - 1) | 1); }
+TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) { return TALLY_N(spread_of)(a) + TALLY_N(log2_of)(n) <= 53 - 24; }
 TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
     TALLY_N(node) a;
     a.n = n;

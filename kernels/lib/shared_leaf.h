@@ -24,6 +24,9 @@ TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t
 #define TALLY_MAY_SKIP 0
 #endif
 
+#ifdef TALLY_HAS_INDEX
+#include "lib/shared_search.h"
+#else
 /* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one comes behind them ---- */
 
 #define TALLY_EACH(k) ((k) < n ? TALLY_N(column_of)(x, y, k) : TALLY_N(identity)())
@@ -137,8 +140,6 @@ TALLY_FN TALLY_N(node) TALLY_N(lanes_node)(const TALLY_T *x, const TALLY_T *y, i
 #undef TALLY_UNROLL_LANES
 #undef TALLY_ROWS_ROLLED
 
-#include "lib/shared_parts.h"
-
 /* ---- a leaf, by a warp; the same node in each lane ---- */
 
 #ifdef TALLY_USER_TEXT
@@ -196,6 +197,12 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 #endif
 }
 #endif
+#endif /* TALLY_HAS_INDEX */
+
+#include "lib/shared_parts.h"
+
+/* ---- any leaf, by a warp ---- */
+
 TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
 #ifdef TALLY_IN_PARTS
     (void)y, (void)first;

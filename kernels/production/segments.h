@@ -21,6 +21,11 @@
 #define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(TALLY_N(result)))
 #endif
 
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_SOME _Pragma("unroll 4")
+#else
+#define TALLY_UNROLL_SOME
+#endif
 #include "lib/cut.h"
 #include "lib/leaf.h"
 #include "lib/fold.h"
@@ -36,16 +41,17 @@
 #else
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
 #endif
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_SOME _Pragma("unroll 4")
-#else
-#define TALLY_UNROLL_SOME
-#endif
 
 /* ---- results ---- */
 
 /* Writes the result of segment base + i; gives what is to be told of it. */
 TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32_t i, TALLY_N(node) node) {
+#ifdef TALLY_IS_NARROW_SUM
+    if (work->user && node.n > 0 && !node.sum.lost && node.sum.p[1] == 0) { /* as a rule */
+        ((float *)work->result + base)[i] = (float)node.sum.p[0];
+        return 0;
+    }
+#endif
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
@@ -79,7 +85,7 @@ TALLY_FN void TALLY_N(tell_seldom)(const tally_work *work, int32_t saw) {
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     int32_t all = 0;
     if (!tally_any(saw != 0)) return;
-    TALLY_UNROLL
+    TALLY_ROLLED
     for (int32_t bit = TALLY_SAW_EMPTY; bit <= TALLY_SAW_BAD_CUT; bit *= 2) all |= tally_any(saw & bit) ? bit : 0;
     if (tally_lane() == 0) TALLY_N(tell_seldom)(work, all);
 }
@@ -90,6 +96,7 @@ enum {
     TALLY_N(values_room) = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
     TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
+#ifdef TALLY_IN_PARTS
     /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these wait, a segment has 8 values and an end on
      * average; if all others are empty, a value and 8 ends. And there may be fewer than TALLY_WARP, where a warp looks last. */
     TALLY_N(value_bytes) = TALLY_BYTES * TALLY_KERNEL_INPUTS,
@@ -97,11 +104,16 @@ enum {
     TALLY_N(if_others_are_empty) = TALLY_N(value_bytes) + 8 * TALLY_END_BYTES,
     TALLY_N(least_each) = TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
     TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_TEAM_WARPS
+#else
+    TALLY_N(most_waiting) = 2 * TALLY_TEAM /* of each warp fewer than TALLY_WARP, and as many more at once */
+#endif
 };
+#ifdef TALLY_IN_PARTS
 /* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
 typedef struct TALLY_N(waiting) {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } TALLY_N(waiting);
+#endif
 /* What the warp that brings tiles has found about one, for the team. */
 typedef struct TALLY_N(opening) {
     tally_edge from;
@@ -110,22 +122,51 @@ typedef struct TALLY_N(opening) {
     int32_t values, own; /* values, segments of its own */
     int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
     uint32_t origin;             /* as a tile has it */
+    int32_t are_wide;            /* offsets of 8 bytes come, which become places */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
+    int32_t is_dense;                        /* values of x lie side by side */
 } TALLY_N(opening);
 
 typedef struct TALLY_N(shared) {
     TALLY_N(opening) opening;
     int32_t is_none;       /* there is no tile any more, and no opening */
     tally_gate come, left; /* it has been copied; the team's warps are done with it */
+#ifdef TALLY_IN_PARTS
     TALLY_N(waiting) waiting;
+#endif
     TALLY_N(node) leaves[TALLY_N(most_leaves)];
 } TALLY_N(shared);
 
-/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments before all have come to that tile: one list
- * will do. */
+/* What lib/strips.h needs to take a tile: borders in each strip, 0 before and after, and the range of values that each warp has found. */
+typedef struct TALLY_N(strips) TALLY_N(strips);
+#if defined(TALLY_IS_NARROW_SUM) && TALLY_BYTES == 4 && TALLY_NAN == 0
+#define TALLY_IN_STRIPS
+enum { TALLY_N(most_strips) = (TALLY_N(values_room) + 16 - 1) / TALLY_STRIP_BYTES + 1 };
+typedef struct TALLY_N(in_strips) {
+    uint32_t borders[TALLY_N(most_strips)], most[TALLY_TEAM_WARPS], least[TALLY_TEAM_WARPS];
+    int32_t edge_at[2], edge_n[2]; /* what runs over the tile's edges: place and length, so that no registers keep it */
+} TALLY_N(in_strips);
+/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, and of fewer than 4, on average, one by one. So a warp has so
+ * many at most. */
+enum {
+    TALLY_N(least_in_strips) = 48,
+    TALLY_N(most_in_turns) = TALLY_N(values_room) / (4 * TALLY_BYTES + TALLY_END_BYTES),
+    TALLY_N(most_listed) = (TALLY_N(most_in_turns) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP,
+    TALLY_N(list_room) = TALLY_TEAM_WARPS * TALLY_N(most_listed) > TALLY_N(most_waiting) ? TALLY_TEAM_WARPS * TALLY_N(most_listed) : TALLY_N(most_waiting)
+};
+#else
+enum { TALLY_N(list_room) = TALLY_N(most_waiting) };
+#endif
+
+/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips, before all have come to that tile: one
+ * list will do. */
 typedef struct TALLY_N(all_shared) {
     TALLY_N(shared) of[TALLY_MOST_ROOMS];
-    uint16_t list[TALLY_N(most_waiting)];
+    int32_t told; /* what is known to all */
+    uint16_t list[TALLY_N(list_room)];
+#ifdef TALLY_IN_STRIPS
+    TALLY_N(in_strips) in_strips;
+#endif
 } TALLY_N(all_shared);
 /* The round-th tile of a block goes where the one `rooms` before it was, which is 1 or 2, and there it is the phase-th. */
 TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & (cut->rooms - 1); }
@@ -183,9 +224,9 @@ TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
 TALLY_FN int32_t TALLY_N(is_dense)(const tally_work *work, const char *values, int64_t stride) {
     return stride == TALLY_BYTES && tally_source_of(values, stride, TALLY_BYTES).is_aligned && !TALLY_IS_APART(work);
 }
-/* Offsets of 4 bytes are read as they lie; others become places in the tile. */
+/* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are read. */
 TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t origin) {
-    return cut->offset_bytes == 4 && cut->offsets != 0 && (uint64_t)cut->offsets % 4 == 0 && origin <= INT32_MAX;
+    return cut->offsets != 0 && (uint64_t)cut->offsets % (uint64_t)cut->offset_bytes == 0 && (cut->offset_bytes == 8 || origin <= INT32_MAX);
 }
 
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
@@ -195,30 +236,33 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     const int64_t values = tally_apart(to.value, from.value), own = tally_apart(to.segment, from.segment);
     o->is_good = from.segment >= 0 && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
                  from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
-                 values * cut->weight + own * TALLY_END_BYTES <= TALLY_N(values_room);
+                 values * cut->weight + own * cut->offset_bytes <= TALLY_N(values_room);
     if (o->is_good && own == 0) o->is_good = tally_offset(cut, from.segment) >= to.value; /* it would own one; nobody else looks at that end */
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
-    const tally_piece ends = {cut->offsets, 4 * (cut->count + 1), 4 * from.segment, 4 * (int32_t)own + 4, 0};
+    const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)own + 1), 0};
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;
     o->own = (int32_t)own;
     o->x = o->y = x;
+    o->x.room = o->y.room = (int32_t)((uint64_t)(x.memory + x.at) % 128 / 16 * 16); /* as in memory, which is faster */
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
-        o->y.room = (x.bytes + 31) / 16 * 16;
+        o->y.room += (x.bytes + 31) / 16 * 16;
     }
     o->ends = ends;
-    o->ends.room = o->y.room + (x.bytes + 31) / 16 * 16;
+    o->ends.room = o->y.room + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
     const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
+    o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
     o->ends_come = own == 0 || (TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends));
     o->x_at = o->x.room + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
     o->ends_at = o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0);
-    o->origin = are_offsets ? (uint32_t)from.value : 0;
+    o->are_wide = are_offsets && cut->offset_bytes == 8;
+    o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void TALLY_N(begin_copies)(char *room, tally_gate *gate, const TALLY_N(opening) *o) {
@@ -251,20 +295,35 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
     const tally_cut_work *cut = &work->cut;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
     if (TALLY_N(ends_are_offsets)(cut, o->from.value))
-        tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM);
+        tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM); /* 8 bytes are two of 4 */
     else if (cut->offsets == 0) { /* of rows */
         const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
         for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
-    } else if ((uint64_t)cut->offsets % 8 == 0 && cut->offset_bytes == 8) {
-        const int64_t *offsets = (const int64_t *)(const void *)cut->offsets + o->from.segment;
-        TALLY_UNROLL_SOME
-        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM)
-            places[i] = tally_place_of(tally_apart(offsets[i], o->from.value));
     } else {
         TALLY_ROLLED
         for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM)
             places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
     }
+}
+
+/* Offsets of 8 bytes become places, which take the first half of their room. All are read before any is overwritten, as places lie before what is still to be
+ * read. */
+TALLY_FN void TALLY_N(narrow_ends)(const TALLY_N(opening) *o, char *ends) {
+    enum { EACH = 4 };
+    TALLY_ROLLED
+    for (int32_t first = tally_thread(); first - tally_thread() <= o->own; first += EACH * TALLY_TEAM) {
+        int32_t places[EACH];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < EACH; k++) {
+            const int32_t i = first + k * TALLY_TEAM;
+            places[k] = i <= o->own ? tally_place_of(tally_apart(((const int64_t *)(const void *)ends)[i], o->from.value)) : 0;
+        }
+        tally_team_barrier(TALLY_TEAM);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < EACH; k++)
+            if (first + k * TALLY_TEAM <= o->own) ((int32_t *)(void *)ends)[first + k * TALLY_TEAM] = places[k];
+    }
+    tally_team_barrier(TALLY_TEAM);
 }
 
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a room. By one thread. */
@@ -295,18 +354,20 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(shared) *shar
     }
 }
 
-/* The tile, once it has come. False: it is none. */
-TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *room) {
+/* The tile, once it has come, or again, as its values are gone. False: it is none. */
+TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *room, int32_t is_again) {
+    const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
-    if (!o->values_come) {
+    if (!values_come) {
         TALLY_N(copy_values)(work, &o->x, work->x_stride, room);
         if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, room);
     }
-    if (!o->ends_come) TALLY_N(copy_ends)(work, o, room);
-    if (!o->values_come || !o->ends_come) {
+    if (!ends_come) TALLY_N(copy_ends)(work, o, room);
+    if (!values_come || !ends_come) {
         tally_copied();
         tally_team_barrier(TALLY_TEAM);
     }
+    if (o->are_wide && !is_again) TALLY_N(narrow_ends)(o, room + o->ends_at);
     tile->opening = o;
     tile->values = o->values;
     tile->own = o->own;
@@ -320,20 +381,41 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 #include "lib/own_segments.h"
 
 /* A tile's segments, by the team; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(shared) *shared, uint16_t *list, char *room) {
-    TALLY_N(tile) tile;
-    if (!TALLY_N(read_tile)(work, &tile, &shared->opening, room)) return 0;
-    const int32_t is_closed = TALLY_N(put_leaves)(work, &tile, shared);
-    return TALLY_N(take_own)(work, &tile, is_closed, &shared->waiting, list);
-}
-TALLY_FN int32_t TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *shared, char *room) {
     int32_t saw = 0;
+    TALLY_N(tile) tile;
+    TALLY_N(runs) edges;
+    TALLY_ROLLED
+    for (int32_t is_again = 0;; is_again = 1) {
+        if (!TALLY_N(read_tile)(work, &tile, &shared->opening, room, is_again)) return 0;
+        edges = TALLY_N(runs_of_edges)(work, &tile);
+#ifdef TALLY_IN_STRIPS
+        if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
+        if (is_again || !shared->opening.is_dense || tile.own < TALLY_N(least_in_strips) || tile.values <= 4 * tile.own) break;
+        if (TALLY_N(take_strips)(work, &tile, edges, all, &saw)) return saw;
+#else
+        break;
+#endif
+    }
+    const int32_t done = TALLY_N(put_leaves)(work, &tile, edges, shared);
+    if (done == TALLY_N(done_all)) return saw;
+#ifdef TALLY_IN_PARTS
+    return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), &shared->waiting, all->list);
+#else
+    return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), all->list + 2 * TALLY_WARP * tally_warp());
+#endif
+}
+TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
     for (int32_t round = 0;; round++) {
         const int32_t here = TALLY_N(room_of)(&work->cut, round);
         TALLY_N(shared) *const its = &shared->of[here];
         tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
-        if (its->is_none) return saw;
-        saw |= TALLY_N(take_tile)(work, its, shared->list, rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        if (its->is_none) return;
+        const int32_t saw = TALLY_N(take_tile)(work, shared, its, rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        if (tally_any((saw & ~tally_look32(&shared->told)) != 0)) { /* once for each that there is, more or less */
+            TALLY_N(tell)(work, saw);
+            tally_or32(&shared->told, saw);
+        }
         tally_warp_barrier();
         if (tally_lane() == 0) tally_reach_gate(&its->left);
     }
@@ -343,15 +425,21 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     TALLY_SHARED(TALLY_N(all_shared), shared);
     TALLY_SHARED_ROOM(rooms, work.cut.rooms * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
     if (tally_warp() < TALLY_MOST_ROOMS) {
+#ifdef TALLY_IN_PARTS
         TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);
+#endif
         if (tally_lane() == 0) {
             tally_make_gate(&shared->of[tally_warp()].come, 1);
             tally_make_gate(&shared->of[tally_warp()].left, TALLY_TEAM_WARPS);
         }
     }
+#ifdef TALLY_IN_STRIPS
+    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_SEGMENTS_BLOCK) shared->in_strips.borders[strip] = 0;
+#endif
+    if (tally_thread() == 0) shared->told = 0;
     tally_barrier();
     if (tally_warp() < TALLY_TEAM_WARPS)
-        TALLY_N(tell)(&work, TALLY_N(take_tiles)(&work, shared, rooms));
+        TALLY_N(take_tiles)(&work, shared, rooms);
     else if (tally_lane() == 0)
         TALLY_N(bring_tiles)(&work, shared->of, rooms);
 }
@@ -423,6 +511,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 #undef TALLY_SPANS
 #undef TALLY_RESULT_SIZE
 #undef TALLY_IN_PARTS
+#undef TALLY_IN_STRIPS
 #ifdef TALLY_QUICK
 #include "lib/quick_end.h"
 #endif

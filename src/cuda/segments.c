@@ -35,17 +35,17 @@ static tally_status measure(job *j) {
     cut->weight = j->call->spec->type == TALLY_STRUCT ? TALLY_LEAF_BYTES_EACH / (int32_t)kernel->leaf
                                                       : (int32_t)kernel->value_bytes * j->call->spec->inputs;
     cut->leaf = (int32_t)kernel->leaf;
+    cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
     TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 && bytes < INT64_MAX / 64, NO_MEMORY,
                 "%lld values in %lld segments are more than a GPU has memory for", (long long)count, (long long)j->results);
-    bytes += TALLY_END_BYTES * j->results;
+    cut->offset_bytes = j->plan != NULL ? j->plan->cut.offset_bytes : j->cut.cut == TALLY_OFFSETS ? cut->index_bytes : count <= INT32_MAX ? 4 : 8;
+    bytes += cut->offset_bytes * j->results;
     cut->count = j->results;
     cut->tiles = bytes / TALLY_TILE_BYTES + 1;
     TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)count, (long long)j->results);
     cut->cells = (bytes >> tally_leaf_shift(cut)) + 2;
     cut->index = j->call->index;
-    cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
-    cut->offset_bytes = j->plan != NULL ? j->plan->cut.offset_bytes : j->cut.cut == TALLY_OFFSETS ? cut->index_bytes : count <= INT32_MAX ? 4 : 8;
     cut->row = j->cut.cut == TALLY_ROWS ? j->cut.length : 0;
     return TALLY_OK;
 }

@@ -249,20 +249,61 @@ static const float *wide_values(const ragged *r, int turn) {
     return x;
 }
 
+/* In each segment numbers near 1 that cancel, but not before all of the first half are added up, and others smaller by `binades`, with bits to their last, which
+ * are the sum; and segments of zeros. */
+static const float *narrow_values(const ragged *r, int64_t binades) {
+    float *x = scratch(X, (size_t)r->values * sizeof *x + 1), *first = x;
+    double last_bit = 0x1p-23;
+    for (int64_t k = 0; k < binades; k++) last_bit /= 2;
+    for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
+        const int64_t n = r->lengths[s];
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t mirrored = n - 1 - i;
+            if (s % 11 == 3 || s % 11 == 7)
+                first[i] = s % 11 == 7 && i % 3 == 1 ? 0.0f : -0.0f;
+            else if (i % 4 == 1 || mirrored % 4 == 1 || i == mirrored)
+                first[i] = (float)(last_bit * (double)(0x800001 + 2 * ((s + i) % 7)));
+            else
+                first[i] = i < mirrored ? 1.0f + 0x1p-23f * (float)(1 + (s + i) % 1000) : -first[mirrored];
+        }
+    }
+    return x;
+}
+
+static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, int64_t binades, int turn) {
+    ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
+    while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
+    problem p = {.s = s, .r = r, .x = (const char *)(binades < 0 ? wide_values(&r, turn) : narrow_values(&r, binades))};
+    char *wanted = scratch(WANTED, result_bytes(s) * (size_t)count + 1);
+    set_scene(s, CANCELLATION, r.values);
+    p.y = p.x;
+    p.due = reduce_slices(s, p.x, p.y, &p.r, wanted);
+    p.wanted = wanted;
+    compare_device(&p, TALLY_OFFSETS, turn % 2 ? TALLY_I64 : TALLY_I32, turn);
+}
+
 static void test_ranges(void **state) {
     static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9};
     const subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST};
     (void)state;
-    for (int turn = 0; turn < (quick ? 2 : 6); turn++) {
-        ragged r = {.lengths = scratch(LENGTHS, 600 * sizeof(int64_t))};
-        while (r.count < 600) r.values += r.lengths[r.count] = lengths[(turn < 3 ? r.count : r.count % 3) % 12], r.count++;
-        problem p = {.s = &s, .r = r, .x = (const char *)wide_values(&r, turn)};
-        char *wanted = scratch(WANTED, result_bytes(&s) * (size_t)r.count + 1);
-        set_scene(&s, CANCELLATION, r.values);
-        p.y = p.x;
-        p.due = reduce_slices(&s, p.x, p.y, &p.r, wanted);
-        p.wanted = wanted;
-        compare_device(&p, TALLY_OFFSETS, TALLY_I32, turn);
+    for (int turn = 0; turn < (quick ? 2 : 6); turn++) compare_lengths(&s, lengths, turn < 3 ? 12 : 3, 600, -1, turn);
+}
+
+/* Sums by strips (lib/strips.h): as many borders as there is room for and more, lengths that one thread adds up and those that it does not, spreads of
+ * values that it can and cannot do. */
+static void test_strips(void **state) {
+    static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27}, mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};
+    static const int64_t longs[] = {951, 5, 952, 7, 4, 3, 1024, 3, 0, 9, 11, 13, 6, 7, 5, 4, 10, 40, 3, 30, 0, 7, 7, 4, 3, 8, 9, 16, 21, 28, 5, 5, 5, 7};
+    static const int64_t giant[] = {40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 7300};
+    static const int64_t spreads[] = {3, 21, 24, 20, 22, 23, 12, 19};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F32, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (int turn = 0; turn < (quick ? 3 : 8); turn++) {
+        const subject *s = &some[turn % 4 == 3 ? 1 : turn % 8 == 6 ? 2 : 0];
+        compare_lengths(s, borders, 21, 1500, spreads[turn], turn);
+        compare_lengths(s, mixed, 16, 700, spreads[turn], turn + 1);
+        compare_lengths(s, longs, 34, 300, spreads[turn], turn + 2);
+        compare_lengths(s, giant, 33, 70, spreads[turn], turn + 3);
     }
 }
 
@@ -403,11 +444,14 @@ static void test_warm(void **state) {
 
 /* ---- what is no cut ---- */
 
-static void expect_refused(tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
-    subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST};
+/* In order and exact, by an index of 4 bytes, unless only 8 can say it, and of 8. */
+static void expect_refused_by(int narrowest, tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
     now.cut = cut_names[form];
-    for (int wide = 0; wide < 2; wide++) {
+    for (int kind = narrowest; kind < 4; kind++) {
+        const int wide = kind % 2;
+        subject s = {TALLY_SUM, TALLY_F32, 0, 0, kind < 2 ? TALLY_FAST : TALLY_BEST};
         tally_type type = wide ? TALLY_I64 : TALLY_I32;
+        if (wide < narrowest) continue;
         char *memory = scratch(INDEX, (size_t)entries * 8), *out = scratch(OUT, (size_t)segments * 4 + 4);
         for (int64_t i = 0; i < entries; i++) put_index(type, memory, i, index[i]);
         tally__cu_address x, copy = device_copy(memory, (size_t)entries * tally_type_size(type), 0);
@@ -432,8 +476,12 @@ static void expect_refused(tally_cut form, const int64_t *index, int64_t entries
     }
 }
 
+static void expect_refused(tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
+    expect_refused_by(0, form, index, entries, segments, values);
+}
+
 static void test_bad_cuts(void **state) {
-    enum { COUNT = 4000, VALUES = 9000 };
+    enum { COUNT = 4000, VALUES = 9000, FEWER = 800 };
     static const int64_t bad[] = {-1, -1000000, INT32_MAX, INT32_MIN, 8999, 0};
     int64_t *index = malloc((VALUES + COUNT) * sizeof *index);
     scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad cut"};
@@ -461,6 +509,17 @@ static void test_bad_cuts(void **state) {
         }
     for (int64_t i = 0; i <= 21; i++) index[i] = i % 2 ? 8000 : 0; /* in one tile, which has no room for so many leaves */
     expect_refused(TALLY_OFFSETS, index, 22, 21, 8000);
+    for (int64_t each = 2; each <= 11; each += 9) /* right but for the upper half of one */
+        for (int k = 0; k < 3; k++) {
+            const int64_t count = each == 2 ? COUNT : FEWER, at = k == 0 ? 0 : k == 1 ? count / 2 : count;
+            for (int64_t i = 0; i <= count; i++) index[i] = each * i;
+            index[at] += k == 1 ? (int64_t)5 << 32 : -((int64_t)1 << 32);
+            expect_refused_by(1, TALLY_OFFSETS, index, count + 1, count, VALUES);
+        }
+    for (int64_t i = 0; i <= FEWER; i++) index[i] = i % 40 == 39 ? 7 * i : 11 * i; /* segments of some length that overlap */
+    expect_refused(TALLY_OFFSETS, index, FEWER + 1, FEWER, VALUES);
+    for (int64_t i = 0; i <= FEWER; i++) index[i] = (i * 7919) % VALUES;
+    expect_refused(TALLY_OFFSETS, index, FEWER + 1, FEWER, VALUES);
     for (int64_t i = 0; i <= COUNT; i++) index[i] = 3 * i; /* beyond the array */
     expect_refused(TALLY_OFFSETS, index, COUNT + 1, COUNT, VALUES);
     for (int64_t i = 0; i <= COUNT; i++) index[i] = (i * 7919) % VALUES;
@@ -521,7 +580,7 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_ranges),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);

@@ -1,0 +1,206 @@
+/* Exact sums of f32 of any segments of a tile, at a price that hardly depends on their lengths. Every thread adds up the values of a strip, from the left to
+ * the right, whatever segments they are of, and keeps the sum of those left of each border; a segment is then the difference of two such sums, and of what lies
+ * between (sums of runs by differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values of
+ * the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and goes the way of all
+ * other operators. No include guard; a part of lib/own_segments.h. */
+#ifdef TALLY_IN_STRIPS
+
+enum {
+    TALLY_N(quads) = TALLY_STRIP_BYTES / 16,
+    TALLY_N(strip) = TALLY_STRIP_BYTES / 4, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
+    TALLY_N(sums_room) = (TALLY_STRIP_BYTES - 16) / 8,
+    TALLY_N(log_meet) = 8,                   /* of the values that meet in one f64: 9 strips */
+    TALLY_N(few_strips) = 255,               /* of which lanes of a warp have 8 each; where a tile may have more, twice as many values meet */
+    TALLY_N(alone) = 7 * TALLY_N(strip) - 1, /* values of a segment that one thread adds up, at most */
+    TALLY_N(log_many) = 10,                  /* the same, where as many meet exactly */
+    TALLY_N(many_alone) = 34 * TALLY_N(strip) - 1
+};
+typedef char TALLY_N(borders_are_bits)[TALLY_N(strip) <= 32 ? 1 : -1];
+/* What takes the place of a strip's values. Segments of two values and fewer have no borders of their own, so that two may be 1 apart, and the next is then 3;
+ * 14 would be the most, and 12 that there is room for are hardly ever exceeded. */
+typedef struct TALLY_N(strip_sums) {
+    double left[TALLY_N(sums_room) + 1]; /* of the values before each border, in turn; the last: of all */
+    uint32_t borders;                    /* a bit for each place but the first */
+} TALLY_N(strip_sums);
+typedef char TALLY_N(sums_fit)[sizeof(TALLY_N(strip_sums)) == TALLY_STRIP_BYTES ? 1 : -1];
+
+/* A tile in strips; values have places from the 16 bytes on that the first is among. */
+struct TALLY_N(strips) {
+    char *values;
+    int32_t before;       /* place of the first value */
+    int32_t spread, high; /* binades from the smallest to the largest; log2 of a power of two above it */
+};
+TALLY_FN TALLY_N(strip_sums) *TALLY_N(sums_of)(const TALLY_N(strips) *strips, int32_t strip) {
+    return (TALLY_N(strip_sums) *)(void *)(strips->values + strip * TALLY_STRIP_BYTES);
+}
+
+/* Whether sums of so many values are exact, lib/quick.h says why. */
+TALLY_FN int32_t TALLY_N(meet_exactly)(const TALLY_N(strips) *strips, int32_t log2_n) { return strips->spread + log2_n <= 53 - 24; }
+
+/* ---- first: borders, and segments of at most two values ---- */
+
+/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. */
+TALLY_FN int32_t TALLY_N(strip_of)(int32_t place) { return (int32_t)((uint32_t)place * 9363 >> 18); }
+typedef char TALLY_N(strip_is)[TALLY_N(strip) == 28 && TALLY_N(values_room) / 4 + 4 < 13107 ? 1 : -1]; /* 9363 * 28 = 2^18 + 20, so it is right below 2^18 / 20 */
+
+TALLY_FN void TALLY_N(mark)(uint32_t *borders, int32_t place) {
+    const int32_t strip = TALLY_N(strip_of)(place);
+    tally_or32((int32_t *)(void *)(borders + strip), (int32_t)((uint32_t)1 << (place - strip * TALLY_N(strip))));
+}
+/* Of leaves of the two segments that run over the tile's edges, a lane for each. */
+TALLY_FN void TALLY_N(mark_leaves)(uint32_t *borders, int32_t before, const TALLY_N(runs) *mine) {
+    TALLY_UNROLL
+    for (int32_t run = 0; run < TALLY_N(edge_runs); run++) {
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine->at, run), n = (int32_t)tally_shuffle((uint32_t)mine->n, run), skip = tally_lane() * TALLY_DEVICE_LEAF;
+        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) TALLY_N(mark)(borders, before + at + (skip < n ? skip : n));
+    }
+}
+/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's end. */
+TALLY_FN void TALLY_N(clear_around)(const TALLY_N(strips) *strips, int32_t values, int32_t count) {
+    const int32_t lane = tally_lane(), behind = strips->before + values + lane;
+    const float nothing = -0.0f;
+    if (lane < strips->before) *(float *)(void *)(strips->values + 4 * lane) = nothing;
+    if (behind < count * TALLY_N(strip)) *(float *)(void *)(strips->values + 4 * behind) = nothing;
+}
+/* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them; *is_none, if the tile is none for
+ * strips. Segments of up to two values have their results at once, where that takes no more than an addition (put_plain_sum). Gives what was seen. */
+TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *tile, uint32_t *borders, int32_t before, uint16_t *list, int32_t *count, int32_t *is_none) {
+    const int32_t own = tile->own;
+    const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
+    int32_t saw = 0;
+    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+        const int32_t i = first + tally_lane() * turns.apart, is_there = i < own;
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
+        const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
+        saw |= span.saw;
+        if (span.n > 2) {
+            TALLY_N(mark)(borders, before + span.at + span.n);
+            if (i == 0 || (uint32_t)span.at - TALLY_N(end_of)(tile, i - 1) <= 2) TALLY_N(mark)(borders, before + span.at); /* the one before does not */
+            list[*count + __builtin_popcount(those_before)] = (uint16_t)i;
+        } else if (is_there && work->user)
+            saw |= TALLY_N(put_plain_sum)(work, tile->opening->from.segment, i, tile->x + span.at, span.n);
+        else
+            *is_none |= is_there; /* put_result is too much to have it here */
+        *count += __builtin_popcount(some);
+    }
+    return saw;
+}
+
+/* ---- then: strips ---- */
+
+TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders, TALLY_N(column) *range) {
+    TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
+    double *left = sums->left, sum = -0.0;
+    tally_quad quads[TALLY_N(quads)];
+    uint32_t size = 0; /* of two values: the largest of three is one instruction */
+    TALLY_UNROLL
+    for (int32_t q = 0; q < TALLY_N(quads); q++) quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_N(strip); v++) {
+        TALLY_T x;
+        __builtin_memcpy(&x, &quads[v / 4].w[v % 4], sizeof x);
+        const TALLY_N(item) item = TALLY_N(item_of)(x);
+        const TALLY_N(column) term = TALLY_N(lift)(item, item);
+        if (v > 0 && (borders >> v & 1) != 0) {
+            *left = sum;
+            left += 1;
+        }
+        sum += term.sum;
+        if (v % 2 == 0) size = term.most;
+        else size = term.most > size ? term.most : size, range->most = size > range->most ? size : range->most;
+        range->least = term.least < range->least ? term.least : range->least;
+    }
+    sums->left[TALLY_N(sums_room)] = sum;
+    sums->borders = borders;
+}
+/* Adds up all strips, and finds the range of their values. */
+TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, uint32_t *borders, TALLY_N(column) *range) {
+    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_TEAM) {
+        uint32_t mine = borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        borders[strip] = 0; /* for the next tile */
+        if (__builtin_popcount(mine) > TALLY_N(sums_room)) range->most = UINT32_MAX, mine = 0;
+        TALLY_N(add_strip)(strips, strip, mine, range);
+    }
+}
+
+/* ---- at last: results ---- */
+
+/* The sum of the strip's values before place `to`, where a border is, or its end. */
+TALLY_FN double TALLY_N(sum_left_of)(const TALLY_N(strip_sums) *sums, int32_t to) {
+    const int32_t before = __builtin_popcount(sums->borders & (((uint32_t)1 << to) - 1));
+    return sums->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : before];
+}
+/* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has lost that. */
+TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int64_t end, int32_t step) {
+    const TALLY_T *x = (const TALLY_T *)(const void *)work->x;
+    TALLY_ROLLED
+    for (; i < end; i += step) {
+        const TALLY_N(item) item = TALLY_N(item_of)(x[i]);
+        if (tally_bits_f64(TALLY_N(lift)(item, item).sum) != INT64_MIN) return 0;
+    }
+    return 1;
+}
+
+/* Of n values, some, from the tile's value `at` on, by one thread. */
+TALLY_FN double TALLY_N(sum_alone)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+    const int32_t begin = strips->before + at, end = begin + n;
+    const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
+    const int32_t from = begin - first * TALLY_N(strip), to = end - last * TALLY_N(strip);
+    double sum = TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, last), to);
+    if (from != 0) sum -= TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, first), from);
+    TALLY_ROLL
+    for (int32_t strip = first; strip < last; strip++) sum += TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)];
+    return sum == 0 && TALLY_N(are_minus_zero)(work, first_value + at, first_value + at + n, 1) ? -0.0 : sum;
+}
+/* By a warp, for all of its lanes; of lanes' sums that are too far apart for one f64 each part has its own sum, as in run_in_two. */
+TALLY_FN TALLY_N(node) TALLY_N(node_by_warp)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+    const int32_t begin = strips->before + at, end = begin + n, log2_n = TALLY_N(log2_of)(n);
+    const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
+    double sum = -0.0, rest = -0.0;
+    TALLY_ROLLED
+    for (int32_t strip = first + tally_lane(); strip <= last; strip += TALLY_WARP) {
+        const int32_t here = strip * TALLY_N(strip), to = end - here < TALLY_N(strip) ? end - here : TALLY_N(strip);
+        sum += TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, strip), to);
+        if (begin > here) sum -= TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, strip), begin - here);
+    }
+    if (!TALLY_N(meet_exactly)(strips, log2_n)) {
+        const double anchor = tally_anchor(strips->high + log2_n - 53), above = (sum + anchor) - anchor;
+        rest = TALLY_N(sum_of_lanes)(sum - above);
+        sum = above;
+    }
+    sum = TALLY_N(sum_of_lanes)(sum);
+    if (sum == 0 && rest == 0) {
+        const int32_t are_all = TALLY_N(are_minus_zero)(work, first_value + at + tally_lane(), first_value + at + n, TALLY_WARP);
+        sum = tally_any(!are_all) ? 0 : -0.0;
+    }
+    TALLY_N(node) node = TALLY_N(nothing)();
+    node.n = n;
+    node.sum = TALLY_OF(sum);
+    node.sum.p[1] = rest;
+    return node;
+}
+
+/* The listed segments of this warp. Gives what was seen. */
+TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *list, int32_t count, const TALLY_N(strips) *strips) {
+    const int64_t first_segment = tile->opening->from.segment, first_value = tile->opening->from.value;
+    const int32_t alone = TALLY_N(meet_exactly)(strips, TALLY_N(log_many)) ? TALLY_N(many_alone) : TALLY_N(alone);
+    int32_t saw = 0;
+    TALLY_ROLLED
+    for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
+        const int32_t is_there = k < count, i = is_there ? list[k] : 0;
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
+        TALLY_N(node) mine = TALLY_N(nothing)();
+        mine.n = span.n;
+        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_OF(TALLY_N(sum_alone)(work, first_value, strips, span.at, span.n));
+        for (uint32_t many = tally_ballot(span.n > alone); many != 0; many &= many - 1) {
+            const int32_t from = __builtin_ffs((int32_t)many) - 1;
+            const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+            const TALLY_N(node) node = TALLY_N(node_by_warp)(work, first_value, strips, at, n);
+            if (tally_lane() == from) mine = node;
+        }
+        if (!is_there) continue;
+        saw |= TALLY_N(put_result)(work, first_segment, i, mine);
+    }
+    return saw;
+}
+#endif
