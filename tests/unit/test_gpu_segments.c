@@ -249,8 +249,8 @@ static const float *wide_values(const ragged *r, int turn) {
     return x;
 }
 
-/* In each segment numbers near 1 that cancel, but not before all of the first half are added up, and others smaller by `binades`, with bits to their last, which
- * are the sum; and segments of zeros. */
+/* In each segment numbers near 1 that cancel, but not before all of the first half are added up, zeros, and one smaller by `binades`, with bits to its last, which
+ * is the sum; and segments of zeros. */
 static const float *narrow_values(const ragged *r, int64_t binades) {
     float *x = scratch(X, (size_t)r->values * sizeof *x + 1), *first = x;
     double last_bit = 0x1p-23;
@@ -262,7 +262,7 @@ static const float *narrow_values(const ragged *r, int64_t binades) {
             if (s % 11 == 3 || s % 11 == 7)
                 first[i] = s % 11 == 7 && i % 3 == 1 ? 0.0f : -0.0f;
             else if (i % 4 == 1 || mirrored % 4 == 1 || i == mirrored)
-                first[i] = (float)(last_bit * (double)(0x800001 + 2 * ((s + i) % 7)));
+                first[i] = i == 1 || n < 3 ? (float)(last_bit * (double)(0x800001 + 2 * (s % 7))) : 0.0f;
             else
                 first[i] = i < mirrored ? 1.0f + 0x1p-23f * (float)(1 + (s + i) % 1000) : -first[mirrored];
         }
