@@ -21,7 +21,7 @@ demo: ## set up, build, and show what Tally does
 
 check: ## set up, build, and run every test
 	tools/setup.sh check
-	cmake -S . -B $(BUILD) -DTALLY_TESTS=ON $(CMAKE_FLAGS)
+	cmake -S . -B $(BUILD) -DTALLY_TESTS=ON -DTALLY_SIMT_COMPILER="$$(command -v clang)" $(CMAKE_FLAGS)
 	+$(MAKE) all
 	tools/check.sh $(BUILD) $(PYTHON)
 

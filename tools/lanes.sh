@@ -3,13 +3,13 @@
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
-#   gpu          NVRTC and no GPU: compiles GPU kernels, in the build of make check (build/gpu-kernels.tsv has a table of them)
+#   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints what it leaves to
 # others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments on the simulator. gcc, as in make check, has all;
 # the others have the baseline instruction set, and of the operators' kernels (not those of exact sums, which are small):
 #   asan, tsan   a part under the sanitizer, each operator in one of them and each kind of code path in both: in order, exact, arg, bits,
 #                counts, extremes, two passes, logsumexp, two inputs. What they spare is linked from the build of make check, where there
-#                is one, and tested as well. Nor do they compile by NVRTC (test_jit, test_gpu_user): make check and gpu do.
+#                is one, and tested as well
 #   aarch64      one of each kind optimised as it is shipped, the others with -Og
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -41,11 +41,6 @@ spare() { # spare HOW KERNEL...: sets the options for it
     local IFS=';'
     spared=("-DTALLY_SPARED=$*" "-DTALLY_SPARED_FROM=$from")
 }
-without_nvrtc() {
-    [ -z "${WHOLE-}" ] || return 0
-    echo "what test_jit and test_gpu_user compile by NVRTC: SKIPPED here; make check does where NVRTC is found, the lane gpu runs test_jit"
-    export TALLY_NVRTC=/nonexistent
-}
 build() { # build OPTION_OF_CMAKE...
     echo "test_gpu_rows, test_gpu_segments, segments of test_gpu_user: SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
     cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" >"$dir.configure.log" || { cat "$dir.configure.log"; return 1; }
@@ -55,7 +50,6 @@ sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
     export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=print_suppressions=0:suppressions=$PWD/tools/leaks.supp
     spare linked $spared_by_asan
-    without_nvrtc
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline "${spared[@]}"
 }
 fuzz_one() { # fuzz_one NAME
@@ -69,7 +63,10 @@ fuzz_one() { # fuzz_one NAME
     fi
     printf '%s: %s\n' "$1" "$(grep number_of_executed_units "$log")"
 }
-unit_tests() { ctest --test-dir "$dir" -L unit --output-on-failure --no-tests=error -j "$(nproc)"; }
+unit_tests() {
+    [ -n "${WHOLE-}" ] || echo "what test_jit and test_gpu_user compile by NVRTC: SKIPPED here; the lane gpu does it"
+    ctest --test-dir "$dir" -L "unit${WHOLE:+|jit}" --output-on-failure --no-tests=error -j "$(nproc)"
+}
 
 mkdir -p build
 case $lane in
@@ -90,7 +87,6 @@ tsan)
     archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
     [ -f "$archer" ] || { echo "tsan: no $archer: install libomp-dev" >&2; exit 1; }
     spare linked $spared_by_tsan
-    without_nvrtc
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread -DTALLY_ISAS=baseline "${spared[@]}"
     export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
     unit_tests
@@ -115,8 +111,7 @@ gpu)
     export TALLY_NVRTC
     echo "gpu: compiling with $TALLY_NVRTC"
     [ -f "$dir/CMakeCache.txt" ] || cmake -S . -B "$dir" -DTALLY_WERROR=ON >"$dir.configure.log"
-    cmake --build "$dir" -j "$(nproc)" --target test_compile test_jit | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
-    ctest --test-dir "$dir" -R '^jit$' --output-on-failure --no-tests=error
+    cmake --build "$dir" -j "$(nproc)" --target test_compile test_gallery_compile test_gpu_user test_jit | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
     ctest --test-dir "$dir" -L jit --verbose --no-tests=error
     ;;
 fuzz)

@@ -8,7 +8,7 @@ nvrtc=13.5.37 # a later one may have registers spill, which fails tests/unit/tes
 build="gcc libc6-dev make cmake libxxhash-dev"
 case ${1-} in
 build | demo) packages=$build ;;
-check) packages="$build g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
+check) packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
 gpu) packages="python3 python3-pip" ;;
 lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;

@@ -10,15 +10,26 @@
 
 #include "cpu/target.h"
 
-/* Operators to which a sign is a bit like any other. */
+/* Operators to which types are the same (foreach_type.h). */
 #define TALLY_SIGNLESS_any 1
 #define TALLY_SIGNLESS_all 1
 #define TALLY_SIGNLESS_count 1
 #define TALLY_SIGNLESS_and 1
 #define TALLY_SIGNLESS_or 1
 #define TALLY_SIGNLESS_xor 1
+#define TALLY_TRUTHS_any 1
+#define TALLY_TRUTHS_all 1
+#define TALLY_TRUTHS_count 1
+#define TALLY_PLACES_argmin 1
+#define TALLY_PLACES_argmax 1
 #if TALLY_PASTE(TALLY_SIGNLESS_, TALLY_KERNEL)
 #define TALLY_SIGNLESS
+#endif
+#if TALLY_PASTE(TALLY_TRUTHS_, TALLY_KERNEL)
+#define TALLY_TRUTHS
+#endif
+#if TALLY_PASTE(TALLY_PLACES_, TALLY_KERNEL)
+#define TALLY_PLACES
 #endif
 
 #define TALLY_TEMPLATE "cpu/template.h"

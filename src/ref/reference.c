@@ -38,8 +38,14 @@ static tally_status slice_tree(const tally__spec *spec, const tally__input *in, 
     char *x = tally__allocate(&spec->allocator, 2 * (size_t)n * bytes + 1);
     TALLY_CHECK(x != NULL, NO_MEMORY, "no memory for a copy of %lld values", (long long)n);
     char *y = x + (size_t)n * bytes;
-    for (int64_t i = 0; i < n; i++)
-        tally__gather(spec, in, begin + i * step, 1, x + (size_t)i * bytes, y + (size_t)i * bytes);
+    tally__input apart = *in;
+    apart.x_stride *= step;
+    apart.y_stride *= step;
+    if (n > 0) { /* else there may be no memory to point into */
+        apart.x += begin * in->x_stride;
+        if (spec->inputs == 2) apart.y += begin * in->y_stride;
+        tally__gather(spec, &apart, 0, n, x, y);
+    }
     spec->kernel->run(spec->kernel, x, spec->inputs == 2 ? y : x, n, first, node);
     tally__release(&spec->allocator, x);
     return TALLY_OK;

@@ -71,11 +71,12 @@ def is_nan(type_name, raw):
 
 def decode(type_name, raw):
     """The number that bits mean: a Python int, or a float of the width that is computed in."""
-    size = 8 * SIZES[type_name]
-    if type_name == "bool":
-        return int(raw != 0)
     if type_name not in FLOATS:
-        return raw - (1 << size) if type_name[0] == "i" and raw >> (size - 1) else raw
+        if type_name[0] == "u":
+            return raw
+        size = 8 * SIZES[type_name]
+        return int(raw != 0) if type_name == "bool" else raw - (raw >> (size - 1) << size)
+    size = 8 * SIZES[type_name]
     width = F64 if type_name == "f64" else F32
     exponent, fraction = FLOATS[type_name]
     sign = -1.0 if raw >> (size - 1) else 1.0
@@ -119,6 +120,7 @@ class Problem:
     def __init__(self, op, type_name, nan, ddof):
         self.op, self.type, self.nan, self.ddof = op, type_name, nan, ddof
         self.size, self.floats = SIZES[type_name], type_name in FLOATS
+        self.skips = nan == "skip" and self.floats
         self.real_type = "f32" if self.floats and type_name != "f64" else "f64"
         self.real = {"f32": F32, "f64": F64}[self.real_type]
         unsigned = type_name[0] == "u"
@@ -126,7 +128,7 @@ class Problem:
         self.magnitude_type = self.real_type if self.floats else "u64"
 
     def present(self, raw):
-        return not (self.nan == "skip" and self.floats and is_nan(self.type, raw))
+        return not (self.skips and is_nan(self.type, raw))
 
     def leaves(self, values):
         length = LEAF_BYTES // self.size
@@ -147,7 +149,7 @@ def summed(p, values, lift, finish_type, empty, absent, combine=add, wrap=True):
     """Operators whose accumulator is one number, of the same kind in the leaf and above it. values: tuples of bits."""
     nodes, count = [], 0
     for leaf in p.leaves(values):
-        there = [all(map(p.present, v)) for v in leaf]
+        there = [all(map(p.present, v)) for v in leaf] if p.skips else [True] * len(leaf)
         items = [lift(*[decode(p.type, raw) for raw in v]) if t else absent for v, t in zip(leaf, there)]
         nodes.append(p.leaf(items, combine))
         count += sum(there)
