@@ -436,6 +436,7 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
                           sum_##type##_##name##_##d},                                                       \
     .level_counts[is_f64][kind] = {a, b, c, d},
 #define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
+#define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
@@ -447,10 +448,12 @@ const tally__tiles TALLY_TILES = {
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif
+#ifdef TALLY_PLAIN_PRODUCTS
+    .plain_both = {plain_both_f32, plain_both_f64},
+#endif
     .begin_bunch = begin_bunch,
     .conclude = conclude,
-    .plain_values = plain_values,
-    .plain_magnitudes = plain_magnitudes,
+    TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY)
     .round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,
