@@ -39,7 +39,7 @@ static void TALLY_N(conclude_plain)(const tally__kernel *kernel, const TALLY_N(r
 #endif
 #endif
 #ifdef TALLY_KEYS
-        for (int k = 0; k < some; k++) TALLY_N(range)(values + at + bunch.places[k], bunch.lengths[k], &lows[k], &highs[k]);
+        tally__cpu_tiles()->ranges[TALLY_IS_F64](values + at, &bunch, lows, highs);
 #endif
         TALLY_N(finish_bunch)(kernel, x + at, y + at, &bunch, lows, highs, final, results + s * (int64_t)tally__result_bytes(kernel, final), empty);
     }

@@ -190,9 +190,6 @@ TALLY_FN bool TALLY_N(is_zero)(const tally__bunch *bunch, int s) {
 static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final, char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
 #ifdef TALLY_KEYS
-    typedef struct __attribute__((packed, may_alias)) stats_anywhere {
-        tally_stats stats;
-    } stats_anywhere;
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[3][TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
@@ -206,19 +203,8 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
         for (int s = 0; s < bunch->count; s++) floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
     }
     bunch->unsure = 0;
-    for (int s = 0; s < bunch->count; s++) {
-        stats_anywhere *to = (stats_anywhere *)(void *)results + s;
-        bunch->sure[s] = sure[s];
-        bunch->unsure += !sure[s];
-        if (!sure[s]) continue;
-        to->stats.count = bunch->lengths[s]; /* word by word: a struct made elsewhere would be read before it is written, as the machine sees it */
-        to->stats.min.f = bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);
-        to->stats.max.f = bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(highs[s]);
-        if (floats[0][s] == 0 && bunch->lengths[s] > 0) floats[0][s] = floats[1][s] = highs[s] == -1 ? -0.0 : 0.0; /* -1: the key of -0 */
-        to->stats.sum.f = floats[0][s];
-        to->stats.mean = floats[1][s];
-        to->stats.var = floats[2][s];
-    }
+    for (int s = 0; s < bunch->count; s++) bunch->unsure += !(bunch->sure[s] = sure[s]);
+    tiles->put_stats[TALLY_IS_F64](bunch, floats, lows, highs, results);
 #else
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
@@ -308,28 +294,6 @@ TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64
     __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
 }
 
-#ifdef TALLY_KEYS
-/* The keys of the least and the greatest of n values, none of them NaN. */
-static void TALLY_N(range)(const void *values, int64_t n, int64_t *low, int64_t *high) {
-    const TALLY_N(base_raw) *x = values;
-    if (n > 8) { /* what a vector loop begins and ends with takes longer than 8 values */
-        tally__cpu_tiles()->range[TALLY_IS_F64](x, n, low, high);
-        return;
-    }
-    *low = INT64_MAX;
-    *high = INT64_MIN;
-    for (int64_t i = 0; i < n; i++) {
-#if TALLY_IS_F64
-        int64_t key = tally_bits_f64(x[i]) ^ (tally_bits_f64(x[i]) < 0 ? INT64_MAX : 0);
-#else
-        int64_t key = tally_bits_f32(x[i]) ^ (tally_bits_f32(x[i]) < 0 ? INT32_MAX : 0);
-#endif
-        *low = key < *low ? key : *low;
-        *high = key > *high ? key : *high;
-    }
-}
-#endif
-
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
 /* The result of n terms that add up to 0: with the sign on which they agree. */
 static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final, void *result) {
@@ -409,8 +373,7 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     if (bunch.sum_parts == 0) return false;
 #endif
 #ifdef TALLY_KEYS
-    for (int s = 0; s < count; s++)
-        TALLY_N(range)((const TALLY_N(base) *)tile.x + bunch.places[s], bunch.lengths[s], &lows[s], &highs[s]);
+    tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
     TALLY_N(finish_bunch)(kernel, x, y, &bunch, lows, highs, final, results, empty);
     return true;

@@ -116,6 +116,10 @@ typedef struct tally__tiles {
     bool (*round_sums)(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64, void *results);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
+    /* Those of each segment of a bunch, the first of which begins at x; nothing of use for empty ones. */
+    void (*ranges[2])(const void *x, const tally__bunch *bunch, int64_t *lows, int64_t *highs);
+    /* The stats of those that are sure: from the sum, the mean and the variance, and keys. A sum that is 0 takes its sign from them. */
+    void (*put_stats[2])(const tally__bunch *bunch, double (*floats)[TALLY_BUNCH_MOST], const int64_t *lows, const int64_t *highs, void *results);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
     tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);

@@ -418,6 +418,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 
 #include "cpu/bins_template.h"
 #include "cpu/bunch_template.h"
+#include "cpu/results_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
 
@@ -441,6 +442,8 @@ extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
     .range = {range_f32, range_f64},
+    .ranges = {ranges_f32, ranges_f64},
+    .put_stats = {put_stats_f32, put_stats_f64},
     .scatter = {scatter_f32, scatter_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
