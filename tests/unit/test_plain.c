@@ -12,8 +12,8 @@ enum { OPS = sizeof ops / sizeof *ops };
 
 /* ---- data ---- */
 
-enum { EVEN, TOO_LONG, INFINITE, NOTS, CANCELLING, ZEROS, JUST_FITS, SUBNORMAL, LARGE, UNDERFLOWING, KINDS };
-static const char *const kind_names[KINDS] = {"even", "too long", "infinite", "NaN", "cancelling", "zeros", "just fits", "subnormal", "large", "underflowing"};
+enum { EVEN, TOO_LONG, INFINITE, NOTS, CANCELLING, ZEROS, JUST_FITS, SUBNORMAL, LARGE, UNDERFLOWING, CLOSE, KINDS };
+static const char *const kind_names[KINDS] = {"even", "too long", "infinite", "NaN", "cancelling", "zeros", "just fits", "subnormal", "large", "underflowing", "close"};
 
 /* Multiples of 2^-30 below 1, of f64 of 2^-55; some of them are of another kind. One in `rarity` is. */
 static double draw(tally_type type, int kind, int64_t rarity, double before, uint64_t *random) {
@@ -32,11 +32,12 @@ static double draw(tally_type type, int kind, int64_t rarity, double before, uin
     case SUBNORMAL: return ldexp(even, -1060) * (double)random_below(random, 2); /* of f64 */
     case LARGE: return ldexp(even, 1024); /* of f64: sums may overflow though the total does not */
     case UNDERFLOWING: return ldexp(even, -(type == TALLY_F64 ? 520 : 60) - (int)random_below(random, 30)); /* products lose digits, or all */
+    case CLOSE: return 1 + (double)random_below(random, 4) * (type == TALLY_F64 ? 0x1p-52 : 0x1p-23); /* variances of which most digits cancel */
     default: return even;
     }
 }
 static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t *random) {
-    int64_t rarity = kind == SUBNORMAL || kind == LARGE ? 1 : kind == UNDERFLOWING && random_below(random, 2) ? 1 : (int64_t)1 << random_below(random, 13);
+    int64_t rarity = kind == SUBNORMAL || kind == LARGE || kind == CLOSE ? 1 : kind == UNDERFLOWING && random_below(random, 2) ? 1 : (int64_t)1 << random_below(random, 13);
     double before = 0;
     for (int64_t i = 0; i < n; i++) {
         before = draw(type, kind, kind == ZEROS ? 20 : rarity, before, random);
@@ -116,6 +117,35 @@ static void test_wholes(void **unused) {
                 }
 }
 
+/* Upper halves whose sum is finite, with lower ones that take it beyond the largest number; behind them one that takes another look to be
+ * rounded to f32: it is subnormal, or as f64 a tie of f32, but lies above. */
+static void test_overflow(void **unused) {
+    enum { PAIRS = 17 };
+    double beyond[PAIRS][2];
+    float narrow[PAIRS];
+    double wide[PAIRS];
+    const tally_segments pairs = tally_rows(PAIRS, 2, 1);
+    (void)unused;
+    for (int s = 0; s < PAIRS; s++) {
+        beyond[s][0] = s % 2 ? 0x1.fffffffffffffp1022 : -0x1.fffffffffffffp1022;
+        beyond[s][1] = s % 2 ? 0x1.0000007ffffffp1023 : -0x1.0000007ffffffp1023;
+    }
+    beyond[PAIRS - 1][0] = 0x1p-140, beyond[PAIRS - 1][1] = 0x1p-150;
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs, tally_out(narrow, TALLY_F32, PAIRS)));
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs, tally_out(wide, TALLY_F64, PAIRS)));
+    for (int s = 0; s < PAIRS - 1; s++) {
+        const double due = s % 2 ? (double)INFINITY : -(double)INFINITY;
+        EXPECT((double)narrow[s] == due && wide[s] == due, "the sums are %g and %g", (double)narrow[s], wide[s]);
+    }
+    EXPECT(narrow[PAIRS - 1] == 0x1p-140f, "the sum is %a", (double)narrow[PAIRS - 1]);
+    EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2), tally_out(narrow, TALLY_F32, 1)));
+    EXPECT((double)narrow[0] == -(double)INFINITY, "the sum is %g", (double)narrow[0]);
+    for (int s = 0; s < PAIRS; s++) beyond[s][0] = 1.5, beyond[s][1] = 2.25;
+    beyond[PAIRS - 1][0] = 1 + 0x1p-24 + 0x1p-26, beyond[PAIRS - 1][1] = -0x1.fffffff8p-27;
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs, tally_out(narrow, TALLY_F32, PAIRS)));
+    EXPECT(narrow[PAIRS - 1] == 0x1.000002p0f, "the sum is %a", (double)narrow[PAIRS - 1]);
+}
+
 /* ---- the flag ---- */
 
 /* A sum that is exact, and one that is rounded, by a caller whose flag is down and by one whose flag is up. */
@@ -138,6 +168,6 @@ static void test_flag(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_wholes), cmocka_unit_test(test_flag)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_wholes), cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
