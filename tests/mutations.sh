@@ -137,8 +137,8 @@ mutation levels-not-flushed $file '    tally__flush_sums(&sums);
     TALLY_N(settle)(node);' '    TALLY_N(settle)(node);'
 mutation few-tiles-read $file 'if (!TALLY_IS_F64) TALLY_READ_TILE(k);' 'if (!TALLY_IS_F64 && k < 3) TALLY_READ_TILE(k);'
 mutation zero-sign-of-segments $file 'plus ? 0.0 : -0.0' '0.0'
-mutation zero-sign-of-stats $file 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
-mutation stats-of-nothing $file 'bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);' 'TALLY_N(from_wide_key)(lows[s]);'
+mutation zero-sign-of-stats src/cpu/results_template.h 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
+mutation stats-of-nothing src/cpu/results_template.h 'least[s] = none ? nan : (value_of_key);' 'least[s] = (value_of_key);'
 mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
 
 file=src/cpu/tiles_template.h
@@ -238,30 +238,48 @@ mutation bunch-mask $file '{-1, -1, -1, -1, -1, -1, -1, -1};' '{-1, -1, -1, -1, 
 mutation bunch-carried $file 'before[g] = anchor[k] - (s[g] - before[g]);' 'before[g] = anchor[k] - (s[g] - s[g]);'
 mutation bunch-second-row $file '= s[g] + a;' '= s[g] + b;'
 mutation bunch-across $file 'turned[k][i] = ((const value *)at)[i * (apart) + k];' 'turned[k][i] = ((const value *)at)[i + k];'
-mutation mean-of-nothing $file 'TALLY_EACH(nan, tally_quick_mean' 'TALLY_EACH(0, tally_quick_mean'
+mutation mean-of-nothing src/cpu/results_template.h 'TALLY_MOST(nan, 1, quick.sure' 'TALLY_MOST(0, 1, quick.sure'
 mutation bunch-padding $file 'bunch->places[s] = offsets[count] - offsets[0];' 'bunch->places[s] = 0;'
 
 file=src/cpu/plain_template.h
 mutation plain-rounded src/cpu/exact.c 'return finite && !rounded;' 'return finite;'
 mutation plain-specials src/cpu/exact.c 'return finite && !rounded;' 'return !rounded;'
 mutation plain-flag-lost src/cpu/exact.c 'if (was || rounded) tally__raise_inexact();' ''
-mutation plain-carried $file 'take_plain_rows(rows, s, kind,' 'for (int g = 0; g < REGISTERS; g++) s[g] = (wide){0};
-        take_plain_rows(rows, s, kind,'
-mutation plain-second-row $file '= s[g] + a;' '= s[g] + b;'
+mutation plain-carried $file 'take_plain_rows(rows, s, is_f64,' 'begin_plainly(s, parts, REGISTERS, kind, anchor);
+        take_plain_rows(rows, s, is_f64,'
+mutation plain-second-row $file '= s[k * REGISTERS + g] + a[k];' '= s[k * REGISTERS + g] + b[k];'
 mutation plain-last-row $file 'for (; r * ROW < n; r++) {' 'for (; (r + 1) * ROW < n; r++) {'
 mutation plain-clamp $file 'places[k] < most ? places[k] : most, j' 'places[k] < most - 1 ? places[k] : most - 1, j' avx512
 mutation plain-clamp-portable $file 'places[k] < most ? places[k] : most;' 'places[k] < most - 1 ? places[k] : most - 1;' baseline
 mutation plain-eight $file 'ends[done + 7] <= end; done += 8)' 'ends[done + 6] <= end; done += 8)'
 mutation plain-equal $file 'return differ ? 0 : (int)length;' 'return (int)length;'
-mutation plain-across $file 'for (int k = 1; k < length; k++) sum +=' 'for (int k = 1; k < length - (length == 3); k++) sum +='
-mutation plain-magnitudes $file 'sum += kind == TALLY_TERM_MAGNITUDE ? __builtin_fabs(a) : a;' 'sum += a;'
-mutation plain-chains $file 'for (int c = 1; c < CHAINS; c++) s[0] += s[c];' 'for (int c = 2; c < CHAINS; c++) s[0] += s[c];'
+mutation plain-across $file 'upper = k == 0 ? h : upper + h;' 'upper = k == 0 ? h : k == 2 ? upper : upper + h;'
+mutation plain-magnitudes $file 'if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a);' ''
+mutation plain-chains $file 'for (int c = 1; c < chains; c++) of[0] += of[c];' 'for (int c = 2; c < chains; c++) of[0] += of[c];'
 mutation plain-zeros $file 'return cancelled != 0;' 'return false;'
 mutation plain-zero-of-nothing src/cpu/exact_template.h 'bool plus = n == 0 ||' 'bool plus ='
-mutation plain-run-of-zeros src/cpu/exact_template.h '|| sum == 0) break;' ') break;'
-mutation plain-mean-of-many src/cpu/exact_plain_template.h 'offsets + s, count - s <' 'offsets, count - s <'
+mutation plain-run-of-zeros src/cpu/exact_template.h 'if (TALLY_IF_SUM(tally__plain_total(made.sums, TALLY_N(sum_parts), 0) == 0)) break;' ''
+mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_bunch(&bunch, offsets + s, some)' 'begin_bunch(&bunch, offsets, some)'
 mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
 mutation spread-order src/cpu/cuts_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512
+mutation plain-lower-half $file 's[step] = more(s[step], a - upper_half(a));' 's[step] = more(s[step], a - a);'
+mutation plain-lower-across $file 'lower = k == 0 ? a - h : lower + (a - h);' 'lower = a - h;'
+mutation plain-overflow $file '(int64_t)(0x7ff - 20) << 52;' '(int64_t)0x7ff << 52;'
+mutation plain-twice $file 'doubt |= ((bits & last) == middle) |' 'doubt |= ((bits & last) == middle + 1) |'
+mutation plain-rest-unseen $file 'm = s[step] + less(p, less(t, s[0])),' 'm = (wide)_mm512_add_round_pd((__m512d)s[step], (__m512d)less(p, less(t, s[0])), TALLY_UNSEEN),' avx512
+mutation plain-last-rest $file 's[2 * step] += less(e, u - m);' '' avx512
+mutation plain-y $file 'if (two) turn_equal(is_f64, turned[1], (const char *)y' 'if (two) turn_equal(is_f64, turned[1], (const char *)(y == x ? y : x)' avx512
+mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' 'if (at >= 0 && there > 0 && c != 1) take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' avx512
+mutation plain-refused src/cpu/exact_template.h 'again = at + TALLY_N(together);' 'again = at, at += 1;'
+mutation plain-products-origin src/cpu/exact_template.h 'tally_add_value(node->products, 2 * TALLY_ORIGIN, made' 'tally_add_value(node->products, TALLY_ORIGIN, made' avx512
+mutation plain-range src/cpu/exact_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
+mutation most-clear src/cpu/results_template.h '((past_tie > 8) | (past_tie < -8))' '((past_tie > 8) | (past_tie <= 8))'
+mutation most-corrected src/cpu/results_template.h 'quick.value = q + (c - slack);' 'quick.value = q;'
+mutation most-spread-sure src/cpu/results_template.h 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
+mutation most-cancelled src/cpu/results_template.h '(left.high > all * 0x1p-40) & is_clear' 'is_clear'
+mutation most-deviations src/cpu/results_template.h '& (a.high == b.high) & (a.low == b.low); /*' '; /*'
+mutation most-ddof src/cpu/results_template.h '& (b->lengths[s] > ddof),' ','
+mutation ranges-across src/cpu/results_template.h 'few_##type(x + s * length, length,' 'few_##type(x + s * length, length - (length == 3),'
 mutation plain-too-many src/cpu/exact_plain_template.h 'return offsets[some] - offsets[0] <= most ? some : 0;' 'return some;'
 
 file=kernels/lib/exact.h

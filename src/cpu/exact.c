@@ -237,17 +237,46 @@ static bool tells_rounding(void) {
     }
     return found == 2;
 }
-bool tally__may_be_plain(const void *x, int64_t n) {
-    enum { FEW = 32, LOG2_FEW = 5, DIGITS = 53 };
-    tally__extent extent = tally__cpu_tiles()->measure[0](x, n < FEW ? n : FEW);
-    return extent.zeros || (!extent.special && extent.high + LOG2_FEW - extent.unit <= DIGITS);
+/* Where products are cut, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for them. */
+static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n) {
+    enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };
+    const tally__tile some = {.is_f64 = plain->is_f64};
+    const int64_t few = n < FEW ? n : FEW, most = plain->is_f64 ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS;
+    double lanes[4] = {0}, magnitude;
+    int32_t high;
+    if (tally__cpu_tiles()->plain[plain->is_f64][TALLY_TERM_PRODUCT] == NULL) return false;
+    for (int64_t i = 0; i < few; i++) lanes[i % 4] += __builtin_fabs(value_at(&some, x, i) * value_at(&some, y, i));
+    magnitude = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    for (n = n < most ? n : most; n > few; n /= 2) magnitude *= 2;
+    high = magnitude == 0 ? 0 : (int32_t)(tally_bits_f64(magnitude) >> 52) - 1022 + SLACK;
+    if (high > FARTHEST || high < -FARTHEST) return false;
+    /* The first part has 53 bits for the sum of all, others for what is left of each, which has either sign. */
+    plain->anchor[0] = tally_anchor(high - 53);
+    plain->anchor[1] = plain->is_f64 ? tally_anchor(high - 53 - NEXT) : 0;
+    plain->anchor[2] = 0;
+    return true;
 }
-bool tally__sum_plainly(const void *x, const int64_t *offsets, int count, int term, double *sums) {
-    const tally__tiles *tiles = tally__cpu_tiles();
-    bool was, finite, rounded;
+bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
+    enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
+    const int64_t few = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
+    const int32_t spare = plain->is_f64 ? LEAST_HALF : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
+    if (plain->has_sums) {
+        const tally__extent extent = tally__cpu_tiles()->measure[plain->is_f64](x, few);
+        if (extent.special || (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS)) return false;
+    }
+    return !plain->has_products || plan_plain_products(plain, x, y, n);
+}
+bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count, tally__plain_made *made) {
+    tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
+    bool was, finite = true, rounded;
     if (!tells_rounding()) return false;
     was = tally__take_inexact();
-    finite = (term == TALLY_TERM_MAGNITUDE ? tiles->plain_magnitudes : tiles->plain_values)(x, offsets, count, sums);
+    if (plain->has_sums && plain->has_products && count == 1)
+        finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums, made->products);
+    else {
+        if (plain->has_sums) finite = of[plain->term](x, x, offsets, count, plain->anchor, made->sums);
+        if (plain->has_products && finite) finite = of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
+    }
     rounded = tally__take_inexact();
     if (was || rounded) tally__raise_inexact();
     return finite && !rounded;

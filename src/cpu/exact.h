@@ -81,11 +81,23 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
  * too far apart for that. */
 int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
 
-/* Whether f64 holds any sum of the first few of n > 0 values of f32: a guess at the others. */
-bool tally__may_be_plain(const void *x, int64_t n);
-/* The sums of `count` <= TALLY_PLAIN_MOST segments of f32, the first of which begins at x, as one f64 each, where all of them are exact. False:
- * some addition was rounded, or a value is infinite or NaN, or the machine does not tell. */
-bool tally__sum_plainly(const void *x, const int64_t *offsets, int count, int term, double *sums);
+/* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE; where products are cut. */
+typedef struct tally__plain {
+    bool is_f64, has_sums, has_products;
+    int term;
+    double anchor[TALLY_PARTS];
+} tally__plain;
+typedef struct tally__plain_made {
+    _Alignas(64) tally__plain_sums sums, products;
+} tally__plain_made;
+/* So many f32 have room in one sum, half as many f64; by so many it is planned. */
+enum { TALLY_PLAIN_TERMS = TALLY_FEW_TILES * TALLY_TILE, TALLY_PLAIN_FEW = 32 };
+
+/* Plans what is asked for by the first few of n > 0 values. False: most likely sums would not be exact. */
+bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n);
+/* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BUNCH_VALUES values in all, or of one, the first of which begins at x (and y), in
+ * TALLY_PLAIN_PARTS, where all of these are exact. False: some operation was rounded, or a value is infinite or NaN, or the machine does not tell. */
+bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count, tally__plain_made *made);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
  * of values). 0 limbs: not all of them are finite. */

@@ -1,58 +1,74 @@
-/* Results of short segments from plain sums in f64 (plain_template.h), where these are exact: sums, means and norm1 of f32, f16, bf16. Part of
- * exact_template.h; no include guard. */
-#include "lib/parts.h"
+/* Results of short segments from plain sums in f64 (plain_template.h), where these are exact. Part of exact_template.h; no include guard. */
 
-/* Whether it is worth to try: of f16 and bf16 it nearly always is, and of few values it costs little. */
-static bool TALLY_N(may_be_plain)(const TALLY_N(raw) *x, const int64_t *offsets, int64_t count) {
-    const int64_t n = count > 0 ? offsets[count] - offsets[0] : 0;
-    if (n == 0) return false;
-    return TALLY_BYTES == 2 || (count == 1 && n <= TALLY_TILE) || tally__may_be_plain(x + offsets[0], n);
-}
-/* How many segments are summed together; 0: the first is too long. One alone needs no room for rows. */
+/* How many segments are summed together; 0: the first is too long. */
 static int TALLY_N(plain_fitting)(const int64_t *offsets, int64_t count) {
-    const int64_t most = TALLY_BYTES == 4 && count == 1 ? TALLY_FEW_TILES * TALLY_N(tile) : TALLY_BUNCH_VALUES;
+    const int64_t most = TALLY_BYTES >= 4 && count == 1 ? TALLY_N(together) : TALLY_BUNCH_VALUES; /* one alone needs no room for rows */
     int some = (int)(count < TALLY_PLAIN_MOST ? count : TALLY_PLAIN_MOST);
     if (offsets[some] - offsets[0] > TALLY_BUNCH_VALUES) some = tally__fitting(offsets, some, TALLY_PLAIN_MOST);
     return offsets[some] - offsets[0] <= most ? some : 0;
 }
 
-/* The mean of one segment. False: it takes another way. */
-static bool TALLY_N(put_plain_mean)(double sum, int64_t n, const tally_final *final, void *result) {
-    const tally_pair whole = {sum, 0};
-    tally_quick mean = tally_quick_mean(whole, (double)n, final->format.digits == 53);
-    if (mean.sure) tally_put(result, mean.value, final->format);
-    return mean.sure;
+/* The sums of a bunch of segments from segment s. What makes it up to eight is zeros: subnormals that nobody asked for would cost their time. */
+TALLY_FN int TALLY_N(take_parts)(tally__parts to, tally__plain_sums sums, int parts, int s, const tally__bunch *bunch) {
+    for (int k = 0; k < parts; k++) {
+        __builtin_memcpy(to[k], sums[k] + s, (size_t)bunch->count * sizeof *sums[k]);
+        for (int i = bunch->count; i < bunch->padded; i++) to[k][i] = 0;
+    }
+    return parts;
 }
-/* Those of many, by bunches. */
-static void TALLY_N(put_plain_means)(const tally__kernel *kernel, const TALLY_N(raw) *x, const double *sums, const int64_t *offsets, int count,
-                                     const tally_final *final, char *results, bool *empty) {
+/* Results that are more than a sum, by bunches. */
+static void TALLY_N(conclude_plain)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const TALLY_N(base_raw) *values,
+                                    tally__plain_made *made, const int64_t *offsets, int count,
+                                    const tally_final *final, char *results, bool *empty) {
+    int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
+    (void)values;
     for (int s = 0; s < count; s += TALLY_BUNCH_MOST) {
-        const TALLY_N(raw) *at = x + (offsets[s] - offsets[0]);
+        const int some = count - s < TALLY_BUNCH_MOST ? count - s : TALLY_BUNCH_MOST;
+        const int64_t at = offsets[s] - offsets[0];
         tally__bunch bunch;
-        tally__cpu_tiles()->begin_bunch(&bunch, offsets + s, count - s < TALLY_BUNCH_MOST ? count - s : TALLY_BUNCH_MOST);
-        bunch.sum_parts = 1;
+        tally__cpu_tiles()->begin_bunch(&bunch, offsets + s, some);
+        if (some == 1) bunch.padded = 1; /* no vector of eight */
+        bunch.ddof = final->ddof;
         bunch.product_parts = 0;
-        __builtin_memcpy(bunch.sums[0], sums + s, (size_t)bunch.count * sizeof *sums);
-        TALLY_N(finish_bunch)(kernel, at, at, &bunch, NULL, NULL, final, results + s * (int64_t)tally__result_bytes(kernel, final), empty);
+#if !defined(TALLY_SUM_TERM)
+        bunch.sum_parts = TALLY_N(take_parts)(bunch.sums, made->products, TALLY_N(product_parts), s, &bunch);
+#else
+        bunch.sum_parts = TALLY_N(take_parts)(bunch.sums, made->sums, TALLY_N(sum_parts), s, &bunch);
+#if defined(TALLY_PRODUCTS)
+        bunch.product_parts = TALLY_N(take_parts)(bunch.products, made->products, TALLY_N(product_parts), s, &bunch);
+#endif
+#endif
+#ifdef TALLY_KEYS
+        tally__cpu_tiles()->ranges[TALLY_IS_F64](values + at, &bunch, lows, highs);
+#endif
+        TALLY_N(finish_bunch)(kernel, x + at, y + at, &bunch, lows, highs, final, results + s * (int64_t)tally__result_bytes(kernel, final), empty);
     }
 }
-/* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to means alone. */
-static bool TALLY_N(reduce_plain)(const tally__kernel *kernel, const TALLY_N(raw) *x, const int64_t *offsets, int count, const tally_final *final,
-                                  char *results, bool *empty) {
-    const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    _Alignas(64) double sums[TALLY_PLAIN_MOST];
-    const void *values = x += offsets[0];
+/* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum alone. */
+static bool TALLY_N(reduce_plain)(const tally__kernel *kernel, const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                  const int64_t *offsets, int count, const tally_final *final, char *results, bool *empty) {
+    tally__plain_made made;
+    const void *a = x += offsets[0], *b = y += offsets[0];
 #if TALLY_BYTES == 2
-    float wide[TALLY_BUNCH_VALUES];
-    TALLY_N(widen)(wide, x, offsets[count] - offsets[0]);
-    values = wide;
+    float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    TALLY_N(widen)(wide[0], x, offsets[count] - offsets[0]);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(wide[TALLY_KERNEL_INPUTS - 1], y, offsets[count] - offsets[0]);
+    a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
 #endif
-    if (!tally__sum_plainly(values, offsets, count, TALLY_SUM_TERM, sums)) return false;
-    if (final->mean && count == 1) return TALLY_N(put_plain_mean)(sums[0], offsets[1] - offsets[0], final, results);
-    if (final->mean)
-        TALLY_N(put_plain_means)(kernel, x, sums, offsets, count, final, results, empty);
-    else if (tally__cpu_tiles()->round_sums(sums, offsets, count, final->format.digits == 53, results))
-        for (int s = 0; s < count; s++)
-            if (sums[s] == 0) TALLY_N(put_zero)(x + (offsets[s] - offsets[0]), x, offsets[s + 1] - offsets[s], final, results + s * bytes);
+    if (!tally__sum_plainly(plain, a, TALLY_KERNEL_INPUTS == 2 ? b : a, offsets, count, &made)) return false;
+#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+    if (!final->mean && !final->root) {
+        double(*const of)[TALLY_PLAIN_MOST] = TALLY_IF_SUM(true) ? made.sums : made.products;
+        const int parts = TALLY_IF_SUM(true) ? TALLY_N(sum_parts) : TALLY_N(product_parts);
+        const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
+        if (tally__cpu_tiles()->round_sums(of, parts, offsets, count, final->format.digits == 53, results))
+            for (int s = 0; s < count; s++) {
+                const int64_t at = offsets[s] - offsets[0];
+                if (tally__plain_total(of, parts, s) == 0) TALLY_N(put_zero)(x + at, y + at, offsets[s + 1] - offsets[s], final, results + s * bytes);
+            }
+        return true;
+    }
+#endif
+    TALLY_N(conclude_plain)(kernel, x, y, a, &made, offsets, count, final, results, empty);
     return true;
 }

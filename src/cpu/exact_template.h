@@ -68,34 +68,59 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 #define TALLY_IF_SUM(words) (words)
 #else
 #define TALLY_FIRST_TERM TALLY_TERM_PRODUCT /* there is no first number */
-#define TALLY_IF_SUM(words) NULL
+#define TALLY_IF_SUM(words) 0
 #endif
 #ifdef TALLY_PRODUCTS
 #define TALLY_IF_PRODUCTS(words) (words)
 #else
-#define TALLY_IF_PRODUCTS(words) NULL
+#define TALLY_IF_PRODUCTS(words) 0
 #endif
 
-#if !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS)
-#define TALLY_IS_NARROW_SUM 1
-#else
-#define TALLY_IS_NARROW_SUM 0
-#endif
+enum {
+    TALLY_N(sum_parts) = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_VALUE),
+    TALLY_N(product_parts) = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_PRODUCT),
+    TALLY_N(together) = TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
+};
 
-#if TALLY_IS_NARROW_SUM && TALLY_BYTES == 4
-/* Adds values to a number by plain sums of many: how many of n; not all where a sum is not exact, or 0, the sign of which would be lost. Only
- * what caches hold: to ask whether an addition was rounded waits for all of them, and memory is not read meanwhile. */
-static int64_t TALLY_N(run_plainly)(const TALLY_N(raw) *x, int64_t n, int64_t *words) {
-    const int64_t cached = 1 << 18, together = TALLY_FEW_TILES * TALLY_N(tile);
+/* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little. */
+static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+    const void *a = x, *b = TALLY_KERNEL_INPUTS == 2 ? y : x;
+#if TALLY_BYTES == 2
+    float few[2][TALLY_PLAIN_FEW];
+    n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
+    TALLY_N(widen)(few[0], x, n);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(few[1], y, n);
+    a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
+#endif
+    *plain = (tally__plain){.is_f64 = TALLY_IS_F64, .has_sums = TALLY_IF_SUM(true), .has_products = TALLY_IF_PRODUCTS(true), .term = TALLY_FIRST_TERM};
+    if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
+    return tally__plan_plain(plain, a, b, n);
+}
+#if TALLY_BYTES >= 4
+/* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact, or 0, the sign of which would be lost. */
+static int64_t TALLY_N(run_plainly)(const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, TALLY_N(node) *node) {
     int64_t at = 0;
-    if (n > cached || !tally__may_be_plain(x, n)) return 0;
+    tally__plain_made made;
     while (at < n) {
-        const int64_t offsets[2] = {0, n - at < together ? n - at : together};
-        double sum;
-        if (!tally__sum_plainly(x + at, offsets, 1, TALLY_SUM_TERM, &sum) || sum == 0) break;
-        tally_add_value(words, TALLY_ORIGIN, sum);
+        const int64_t offsets[2] = {0, n - at < TALLY_N(together) ? n - at : TALLY_N(together)};
+        if (!tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made)) break;
+        if (TALLY_IF_SUM(tally__plain_total(made.sums, TALLY_N(sum_parts), 0) == 0)) break;
+        if (TALLY_IF_PRODUCTS(tally__plain_total(made.products, TALLY_N(product_parts), 0) == 0)) break;
+#ifdef TALLY_SUM_TERM
+        for (int k = 0; k < TALLY_N(sum_parts); k++) tally_add_value(node->sum, TALLY_ORIGIN, made.sums[k][0]);
+#endif
+#ifdef TALLY_PRODUCTS
+        for (int k = 0; k < TALLY_N(product_parts); k++) tally_add_value(node->products, 2 * TALLY_ORIGIN, made.products[k][0]);
+#endif
+#ifdef TALLY_KEYS
+        int64_t least, greatest;
+        tally__cpu_tiles()->range[TALLY_IS_F64](x + at, offsets[1], &least, &greatest);
+        node->low = least < node->low ? least : node->low;
+        node->high = greatest > node->high ? greatest : node->high;
+#endif
         at += offsets[1];
     }
+    node->n += at;
     return at;
 }
 #endif
@@ -103,17 +128,32 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
                          tally__node *out) {
     const int64_t settle_every = (int64_t)1 << 10; /* tiles: 2^6 times bins, which change a limb by less than 2^56 */
     TALLY_N(node) *node = (void *)out;
-    const TALLY_N(raw) *x = vx, *y = vy;
+    const TALLY_N(raw) *x = vx, *y = TALLY_KERNEL_INPUTS == 2 ? vy : vx;
     TALLY_N(buffers) buffers;
     tally__tile tile;
     tally__sums sums;
     (void)kernel, (void)first;
     TALLY_N(clear)(node);
     tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN, TALLY_FIRST_TERM);
-#if TALLY_IS_NARROW_SUM && TALLY_BYTES == 4
-    node->n = TALLY_N(run_plainly)(x, n, node->sum);
+#if TALLY_BYTES >= 4
+    /* Plainly only what caches hold: to ask whether an operation was rounded waits for all of them, and memory is not read meanwhile. */
+    const int64_t cached = (1 << 20) / TALLY_BYTES / TALLY_KERNEL_INPUTS;
+    int64_t again = 0;
+    int refusals = 0; /* one after the other */
+    tally__plain plain;
+    bool plainly = n <= cached && TALLY_N(plan_plain)(&plain, x, y, n);
 #endif
-    for (int64_t at = node->n, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
+    for (int64_t at = 0, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
+#if TALLY_BYTES >= 4
+        if (plainly && at >= again) {
+            const int64_t done = TALLY_N(run_plainly)(&plain, x + at, y + at, n - at, node);
+            at += done;
+            if (at == n) break;
+            refusals = done > 0 ? 1 : refusals + 1;
+            plainly = refusals < 2;
+            again = at + TALLY_N(together);
+        }
+#endif
         TALLY_N(read_tile)(&tile, &buffers, x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
         node->n += tile.present;
 #ifdef TALLY_KEYS
@@ -150,9 +190,6 @@ TALLY_FN bool TALLY_N(is_zero)(const tally__bunch *bunch, int s) {
 static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final, char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
 #ifdef TALLY_KEYS
-    typedef struct __attribute__((packed, may_alias)) stats_anywhere {
-        tally_stats stats;
-    } stats_anywhere;
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[3][TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
@@ -166,19 +203,8 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
         for (int s = 0; s < bunch->count; s++) floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
     }
     bunch->unsure = 0;
-    for (int s = 0; s < bunch->count; s++) {
-        stats_anywhere *to = (stats_anywhere *)(void *)results + s;
-        bunch->sure[s] = sure[s];
-        bunch->unsure += !sure[s];
-        if (!sure[s]) continue;
-        to->stats.count = bunch->lengths[s]; /* word by word: a struct made elsewhere would be read before it is written, as the machine sees it */
-        to->stats.min.f = bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(lows[s]);
-        to->stats.max.f = bunch->lengths[s] == 0 ? tally_nan_f64() : TALLY_N(from_wide_key)(highs[s]);
-        if (floats[0][s] == 0 && bunch->lengths[s] > 0) floats[0][s] = floats[1][s] = highs[s] == -1 ? -0.0 : 0.0; /* -1: the key of -0 */
-        to->stats.sum.f = floats[0][s];
-        to->stats.mean = floats[1][s];
-        to->stats.var = floats[2][s];
-    }
+    for (int s = 0; s < bunch->count; s++) bunch->unsure += !(bunch->sure[s] = sure[s]);
+    tiles->put_stats[TALLY_IS_F64](bunch, floats, lows, highs, results);
 #else
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
@@ -268,28 +294,6 @@ TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64
     __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
 }
 
-#ifdef TALLY_KEYS
-/* The keys of the least and the greatest of n values, none of them NaN. */
-static void TALLY_N(range)(const void *values, int64_t n, int64_t *low, int64_t *high) {
-    const TALLY_N(base_raw) *x = values;
-    if (n > 8) { /* what a vector loop begins and ends with takes longer than 8 values */
-        tally__cpu_tiles()->range[TALLY_IS_F64](x, n, low, high);
-        return;
-    }
-    *low = INT64_MAX;
-    *high = INT64_MIN;
-    for (int64_t i = 0; i < n; i++) {
-#if TALLY_IS_F64
-        int64_t key = tally_bits_f64(x[i]) ^ (tally_bits_f64(x[i]) < 0 ? INT64_MAX : 0);
-#else
-        int64_t key = tally_bits_f32(x[i]) ^ (tally_bits_f32(x[i]) < 0 ? INT32_MAX : 0);
-#endif
-        *low = key < *low ? key : *low;
-        *high = key > *high ? key : *high;
-    }
-}
-#endif
-
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
 /* The result of n terms that add up to 0: with the sign on which they agree. */
 static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final, void *result) {
@@ -329,9 +333,7 @@ static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     }
 }
 
-#if TALLY_IS_NARROW_SUM
 #include "cpu/exact_plain_template.h"
-#endif
 
 /* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
 static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, int count,
@@ -371,8 +373,7 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     if (bunch.sum_parts == 0) return false;
 #endif
 #ifdef TALLY_KEYS
-    for (int s = 0; s < count; s++)
-        TALLY_N(range)((const TALLY_N(base) *)tile.x + bunch.places[s], bunch.lengths[s], &lows[s], &highs[s]);
+    tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
     TALLY_N(finish_bunch)(kernel, x, y, &bunch, lows, highs, final, results, empty);
     return true;
@@ -383,22 +384,25 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     bool empty = false, quick = TALLY_N(is_quick)(final);
-#if TALLY_IS_NARROW_SUM
-    bool plain = quick && TALLY_N(may_be_plain)(x, offsets, count);
-#endif
+    tally__plain plain;
+    bool plainly = quick && count > 0 && TALLY_N(plan_plain)(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
+    int64_t again = 0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
+    int refusals = 0;
     int most = TALLY_BUNCH_MOST / 2; /* segments of a bunch: more where they are short, fewer for a while where one was refused */
     (void)limit;
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * bytes;
-#if TALLY_IS_NARROW_SUM
-        const int together = plain ? TALLY_N(plain_fitting)(from, count - at) : 0;
+        const int together = plainly && at >= again ? TALLY_N(plain_fitting)(from, count - at) : 0;
         if (together > 0) {
-            plain = TALLY_N(reduce_plain)(kernel, x, from, together, final, to, &empty);
-            at += plain ? together : 0;
-            continue;
+            if (TALLY_N(reduce_plain)(kernel, &plain, x, y, from, together, final, to, &empty)) {
+                refusals = 0;
+                at += together;
+                continue;
+            }
+            plainly = refusals++ == 0;
+            again = at + together;
         }
-#endif
         int bunch = (int)(count - at < most ? count - at : most);
         if (from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch = tally__fitting(from, bunch, TALLY_BUNCH_MOST);
         if (quick && bunch > 1 && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
@@ -488,7 +492,6 @@ static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void
 #include "exact_functions.h"
 
 #undef TALLY_FIRST_TERM
-#undef TALLY_IS_NARROW_SUM
 #undef TALLY_IF_SUM
 #undef TALLY_IF_PRODUCTS
 #include "lib/exact_end.h"

@@ -8,6 +8,7 @@
 
 #include "internal.h"
 #include "lib/limbs.h"
+#include "lib/parts.h"
 
 enum {
     TALLY_TILE_BYTES = 4096,     /* of f32 or f64 */
@@ -71,6 +72,18 @@ typedef struct tally__bunch {
  * made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
 typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor, tally__parts parts);
 
+/* Sums whose parts are plain sums in f64: of f32 one, of f64 and of products of f32 two, of products of f64 three. */
+#define TALLY_PLAIN_PARTS(is_f64, term) (1 + ((is_f64) != 0) + ((term) == TALLY_TERM_PRODUCT))
+typedef double tally__plain_sums[TALLY_PARTS][TALLY_PLAIN_MOST];
+/* Sums of short segments, TALLY_PLAIN_MOST at most, the first of which begins at x (and y), as if no operation on f64 were rounded but those that may
+ * be. Gives whether all are finite. */
+typedef bool tally__plain_sum(const void *x, const void *y, const int64_t *offsets, int count, const double *anchor, tally__plain_sums sums);
+/* Sum s, rounded, but 0 only if it is: parts that cancel leave a part that is exact. */
+static inline double tally__plain_total(tally__plain_sums sums, int parts, int s) {
+    const double first = sums[0][s] + (parts > 1 ? sums[1][s] : 0);
+    return parts > 2 ? tally_three_sum(sums[0][s], sums[1][s], sums[2][s]).high : first;
+}
+
 /* What is made of the parts. */
 enum { TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_ROOT, TALLY_QUICK_SPREAD, TALLY_QUICK_SPREAD_ROOT };
 
@@ -95,14 +108,18 @@ typedef struct tally__tiles {
     tally__tile_sum *both[2];
     void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
     void (*conclude)(tally__bunch *bunch, int what);
-    /* Sums of short segments of f32, the first of which begins at x, and of magnitudes, as if no addition of f64 were rounded, TALLY_PLAIN_MOST
-     * segments at most. Gives whether all are finite. */
-    bool (*plain_values)(const void *x, const int64_t *offsets, int count, double *sums);
-    bool (*plain_magnitudes)(const void *x, const int64_t *offsets, int count, double *sums);
-    /* f64 or f32 from them. Gives whether the values of some segment add up to 0, the sign of which they do not tell. */
-    bool (*round_sums)(const double *sums, const int64_t *offsets, int count, bool is_f64, void *results);
+    /* By f32 or f64, and term. NULL: the machine has no operations that may be rounded unseen, as products need. */
+    tally__plain_sum *plain[2][TALLY_TERMS];
+    /* Values and squares of one segment in one pass, likewise. */
+    bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums, tally__plain_sums products);
+    /* f64 or f32 from so many parts. Gives whether the values of some segment add up to 0, the sign of which they do not tell. */
+    bool (*round_sums)(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64, void *results);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
+    /* Those of each segment of a bunch, the first of which begins at x; nothing of use for empty ones. */
+    void (*ranges[2])(const void *x, const tally__bunch *bunch, int64_t *lows, int64_t *highs);
+    /* The stats of those that are sure: from the sum, the mean and the variance, and keys. A sum that is 0 takes its sign from them. */
+    void (*put_stats[2])(const tally__bunch *bunch, double (*floats)[TALLY_BUNCH_MOST], const int64_t *lows, const int64_t *highs, void *results);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
     tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);

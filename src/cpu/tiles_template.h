@@ -418,6 +418,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 
 #include "cpu/bins_template.h"
 #include "cpu/bunch_template.h"
+#include "cpu/results_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
 
@@ -436,10 +437,13 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
                           sum_##type##_##name##_##d},                                                       \
     .level_counts[is_f64][kind] = {a, b, c, d},
 #define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
+#define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
     .measure = {measure_f32, measure_f64},
     .range = {range_f32, range_f64},
+    .ranges = {ranges_f32, ranges_f64},
+    .put_stats = {put_stats_f32, put_stats_f64},
     .scatter = {scatter_f32, scatter_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
@@ -447,10 +451,12 @@ const tally__tiles TALLY_TILES = {
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif
+#ifdef TALLY_PLAIN_PRODUCTS
+    .plain_both = {plain_both_f32, plain_both_f64},
+#endif
     .begin_bunch = begin_bunch,
     .conclude = conclude,
-    .plain_values = plain_values,
-    .plain_magnitudes = plain_magnitudes,
+    TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY)
     .round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,
