@@ -194,10 +194,10 @@ static problem pose(const subject *s, shape which, data_class class, int64_t byt
 
 static void test_shapes(void **state) {
     subject s = {.op = -1};
-    int64_t bytes = backend == TALLY_BACKEND_SIMT ? 2 * TALLY_TILE_BYTES + 12345 : 12 * TALLY_TILE_BYTES;
     (void)state;
     for (int turn = 0; next_subject(&s); turn++)
         for (int which = 0; which < SHAPES; which++) {
+            const int64_t bytes = backend == TALLY_BACKEND_SIMT ? (1 + (turn + which) / 5 % 2) * TALLY_TILE_BYTES + 12345 : 12 * TALLY_TILE_BYTES;
             int every = quick ? 29 : backend == TALLY_BACKEND_SIMT ? 5 : 1;
             if ((turn + which) % every != 0) continue;
             problem p = pose(&s, (shape)which, (data_class)((turn + which) % DATA_CLASSES), bytes / (which == ONES ? 4 : 1), turn + which);
