@@ -280,7 +280,7 @@ def length_cases(count):
     yield "3", np.full(count // 3, 3)
     yield "10..50", few(count)
     yield "power 1.1", fits(np.minimum((1 - rng.random(count // 4 + 1)) ** (-1 / 1.1), count // 8).astype(np.int64))
-    yield "huge + 10..50", np.concatenate([few(count // 4), [count // 2], few(count // 4)])
+    yield "huge + 10..50", fits(np.concatenate([few(count // 4), [count // 2], few(count // 4)]))
     some = few(count)
     mostly_empty = np.zeros(len(some) * 5, np.int64)
     mostly_empty[np.sort(rng.permutation(len(mostly_empty))[: len(some)])] = some
