@@ -27,8 +27,11 @@ enum {
 /* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a
  * multiple of 16: a room. A block has TALLY_MOST_ROOMS of them, to copy one tile while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs) * TALLY_LEAF_BYTES_EACH)
+#define TALLY_LINE_BYTES 128  /* rooms begin at multiples of it, and values as far from one as in memory */
 #define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (lib/strips.h) */
-#define TALLY_TILE_ROOM(inputs) ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 1) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + 112 + 127) / 128 * 128)
+#define TALLY_TILE_ROOM(inputs)                                                                                             \
+    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 1) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + (TALLY_LINE_BYTES - 16) + \
+      TALLY_LINE_BYTES - 1) / TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {
     TALLY_MOST_ROOMS = 2,
     TALLY_TEAM_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */

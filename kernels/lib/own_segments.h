@@ -23,6 +23,13 @@ TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
     return own <= TALLY_TEAM / 2 ? few : many;
 }
 
+/* Puts the lanes' i, if they are wanted, behind the `count` that the warp has in its list. */
+TALLY_FN void TALLY_N(put_in_list)(uint16_t *list, int32_t *count, int32_t is_wanted, int32_t i) {
+    const uint32_t wanted = tally_ballot(is_wanted);
+    if (is_wanted) list[*count + __builtin_popcount(wanted & (((uint32_t)1 << tally_lane()) - 1))] = (uint16_t)i;
+    *count += __builtin_popcount(wanted);
+}
+
 /* ---- leaf by leaf, by all warps ---- */
 
 /* Runs of leaves, each a lane's: that of lane 0 is the end of a segment that began before the tile, that of lane 1 the beginning of one that ends behind
@@ -159,13 +166,12 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
 }
 #endif
 
-/* The lanes' segments i, whatever they are, but for those that wait; whether the lane's does in *waits. */
-TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, TALLY_N(span) *its, int32_t *waits) {
+/* The lanes' segments i, whatever they are, but for those that wait: *waiting are the values of the lane's, or 0. */
+TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, int32_t *waiting) {
     const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
-    *its = span;
-    *waits = TALLY_N(waits)(span, is_closed);
-    const int32_t is_mine = is_there && !*waits && span.n <= 8;
+    const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= 8;
+    *waiting = waits ? span.n : 0;
     int32_t saw = span.saw;
     if (tally_any(is_mine)) {
         TALLY_N(node) node = TALLY_N(nothing)();
@@ -285,11 +291,10 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
-        int32_t waits;
-        TALLY_N(span) span;
+        int32_t values;
         if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
-        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &span, &waits);
-        if (waits) tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
+        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &values);
+        if (values != 0) tally_arrive(&waiting->counted[TALLY_N(length_of)(values)], UINT32_MAX);
     }
     tally_team_barrier(TALLY_TEAM);
     return saw | TALLY_N(take_waiting)(work, tile, is_closed, waiting, list);
@@ -302,14 +307,11 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     int32_t saw = 0, listed = 0;
     for (int32_t first = turns.first; first < own || listed > 0; first += TALLY_TEAM) {
         if (first < own) {
-            int32_t waits;
-            TALLY_N(span) span;
+            int32_t waiting;
             if (may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw)) continue;
             const int32_t i = first + lane * turns.apart;
-            saw |= TALLY_N(take_short)(work, tile, i, is_closed, &span, &waits);
-            const uint32_t some = tally_ballot(waits);
-            if (waits) list[listed + __builtin_popcount(some & (((uint32_t)1 << lane) - 1))] = (uint16_t)i;
-            listed += __builtin_popcount(some);
+            saw |= TALLY_N(take_short)(work, tile, i, is_closed, &waiting);
+            TALLY_N(put_in_list)(list, &listed, waiting != 0, i);
             if (listed < TALLY_WARP) continue;
         }
         tally_warp_barrier();

@@ -76,7 +76,7 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
         if (span.n > 2) {
             TALLY_N(mark)(borders, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - TALLY_N(end_of)(tile, i - 1) <= 2) TALLY_N(mark)(borders, before + span.at); /* the one before does not */
-            list[*count + __builtin_popcount(those_before)] = (uint16_t)i;
+            list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* as put_in_list does, for which there is no register left */
         } else if (is_there && work->user)
             saw |= TALLY_N(put_plain_sum)(work, tile->opening->from.segment, i, tile->x + span.at, span.n);
         else
@@ -106,8 +106,8 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
             left += 1;
         }
         sum += term.sum;
-        if (v % 2 == 0) size = term.most;
-        else size = term.most > size ? term.most : size, range->most = size > range->most ? size : range->most;
+        size = v % 2 == 0 || term.most > size ? term.most : size;
+        if (v % 2 != 0) range->most = size > range->most ? size : range->most;
         range->least = term.least < range->least ? term.least : range->least;
     }
     sums->left[TALLY_N(sums_room)] = sum;

@@ -246,7 +246,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     o->values = (int32_t)values;
     o->own = (int32_t)own;
     o->x = o->y = x;
-    o->x.room = o->y.room = (int32_t)((uint64_t)(x.memory + x.at) % 128 / 16 * 16); /* as in memory, which is faster */
+    o->x.room = o->y.room = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
         o->y.room += (x.bytes + 31) / 16 * 16;

@@ -388,7 +388,7 @@ static void *room(size_t bytes, const char *site) {
     void *known = object_of(b, bytes, site);
     if (known != NULL) return known;
     if (bytes > machine.job->room) fail("shared memory at %s: %zu bytes, and the launch gives %zu", short_site(site), bytes, machine.job->room);
-    return lay_out(b, bytes, 16, site);
+    return lay_out(b, bytes, MOST_ALIGNMENT, site);
 }
 
 static tally__simt_words words = {.shared = shared,
