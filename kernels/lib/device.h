@@ -18,7 +18,9 @@
  *     tally_any(p)                whether p holds for a lane of the warp; all lanes take part
  *     tally_ballot(p)             a bit for each lane; all lanes take part
  *     tally_warp_max(v)  tally_warp_min(v)                               of unsigned 32 bits; all lanes take part
+ *     tally_lesser(a, b, nan)  tally_greater(a, b, nan)                  of two f32, -0 below 0; a NaN, if `nan`, a constant, and one is, else the other
  *     tally_min_less_one(v, least)                                       of v - 1, which wraps around, and least
+ *     tally_add_bytes(v, sum)  tally_add_signed_bytes(v, sum)             sum and the four bytes of v
  *     tally_max_halves(v, most)  tally_min_halves_less_one(v, least)      the same for both 16-bit halves
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
@@ -102,7 +104,30 @@ TALLY_FN uint32_t tally_warp_min(uint32_t v) {
     return v;
 }
 #endif
+#if __CUDA_ARCH__ >= 800
+TALLY_FN float tally_lesser(float a, float b, const int32_t nan) {
+    float c;
+    if (nan)
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    else
+        asm("min.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+}
+TALLY_FN float tally_greater(float a, float b, const int32_t nan) {
+    float c;
+    if (nan)
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    else
+        asm("max.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+}
+#else
+TALLY_FN float tally_lesser(float a, float b, const int32_t nan) { return nan && a != a ? a : nan && b != b ? b : fminf(a, b); }
+TALLY_FN float tally_greater(float a, float b, const int32_t nan) { return nan && a != a ? a : nan && b != b ? b : fmaxf(a, b); }
+#endif
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return __viaddmin_u32(v, 0xffffffffu, least); }
+TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t sum) { return __dp4a(v, 0x01010101u, sum); }
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, int32_t sum) { return __dp4a((int32_t)v, 0x01010101, sum); }
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) { return __vmaxu2(v, most); }
 TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) { return __viaddmin_u16x2(v, 0xffffffffu, least); }
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }

@@ -49,5 +49,14 @@ TALLY_FN uint16_t tally_narrow(double x, int32_t fraction, int32_t bias) {
 }
 TALLY_FN uint16_t tally_f64_to_f16(double x) { return tally_narrow(x, 10, 15); }
 TALLY_FN uint16_t tally_f64_to_bf16(double x) { return tally_narrow(x, 7, 127); }
+#ifdef __CUDACC_RTC__
+TALLY_FN uint16_t tally_f32_to_f16(float x) {
+    uint16_t half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    return half;
+}
+#else
+TALLY_FN uint16_t tally_f32_to_f16(float x) { return tally_f64_to_f16(x); }
+#endif
 
 #endif

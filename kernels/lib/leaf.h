@@ -52,6 +52,18 @@ typedef struct TALLY_N(part) {
     TALLY_T v[TALLY_PART];
 } TALLY_N(part);
 
+/* Value v of a part's bits. Of narrow types by shifts: a GPU's compiler makes one instruction of that, and several of bytes in memory. */
+TALLY_FN TALLY_T TALLY_N(value_of_part)(const tally_quad *quad, int32_t v) {
+    TALLY_T value;
+#if TALLY_BYTES <= 2 && TALLY_NUMBER != TALLY_NUMBER_structure
+    const TALLY_B bits = (TALLY_B)(quad->w[v * TALLY_BYTES / 4] >> 8 * (v * TALLY_BYTES % 4));
+    __builtin_memcpy(&value, &bits, sizeof value);
+#else
+    __builtin_memcpy(&value, (const char *)quad + v * TALLY_BYTES, sizeof value);
+#endif
+    return value;
+}
+
 /* The lane's share of a leaf. */
 typedef struct TALLY_N(share) {
     TALLY_N(part) part[TALLY_DEVICE_STRIPES];

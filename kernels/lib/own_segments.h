@@ -138,10 +138,10 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
 }
 
 /* Whether the lane's segment waits for others of about its length: all of more than 8 values, and all that are not empty where few of the warp's are as
- * short, but where take_few has taken them; long ones only if they are then shared by lanes. How many can wait follows from it (production/segments.h). */
+ * short, but where take_few has taken them; long ones only where all are sorted. How many can wait follows from it (production/segments.h). */
 TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
     const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= 8)) < 5;
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
     return span.n > (few ? 0 : 8) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
 #else
     (void)is_closed;
@@ -149,9 +149,43 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 #endif
 }
 
-#ifndef TALLY_IN_PARTS
-/* Segments of more than 64 values, those of `many` lanes, by the warp, one after the other; their nodes become results together, as far as registers allow. */
-TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+#ifdef TALLY_BY_LANES
+/* The next of `some` for the lanes of each group of 1 << *log_lanes, up to 4 at once: *log_lanes and the lane whose it is, or -1. */
+TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t *log_lanes) {
+    const int32_t count = __builtin_popcount(*some);
+    int32_t from = -1;
+    *log_lanes = count == 1 ? 5 : count == 2 ? 4 : 3;
+    TALLY_UNROLL
+    for (int32_t group = 0; group < 4; group++, *some &= *some - 1)
+        if (group == tally_lane() >> *log_lanes) from = __builtin_ffs((int32_t)*some) - 1;
+    return from;
+}
+#endif
+
+#ifndef TALLY_IS_SORTED
+#if defined(TALLY_BY_LANES) && (defined(TALLY_IS_NARROW_SUM) || defined(TALLY_HAS_INDEX))
+#define TALLY_NEEDS_LEAVES 0 /* columns hold what a tile has */
+#else
+#define TALLY_NEEDS_LEAVES 1
+#endif
+/* Segments of more than 64 values, those of `many` lanes, some at once. */
+#ifdef TALLY_BY_LANES
+TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+    int32_t saw = 0;
+    while (many != 0) {
+        int32_t log_lanes;
+        const int32_t found = TALLY_N(share_lanes)(&many, &log_lanes), from = found < 0 ? 0 : found, lanes = 1 << log_lanes;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
+        const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, at, found < 0 ? 0 : n, lanes, 0);
+        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, whose, node);
+    }
+    return saw;
+}
+#endif
+/* The same by the warp, one after the other; their nodes become results together, as far as registers allow. */
+#if TALLY_NEEDS_LEAVES
+TALLY_FN int32_t TALLY_N(take_each)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
     const int32_t later = sizeof(TALLY_N(node)) <= 24, is_mine = many >> tally_lane() & 1;
     TALLY_N(node) mine = TALLY_N(nothing)();
     int32_t saw = 0;
@@ -164,6 +198,19 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
     }
     return later && is_mine ? saw | TALLY_N(put_result)(work, tile->opening->from.segment, i, mine) : saw;
 }
+#endif
+TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+#if !TALLY_NEEDS_LEAVES
+    return TALLY_N(take_several)(work, tile, i, span, many);
+#elif defined(TALLY_BY_LANES)
+    const uint32_t single = many & tally_ballot(span.n <= TALLY_DEVICE_LEAF);
+    const int32_t saw = TALLY_N(take_several)(work, tile, i, span, single);
+    return many == single ? saw : saw | TALLY_N(take_each)(work, tile, i, span, many & ~single);
+#else
+    return TALLY_N(take_each)(work, tile, i, span, many);
+#endif
+}
+#undef TALLY_NEEDS_LEAVES
 #endif
 
 /* The lanes' segments i, whatever they are, but for those that wait: *waiting are the values of the lane's, or 0. */
@@ -178,7 +225,7 @@ TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile)
         if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, 8);
         if (is_mine) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, node);
     }
-#ifndef TALLY_IN_PARTS
+#ifndef TALLY_IS_SORTED
     const uint32_t many = tally_ballot(span.n > TALLY_DEVICE_SMALL && !(is_closed && span.n > TALLY_DEVICE_LEAF));
     if (many != 0) saw |= TALLY_N(take_long)(work, tile, i, span, many);
 #endif
@@ -187,7 +234,55 @@ TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile)
 
 /* ---- segments that have waited ---- */
 
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_BY_LANES
+/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+    const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
+    const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
+    const TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
+    const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, span.at, span.n, lanes, 0);
+    return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
+}
+#else
+/* Whether a segment is one thread's, and how many segments it takes for that to pay. Measured: lanes are better for values of 8 bytes, of which a
+ * thread has no room for all columns, and where a value costs much, which makes threads wait for the longest of their segments. */
+#if TALLY_HAS_COLUMNS && TALLY_BYTES <= 4
+#ifdef TALLY_USER_TEXT
+#define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 4)
+#else
+#define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 8)
+#endif
+#endif
+#define TALLY_COLUMNS_PAY 8
+
+/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+    const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
+    int32_t saw = 0;
+#ifdef TALLY_COLUMNS_FIT
+    if (TALLY_COLUMNS_FIT && count > TALLY_COLUMNS_PAY) {
+        int32_t segment = lane < count ? listed[lane] : 0;
+        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
+        TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
+        return lane < count ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
+    }
+#endif
+    TALLY_ROLLED
+    for (int32_t k = 0; k < count; k += TALLY_WARP / lanes) {
+        int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
+        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
+        TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + span.at, tile->y + span.at, span.n, 0);
+        if (is_there && lane % lanes == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, segment, node);
+    }
+    return saw;
+}
+#undef TALLY_COLUMNS_FIT
+#undef TALLY_COLUMNS_PAY
+#endif
+
+/* ---- sorted by length ---- */
+
+#ifdef TALLY_IS_SORTED
 /* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
 enum { TALLY_N(long_length) = 16 };
 TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
@@ -198,14 +293,6 @@ TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
 /* What each warp has of so many. */
 TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_TEAM_WARPS - 1) / TALLY_TEAM_WARPS; }
 
-/* Up to TALLY_WARP listed segments of about the same length, by as many lanes each as there are for it: one, where they are more than 16. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
-    const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
-    const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
-    const TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
-    const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, span.at, span.n, lanes);
-    return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
-}
 /* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones at once. */
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
     const int32_t share = TALLY_N(share_of)(longs), each = share < 4 ? share : 4, other = TALLY_N(share_of)(count - longs);
@@ -243,56 +330,22 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
     if (tally_warp() == TALLY_TEAM_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
     return TALLY_N(take_all_listed)(work, tile, list, longs, count);
 }
-#else
-/* Whether a segment is one thread's, and how many segments it takes for that to pay. Measured: lanes are better for values of 8 bytes, of which a
- * thread has no room for all columns, and where a value costs much, which makes threads wait for the longest of their segments. */
-#ifdef TALLY_USER_TEXT
-#define TALLY_COLUMNS_FIT (!TALLY_USER_KEEPS_ORDER && sizeof(TALLY_N(column)) <= 4)
-#elif defined(TALLY_HAS_INDEX)
-#define TALLY_COLUMNS_FIT 1
-#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4
-#define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 8)
-#else
-#define TALLY_COLUMNS_FIT 0
-#endif
-#define TALLY_COLUMNS_PAY 8
-
-/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
-    const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
-    int32_t saw = 0;
-    if (TALLY_COLUMNS_FIT && count > TALLY_COLUMNS_PAY) {
-        int32_t segment = lane < count ? listed[lane] : 0;
-        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
-        TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
-        return lane < count ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
-    }
-    TALLY_ROLLED
-    for (int32_t k = 0; k < count; k += TALLY_WARP / lanes) {
-        int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
-        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
-        TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + span.at, tile->y + span.at, span.n, 0);
-        if (is_there && lane % lanes == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, segment, node);
-    }
-    return saw;
-}
-#undef TALLY_COLUMNS_FIT
-#undef TALLY_COLUMNS_PAY
 #endif
 
 /* ---- all of its own ---- */
 
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
-    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
-    int32_t saw = 0;
+    const int32_t own = tile->own;
+    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     if (own == 0) return 0; /* the same in all threads */
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
         int32_t values;
-        if (may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw)) continue;
+        may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw);
+        if (may_be_few) continue;
         saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &values);
         if (values != 0) tally_arrive(&waiting->counted[TALLY_N(length_of)(values)], UINT32_MAX);
     }
@@ -302,13 +355,14 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
 #else
 /* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp waits for another. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, uint16_t *list) {
-    const int32_t own = tile->own, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM, lane = tally_lane();
+    const int32_t own = tile->own, lane = tally_lane();
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    int32_t saw = 0, listed = 0;
+    int32_t saw = 0, listed = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     for (int32_t first = turns.first; first < own || listed > 0; first += TALLY_TEAM) {
         if (first < own) {
             int32_t waiting;
-            if (may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw)) continue;
+            may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
+            if (may_be_few) continue;
             const int32_t i = first + lane * turns.apart;
             saw |= TALLY_N(take_short)(work, tile, i, is_closed, &waiting);
             TALLY_N(put_in_list)(list, &listed, waiting != 0, i);

@@ -24,6 +24,12 @@ TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t
 #define TALLY_MAY_SKIP 0
 #endif
 
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_PARTS _Pragma("unroll (TALLY_PART <= 4 ? 2 : 1)")
+#else
+#define TALLY_UNROLL_PARTS
+#endif
+
 #ifdef TALLY_HAS_INDEX
 #include "lib/shared_search.h"
 #else
@@ -61,40 +67,73 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 #undef TALLY_EACH2
 #undef TALLY_HALF2
 
-/* ---- up to 64 values, by one thread ---- */
+/* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
+#if TALLY_PASSES == 1 && !TALLY_KEEPS_ORDER && TALLY_NUMBER != TALLY_NUMBER_structure
+#define TALLY_HAS_COLUMNS 1
 #ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
 #define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 4 ? 8 : 1)")
 #else
 #define TALLY_UNROLL_THREAD_ROWS
 #endif
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
-#define TALLY_COMBINE TALLY_N(combine)
-#define TALLY_IDENTITY TALLY_N(identity)
-#define TALLY_LIFT(i) TALLY_N(column_of)(x, y, i)
-#include "lib/thread_columns.h"
-#if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
-#define TALLY_COMBINE TALLY_N(combine2)
-#define TALLY_IDENTITY TALLY_N(identity2)
-#define TALLY_LIFT(i) TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, *aim)
-#define TALLY_AIMED
-#include "lib/thread_columns.h"
-#endif
-TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
-    const int32_t most = (int32_t)tally_warp_max((uint32_t)n), present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
-    TALLY_N(column) column = TALLY_N(thread_columns)(x, y, n, most);
-#if TALLY_PASSES == 2
-    TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
-    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, aim, TALLY_N(thread_columns2)(x, n, most, &aim), present, 0);
-#else
-    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, present);
-#endif
+enum {
+    TALLY_N(columns) = TALLY_DEVICE_SMALL_COLUMNS,
+    TALLY_N(row_parts) = TALLY_PART < TALLY_N(columns) ? TALLY_N(columns) / TALLY_PART : 1 /* or a part has two rows */
+};
+/* Puts those of a part's values that lie at `from` or behind it, and before `to`, into columns from `first` on. */
+TALLY_FN void TALLY_N(put_in_columns)(TALLY_N(column) *columns, const int32_t first, const char *p, const TALLY_T *y, int32_t from, int32_t to) {
+    const tally_quad quad = tally_take16(p);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        TALLY_N(column) *const column = &columns[(first + v) % TALLY_N(columns)];
+        const TALLY_T x = TALLY_N(value_of_part)(&quad, v);
+        if (v >= from && v < to) *column = TALLY_N(combine)(*column, TALLY_N(lift)(TALLY_N(item_of)(x), TALLY_N(item_of)(TALLY_KERNEL_INPUTS == 2 ? y[v] : x)));
+    }
 }
-
+/* The values have their columns by where they lie and not by their places, which comes to the same: columns moved on together have the same halves. Lanes
+ * take the parts of a row in another order each, so that those of segments of equal lengths do not all ask for the same banks at once. */
+TALLY_FN TALLY_N(column) TALLY_N(thread_columns)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    enum { PARTS = TALLY_N(row_parts), ROW = PARTS * TALLY_PART };
+    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = n > 0 ? before + n : 0, rest = (int32_t)((uint32_t)until % TALLY_PART);
+    const int32_t most = (int32_t)tally_warp_max((uint32_t)until), swap = tally_lane() % PARTS;
+    TALLY_N(column) columns[TALLY_N(columns)];
+    const TALLY_T *x_of[PARTS], *y_of[PARTS];
+    int32_t whole[PARTS]; /* values of whole parts from there on */
+    TALLY_UNROLL
+    for (int32_t c = 0; c < TALLY_N(columns); c++) columns[c] = TALLY_N(identity)();
+    TALLY_UNROLL
+    for (int32_t k = 0; k < PARTS; k++) {
+        const int32_t at = (k ^ swap) * TALLY_PART;
+        x_of[k] = x - before + at;
+        y_of[k] = y - before + at;
+        whole[k] = until - rest - at;
+        if (at < until) TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)x_of[k], y_of[k], before - at, until - at);
+    }
+    TALLY_UNROLL_THREAD_ROWS
+    for (int32_t row = ROW; row < TALLY_DEVICE_SMALL + TALLY_PART - 1; row += ROW) {
+        if (row >= most) break;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < PARTS; k++)
+            if (row < whole[k]) TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)(x_of[k] + row), y_of[k] + row, 0, TALLY_PART);
+    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < PARTS; k++) /* the rest is behind whole rows and so many parts */
+        if (rest != 0 && until > ROW && whole[k] % ROW == 0) TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)(x_of[k] + whole[k]), y_of[k] + whole[k], 0, rest);
+    TALLY_UNROLL
+    for (int32_t half = TALLY_N(columns) / 2; half > 0; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t c = 0; c < TALLY_N(columns) / 2; c++)
+            if (c < half) columns[c] = TALLY_N(combine)(columns[c], columns[c + half]);
+    }
+    return columns[0];
+}
 #undef TALLY_UNROLL_THREAD_ROWS
+TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    const TALLY_N(column) column = TALLY_N(thread_columns)(x, y, n);
+    const int32_t present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
+    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, present);
+}
+#endif
 
 /* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
 
@@ -204,9 +243,9 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 /* ---- any leaf, by a warp ---- */
 
 TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
-#ifdef TALLY_IN_PARTS
-    (void)y, (void)first;
-    return TALLY_N(parts_node)(x, 0, n, TALLY_WARP);
+#ifdef TALLY_BY_LANES
+    (void)y;
+    return TALLY_N(parts_node)(x, 0, n, TALLY_WARP, first);
 #else
     return n <= TALLY_DEVICE_SMALL ? TALLY_N(lanes_node)(x, y, n, first) : TALLY_N(wide_leaf)(x, y, n, first);
 #endif
@@ -227,5 +266,6 @@ TALLY_FN TALLY_N(node) TALLY_N(shared_run)(const TALLY_T *x, const TALLY_T *y, i
     return TALLY_IS_FREE ? node : TALLY_N(node_of_lane)(TALLY_N(pair_lanes)(node, leaf), 0);
 }
 #undef TALLY_MAY_SKIP
+#undef TALLY_UNROLL_PARTS
 #undef TALLY_KEEPS_ORDER
 #undef TALLY_UNROLL_ROWS

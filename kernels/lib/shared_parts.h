@@ -3,56 +3,49 @@
 #if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && !defined(TALLY_USER_TEXT) && \
     TALLY_NUMBER != TALLY_NUMBER_structure
 #define TALLY_IN_PARTS
-
-/* One behind the other, into two columns in turn, as far as all lanes have values without asking; lanes of none take part, for nothing. Lanes whose segments
- * are equally long begin at different places, so that they do not ask for the same bank at once. */
-TALLY_FN TALLY_N(column) TALLY_N(fold_alone)(const TALLY_T *x, int32_t n) {
-    enum { TOGETHER = 4 };
-    const int32_t most = (int32_t)tally_warp_max((uint32_t)n), least = (int32_t)tally_warp_min(n == 0 ? INT32_MAX : (uint32_t)n);
-    TALLY_N(column) columns[2] = {TALLY_N(identity)(), TALLY_N(identity)()};
-    int32_t i = 0;
-    if (least == most) {
-        int32_t at = tally_lane() * n / TALLY_WARP;
-        TALLY_ROLL
-        for (; i < n; i++) {
-            columns[0] = TALLY_N(combine)(columns[0], TALLY_N(column_of)(x, x, at));
-            at = at + 1 == n ? 0 : at + 1;
-        }
-        return columns[0];
-    }
-    TALLY_ROLL
-    for (; i + TOGETHER <= least; i += TOGETHER) {
-        TALLY_UNROLL
-        for (int32_t k = 0; k < TOGETHER; k++) columns[k % 2] = TALLY_N(combine)(columns[k % 2], TALLY_N(column_of)(x, x, i + k));
-    }
-    TALLY_ROLL
-    for (; i < most; i++)
-        if (i < n) columns[0] = TALLY_N(combine)(columns[0], TALLY_N(column_of)(x, x, i));
-    return TALLY_N(combine)(columns[0], columns[1]);
-}
-
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_PARTS _Pragma("unroll 2")
-#else
-#define TALLY_UNROLL_PARTS
+#define TALLY_BY_LANES /* any power of two of lanes side by side may fold a segment: parts_node */
+#if (defined(TALLY_QUICK) && !defined(TALLY_IS_NARROW_SUM)) || defined(TALLY_SQUARES)
+#define TALLY_IS_SORTED /* a value costs so much that segments had better meet others of about their length */
 #endif
+
 typedef struct TALLY_N(folded) {
     TALLY_N(column) column;
     int32_t present; /* values that the NaN policy counts */
 } TALLY_N(folded);
 
+/* Sums of bytes: four at a time. */
+#if defined(TALLY_SUM_TERM) && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !defined(TALLY_SQUARES) && !defined(TALLY_RANGE)
+#define TALLY_ADDS_BYTES (TALLY_SUM_TERM == TALLY_VALUES)
+#else
+#define TALLY_ADDS_BYTES 0
+#endif
+#if TALLY_ADDS_BYTES
+/* A byte of ones for each of the lowest 4 bits that is set. */
+TALLY_FN uint32_t TALLY_N(bytes_of_bits)(uint32_t bits) { return ((bits & 15) * 0x00204081 & 0x01010101) * 255; }
+TALLY_FN void TALLY_N(put_bytes)(TALLY_N(folded) *to, const tally_quad *quad, uint32_t which, const int32_t some) {
+    TALLY_UNROLL
+    for (int32_t w = 0; w < 4; w++) {
+        const uint32_t word = some ? quad->w[w] & TALLY_N(bytes_of_bits)(which >> 4 * w) : quad->w[w];
+        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(word, to->column.sum) : (int32_t)tally_add_bytes(word, (uint32_t)to->column.sum);
+    }
+}
+#endif
+
 /* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
 TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t which, const int32_t some) {
     const tally_quad quad = tally_take16(p);
-    TALLY_N(part) part;
-    __builtin_memcpy(&part, &quad, sizeof part);
+#if TALLY_ADDS_BYTES
+    TALLY_N(put_bytes)(to, &quad, which, some);
+#else
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         if (some && !(which >> v & 1)) continue;
-        const TALLY_N(item) item = TALLY_N(item_of)(part.v[v]);
+        const TALLY_T x = TALLY_N(value_of_part)(&quad, v);
+        const TALLY_N(item) item = TALLY_N(item_of)(x);
         to->column = TALLY_N(combine)(to->column, TALLY_N(lift)(item, item));
-        if (TALLY_MAY_SKIP) to->present += TALLY_N(present)(part.v[v]);
+        if (TALLY_MAY_SKIP) to->present += TALLY_N(present)(x);
     }
+#endif
 }
 
 /* Bits from ... to - 1. */
@@ -71,6 +64,22 @@ TALLY_FN TALLY_N(folded) TALLY_N(fold_share)(const TALLY_T *x, int32_t n, int32_
     }
     TALLY_UNROLL_PARTS
     for (int32_t i = first + sub; i < last; i += lanes) TALLY_N(put_part)(&folded, begin + 16 * i, 0, 0);
+    return folded;
+}
+/* All of them, by one lane. Lanes begin at different parts, so that those of segments of equal lengths do not ask for the same banks at once. */
+TALLY_FN TALLY_N(folded) TALLY_N(fold_alone)(const TALLY_T *x, int32_t n) {
+    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
+    const int32_t first = before != 0, last = until / TALLY_PART, count = last - first;
+    const char *begin = (const char *)(x - before);
+    TALLY_N(folded) folded = {TALLY_N(identity)(), TALLY_MAY_SKIP ? 0 : n};
+    int32_t i = first + tally_lane() * count / TALLY_WARP;
+    if (first) TALLY_N(put_part)(&folded, begin, TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART), 1);
+    TALLY_UNROLL_PARTS
+    for (int32_t k = 0; k < count; k++) {
+        TALLY_N(put_part)(&folded, begin + 16 * i, 0, 0);
+        i = i + 1 == last ? first : i + 1;
+    }
+    if (behind != 0 && count >= 0) TALLY_N(put_part)(&folded, begin + 16 * last, TALLY_N(bits_between)(0, behind), 1);
     return folded;
 }
 /* What all `lanes` have, in each of them. */
@@ -92,14 +101,11 @@ TALLY_FN TALLY_N(folded) TALLY_N(fold_parts)(const TALLY_T *x, int32_t n, int32_
     return folded;
 }
 
-/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All lanes of the warp take part. */
-TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes) {
-    TALLY_N(folded) folded;
-    if (lanes == 1) {
-        folded.column = TALLY_N(fold_alone)(x + at, n);
-        folded.present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x + at, x + at, n, 0, 1) : n;
-    } else
-        folded = TALLY_N(fold_parts)(x + at, n, lanes);
+/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All lanes of the warp take part.
+ * `before` values of the segment come before them. */
+TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+    (void)before;
+    const TALLY_N(folded) folded = lanes == 1 ? TALLY_N(fold_alone)(x + at, n) : TALLY_N(fold_parts)(x + at, n, lanes);
     TALLY_N(node) node = TALLY_N(seal)(folded.column, folded.present);
 #ifdef TALLY_IS_NARROW_SUM
     uint32_t some = tally_ballot(n > 0 && folded.column.most < 0x7f800000 && !TALLY_N(is_exact)(folded.column, folded.present));
@@ -115,5 +121,5 @@ TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t
 #endif
     return node;
 }
-#undef TALLY_UNROLL_PARTS
+#undef TALLY_ADDS_BYTES
 #endif

@@ -21,11 +21,6 @@
 #define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(TALLY_N(result)))
 #endif
 
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_SOME _Pragma("unroll 4")
-#else
-#define TALLY_UNROLL_SOME
-#endif
 #include "lib/cut.h"
 #include "lib/leaf.h"
 #include "lib/fold.h"
@@ -96,19 +91,20 @@ enum {
     TALLY_N(values_room) = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
     TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
     /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these wait, a segment has 8 values and an end on
      * average; if all others are empty, a value and 8 ends. And there may be fewer than TALLY_WARP, where a warp looks last. */
     TALLY_N(value_bytes) = TALLY_BYTES * TALLY_KERNEL_INPUTS,
     TALLY_N(if_others_wait) = 8 * TALLY_N(value_bytes) + TALLY_END_BYTES,
     TALLY_N(if_others_are_empty) = TALLY_N(value_bytes) + 8 * TALLY_END_BYTES,
     TALLY_N(least_each) = TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
-    TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_TEAM_WARPS
+    TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_TEAM_WARPS,
+    TALLY_N(list_room) = TALLY_N(most_waiting)
 #else
-    TALLY_N(most_waiting) = 2 * TALLY_TEAM /* of each warp fewer than TALLY_WARP, and as many more at once */
+    TALLY_N(most_waiting) = 2 * TALLY_WARP /* of each warp: fewer than TALLY_WARP, and as many more at once */
 #endif
 };
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
 /* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
 typedef struct TALLY_N(waiting) {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
@@ -131,7 +127,7 @@ typedef struct TALLY_N(shared) {
     TALLY_N(opening) opening;
     int32_t is_none;       /* there is no tile any more, and no opening */
     tally_gate come, left; /* it has been copied; the team's warps are done with it */
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
     TALLY_N(waiting) waiting;
 #endif
     TALLY_N(node) leaves[TALLY_N(most_leaves)];
@@ -151,11 +147,14 @@ typedef struct TALLY_N(in_strips) {
 enum {
     TALLY_N(least_in_strips) = 48,
     TALLY_N(most_in_turns) = TALLY_N(values_room) / (4 * TALLY_BYTES + TALLY_END_BYTES),
-    TALLY_N(most_listed) = (TALLY_N(most_in_turns) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP,
-    TALLY_N(list_room) = TALLY_TEAM_WARPS * TALLY_N(most_listed) > TALLY_N(most_waiting) ? TALLY_TEAM_WARPS * TALLY_N(most_listed) : TALLY_N(most_waiting)
+    TALLY_N(most_listed) = (TALLY_N(most_in_turns) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
-#else
-enum { TALLY_N(list_room) = TALLY_N(most_waiting) };
+typedef char TALLY_N(list_is_enough)[TALLY_N(most_listed) >= (int32_t)TALLY_N(most_waiting) ? 1 : -1];
+#elif !defined(TALLY_IS_SORTED)
+enum { TALLY_N(most_listed) = TALLY_N(most_waiting) };
+#endif
+#ifndef TALLY_IS_SORTED
+enum { TALLY_N(list_room) = TALLY_TEAM_WARPS * TALLY_N(most_listed) }; /* a list of each warp's own */
 #endif
 
 /* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips, before all have come to that tile: one
@@ -399,10 +398,10 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
     }
     const int32_t done = TALLY_N(put_leaves)(work, &tile, edges, shared);
     if (done == TALLY_N(done_all)) return saw;
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
     return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), &shared->waiting, all->list);
 #else
-    return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), all->list + 2 * TALLY_WARP * tally_warp());
+    return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), all->list + TALLY_N(most_listed) * tally_warp());
 #endif
 }
 TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
@@ -425,7 +424,7 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     TALLY_SHARED(TALLY_N(all_shared), shared);
     TALLY_SHARED_ROOM(rooms, work.cut.rooms * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
     if (tally_warp() < TALLY_MOST_ROOMS) {
-#ifdef TALLY_IN_PARTS
+#ifdef TALLY_IS_SORTED
         TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);
 #endif
         if (tally_lane() == 0) {
@@ -506,11 +505,13 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 #undef TALLY_SEGMENTS_RESIDENT
 #undef TALLY_PIECE
 #undef TALLY_IS_APART
-#undef TALLY_UNROLL_SOME
 #undef TALLY_SEGMENTS
 #undef TALLY_SPANS
 #undef TALLY_RESULT_SIZE
+#undef TALLY_HAS_COLUMNS
 #undef TALLY_IN_PARTS
+#undef TALLY_BY_LANES
+#undef TALLY_IS_SORTED
 #undef TALLY_IN_STRIPS
 #ifdef TALLY_QUICK
 #include "lib/quick_end.h"

@@ -51,8 +51,18 @@ TALLY_FN int32_t tally_warp(void) { return tally__simt->here->thread / TALLY_WAR
 #define tally_warp_max(v) tally__simt->meet(TALLY_SIMT_MAX, v, 0, TALLY_SIMT_HERE)
 #define tally_warp_min(v) tally__simt->meet(TALLY_SIMT_MIN, v, 0, TALLY_SIMT_HERE)
 
+TALLY_FN float tally_lesser(float a, float b, int32_t nan) {
+    if (a != a || b != b) return (a != a) == (nan != 0) ? a : b;
+    return a == b ? (__builtin_signbit(a) ? a : b) : a < b ? a : b;
+}
+TALLY_FN float tally_greater(float a, float b, int32_t nan) {
+    if (a != a || b != b) return (a != a) == (nan != 0) ? a : b;
+    return a == b ? (__builtin_signbit(a) ? b : a) : a > b ? a : b;
+}
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }
 
+TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t sum) { return sum + (v & 255) + (v >> 8 & 255) + (v >> 16 & 255) + (v >> 24); }
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, int32_t sum) { return sum + (int8_t)v + (int8_t)(v >> 8) + (int8_t)(v >> 16) + (int8_t)(v >> 24); }
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) {
     uint32_t low = v & 0xffff, high = v >> 16;
     low = low > (most & 0xffff) ? low : most & 0xffff;
