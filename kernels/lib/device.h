@@ -20,12 +20,13 @@
  *     tally_warp_max(v)  tally_warp_min(v)                               of unsigned 32 bits; all lanes take part
  *     tally_lesser(a, b, nan)  tally_greater(a, b, nan)                  of two f32, -0 below 0; a NaN, if `nan`, a constant, and one is, else the other
  *     tally_min_less_one(v, least)                                       of v - 1, which wraps around, and least
- *     tally_add_bytes(v, sum)  tally_add_signed_bytes(v, sum)             sum and the four bytes of v
+ *     tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum) sum and those bytes of v where `ones` has a 1, 0 elsewhere
  *     tally_max_halves(v, most)  tally_min_halves_less_one(v, least)      the same for both 16-bit halves
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
  *     tally_take16(p)             16 bytes at an aligned address of shared memory
+ *     tally_put16(p, quad)        to memory, at an aligned address
  *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
  *     tally_copied()              the copies that this thread began are done
  *     tally_look32(p)             32 bits that others may be writing; old, perhaps
@@ -126,8 +127,8 @@ TALLY_FN float tally_lesser(float a, float b, const int32_t nan) { return nan &&
 TALLY_FN float tally_greater(float a, float b, const int32_t nan) { return nan && a != a ? a : nan && b != b ? b : fmaxf(a, b); }
 #endif
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return __viaddmin_u32(v, 0xffffffffu, least); }
-TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t sum) { return __dp4a(v, 0x01010101u, sum); }
-TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, int32_t sum) { return __dp4a((int32_t)v, 0x01010101, sum); }
+TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t ones, uint32_t sum) { return __dp4a(v, ones, sum); }
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t ones, int32_t sum) { return __dp4a((int32_t)v, (int32_t)ones, sum); }
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) { return __vmaxu2(v, most); }
 TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) { return __viaddmin_u16x2(v, 0xffffffffu, least); }
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }
@@ -147,6 +148,7 @@ TALLY_FN tally_quad tally_take16(const char *p) {
     const tally_quad q = {{v.x, v.y, v.z, v.w}};
     return q;
 }
+TALLY_FN void tally_put16(char *p, const tally_quad *q) { *(uint4 *)(void *)p = make_uint4(q->w[0], q->w[1], q->w[2], q->w[3]); }
 #if __CUDA_ARCH__ >= 800
 TALLY_FN void tally_copy16(void *to, const char *p) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p) : "memory");

@@ -149,35 +149,44 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 #endif
 }
 
-#ifdef TALLY_BY_LANES
-/* The next of `some` for the lanes of each group of 1 << *log_lanes, up to 4 at once: *log_lanes and the lane whose it is, or -1. */
-TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t *log_lanes) {
-    const int32_t count = __builtin_popcount(*some);
-    int32_t from = -1;
-    *log_lanes = count == 1 ? 5 : count == 2 ? 4 : 3;
-    TALLY_UNROLL
-    for (int32_t group = 0; group < 4; group++, *some &= *some - 1)
-        if (group == tally_lane() >> *log_lanes) from = __builtin_ffs((int32_t)*some) - 1;
-    return from;
-}
-#endif
-
 #ifndef TALLY_IS_SORTED
 #if defined(TALLY_BY_LANES) && (defined(TALLY_IS_NARROW_SUM) || defined(TALLY_HAS_INDEX))
 #define TALLY_NEEDS_LEAVES 0 /* columns hold what a tile has */
 #else
 #define TALLY_NEEDS_LEAVES 1
 #endif
-/* Segments of more than 64 values, those of `many` lanes, some at once. */
 #ifdef TALLY_BY_LANES
+/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that none has much more than 16 parts of the longest, and that
+ * all work; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
+TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_lanes) {
+    const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : 1);
+    const int32_t count = __builtin_popcount(*some), most = 16 * TALLY_PART;
+    const int32_t spare = 5 - (32 - __builtin_clz(2 * (uint32_t)count - 1) - 1), fit = 32 - __builtin_clz(2 * (uint32_t)((longest + most - 1) / most) - 1) - 1;
+    const int32_t log = spare > fit ? spare : fit < 5 ? fit : 5, groups = TALLY_WARP >> log, group = tally_lane() >> log;
+    uint32_t rest = *some;
+    int32_t rank = group, at = 0;
+    TALLY_UNROLL
+    for (int32_t width = TALLY_WARP / 2; width > 0; width /= 2) { /* where the bit is that has so many below it */
+        const int32_t below = __builtin_popcount(rest & (((uint32_t)1 << width) - 1));
+        if (rank < below) continue;
+        rank -= below;
+        rest >>= width;
+        at += width;
+    }
+    const int32_t last = (int32_t)tally_shuffle((uint32_t)at, TALLY_WARP - 1);
+    *some &= ~(((uint32_t)2 << (count <= groups ? 31 : last)) - 1);
+    *log_lanes = log;
+    return group < count ? at : -1;
+}
+/* Segments of more than 64 values, those of `many` lanes, some at once. */
 TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
     int32_t saw = 0;
     while (many != 0) {
         int32_t log_lanes;
-        const int32_t found = TALLY_N(share_lanes)(&many, &log_lanes), from = found < 0 ? 0 : found, lanes = 1 << log_lanes;
+        const int32_t found = TALLY_N(share_lanes)(&many, span.n, &log_lanes), from = found < 0 ? 0 : found, lanes = 1 << log_lanes;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-        const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
         const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, at, found < 0 ? 0 : n, lanes, 0);
+        const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
         if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, whose, node);
     }
     return saw;

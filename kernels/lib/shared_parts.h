@@ -20,13 +20,13 @@ typedef struct TALLY_N(folded) {
 #define TALLY_ADDS_BYTES 0
 #endif
 #if TALLY_ADDS_BYTES
-/* A byte of ones for each of the lowest 4 bits that is set. */
-TALLY_FN uint32_t TALLY_N(bytes_of_bits)(uint32_t bits) { return ((bits & 15) * 0x00204081 & 0x01010101) * 255; }
+/* A byte, 1, for each of the lowest 4 bits that is set. */
+TALLY_FN uint32_t TALLY_N(bytes_of_bits)(uint32_t bits) { return (bits & 15) * 0x00204081 & 0x01010101; }
 TALLY_FN void TALLY_N(put_bytes)(TALLY_N(folded) *to, const tally_quad *quad, uint32_t which, const int32_t some) {
     TALLY_UNROLL
     for (int32_t w = 0; w < 4; w++) {
-        const uint32_t word = some ? quad->w[w] & TALLY_N(bytes_of_bits)(which >> 4 * w) : quad->w[w];
-        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(word, to->column.sum) : (int32_t)tally_add_bytes(word, (uint32_t)to->column.sum);
+        const uint32_t ones = some ? TALLY_N(bytes_of_bits)(which >> 4 * w) : 0x01010101;
+        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(quad->w[w], ones, to->column.sum) : (int32_t)tally_add_bytes(quad->w[w], ones, (uint32_t)to->column.sum);
     }
 }
 #endif

@@ -17,13 +17,19 @@ typedef struct tally_scan_shared {
     int64_t total;
 } tally_scan_shared;
 
-/* The sum of what the threads before this one hold, and of all. */
-TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
-    int64_t sum = mine, before = 0;
+/* The sum of what this lane and those before it hold. */
+TALLY_FN int64_t tally_sum_of_lanes_until(int64_t sum) {
+    TALLY_UNROLL_CUT
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
-        int64_t earlier = tally_of_lane64(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
+        const int64_t earlier = tally_of_lane64(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
         if (tally_lane() >= apart) sum += earlier;
     }
+    return sum;
+}
+/* The sum of what the threads before this one hold, and of all. */
+TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64_t *total) {
+    const int64_t sum = tally_sum_of_lanes_until(mine);
+    int64_t before = 0;
     tally_barrier();
     if (tally_lane() == TALLY_WARP - 1) shared->sums[tally_warp()] = sum;
     tally_barrier();
@@ -36,23 +42,48 @@ TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64
 }
 
 /* Length i, 0 for one beyond the end; what no array has is -1. */
+TALLY_FN int64_t tally_length_of(int64_t length) { return length < 0 || length >> 48 != 0 ? -1 : length; }
 TALLY_FN int64_t tally_length(const tally_cut_work *cut, int64_t i) {
-    int64_t length = i < cut->count ? tally_entry(cut->index, cut->index_bytes, i) : 0;
-    return length < 0 || length >> 48 != 0 ? -1 : length;
+    return i < cut->count ? tally_length_of(tally_entry(cut->index, cut->index_bytes, i)) : 0;
+}
+
+/* A thread of the block has TALLY_CUT_ROWS times 4 lengths side by side; a warp has those of a row side by side, too, and its rows one behind the other. */
+enum { TALLY_CUT_FOUR = 4, TALLY_CUT_ROW = TALLY_CUT_FOUR * TALLY_WARP, TALLY_CUT_ROWS = TALLY_CUT_EACH / TALLY_CUT_FOUR };
+typedef struct tally_four {
+    int64_t v[TALLY_CUT_FOUR];
+} tally_four;
+TALLY_FN int64_t tally_first_of_row(int32_t row) {
+    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW + TALLY_CUT_FOUR * tally_lane();
+}
+TALLY_FN tally_four tally_four_lengths(const tally_cut_work *cut, int64_t i) {
+    tally_four four;
+    if (cut->index_bytes == 4 && (uint64_t)cut->index % 16 == 0 && i + TALLY_CUT_FOUR <= cut->count) {
+        const tally_quad quad = tally_load16(cut->index + 4 * i);
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) four.v[e] = tally_length_of((int32_t)quad.w[e]);
+    } else {
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) four.v[e] = tally_length(cut, i + e);
+    }
+    return four;
 }
 
 /* A block's sum; -1: a length is none. */
 TALLY_ENTRY(tally_cut_sums, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
-    int64_t first = (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + tally_thread(), sum = 0, total, bad;
+    int64_t sum = 0, total, bad;
     int32_t is_bad = 0;
-    for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
-        int64_t length = tally_length(cut, first + k * TALLY_BLOCK);
-        is_bad |= length < 0;
-        sum += length;
+    TALLY_UNROLL_CUT
+    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+        const tally_four four = tally_four_lengths(cut, tally_first_of_row(row));
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
+            is_bad |= four.v[e] < 0;
+            sum += four.v[e];
+        }
     }
-    if (first == 0) *work.saw = 0;
+    if (tally_block() == 0 && tally_thread() == 0) *work.saw = 0;
     (void)tally_sum_before(is_bad, shared, &bad);
     (void)tally_sum_before(sum, shared, &total);
     if (tally_thread() == 0) cut->sums[tally_block()] = bad != 0 ? -1 : total;
@@ -92,17 +123,47 @@ TALLY_FN void tally_put_offset(const tally_cut_work *cut, int64_t s, int64_t off
     else
         ((int64_t *)(void *)cut->offsets)[s] = offset;
 }
+/* Four, from segment i on, a multiple of 4, and those of them that there are: the first offset, and lengths. */
+TALLY_FN void tally_put_four(const tally_cut_work *cut, int64_t i, int64_t at, const tally_four *lengths) {
+    tally_four four;
+    TALLY_UNROLL_CUT
+    for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
+        four.v[e] = at;
+        at += lengths->v[e] < 0 ? 0 : lengths->v[e];
+    }
+    if (cut->offset_bytes == 4 && i + TALLY_CUT_FOUR < cut->count) {
+        const tally_quad quad = {{(uint32_t)four.v[0], (uint32_t)four.v[1], (uint32_t)four.v[2], (uint32_t)four.v[3]}};
+        tally_put16(cut->offsets + 4 * i, &quad);
+        return;
+    }
+    TALLY_UNROLL_CUT
+    for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
+        if (i + e < cut->count) tally_put_offset(cut, i + e, four.v[e]);
+        if (i + e == cut->count - 1) tally_put_offset(cut, cut->count, e + 1 < TALLY_CUT_FOUR ? four.v[(e + 1) % TALLY_CUT_FOUR] : at);
+    }
+}
 
 TALLY_ENTRY(tally_cut_lengths, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
-    int64_t block = (int64_t)tally_block() * TALLY_LENGTHS_BLOCK, before = cut->sums[tally_block()], total;
-    for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
-        int64_t i = block + k * TALLY_BLOCK + tally_thread(), length = tally_length(cut, i);
-        int64_t at = before + tally_sum_before(length < 0 ? 0 : length, shared, &total);
-        if (i < cut->count) tally_put_offset(cut, i, at);
-        if (i == cut->count - 1) tally_put_offset(cut, i + 1, at + length);
-        before += total;
+    tally_four lengths[TALLY_CUT_ROWS];
+    int64_t sums[TALLY_CUT_ROWS], mine = 0, total;
+    TALLY_UNROLL_CUT
+    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) lengths[row] = tally_four_lengths(cut, tally_first_of_row(row));
+    TALLY_UNROLL_CUT
+    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+        sums[row] = 0;
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) sums[row] += lengths[row].v[e] < 0 ? 0 : lengths[row].v[e];
+        mine += sums[row];
+    }
+    int64_t at = cut->sums[tally_block()] + tally_sum_before(mine, shared, &total); /* before the warp's, once lanes before this one are left out */
+    at = tally_of_lane64(at, 0);
+    TALLY_UNROLL_CUT
+    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+        const int64_t until = tally_sum_of_lanes_until(sums[row]);
+        tally_put_four(cut, tally_first_of_row(row), at + until - sums[row], &lengths[row]);
+        at += tally_of_lane64(until, TALLY_WARP - 1);
     }
 }
 
@@ -125,9 +186,19 @@ TALLY_FN int64_t tally_owner_search(const tally_cut_work *cut, int64_t values, i
     return low;
 }
 
-typedef struct tally_owners_shared {
-    int64_t first[2];
-} tally_owners_shared;
+/* Blocks take TALLY_OWNERS_BLOCK owners and offsets together, so that gaps are shared like values: a warp finds the first owner of each, and behind the last. */
+TALLY_FN int64_t tally_owners_before(const tally_work *work, int64_t block) {
+    const int64_t all = work->count + work->cut.count + 1, position = block * TALLY_OWNERS_BLOCK;
+    return position < all ? position : all;
+}
+TALLY_ENTRY(tally_cut_shares, 4) {
+    const tally_cut_work *cut = &work.cut;
+    const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(), position = tally_owners_before(&work, block);
+    if (block == 0 && tally_lane() == 0) *work.saw = 0;
+    if (block > 0 && tally_owners_before(&work, block - 1) == position) return; /* there is none */
+    const int64_t first = position == work.count + cut->count + 1 ? work.count : tally_owner_search(cut, work.count, position);
+    if (tally_lane() == 0) cut->sums[block] = first;
+}
 
 /* Offsets before + 1 ... owner are `value`, those of them that are the block's, first ... last - 1; the whole warp fills wide gaps. */
 TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t owner, int64_t value, int64_t first, int64_t last) {
@@ -241,24 +312,14 @@ TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally
     return is_bad;
 }
 
-/* A block takes TALLY_OWNERS_BLOCK owners and offsets together, so that gaps are shared like values. */
 TALLY_ENTRY(tally_cut_owners, 4) {
-    TALLY_SHARED(tally_owners_shared, shared);
     const tally_cut_work *cut = &work.cut;
-    int64_t all = work.count + cut->count + 1, begin = (int64_t)tally_block() * TALLY_OWNERS_BLOCK;
-    int64_t end = begin + TALLY_OWNERS_BLOCK < all ? begin + TALLY_OWNERS_BLOCK : all;
     tally_owners_range mine;
     int32_t is_bad;
-    if (tally_warp() < 2) {
-        int64_t found = tally_owner_search(cut, work.count, tally_warp() == 0 ? begin : end);
-        if (tally_warp() == 1 && end == all) found = work.count;
-        if (tally_lane() == 0) shared->first[tally_warp()] = found;
-    }
-    tally_barrier();
-    mine.from = shared->first[0];
-    mine.to = shared->first[1];
-    mine.first = begin - mine.from;
-    mine.last = end - mine.to;
+    mine.from = cut->sums[tally_block()];
+    mine.to = cut->sums[tally_block() + 1];
+    mine.first = tally_owners_before(&work, tally_block()) - mine.from;
+    mine.last = tally_owners_before(&work, tally_block() + 1) - mine.to;
     if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 || mine.last > cut->count + 1) /* the same in all threads */
         is_bad = 1;
     else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0)

@@ -54,6 +54,9 @@ static bool plan_has_edges(const job *j) {
     return j->plan != NULL && j->plan->cut.weight == j->work.cut.weight && j->plan->cut.leaf == j->work.cut.leaf;
 }
 
+static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
+static int64_t owner_blocks(const job *j) { return shares(j->call->in.count + j->work.cut.count + 1, TALLY_OWNERS_BLOCK); }
+
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
     int64_t saw, arrivals, next, unsure, edges, nodes, offsets, sums, results, bytes;
@@ -74,7 +77,8 @@ static parts lay_out(const job *j) {
     all.unsure = take(&all, j->reduces && spec->exact ? (cut->count + 31) / 32 * (int64_t)sizeof *cut->unsure : 0);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
     all.offsets = take(&all, has_offsets ? 0 : (cut->count + 1) * cut->offset_bytes);
-    all.sums = take(&all, j->cut.cut == TALLY_LENGTHS ? (cut->count / TALLY_LENGTHS_BLOCK + 2) * (int64_t)sizeof *cut->sums : 0);
+    const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : j->cut.cut == TALLY_OWNERS ? owner_blocks(j) : -1;
+    all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     all.nodes = take(&all, tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size));
     all.results = take(&all, tally__call_needs_room(j->call) ? cut->count * (int64_t)spec->result_bytes : 0);
@@ -116,8 +120,6 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 
 size_t tally__segments_room(const tally__spec *spec) { return TALLY_TILE_ROOM((size_t)spec->inputs); }
 
-static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
-
 static tally_status clear(const job *j, const void *memory, int64_t bytes) {
     const tally__call *c = j->call;
     return tally__gpu_check(c->gpu->driver, c->gpu->driver->fill((tally__cu_address)(uintptr_t)memory, 0, (size_t)bytes, c->stream), "clear memory");
@@ -125,7 +127,7 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
 
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
-    enum { SUMS, SCAN, LENGTHS, OWNERS, CHECK };
+    enum { SUMS, SCAN, LENGTHS, SHARES, OWNERS, CHECK };
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
     int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
@@ -137,8 +139,8 @@ static tally_status prepare(const job *j) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, &j->work));
     } else if (j->cut.cut == TALLY_OWNERS) {
-        TALLY_TRY(clear(j, j->work.saw, sizeof *j->work.saw));
-        TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], shares(c->in.count + cut->count + 1, TALLY_OWNERS_BLOCK), &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(owner_blocks(j) + 1, TALLY_TILE_WARPS), &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], owner_blocks(j), &j->work));
     }
     TALLY_TRY(tally__call_launch(c, kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), &j->work));
     return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), &j->work);

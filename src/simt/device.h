@@ -61,8 +61,14 @@ TALLY_FN float tally_greater(float a, float b, int32_t nan) {
 }
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return v - 1 < least ? v - 1 : least; }
 
-TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t sum) { return sum + (v & 255) + (v >> 8 & 255) + (v >> 16 & 255) + (v >> 24); }
-TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, int32_t sum) { return sum + (int8_t)v + (int8_t)(v >> 8) + (int8_t)(v >> 16) + (int8_t)(v >> 24); }
+TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t ones, uint32_t sum) {
+    for (int32_t bit = 0; bit < 32; bit += 8) sum += (v >> bit & 255) * (ones >> bit & 255);
+    return sum;
+}
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t ones, int32_t sum) {
+    for (int32_t bit = 0; bit < 32; bit += 8) sum += (int8_t)(v >> bit) * (int8_t)(ones >> bit);
+    return sum;
+}
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) {
     uint32_t low = v & 0xffff, high = v >> 16;
     low = low > (most & 0xffff) ? low : most & 0xffff;
@@ -107,6 +113,10 @@ TALLY_FN tally_quad tally_load16(const char *p) {
     return q;
 }
 TALLY_FN tally_quad tally_take16(const char *p) { return tally_load16(p); }
+TALLY_FN void tally_put16(char *p, const tally_quad *q) {
+    tally__simt->before_load16(p);
+    __builtin_memcpy(p, q->w, sizeof q->w);
+}
 TALLY_FN void tally_copy16(void *to, const char *p) {
     tally__simt->before_load16(p);
     tally__simt->before_load16(to);
