@@ -19,9 +19,9 @@ enum {
     TALLY_END_BYTES = 4, /* of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
-    TALLY_LENGTHS_BLOCK = 4096,
+    TALLY_LENGTHS_BLOCK = 16384,
     TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
-    TALLY_OWNERS_BLOCK = 32768,
+    TALLY_OWNERS_BLOCK = 65536,
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
 /* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a

@@ -137,15 +137,20 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     return 1;
 }
 
-/* Whether the lane's segment waits for others of about its length: all of more than 8 values, and all that are not empty where few of the warp's are as
- * short, but where take_few has taken them; long ones only where all are sorted. How many can wait follows from it (production/segments.h). */
-TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
-    const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= 8)) < 5;
+/* Whether the lane's segment waits for others of about its length: all of more values than a thread takes one by one, and all that are not empty where few of
+ * the warp's are as short, but where take_few has taken them; long ones only where all are sorted. How many can wait follows from it (production/segments.h). */
 #ifdef TALLY_IS_SORTED
-    return span.n > (few ? 0 : 8) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
+enum { TALLY_N(alone_most) = 8 };
+#else
+enum { TALLY_N(alone_most) = 4 };
+#endif
+TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
+    const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= TALLY_N(alone_most))) < 5;
+#ifdef TALLY_IS_SORTED
+    return span.n > (few ? 0 : TALLY_N(alone_most)) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
 #else
     (void)is_closed;
-    return span.n > (few ? 0 : 8) && span.n <= TALLY_DEVICE_SMALL;
+    return span.n > (few ? 0 : TALLY_N(alone_most)) && span.n <= TALLY_DEVICE_SMALL;
 #endif
 }
 
@@ -156,27 +161,24 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 #define TALLY_NEEDS_LEAVES 1
 #endif
 #ifdef TALLY_BY_LANES
-/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that none has much more than 16 parts of the longest, and that
- * all work; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
+/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and that none has much more than 16 parts of
+ * the longest; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
 TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_lanes) {
-    const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : 1);
-    const int32_t count = __builtin_popcount(*some), most = 16 * TALLY_PART;
-    const int32_t spare = 5 - (32 - __builtin_clz(2 * (uint32_t)count - 1) - 1), fit = 32 - __builtin_clz(2 * (uint32_t)((longest + most - 1) / most) - 1) - 1;
-    const int32_t log = spare > fit ? spare : fit < 5 ? fit : 5, groups = TALLY_WARP >> log, group = tally_lane() >> log;
-    uint32_t rest = *some;
-    int32_t rank = group, at = 0;
-    TALLY_UNROLL
-    for (int32_t width = TALLY_WARP / 2; width > 0; width /= 2) { /* where the bit is that has so many below it */
-        const int32_t below = __builtin_popcount(rest & (((uint32_t)1 << width) - 1));
-        if (rank < below) continue;
-        rank -= below;
-        rest >>= width;
-        at += width;
+    enum { MOST = TALLY_PART <= 4 ? 4 : 16, PARTS = 16 * TALLY_PART };
+    const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;
+    int32_t least = 3;
+    if (MOST > 4) {
+        const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : PARTS);
+        least = 32 - __builtin_clz((uint32_t)(longest - 1) / PARTS | 1);
     }
-    const int32_t last = (int32_t)tally_shuffle((uint32_t)at, TALLY_WARP - 1);
-    *some &= ~(((uint32_t)2 << (count <= groups ? 31 : last)) - 1);
+    const int32_t log = spare > least ? spare : least < 5 ? least : 5, group = tally_lane() >> log;
+    uint32_t mine = *some;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < MOST - 1; k++) mine = k < group ? mine & (mine - 1) : mine;
+    const uint32_t behind = mine & (mine - 1);
+    *some = tally_shuffle(behind, TALLY_WARP - 1);
     *log_lanes = log;
-    return group < count ? at : -1;
+    return __builtin_ffs((int32_t)mine) - 1;
 }
 /* Segments of more than 64 values, those of `many` lanes, some at once. */
 TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
@@ -226,12 +228,12 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
 TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, int32_t *waiting) {
     const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
-    const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= 8;
+    const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= TALLY_N(alone_most);
     *waiting = waits ? span.n : 0;
     int32_t saw = span.saw;
     if (tally_any(is_mine)) {
         TALLY_N(node) node = TALLY_N(nothing)();
-        if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, 8);
+        if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, TALLY_N(alone_most));
         if (is_mine) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, node);
     }
 #ifndef TALLY_IS_SORTED

@@ -10,7 +10,7 @@
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
 
-enum { TALLY_CUT_WARPS = TALLY_BLOCK / TALLY_WARP, TALLY_CUT_EACH = TALLY_LENGTHS_BLOCK / TALLY_BLOCK };
+enum { TALLY_CUT_WARPS = TALLY_BLOCK / TALLY_WARP, TALLY_CUT_EACH = 16 /* lengths of a thread at once */ };
 
 typedef struct tally_scan_shared {
     int64_t sums[TALLY_CUT_WARPS];
@@ -22,6 +22,14 @@ TALLY_FN int64_t tally_sum_of_lanes_until(int64_t sum) {
     TALLY_UNROLL_CUT
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         const int64_t earlier = tally_of_lane64(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
+        if (tally_lane() >= apart) sum += earlier;
+    }
+    return sum;
+}
+TALLY_FN uint32_t tally_sum_of_lanes_until32(uint32_t sum) {
+    TALLY_UNROLL_CUT
+    for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
+        const uint32_t earlier = tally_shuffle(sum, (tally_lane() - apart) & (TALLY_WARP - 1));
         if (tally_lane() >= apart) sum += earlier;
     }
     return sum;
@@ -42,29 +50,30 @@ TALLY_FN int64_t tally_sum_before(int64_t mine, tally_scan_shared *shared, int64
 }
 
 /* Length i, 0 for one beyond the end; what no array has is -1. */
-TALLY_FN int64_t tally_length_of(int64_t length) { return length < 0 || length >> 48 != 0 ? -1 : length; }
 TALLY_FN int64_t tally_length(const tally_cut_work *cut, int64_t i) {
-    return i < cut->count ? tally_length_of(tally_entry(cut->index, cut->index_bytes, i)) : 0;
+    int64_t length = i < cut->count ? tally_entry(cut->index, cut->index_bytes, i) : 0;
+    return length < 0 || length >> 48 != 0 ? -1 : length;
 }
 
-/* A thread of the block has TALLY_CUT_ROWS times 4 lengths side by side; a warp has those of a row side by side, too, and its rows one behind the other. */
-enum { TALLY_CUT_FOUR = 4, TALLY_CUT_ROW = TALLY_CUT_FOUR * TALLY_WARP, TALLY_CUT_ROWS = TALLY_CUT_EACH / TALLY_CUT_FOUR };
-typedef struct tally_four {
-    int64_t v[TALLY_CUT_FOUR];
-} tally_four;
-TALLY_FN int64_t tally_first_of_row(int32_t row) {
-    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW + TALLY_CUT_FOUR * tally_lane();
+/* A turn of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too, and its rows one behind the other. */
+enum { TALLY_CUT_FOUR = 4, TALLY_CUT_ROW = TALLY_CUT_FOUR * TALLY_WARP, TALLY_CUT_ROWS = TALLY_CUT_EACH / TALLY_CUT_FOUR, TALLY_CUT_TURN = TALLY_BLOCK * TALLY_CUT_EACH };
+TALLY_FN int64_t tally_first_of_turn(int32_t turn) { return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + turn * TALLY_CUT_TURN; }
+TALLY_FN int64_t tally_first_of_row(int32_t turn, int32_t row) {
+    return tally_first_of_turn(turn) + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW + TALLY_CUT_FOUR * tally_lane();
 }
-TALLY_FN tally_four tally_four_lengths(const tally_cut_work *cut, int64_t i) {
-    tally_four four;
-    if (cut->index_bytes == 4 && (uint64_t)cut->index % 16 == 0 && i + TALLY_CUT_FOUR <= cut->count) {
-        const tally_quad quad = tally_load16(cut->index + 4 * i);
+/* Lengths i ... i + 3, as a rule; *is_odd is set if one does not fit 31 bits. */
+TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i, int32_t *is_odd) {
+    tally_quad four;
+    if (cut->index_bytes == 4 && (uint64_t)cut->index % 16 == 0 && i + TALLY_CUT_FOUR <= cut->count)
+        four = tally_load16(cut->index + 4 * i);
+    else {
         TALLY_UNROLL_CUT
-        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) four.v[e] = tally_length_of((int32_t)quad.w[e]);
-    } else {
-        TALLY_UNROLL_CUT
-        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) four.v[e] = tally_length(cut, i + e);
+        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
+            const int64_t length = tally_length(cut, i + e);
+            four.w[e] = length >> 31 == 0 ? (uint32_t)length : UINT32_MAX;
+        }
     }
+    *is_odd |= (int32_t)((four.w[0] | four.w[1] | four.w[2] | four.w[3]) >> 31);
     return four;
 }
 
@@ -73,14 +82,20 @@ TALLY_ENTRY(tally_cut_sums, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
     int64_t sum = 0, total, bad;
-    int32_t is_bad = 0;
-    TALLY_UNROLL_CUT
-    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
-        const tally_four four = tally_four_lengths(cut, tally_first_of_row(row));
+    int32_t is_bad = 0, is_odd = 0;
+    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_CUT_TURN; turn++) {
         TALLY_UNROLL_CUT
-        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
-            is_bad |= four.v[e] < 0;
-            sum += four.v[e];
+        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+            const tally_quad four = tally_four_lengths(cut, tally_first_of_row(turn, row), &is_odd);
+            sum += (int64_t)four.w[0] + four.w[1] + four.w[2] + four.w[3];
+        }
+    }
+    if (is_odd) { /* once more, one by one */
+        sum = 0;
+        for (int32_t k = 0; k < TALLY_LENGTHS_BLOCK / TALLY_BLOCK; k++) {
+            const int64_t length = tally_length(cut, tally_first_of_row(k / TALLY_CUT_EACH, k / TALLY_CUT_FOUR % TALLY_CUT_ROWS) + k % TALLY_CUT_FOUR);
+            is_bad |= length < 0;
+            sum += length;
         }
     }
     if (tally_block() == 0 && tally_thread() == 0) *work.saw = 0;
@@ -123,47 +138,67 @@ TALLY_FN void tally_put_offset(const tally_cut_work *cut, int64_t s, int64_t off
     else
         ((int64_t *)(void *)cut->offsets)[s] = offset;
 }
-/* Four, from segment i on, a multiple of 4, and those of them that there are: the first offset, and lengths. */
-TALLY_FN void tally_put_four(const tally_cut_work *cut, int64_t i, int64_t at, const tally_four *lengths) {
-    tally_four four;
+/* Offsets i ... i + 3, i a multiple of 4, and what is behind the last length: the first of them, and lengths. */
+TALLY_FN void tally_put_four(const tally_cut_work *cut, int64_t i, int64_t at, const tally_quad *lengths) {
+    tally_quad from;
+    from.w[0] = 0;
     TALLY_UNROLL_CUT
-    for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
-        four.v[e] = at;
-        at += lengths->v[e] < 0 ? 0 : lengths->v[e];
-    }
+    for (int32_t e = 1; e < TALLY_CUT_FOUR; e++) from.w[e] = from.w[e - 1] + lengths->w[e - 1];
     if (cut->offset_bytes == 4 && i + TALLY_CUT_FOUR < cut->count) {
-        const tally_quad quad = {{(uint32_t)four.v[0], (uint32_t)four.v[1], (uint32_t)four.v[2], (uint32_t)four.v[3]}};
-        tally_put16(cut->offsets + 4 * i, &quad);
+        TALLY_UNROLL_CUT
+        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) from.w[e] += (uint32_t)at;
+        tally_put16(cut->offsets + 4 * i, &from);
         return;
     }
     TALLY_UNROLL_CUT
     for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
-        if (i + e < cut->count) tally_put_offset(cut, i + e, four.v[e]);
-        if (i + e == cut->count - 1) tally_put_offset(cut, cut->count, e + 1 < TALLY_CUT_FOUR ? four.v[(e + 1) % TALLY_CUT_FOUR] : at);
+        if (i + e < cut->count) tally_put_offset(cut, i + e, at + from.w[e]);
+        if (i + e == cut->count - 1) tally_put_offset(cut, cut->count, at + from.w[e] + lengths->w[e]);
     }
+}
+/* A turn, one length for each thread at a time, of any size; gives the offset behind it. */
+TALLY_FN int64_t tally_put_turn(const tally_cut_work *cut, int32_t turn, int64_t before, tally_scan_shared *shared) {
+    for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
+        const int64_t i = tally_first_of_turn(turn) + k * TALLY_BLOCK + tally_thread(), length = tally_length(cut, i);
+        int64_t total, at = before + tally_sum_before(length < 0 ? 0 : length, shared, &total);
+        if (i < cut->count) tally_put_offset(cut, i, at);
+        if (i == cut->count - 1) tally_put_offset(cut, i + 1, at + length);
+        before += total;
+    }
+    return before;
 }
 
 TALLY_ENTRY(tally_cut_lengths, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
-    tally_four lengths[TALLY_CUT_ROWS];
-    int64_t sums[TALLY_CUT_ROWS], mine = 0, total;
-    TALLY_UNROLL_CUT
-    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) lengths[row] = tally_four_lengths(cut, tally_first_of_row(row));
-    TALLY_UNROLL_CUT
-    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
-        sums[row] = 0;
+    int64_t before = cut->sums[tally_block()];
+    for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_CUT_TURN; turn++) {
+        tally_quad lengths[TALLY_CUT_ROWS];
+        uint32_t sums[TALLY_CUT_ROWS];
+        int64_t mine = 0, total, at;
+        int32_t is_odd = 0;
         TALLY_UNROLL_CUT
-        for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) sums[row] += lengths[row].v[e] < 0 ? 0 : lengths[row].v[e];
-        mine += sums[row];
-    }
-    int64_t at = cut->sums[tally_block()] + tally_sum_before(mine, shared, &total); /* before the warp's, once lanes before this one are left out */
-    at = tally_of_lane64(at, 0);
-    TALLY_UNROLL_CUT
-    for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
-        const int64_t until = tally_sum_of_lanes_until(sums[row]);
-        tally_put_four(cut, tally_first_of_row(row), at + until - sums[row], &lengths[row]);
-        at += tally_of_lane64(until, TALLY_WARP - 1);
+        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row), &is_odd);
+        TALLY_UNROLL_CUT
+        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+            const uint32_t *w = lengths[row].w;
+            sums[row] = w[0] + w[1] + w[2] + w[3];
+            mine += (int64_t)w[0] + w[1] + w[2] + w[3];
+        }
+        if (is_odd) mine = (int64_t)1 << 40; /* more than any that are not */
+        at = before + tally_sum_before(mine, shared, &total);
+        if (total > INT32_MAX) { /* the same in all threads: there may be an odd one, and sums of a turn exceed 32 bits */
+            before = tally_put_turn(cut, turn, before, shared);
+            continue;
+        }
+        at = tally_of_lane64(at, 0); /* before the warp's */
+        TALLY_UNROLL_CUT
+        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
+            const uint32_t until = tally_sum_of_lanes_until32(sums[row]);
+            tally_put_four(cut, tally_first_of_row(turn, row), at + (until - sums[row]), &lengths[row]);
+            at += tally_shuffle(until, TALLY_WARP - 1);
+        }
+        before += total;
     }
 }
 
