@@ -116,6 +116,63 @@ static void free_cut(const Cut &cut) {
     for (void *memory : {cut.offsets, cut.wide, cut.lengths, cut.owners}) cudaFree(memory);
 }
 
+// ---- an operator that does not commute: affine maps of 32-bit numbers, one after the other ----
+
+struct Affine {
+    uint32_t a, b;
+};
+static const Affine affine_identity = {1, 0};
+static const char *const affine_text = R"(
+#define TALLY_COLUMN(X) X(uint32_t, a) X(uint32_t, b)
+#define TALLY_NODE(X) TALLY_COLUMN(X)
+#define TALLY_START(m) (m).a = 1, (m).b = 0
+#define TALLY_JOIN(m, then) (m).b = (then).a * (m).b + (then).b, (m).a = (then).a * (m).a
+#include "lib/plain.h"
+TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
+    TALLY_N(column) map;
+    (void)y;
+    __builtin_memcpy(&map, &x.raw, sizeof map);
+    return map;
+}
+typedef TALLY_T TALLY_N(result);
+TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) map, const tally_final *final) {
+    TALLY_N(result) result;
+    (void)final;
+    __builtin_memcpy(&result, &map.a, sizeof result);
+    return result;
+}
+)";
+static void affine_lift(void *accs, const void *values, int64_t count, int64_t, void *) {
+    std::memcpy(accs, values, static_cast<size_t>(count) * sizeof(Affine));
+}
+static void affine_combine(void *left, const void *right, int64_t count, void *) {
+    Affine *m = static_cast<Affine *>(left);
+    const Affine *then = static_cast<const Affine *>(right);
+    for (int64_t k = 0; k < count; k++) m[k] = {then[k].a * m[k].a, then[k].a * m[k].b + then[k].b};
+}
+
+// The operator's number in the context; affine is defined there.
+static tally_status find_operator(tally_context *context, const std::string &name, tally_op *op) {
+    *op = tally_op_from_name(name.c_str());
+    if (name != "affine") return TALLY_OK;
+    tally_operator affine = {};
+    affine.size = sizeof affine;
+    affine.name = "affine";
+    affine.input = affine.result = TALLY_STRUCT;
+    affine.input_size = affine.acc_size = affine.result_size = sizeof(Affine);
+    affine.identity = &affine_identity;
+    affine.lift = affine_lift;
+    affine.combine = affine_combine;
+    affine.text = affine_text;
+    return tally_define(context, &affine, op);
+}
+static tally_type type_of(const std::string &name) {
+    return name == "affine" ? TALLY_STRUCT : tally_type_from_name(name.c_str());
+}
+static int64_t width_of(const std::string &name) {
+    return name == "affine" ? static_cast<int64_t>(sizeof(Affine)) : static_cast<int64_t>(tally_type_size(type_of(name)));
+}
+
 // ---- measuring ----
 
 struct Bench {
@@ -172,8 +229,10 @@ struct Bench {
     }
 
     // The first segments, by the CPU.
-    std::string verify(tally_op op, tally_type type, tally_accuracy accuracy, const Cut &cut) {
-        int64_t count = std::min<int64_t>(cut.count, check), width = static_cast<int64_t>(tally_type_size(type));
+    std::string verify(const std::string &op_name, const std::string &type_name, tally_accuracy accuracy, const Cut &cut) {
+        int64_t count = std::min<int64_t>(cut.count, check), width = width_of(type_name);
+        tally_type type = type_of(type_name);
+        tally_op op;
         std::vector<int32_t> offsets(static_cast<size_t>(count) + 1);
         size_t bytes = 0;
         tally_context *context = nullptr;
@@ -187,7 +246,7 @@ struct Bench {
         options.backend = TALLY_BACKEND_CPU;
         options.accuracy = accuracy;
         if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) ||
-            tally_result_type(context, op, type, nullptr, &bytes))
+            find_operator(context, op_name, &op) || tally_result_type(context, op, type, nullptr, &bytes))
             return tally_message();
         std::vector<char> due(static_cast<size_t>(count) * bytes), got(due.size());
         tally_status status = tally_reduce_segments(context, op, tally_in(host.data(), type, values_here),
@@ -214,9 +273,9 @@ struct Bench {
     }
 
     void measure(const std::string &op_name, const std::string &type_name, bool exact, char form, const Cut &cut) {
-        tally_op op = tally_op_from_name(op_name.c_str());
-        tally_type type = tally_type_from_name(type_name.c_str());
-        int64_t width = static_cast<int64_t>(tally_type_size(type));
+        tally_op op;
+        tally_type type = type_of(type_name);
+        int64_t width = width_of(type_name);
         size_t result_bytes = 0;
         const char *form_name = form == '3'   ? "offsets i32"
                                 : form == '6' ? "offsets i64"
@@ -230,7 +289,7 @@ struct Bench {
         options.stream = stream;
         options.accuracy = exact ? TALLY_EXACT : TALLY_FAST;
         if (tally_context_create(nullptr, &context) || tally_set_options(context, &options) ||
-            tally_result_type(context, op, type, nullptr, &result_bytes)) {
+            find_operator(context, op_name, &op) || tally_result_type(context, op, type, nullptr, &result_bytes)) {
             std::fprintf(stderr, "%s: %s\n", label.c_str(), tally_message());
             return;
         }
@@ -254,7 +313,7 @@ struct Bench {
         std::string note;
         if (!call()) note = tally_message();
         CHECK(cudaStreamSynchronize(stream));
-        if (note.empty() && check > 0) note = verify(op, type, options.accuracy, cut);
+        if (note.empty() && check > 0) note = verify(op_name, type_name, options.accuracy, cut);
         double share = 0, seconds = note.empty() || note[0] == 'O' ? seconds_of(call, &share, plain) : -1;
         report(exact ? "tally exact" : "tally", op_name, type_name, form_name, cut, read + written, seconds, share,
                note);
@@ -314,7 +373,8 @@ int main(int argc, char **argv) {
     std::vector<Job> jobs = {{"sum", "f32", false, "36lo"}, {"sum", "f32", true, "3"},
                              {"sum", "f64", false, "3"},    {"sum", "f64", true, "3"},
                              {"argmin", "f32", false, "3"}, {"sum", "bf16", false, "3"},
-                             {"sum", "u8", false, "3"},     {"logsumexp", "f32", false, "3"}};
+                             {"sum", "u8", false, "3"},     {"logsumexp", "f32", false, "3"},
+                             {"affine", "affine", false, "3"}};
     std::vector<std::string> shapes = {"one",       "10 to 50",        "=3",    "=1",  "power",
                                        "80% empty", "half and threes", "=4096", "=300"};
     if (!quick)
@@ -333,8 +393,9 @@ int main(int argc, char **argv) {
         Cut cut = make_cut(shape, most, "36lo");
         for (const Job &job : jobs) {
             if (filled != job.type)
-                fill(job.type, std::string(job.type) == "u8" ? "random" : "normal", bench.values,
-                     most * (std::string(job.type) == "f64" ? 8 : 4), 132, bench.stream);
+                fill(width_of(job.type) == 1 || type_of(job.type) == TALLY_STRUCT ? "u8" : job.type,
+                     width_of(job.type) == 1 || type_of(job.type) == TALLY_STRUCT ? "random" : "normal", bench.values,
+                     most * (width_of(job.type) == 8 ? 8 : 4), 132, bench.stream);
             filled = job.type;
             for (const char *form = job.forms; *form; form++) bench.measure(job.op, job.type, job.exact, *form, cut);
         }
