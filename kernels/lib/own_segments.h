@@ -255,23 +255,15 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
     return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
 }
 #else
-/* Whether a segment is one thread's, and how many segments it takes for that to pay. Measured: lanes are better for values of 8 bytes, of which a
- * thread has no room for all columns, and where a value costs much, which makes threads wait for the longest of their segments. */
-#if TALLY_HAS_COLUMNS && TALLY_BYTES <= 4
-#ifdef TALLY_USER_TEXT
-#define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 4)
-#else
-#define TALLY_COLUMNS_FIT (sizeof(TALLY_N(column)) <= 8)
-#endif
-#endif
+/* Segments that it takes for a thread for each to pay. */
 #define TALLY_COLUMNS_PAY 8
 
 /* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
 TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t saw = 0;
-#ifdef TALLY_COLUMNS_FIT
-    if (TALLY_COLUMNS_FIT && count > TALLY_COLUMNS_PAY) {
+#ifdef TALLY_COLUMN_MOST
+    if (sizeof(TALLY_N(column)) <= TALLY_COLUMN_MOST && count > TALLY_COLUMNS_PAY) {
         int32_t segment = lane < count ? listed[lane] : 0;
         TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
         TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
@@ -287,7 +279,6 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
     }
     return saw;
 }
-#undef TALLY_COLUMNS_FIT
 #undef TALLY_COLUMNS_PAY
 #endif
 

@@ -69,8 +69,22 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 
 /* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
-#if TALLY_PASSES == 1 && !TALLY_KEEPS_ORDER && TALLY_NUMBER != TALLY_NUMBER_structure
-#define TALLY_HAS_COLUMNS 1
+/* Measured: lanes are better for values of 8 bytes, of which a thread has no room for all columns, and where a value costs much, which makes threads wait for
+ * the longest of their segments. TALLY_COLUMN_MOST: the bytes of a column, at most, for a thread to pay. */
+#if TALLY_KEEPS_ORDER
+#define TALLY_COLUMN_MOST 8
+TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    const tally_source from = TALLY_N(source_here)(x);
+    const TALLY_N(column) column = TALLY_N(fold_alone)(&from, n, (int32_t)tally_warp_max((uint32_t)n));
+    (void)y;
+    return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, n);
+}
+#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4 && TALLY_NUMBER != TALLY_NUMBER_structure
+#ifdef TALLY_USER_TEXT
+#define TALLY_COLUMN_MOST 4
+#else
+#define TALLY_COLUMN_MOST 8
+#endif
 #ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
 #define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) <= 4 ? 8 : 1)")
 #else
@@ -246,6 +260,8 @@ TALLY_FN TALLY_N(node) TALLY_N(shared_leaf)(const TALLY_T *x, const TALLY_T *y, 
 #ifdef TALLY_BY_LANES
     (void)y;
     return TALLY_N(parts_node)(x, 0, n, TALLY_WARP, first);
+#elif TALLY_KEEPS_ORDER
+    return TALLY_N(wide_leaf)(x, y, n, first); /* the same tree */
 #else
     return n <= TALLY_DEVICE_SMALL ? TALLY_N(lanes_node)(x, y, n, first) : TALLY_N(wide_leaf)(x, y, n, first);
 #endif

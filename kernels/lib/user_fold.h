@@ -60,6 +60,29 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_few)(const tally_source *from, int32_t n) 
     TALLY_N(column) late = TALLY_N(pairs)(TALLY_N(fold_group)(from, (width + c) * TALLY_N(group), n), groups - width, width);
     return groups > width ? TALLY_N(combine)(early, late) : early;
 }
+
+/* At most 64 values by one thread, group after group: of the tree over them what waits for its right half, at each level. `most` is what no lane of the warp
+ * has more of. */
+TALLY_FN TALLY_N(column) TALLY_N(fold_alone)(const tally_source *from, int32_t n, int32_t most) {
+    enum { LEVELS = 4, GROUPS = 1 << LEVELS };
+    const int32_t groups = (n + TALLY_N(group) - 1) / TALLY_N(group);
+    TALLY_N(column) waiting[LEVELS], all = TALLY_N(identity)();
+    TALLY_UNROLL
+    for (int32_t g = 0; g < GROUPS; g++) {
+        int32_t carries = 1;
+        TALLY_N(column) fold = all;
+        if (g * TALLY_N(group) < TALLY_DEVICE_SMALL && g * TALLY_N(group) < most) fold = TALLY_N(fold_group)(from, g * TALLY_N(group), n);
+        TALLY_UNROLL
+        for (int32_t level = 0; level < LEVELS; level++) {
+            if (carries && (g >> level & 1) == 0)
+                waiting[level] = fold, carries = 0;
+            else if (carries)
+                fold = g + 1 - (1 << level) < groups ? TALLY_N(combine)(waiting[level], fold) : waiting[level];
+        }
+        all = fold;
+    }
+    return all;
+}
 #else
 /* Lane l has the columns l, l + 32, ..., of fewer than 32 columns column l modulo their number. */
 TALLY_FN TALLY_N(column) TALLY_N(fold_values)(const tally_source *from, int32_t n) {
