@@ -415,8 +415,7 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
-        tally_warp_barrier();
-        if (tally_lane() == 0) tally_reach_gate(&its->left);
+        tally_reach_gate(&its->left);
     }
 }
 
@@ -429,7 +428,7 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
 #endif
         if (tally_lane() == 0) {
             tally_make_gate(&shared->of[tally_warp()].come, 1);
-            tally_make_gate(&shared->of[tally_warp()].left, TALLY_TEAM_WARPS);
+            tally_make_gate(&shared->of[tally_warp()].left, TALLY_TEAM);
         }
     }
 #ifdef TALLY_IN_STRIPS
