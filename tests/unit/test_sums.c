@@ -527,6 +527,7 @@ static void test_hard_cases(void **unused) {
         {1, 0x1p-200},                    /* its deviation is just below 1/2: a root of ones */
         {1, 0x1p-53},                     /* a tie */
         {0x1.fffffffffffffp0}, {0x1.fffffffffffffp0, 4}, /* all digits are ones */
+        {0x1p90, 0x1p50, 0x1.fffffffffffffp0, 0, -0x1p50, -0x1p90}, /* likewise, and too far apart for two plain sums */
         {1, 0x1p-53, 0x1p-1074},          /* just above one, by far */
         {1, 0x1p-53, -0x1p-1074},         /* just below */
         {1, 0x1.8p-52, 0x1p-53},          /* a tie to even upwards */
