@@ -334,7 +334,10 @@ static int64_t length_of(const struct row *row, uint64_t random) {
     return lengths[random % (sizeof lengths / sizeof *lengths)];
 }
 
-/* A cut of an array in three notations. */
+/* Short ones, so many that a tile has one for each of many threads. */
+static int64_t short_length_of(uint64_t random) { return random % 4 != 0 ? 5 + (int64_t)(random / 4 % 10) : 64 - (int64_t)(random / 4 % 20); }
+
+/* A cut of an array in three notations; of short segments, if none is the longest. */
 typedef struct notations {
     int64_t values, count;
     int64_t *offsets, *owners;
@@ -344,7 +347,8 @@ static notations cut_of(const struct row *row, int64_t count, int64_t longest, u
     notations cut = {.count = count, .offsets = malloc(((size_t)count + 1) * sizeof(int64_t)), .lengths = malloc((size_t)count * sizeof(int32_t))};
     cut.offsets[0] = 0;
     for (int64_t s = 0; s < count; s++) {
-        int64_t length = s == count / 2 ? longest : length_of(row, next_random(random) >> 8);
+        const uint64_t any = next_random(random) >> 8;
+        const int64_t length = longest == 0 ? short_length_of(any) : s == count / 2 ? longest : length_of(row, any);
         cut.lengths[s] = (int32_t)length;
         cut.offsets[s + 1] = cut.values += length;
     }
@@ -375,9 +379,10 @@ static void test_segments(void **state) {
         const struct row *row = &rows[i];
         const tally_op op = define_in_both(cpu, device, row);
         if (backend == TALLY_BACKEND_SIMT && row->kernels[1] == NULL) continue;
-        for (int turn = 0; turn < (quick || i % 3 != 0 ? 1 : 2); turn++) {
+        for (int turn = 0; turn < (quick || i % 3 != 0 ? 2 : 3); turn++) {
+            static const int64_t counts[] = {120, 500, 60}, longest[] = {9, 0, 70}; /* leaves */
             uint64_t random = seed + (uint64_t)(i + ROWS * turn);
-            notations cut = cut_of(row, turn == 0 ? 120 : 60, (turn == 0 ? 9 : 70) * leaf_of(row) + 3, &random);
+            notations cut = cut_of(row, counts[turn], longest[turn] * leaf_of(row) + 3 * (longest[turn] != 0), &random);
             char *values = values_of(row, cut.values);
             tally_array in = {values, row->type, cut.values, 0};
             now = (scene){.cut = "offsets", .data = row->name};
