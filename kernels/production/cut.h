@@ -61,8 +61,8 @@ TALLY_FN int64_t tally_first_of_turn(int32_t turn) { return (int64_t)tally_block
 TALLY_FN int64_t tally_first_of_row(int32_t turn, int32_t row) {
     return tally_first_of_turn(turn) + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW + TALLY_CUT_FOUR * tally_lane();
 }
-/* Lengths i ... i + 3, as a rule; *is_odd is set if one does not fit 31 bits. */
-TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i, int32_t *is_odd) {
+/* Lengths i ... i + 3; for one that does not fit 31 bits, an odd one, something that does not either. */
+TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i) {
     tally_quad four;
     if (cut->index_bytes == 4 && (uint64_t)cut->index % 16 == 0 && i + TALLY_CUT_FOUR <= cut->count)
         four = tally_load16(cut->index + 4 * i);
@@ -73,7 +73,6 @@ TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i, int
             four.w[e] = length >> 31 == 0 ? (uint32_t)length : UINT32_MAX;
         }
     }
-    *is_odd |= (int32_t)((four.w[0] | four.w[1] | four.w[2] | four.w[3]) >> 31);
     return four;
 }
 
@@ -86,7 +85,8 @@ TALLY_ENTRY(tally_cut_sums, 4) {
     for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_CUT_TURN; turn++) {
         TALLY_UNROLL_CUT
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
-            const tally_quad four = tally_four_lengths(cut, tally_first_of_row(turn, row), &is_odd);
+            const tally_quad four = tally_four_lengths(cut, tally_first_of_row(turn, row));
+            is_odd |= (int32_t)((four.w[0] | four.w[1] | four.w[2] | four.w[3]) >> 31);
             sum += (int64_t)four.w[0] + four.w[1] + four.w[2] + four.w[3];
         }
     }
@@ -176,18 +176,16 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
         tally_quad lengths[TALLY_CUT_ROWS];
         uint32_t sums[TALLY_CUT_ROWS];
         int64_t mine = 0, total, at;
-        int32_t is_odd = 0;
         TALLY_UNROLL_CUT
-        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row), &is_odd);
+        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row));
         TALLY_UNROLL_CUT
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
             const uint32_t *w = lengths[row].w;
             sums[row] = w[0] + w[1] + w[2] + w[3];
             mine += (int64_t)w[0] + w[1] + w[2] + w[3];
         }
-        if (is_odd) mine = (int64_t)1 << 40; /* more than any that are not */
         at = before + tally_sum_before(mine, shared, &total);
-        if (total > INT32_MAX) { /* the same in all threads: there may be an odd one, and sums of a turn exceed 32 bits */
+        if (total > INT32_MAX) { /* the same in all threads: sums of a turn exceed 32 bits, as any odd one does */
             before = tally_put_turn(cut, turn, before, shared);
             continue;
         }
