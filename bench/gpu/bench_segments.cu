@@ -392,9 +392,9 @@ int main(int argc, char **argv) {
         if (!only_shape.empty() && shape != only_shape) continue;
         Cut cut = make_cut(shape, most, "36lo");
         for (const Job &job : jobs) {
+            const bool are_bytes = width_of(job.type) == 1 || type_of(job.type) == TALLY_STRUCT;
             if (filled != job.type)
-                fill(width_of(job.type) == 1 || type_of(job.type) == TALLY_STRUCT ? "u8" : job.type,
-                     width_of(job.type) == 1 || type_of(job.type) == TALLY_STRUCT ? "random" : "normal", bench.values,
+                fill(are_bytes ? "u8" : job.type, are_bytes ? "random" : "normal", bench.values,
                      most * (width_of(job.type) == 8 ? 8 : 4), 132, bench.stream);
             filled = job.type;
             for (const char *form = job.forms; *form; form++) bench.measure(job.op, job.type, job.exact, *form, cut);

@@ -1,6 +1,6 @@
-/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges, and the segments that
- * are its own, up to 8 values by one thread, others once they are sorted by length, and of few that are long a leaf by each warp. No include
- * guard; behind lib/shared_leaf.h and a tile. */
+/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges, and the segments that are its own: a
+ * few values by one thread, others once as many as a warp has lanes wait in its list, or sorted by length for the whole block where a value costs much; longer
+ * ones by a warp, or several at once. No include guard; behind lib/shared_leaf.h and a tile. */
 
 /* The sum of what this lane and those before it hold. */
 TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
@@ -164,12 +164,12 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 /* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and that none has much more than 16 parts of
  * the longest; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
 TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_lanes) {
-    enum { MOST = TALLY_PART <= 4 ? 4 : 16, PARTS = 16 * TALLY_PART };
+    enum { MOST = TALLY_PART <= 4 ? 4 : 16, EACH = 16 * TALLY_PART };
     const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;
     int32_t least = 3;
     if (MOST > 4) {
-        const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : PARTS);
-        least = 32 - __builtin_clz((uint32_t)(longest - 1) / PARTS | 1);
+        const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : EACH);
+        least = 32 - __builtin_clz((uint32_t)(longest - 1) / EACH | 1);
     }
     const int32_t log = spare > least ? spare : least < 5 ? least : 5, group = tally_lane() >> log;
     uint32_t mine = *some;

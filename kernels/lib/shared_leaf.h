@@ -75,7 +75,7 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 #define TALLY_COLUMN_MOST 8
 TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const tally_source from = TALLY_N(source_here)(x);
-    const TALLY_N(column) column = TALLY_N(fold_alone)(&from, n, (int32_t)tally_warp_max((uint32_t)n));
+    const TALLY_N(column) column = TALLY_N(fold_groups)(&from, n, (int32_t)tally_warp_max((uint32_t)n));
     (void)y;
     return n == 0 ? TALLY_N(nothing)() : TALLY_N(seal)(column, n);
 }

@@ -63,7 +63,7 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_few)(const tally_source *from, int32_t n) 
 
 /* At most 64 values by one thread, group after group: of the tree over them what waits for its right half, at each level. `most` is what no lane of the warp
  * has more of. */
-TALLY_FN TALLY_N(column) TALLY_N(fold_alone)(const tally_source *from, int32_t n, int32_t most) {
+TALLY_FN TALLY_N(column) TALLY_N(fold_groups)(const tally_source *from, int32_t n, int32_t most) {
     enum { LEVELS = 4, GROUPS = 1 << LEVELS };
     const int32_t groups = (n + TALLY_N(group) - 1) / TALLY_N(group);
     TALLY_N(column) waiting[LEVELS], all = TALLY_N(identity)();
