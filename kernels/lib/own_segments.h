@@ -54,9 +54,11 @@ TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *til
         const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;
         TALLY_N(node) node;
 #ifdef TALLY_IN_STRIPS
-        if (strips != 0)
-            node = TALLY_N(node_by_warp)(work, o->from.value, strips, at, left);
-        else
+        if (strips != 0) {
+            node = TALLY_N(nothing)();
+            node.n = left;
+            node.sum = TALLY_N(sum_by_warp)(work, o->from.value, strips, at, left);
+        } else
 #else
         (void)strips;
 #endif
@@ -75,8 +77,8 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
         const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
         if (k % TALLY_TEAM_WARPS != tally_warp()) continue; /* the same in all lanes */
-        TALLY_N(node) node = TALLY_N(nothing)();
-        if (tally_lane() < count) node = shared->leaves[begin + tally_lane()];
+        TALLY_N(node) node = shared->leaves[begin + (tally_lane() < count ? tally_lane() : 0)];
+        if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
         if (tally_lane() == 0) TALLY_N(tell_seldom)(work, TALLY_N(put_result)(work, tile->opening->from.segment, run - TALLY_N(edge_runs), node));
     }
@@ -125,8 +127,8 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
     const uint32_t at = TALLY_N(end_of)(tile, i), end = TALLY_N(end_of)(tile, i + 1);
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
-#ifdef TALLY_IS_NARROW_SUM
-    if (TALLY_NAN == 0 && work->user && !tally_any(n > 2)) {
+#ifdef TALLY_PLAIN
+    if (TALLY_NAN == 0 && TALLY_N(is_plain)(work) && !tally_any(n > 2)) {
         if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->opening->from.segment, i, tile->x + at, (int32_t)n);
         return 1;
     }
@@ -155,7 +157,7 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 }
 
 #ifndef TALLY_IS_SORTED
-#if defined(TALLY_BY_LANES) && (defined(TALLY_IS_NARROW_SUM) || defined(TALLY_HAS_INDEX))
+#if defined(TALLY_BY_LANES) && (defined(TALLY_IS_NARROW_SUM) || defined(TALLY_IS_ANCHORED) || defined(TALLY_HAS_INDEX))
 #define TALLY_NEEDS_LEAVES 0 /* columns hold what a tile has */
 #else
 #define TALLY_NEEDS_LEAVES 1
@@ -388,24 +390,35 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     const int32_t count = (before + tile->values + TALLY_N(strip) - 1) / TALLY_N(strip);
     TALLY_N(in_strips) *const in = &all->in_strips;
     uint16_t *const list = all->list + warp * TALLY_N(most_listed);
-    TALLY_N(strips) strips = {(char *)(uint64_t)(tile->x - before), before, 0, 0};
-    TALLY_N(column) range = TALLY_N(identity)();
+    TALLY_N(strips) strips;
+    TALLY_N(range) range = TALLY_N(no_range)();
     int32_t is_none = 0, listed = 0;
+    strips.values = (char *)(uint64_t)(tile->x - before);
+    strips.in = in;
+    strips.before = before;
     if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(in->borders, before, &edges);
     if (warp == TALLY_TEAM_WARPS - 2) TALLY_N(clear_around)(&strips, tile->values, count);
     *saw |= TALLY_N(mark_own)(work, tile, in->borders, before, list, &listed, &is_none);
     tally_team_barrier(TALLY_TEAM);
     if (tally_thread() < TALLY_N(edge_runs)) in->edge_at[lane] = edges.at, in->edge_n[lane] = edges.n;
-    TALLY_N(add_strips)(&strips, count, in->borders, &range);
+#ifdef TALLY_IS_ANCHORED
+    strips.last = TALLY_N(last_bit)(in->high, TALLY_N(log_in_tile)(tile->values));
+#endif
+    TALLY_N(add_strips)(&strips, count, &range);
     range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
     range.least = tally_warp_min(range.least);
     if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
     tally_team_barrier(TALLY_TEAM);
-    range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
-    range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
-    strips.spread = TALLY_N(spread_of)(range);
-    strips.high = (int32_t)(range.most >> 23) - 126;
-    if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_meet) + (tile->values >= TALLY_N(few_strips) * TALLY_N(strip)))) return 0; /* the same in all threads */
+    if (tally_thread() == 0) in->taken = 0;
+    strips.range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
+    strips.range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
+    if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_in_tile)(tile->values))) { /* the same in all threads */
+#ifdef TALLY_IS_ANCHORED
+        const int32_t high = TALLY_N(high_of)(strips.range) + TALLY_N(guess_above);
+        if (tally_thread() == 0 && TALLY_N(is_finite)(strips.range)) in->high = high < TALLY_N(most_guessed) ? high : TALLY_N(most_guessed); /* for the next tile */
+#endif
+        return 0;
+    }
     const int32_t is_edge = lane < TALLY_N(edge_runs), of_first = TALLY_N(leaves_in)(in->edge_n[0]), of_both = of_first + TALLY_N(leaves_in)(in->edge_n[1]);
     edges.at = is_edge ? in->edge_at[lane] : 0;
     edges.n = is_edge ? in->edge_n[lane] : 0;

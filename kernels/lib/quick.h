@@ -6,10 +6,23 @@
 #include "lib/expansion.h"
 #include "lib/plan.h"
 
-/* Sums of narrow floats alone: a column is their sum in f64 and the range of their sizes, which tells whether all additions were exact. Not where
- * there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts hold more. */
-#if !defined(TALLY_QUICK_PARTS) && !TALLY_IS_F64 && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
+/* Sums alone. Not where there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts hold more. Of narrow floats a column is
+ * their sum in f64 and their range, which tells whether all additions were exact; of f64, lanes that add up many of them look at them twice (lib/anchored.h). */
+#if !defined(TALLY_QUICK_PARTS) && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
+#if TALLY_IS_F64
+#define TALLY_IS_ANCHORED
+#define TALLY_PLAIN double
+#define TALLY_PLAIN_DIGITS 53
+#define TALLY_CLEAN tally_clean_f64
+#define TALLY_FIRST(sum) (sum).p[0]
+#else
 #define TALLY_IS_NARROW_SUM
+#define TALLY_PLAIN float
+#define TALLY_PLAIN_DIGITS 24
+#define TALLY_CLEAN tally_clean_f32
+#define TALLY_FIRST(sum) (sum)
+#endif
+#include "lib/width.h"
 #endif
 
 #if TALLY_IS_F64
@@ -56,7 +69,7 @@
 #endif
 
 #ifdef TALLY_IS_NARROW_SUM
-#define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* bits of the largest, and of the smallest but 0, less one */
+#define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* their range */
 #define TALLY_NODE(X) X(TALLY_EXPAND, sum)
 #define TALLY_START(a) (a).sum = -0.0, (a).most = 0, (a).least = UINT32_MAX
 #define TALLY_JOIN(a, b)                                          \
@@ -73,14 +86,11 @@ TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
     a.sum = TALLY_OF(-0.0);
     return a;
 }
-/* Every sum of n of these is a multiple of the last bit of the smallest, and less than n times the power of two above the largest: no more than
- * 53 bits. Of an exponent's 8 bits 0 stands for 1, and a significand has 24. Where all are 0, so are the exponents. */
-TALLY_FN int32_t TALLY_N(spread_of)(TALLY_N(column) a) {
-    const int32_t high = (int32_t)(a.most >> 23), low = (int32_t)((a.least + 1) >> 23);
-    return high < 255 ? high - (low > 1 ? low : 1) : INT32_MAX / 2;
+TALLY_FN TALLY_N(range) TALLY_N(range_of_column)(TALLY_N(column) a) {
+    const TALLY_N(range) range = {a.most, a.least};
+    return range;
 }
-TALLY_FN int32_t TALLY_N(log2_of)(int32_t n) { return 32 - __builtin_clz(((uint32_t)n - 1) | 1); }
-TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) { return TALLY_N(spread_of)(a) + TALLY_N(log2_of)(n) <= 53 - 24; }
+TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) { return TALLY_N(width_of)(TALLY_N(range_of_column)(a)) + TALLY_N(log2_of)(n) <= 53; }
 TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
     TALLY_N(node) a;
     a.n = n;
@@ -134,10 +144,10 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     double term = (double)x.value;
     if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
 #ifdef TALLY_IS_NARROW_SUM
-    const uint32_t size = (uint32_t)tally_bits_f32((float)x.value) & 0x7fffffff;
+    const TALLY_N(range) range = TALLY_N(range_of)(term), none = TALLY_N(no_range)();
     a.sum = is_there ? term : -0.0;
-    a.most = is_there ? size : 0;
-    a.least = is_there ? size - 1 : UINT32_MAX;
+    a.most = is_there ? range.most : none.most;
+    a.least = is_there ? range.least : none.least;
 #else
     a.sum = TALLY_OF(is_there ? term : -0.0);
 #endif
@@ -152,39 +162,52 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     return a;
 }
 
-#ifdef TALLY_IS_NARROW_SUM
+#ifdef TALLY_PLAIN
+/* What a value adds: -0, if it does not count. */
+TALLY_FN double TALLY_N(term_of)(TALLY_T x) {
+    const TALLY_N(item) item = TALLY_N(item_of)(x);
+    const TALLY_N(column) term = TALLY_N(lift)(item, item);
+    return TALLY_FIRST(term.sum);
+}
+/* Whether sums are all that is asked for, as TALLY_PLAIN, and lie side by side. */
+TALLY_FN int32_t TALLY_N(is_plain)(const tally_work *work) { return work->user == TALLY_PLAIN_DIGITS; }
+/* A sum of one or two values takes no proof: an addition is rounded once. */
+TALLY_FN int32_t TALLY_N(put_plain_sum)(const tally_work *work, int64_t base, int32_t i, const TALLY_T *x, int32_t n) {
+    TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)TALLY_N(value)(x[0]) : 0;
+    if (n > 1) sum += (TALLY_PLAIN)TALLY_N(value)(x[1]);
+    ((TALLY_PLAIN *)work->result + base)[i] = TALLY_CLEAN(sum);
+    return n == 0 ? TALLY_SAW_EMPTY : 0;
+}
+/* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
+TALLY_FN int32_t TALLY_N(is_put_plainly)(const tally_work *work, int64_t base, int32_t i, TALLY_N(node) node) {
+    const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1], sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
+    if (!TALLY_N(is_plain)(work) || node.n == 0 || node.sum.lost || rest != 0) return 0;
+    ((TALLY_PLAIN *)work->result + base)[i] = (TALLY_PLAIN)sum;
+    return 1;
+}
 TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
 }
-/* A sum of one or two values as f32 takes no proof: an addition in f32 is rounded once. Where that is all that is asked for, and results lie side by side,
- * work->user says so. */
-TALLY_FN int32_t TALLY_N(put_plain_sum)(const tally_work *work, int64_t base, int32_t i, const TALLY_T *x, int32_t n) {
-    float sum = n > 0 ? (float)TALLY_N(value)(x[0]) : 0.0f;
-    if (n > 1) sum += (float)TALLY_N(value)(x[1]);
-    ((float *)work->result + base)[i] = tally_clean_f32(sum);
-    return n == 0 ? TALLY_SAW_EMPTY : 0;
-}
+#endif
+
+#ifdef TALLY_IS_NARROW_SUM
 /* n values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
  * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most. */
-TALLY_FN TALLY_N(node) TALLY_N(run_in_two)(const TALLY_T *x, int32_t n, int32_t present, TALLY_N(column) range) {
-    const int32_t high = (int32_t)(range.most >> 23) - 126, low = (int32_t)((range.least + 1) >> 23), log2_n = 32 - __builtin_clz(((uint32_t)n - 1) | 1);
-    const int32_t last = high + log2_n - 53; /* of the power of two */
+TALLY_FN TALLY_EXPAND TALLY_N(run_in_two)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
+    const int32_t log2_n = TALLY_N(log2_of)(n), last = TALLY_N(high_of)(range) + log2_n - 53; /* of the power of two */
     const double anchor = tally_anchor(last);
     double above = -0.0, below = -0.0;
-    TALLY_N(node) a;
     TALLY_ROLLED
     for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) {
-        TALLY_N(item) item = TALLY_N(item_of)(x[i]);
-        const double v = TALLY_N(lift)(item, item).sum, part = (v + anchor) - anchor;
+        const double v = TALLY_N(term_of)(x[i]), part = (v + anchor) - anchor;
         above += part;
         below += v - part;
     }
-    a.n = present;
-    a.sum = TALLY_OF(TALLY_N(sum_of_lanes)(above));
-    a.sum.p[1] = TALLY_N(sum_of_lanes)(below);
-    a.sum.lost = range.most >= 0x7f800000 || last - 1 + log2_n - ((low > 1 ? low : 1) - 150) > 53;
-    return a;
+    TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(above));
+    all.p[1] = TALLY_N(sum_of_lanes)(below);
+    all.lost = !TALLY_N(is_finite)(range) || last - 1 + log2_n - TALLY_N(unit_of)(range) > 53;
+    return all;
 }
 #endif
 

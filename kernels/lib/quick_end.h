@@ -1,6 +1,11 @@
 /* Undoes lib/quick.h. */
 #undef TALLY_EXPAND
 #undef TALLY_IS_NARROW_SUM
+#undef TALLY_IS_ANCHORED
+#undef TALLY_PLAIN
+#undef TALLY_PLAIN_DIGITS
+#undef TALLY_CLEAN
+#undef TALLY_FIRST
 #undef TALLY_QUICK_PARTS
 #undef TALLY_OF
 #undef TALLY_PUT

@@ -4,14 +4,32 @@
     TALLY_NUMBER != TALLY_NUMBER_structure
 #define TALLY_IN_PARTS
 #define TALLY_BY_LANES /* any power of two of lanes side by side may fold a segment: parts_node */
-#if (defined(TALLY_QUICK) && !defined(TALLY_IS_NARROW_SUM)) || defined(TALLY_SQUARES)
+#if (defined(TALLY_QUICK) && !defined(TALLY_IS_NARROW_SUM) && !defined(TALLY_IS_ANCHORED)) || defined(TALLY_SQUARES)
 #define TALLY_IS_SORTED /* a value costs so much that segments had better meet others of about their length */
 #endif
 
+/* How lanes look at values: at once, or twice where they are anchored. */
+enum { TALLY_N(look_once), TALLY_N(look_at_range), TALLY_N(look_at_rest) };
+
+#ifdef TALLY_IS_ANCHORED
+#include "lib/anchored.h"
+#endif
 typedef struct TALLY_N(folded) {
     TALLY_N(column) column;
+#ifdef TALLY_IS_ANCHORED
+    TALLY_N(anchored) anchored;
+#endif
     int32_t present; /* values that the NaN policy counts */
 } TALLY_N(folded);
+TALLY_FN TALLY_N(folded) TALLY_N(nothing_folded)(int32_t n) {
+    TALLY_N(folded) folded;
+    folded.column = TALLY_N(identity)();
+#ifdef TALLY_IS_ANCHORED
+    folded.anchored = TALLY_N(nothing_anchored)();
+#endif
+    folded.present = TALLY_MAY_SKIP ? 0 : n;
+    return folded;
+}
 
 /* Sums of bytes: four at a time. */
 #if defined(TALLY_SUM_TERM) && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !defined(TALLY_SQUARES) && !defined(TALLY_RANGE)
@@ -31,20 +49,28 @@ TALLY_FN void TALLY_N(put_bytes)(TALLY_N(folded) *to, const tally_quad *quad, ui
 }
 #endif
 
+/* `look` is a constant. */
+TALLY_FN void TALLY_N(put_value)(TALLY_N(folded) *to, TALLY_T x, const int32_t look) {
+    const TALLY_N(item) item = TALLY_N(item_of)(x);
+    const TALLY_N(column) term = TALLY_N(lift)(item, item);
+#ifdef TALLY_IS_ANCHORED
+    if (look == TALLY_N(look_at_range)) TALLY_N(widen)(&to->anchored.range, TALLY_N(range_of)(term.sum.p[0]));
+    if (look == TALLY_N(look_at_rest)) TALLY_N(put_in_two)(&to->anchored.sum, term.sum.p[0], to->anchored.anchor);
+#endif
+    if (look == TALLY_N(look_once)) to->column = TALLY_N(combine)(to->column, term);
+    if (TALLY_MAY_SKIP && look != TALLY_N(look_at_rest)) to->present += TALLY_N(present)(x);
+}
+
 /* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
-TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t which, const int32_t some) {
+TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t which, const int32_t some, const int32_t look) {
     const tally_quad quad = tally_take16(p);
 #if TALLY_ADDS_BYTES
+    (void)look;
     TALLY_N(put_bytes)(to, &quad, which, some);
 #else
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_PART; v++) {
-        if (some && !(which >> v & 1)) continue;
-        const TALLY_T x = TALLY_N(value_of_part)(&quad, v);
-        const TALLY_N(item) item = TALLY_N(item_of)(x);
-        to->column = TALLY_N(combine)(to->column, TALLY_N(lift)(item, item));
-        if (TALLY_MAY_SKIP) to->present += TALLY_N(present)(x);
-    }
+    for (int32_t v = 0; v < TALLY_PART; v++)
+        if (!some || which >> v & 1) TALLY_N(put_value)(to, TALLY_N(value_of_part)(&quad, v), look);
 #endif
 }
 
@@ -52,74 +78,104 @@ TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t whi
 TALLY_FN uint32_t TALLY_N(bits_between)(int32_t from, int32_t to) { return (((uint32_t)1 << to) - 1) & ~(((uint32_t)1 << from) - 1); }
 
 /* A lane's share of n values, which `lanes` lanes side by side, a power of two above 1, fold. The first and the last part may be others' in part. */
-TALLY_FN TALLY_N(folded) TALLY_N(fold_share)(const TALLY_T *x, int32_t n, int32_t lanes) {
+TALLY_FN void TALLY_N(fold_share)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
     const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that are not */
     const char *begin = (const char *)(x - before);
-    TALLY_N(folded) folded = {TALLY_N(identity)(), TALLY_MAY_SKIP ? 0 : n};
     const int32_t is_first = sub == 0 && first, is_last = sub == lanes - 1 && behind != 0 && first <= last;
     if (is_first || is_last) {
         const uint32_t which = is_first ? TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART) : TALLY_N(bits_between)(0, behind);
-        TALLY_N(put_part)(&folded, begin + (is_first ? 0 : 16 * last), which, 1);
+        TALLY_N(put_part)(folded, begin + (is_first ? 0 : 16 * last), which, 1, look);
     }
     TALLY_UNROLL_PARTS
-    for (int32_t i = first + sub; i < last; i += lanes) TALLY_N(put_part)(&folded, begin + 16 * i, 0, 0);
-    return folded;
+    for (int32_t i = first + sub; i < last; i += lanes) TALLY_N(put_part)(folded, begin + 16 * i, 0, 0, look);
 }
 /* All of them, by one lane. Lanes begin at different parts, so that those of segments of equal lengths do not ask for the same banks at once. */
-TALLY_FN TALLY_N(folded) TALLY_N(fold_alone)(const TALLY_T *x, int32_t n) {
+TALLY_FN void TALLY_N(fold_alone)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, const int32_t look) {
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART, count = last - first;
     const char *begin = (const char *)(x - before);
-    TALLY_N(folded) folded = {TALLY_N(identity)(), TALLY_MAY_SKIP ? 0 : n};
     int32_t i = first + tally_lane() * count / TALLY_WARP;
-    if (first) TALLY_N(put_part)(&folded, begin, TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART), 1);
+    if (first) TALLY_N(put_part)(folded, begin, TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART), 1, look);
     TALLY_UNROLL_PARTS
     for (int32_t k = 0; k < count; k++) {
-        TALLY_N(put_part)(&folded, begin + 16 * i, 0, 0);
+        TALLY_N(put_part)(folded, begin + 16 * i, 0, 0, look);
         i = i + 1 == last ? first : i + 1;
     }
-    if (behind != 0 && count >= 0) TALLY_N(put_part)(&folded, begin + 16 * last, TALLY_N(bits_between)(0, behind), 1);
-    return folded;
+    if (behind != 0 && count >= 0) TALLY_N(put_part)(folded, begin + 16 * last, TALLY_N(bits_between)(0, behind), 1, look);
 }
 /* What all `lanes` have, in each of them. */
-TALLY_FN TALLY_N(folded) TALLY_N(fold_parts)(const TALLY_T *x, int32_t n, int32_t lanes) {
-    TALLY_N(folded) folded = TALLY_N(fold_share)(x, n, lanes);
+TALLY_FN void TALLY_N(meet_lanes)(TALLY_N(folded) *folded, int32_t lanes, const int32_t look) {
 #ifdef TALLY_IS_NARROW_SUM
     if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
-        folded.column.sum = TALLY_N(sum_of_lanes)(folded.column.sum);
-        folded.column.most = tally_warp_max(folded.column.most);
-        folded.column.least = tally_warp_min(folded.column.least);
-        return folded;
+        folded->column.sum = TALLY_N(sum_of_lanes)(folded->column.sum);
+        folded->column.most = tally_warp_max(folded->column.most);
+        folded->column.least = tally_warp_min(folded->column.least);
+        return;
     }
 #endif
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-        folded.column = TALLY_N(combine)(folded.column, TALLY_N(other)(folded.column, mask));
-        if (TALLY_MAY_SKIP) folded.present += (int32_t)tally_shuffle_xor((uint32_t)folded.present, mask);
+#ifdef TALLY_IS_ANCHORED
+        if (look != TALLY_N(look_once)) TALLY_N(meet_anchored)(&folded->anchored, mask, look == TALLY_N(look_at_rest));
+#endif
+        if (look == TALLY_N(look_once)) folded->column = TALLY_N(combine)(folded->column, TALLY_N(other)(folded->column, mask));
+        if (TALLY_MAY_SKIP && look != TALLY_N(look_at_rest)) folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
     }
-    return folded;
 }
+/* n values from x on by `lanes` lanes, or one, for few values. */
+TALLY_FN void TALLY_N(fold_parts)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
+    if (lanes == 1)
+        TALLY_N(fold_alone)(folded, x, n, look);
+    else {
+        TALLY_N(fold_share)(folded, x, n, lanes, look);
+        TALLY_N(meet_lanes)(folded, lanes, look);
+    }
+}
+
+#if defined(TALLY_IS_NARROW_SUM) || defined(TALLY_IS_ANCHORED)
+/* The same node, but of the segments of lanes where it is `wanted` by the whole warp, one after the other, which is slow, and holds what is further apart. */
+TALLY_FN TALLY_N(node) TALLY_N(fold_again)(TALLY_N(node) node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, TALLY_N(folded) folded, int32_t is_wanted) {
+    uint32_t some = tally_ballot(is_wanted);
+    while (some != 0) {
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1, is_mine = (tally_lane() & -lanes) == lane;
+        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane), length = (int32_t)tally_shuffle((uint32_t)n, lane);
+#ifdef TALLY_IS_ANCHORED
+        TALLY_N(anchored) a = TALLY_N(nothing_anchored)();
+        a.range.most = tally_shuffle(folded.anchored.range.most, lane);
+        a.range.least = tally_shuffle(folded.anchored.range.least, lane);
+        const TALLY_EXPAND sum = TALLY_N(run_in_three)(x + there, length, a);
+#else
+        const TALLY_N(range) range = {tally_shuffle(folded.column.most, lane), tally_shuffle(folded.column.least, lane)};
+        const TALLY_EXPAND sum = TALLY_N(run_in_two)(x + there, length, range);
+#endif
+        if (is_mine) node.sum = sum;
+        some &= ~tally_ballot(is_mine);
+    }
+    return node;
+}
+#endif
 
 /* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All lanes of the warp take part.
  * `before` values of the segment come before them. */
 TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+    TALLY_N(folded) folded = TALLY_N(nothing_folded)(n);
     (void)before;
-    const TALLY_N(folded) folded = lanes == 1 ? TALLY_N(fold_alone)(x + at, n) : TALLY_N(fold_parts)(x + at, n, lanes);
-    TALLY_N(node) node = TALLY_N(seal)(folded.column, folded.present);
+#ifdef TALLY_IS_ANCHORED
+    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_at_range));
+    TALLY_N(take_anchor)(&folded.anchored, n);
+    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_at_rest));
+    const TALLY_N(node) node = TALLY_N(seal_anchored)(folded.anchored, n, folded.present);
+    return TALLY_N(fold_again)(node, x, at, n, lanes, folded, node.sum.lost && TALLY_N(is_finite)(folded.anchored.range));
+#else
+    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_once));
+    const TALLY_N(node) node = TALLY_N(seal)(folded.column, folded.present);
 #ifdef TALLY_IS_NARROW_SUM
-    uint32_t some = tally_ballot(n > 0 && folded.column.most < 0x7f800000 && !TALLY_N(is_exact)(folded.column, folded.present));
-    while (some != 0) { /* seldom */
-        const int32_t lane = __builtin_ffs((int32_t)some) - 1;
-        const TALLY_N(column) range = {0, tally_shuffle(folded.column.most, lane), tally_shuffle(folded.column.least, lane)};
-        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane), length = (int32_t)tally_shuffle((uint32_t)n, lane);
-        const TALLY_N(node) other = TALLY_N(run_in_two)(x + there, length, (int32_t)tally_shuffle((uint32_t)folded.present, lane), range);
-        const int32_t is_mine = (tally_lane() & -lanes) == lane;
-        if (is_mine) node = other;
-        some &= ~tally_ballot(is_mine);
-    }
-#endif
+    return TALLY_N(fold_again)(node, x, at, n, lanes, folded, n > 0 && node.sum.lost && TALLY_N(is_finite)(TALLY_N(range_of_column)(folded.column)));
+#else
     return node;
+#endif
+#endif
 }
 #undef TALLY_ADDS_BYTES
 #endif

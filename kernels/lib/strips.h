@@ -1,47 +1,45 @@
-/* Exact sums of f32 of any segments of a tile, at a price that hardly depends on their lengths. Every thread adds up the values of a strip, from the left to
+/* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread adds up the values of a strip, from the left to
  * the right, whatever segments they are of, and keeps the sum of those left of each border; a segment is then the difference of two such sums, and of what lies
  * between (sums of runs by differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values of
  * the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and goes the way of all
  * other operators. No include guard; a part of lib/own_segments.h. */
 #ifdef TALLY_IN_STRIPS
 
-enum {
-    TALLY_N(quads) = TALLY_STRIP_BYTES / 16,
-    TALLY_N(strip) = TALLY_STRIP_BYTES / 4, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
-    TALLY_N(sums_room) = (TALLY_STRIP_BYTES - 16) / 8,
-    TALLY_N(log_meet) = 8,                   /* of the values that meet in one f64: 9 strips */
-    TALLY_N(few_strips) = 255,               /* of which lanes of a warp have 8 each; where a tile may have more, twice as many values meet */
-    TALLY_N(alone) = 7 * TALLY_N(strip) - 1, /* values of a segment that one thread adds up, at most */
-    TALLY_N(log_many) = 10,                  /* the same, where as many meet exactly */
-    TALLY_N(many_alone) = 34 * TALLY_N(strip) - 1
-};
-typedef char TALLY_N(borders_are_bits)[TALLY_N(strip) <= 32 ? 1 : -1];
-/* What takes the place of a strip's values. Segments of two values and fewer have no borders of their own, so that two may be 1 apart, and the next is then 3;
- * 14 would be the most, and 12 that there is room for are hardly ever exceeded. */
-typedef struct TALLY_N(strip_sums) {
-    double left[TALLY_N(sums_room) + 1]; /* of the values before each border, in turn; the last: of all */
-    uint32_t borders;                    /* a bit for each place but the first */
-} TALLY_N(strip_sums);
-typedef char TALLY_N(sums_fit)[sizeof(TALLY_N(strip_sums)) == TALLY_STRIP_BYTES ? 1 : -1];
-
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
 struct TALLY_N(strips) {
     char *values;
-    int32_t before;       /* place of the first value */
-    int32_t spread, high; /* binades from the smallest to the largest; log2 of a power of two above it */
+    TALLY_N(in_strips) *in;
+    int32_t before; /* place of the first value */
+    TALLY_N(range) range;
+#ifdef TALLY_IS_ANCHORED
+    int32_t last; /* the anchor's last bit */
+#endif
 };
 TALLY_FN TALLY_N(strip_sums) *TALLY_N(sums_of)(const TALLY_N(strips) *strips, int32_t strip) {
     return (TALLY_N(strip_sums) *)(void *)(strips->values + strip * TALLY_STRIP_BYTES);
 }
 
-/* Whether sums of so many values are exact, lib/quick.h says why. */
-TALLY_FN int32_t TALLY_N(meet_exactly)(const TALLY_N(strips) *strips, int32_t log2_n) { return strips->spread + log2_n <= 53 - 24; }
+/* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
+TALLY_FN int32_t TALLY_N(meet_exactly)(const TALLY_N(strips) *strips, int32_t log2_n) {
+#ifdef TALLY_IS_ANCHORED
+    return TALLY_N(high_of)(strips->range) + log2_n - 53 <= strips->last && TALLY_N(holds)(strips->range, strips->last, log2_n);
+#else
+    return TALLY_N(width_of)(strips->range) + log2_n <= 53;
+#endif
+}
+#ifdef TALLY_IS_ANCHORED
+TALLY_FN int32_t TALLY_N(are_more_alone)(const TALLY_N(strips) *strips) { return (void)strips, 0; }
+TALLY_FN int32_t TALLY_N(log_in_tile)(int32_t values) { return TALLY_N(log2_meeting)(values); }
+#else
+TALLY_FN int32_t TALLY_N(are_more_alone)(const TALLY_N(strips) *strips) { return TALLY_N(meet_exactly)(strips, TALLY_N(log_many)); }
+TALLY_FN int32_t TALLY_N(log_in_tile)(int32_t values) { return TALLY_N(log_meet) + (values >= TALLY_N(few_strips) * TALLY_N(strip)); }
+#endif
 
 /* ---- first: borders, and segments of at most two values ---- */
 
-/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. */
-TALLY_FN int32_t TALLY_N(strip_of)(int32_t place) { return (int32_t)((uint32_t)place * 9363 >> 18); }
-typedef char TALLY_N(strip_is)[TALLY_N(strip) == 28 && TALLY_N(values_room) / 4 + 4 < 13107 ? 1 : -1]; /* 9363 * 28 = 2^18 + 20, so it is right below 2^18 / 20 */
+/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it is right below 2^18 / 20. */
+TALLY_FN int32_t TALLY_N(strip_of)(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / TALLY_N(strip)) >> 18); }
+typedef char TALLY_N(strip_is)[28 % TALLY_N(strip) == 0 && TALLY_N(values_room) / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
 TALLY_FN void TALLY_N(mark)(uint32_t *borders, int32_t place) {
     const int32_t strip = TALLY_N(strip_of)(place);
@@ -58,9 +56,9 @@ TALLY_FN void TALLY_N(mark_leaves)(uint32_t *borders, int32_t before, const TALL
 /* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's end. */
 TALLY_FN void TALLY_N(clear_around)(const TALLY_N(strips) *strips, int32_t values, int32_t count) {
     const int32_t lane = tally_lane(), behind = strips->before + values + lane;
-    const float nothing = -0.0f;
-    if (lane < strips->before) *(float *)(void *)(strips->values + 4 * lane) = nothing;
-    if (behind < count * TALLY_N(strip)) *(float *)(void *)(strips->values + 4 * behind) = nothing;
+    TALLY_T *const first = (TALLY_T *)(void *)strips->values;
+    if (lane < strips->before) first[lane] = -(TALLY_T)0;
+    if (behind < count * TALLY_N(strip)) first[behind] = -(TALLY_T)0;
 }
 /* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them; *is_none, if the tile is none for
  * strips. Segments of up to two values have their results at once, where that takes no more than an addition (put_plain_sum). Gives what was seen. */
@@ -77,7 +75,7 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
             TALLY_N(mark)(borders, before + span.at + span.n);
             if (i == 0 || (uint32_t)span.at - TALLY_N(end_of)(tile, i - 1) <= 2) TALLY_N(mark)(borders, before + span.at); /* the one before does not */
             list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* as put_in_list does, for which there is no register left */
-        } else if (is_there && work->user)
+        } else if (is_there && TALLY_N(is_plain)(work))
             saw |= TALLY_N(put_plain_sum)(work, tile->opening->from.segment, i, tile->x + span.at, span.n);
         else
             *is_none |= is_there; /* put_result is too much to have it here */
@@ -88,46 +86,58 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
 
 /* ---- then: strips ---- */
 
-TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders, TALLY_N(column) *range) {
+TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders, int32_t more, TALLY_N(range) *range) {
     TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
-    double *left = sums->left, sum = -0.0;
+    TALLY_N(strip_sum) *left = more < 0 ? sums->left : strips->in->more[more].left, sum = TALLY_N(no_strip_sum)();
     tally_quad quads[TALLY_N(quads)];
     uint32_t size = 0; /* of two values: the largest of three is one instruction */
     TALLY_UNROLL
     for (int32_t q = 0; q < TALLY_N(quads); q++) quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
+    sums->borders = borders;
+    sums->more = more;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_N(strip); v++) {
         TALLY_T x;
-        __builtin_memcpy(&x, &quads[v / 4].w[v % 4], sizeof x);
-        const TALLY_N(item) item = TALLY_N(item_of)(x);
-        const TALLY_N(column) term = TALLY_N(lift)(item, item);
+        __builtin_memcpy(&x, &quads[v / TALLY_PART].w[v % TALLY_PART * TALLY_BYTES / 4], sizeof x);
+        const double term = TALLY_N(term_of)(x);
+        const TALLY_N(range) its = TALLY_N(range_of)(term);
         if (v > 0 && (borders >> v & 1) != 0) {
             *left = sum;
             left += 1;
         }
-        sum += term.sum;
-        size = v % 2 == 0 || term.most > size ? term.most : size;
+#ifdef TALLY_IS_ANCHORED
+        TALLY_N(put_in_two)(&sum, term, tally_anchor(strips->last));
+#else
+        sum += term;
+#endif
+        size = v % 2 == 0 || its.most > size ? its.most : size;
         if (v % 2 != 0) range->most = size > range->most ? size : range->most;
-        range->least = term.least < range->least ? term.least : range->least;
+        range->least = its.least < range->least ? its.least : range->least;
     }
     sums->left[TALLY_N(sums_room)] = sum;
-    sums->borders = borders;
 }
 /* Adds up all strips, and finds the range of their values. */
-TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, uint32_t *borders, TALLY_N(column) *range) {
+TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, TALLY_N(range) *range) {
+    TALLY_N(in_strips) *const in = strips->in;
     for (int32_t strip = tally_thread(); strip < count; strip += TALLY_TEAM) {
-        uint32_t mine = borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
-        borders[strip] = 0; /* for the next tile */
-        if (__builtin_popcount(mine) > TALLY_N(sums_room)) range->most = UINT32_MAX, mine = 0;
-        TALLY_N(add_strip)(strips, strip, mine, range);
+        uint32_t mine = in->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        int32_t more = -1;
+        in->borders[strip] = 0; /* for the next tile */
+        if (__builtin_popcount(mine) > TALLY_N(sums_room)) {
+            more = (int32_t)tally_arrive(&in->taken, UINT32_MAX);
+            if (more >= TALLY_N(most_more)) range->most = UINT32_MAX, mine = 0, more = -1;
+        }
+        TALLY_N(add_strip)(strips, strip, mine, more, range);
     }
 }
 
 /* ---- at last: results ---- */
 
 /* The sum of the strip's values before place `to`, where a border is, or its end. */
-TALLY_FN double TALLY_N(sum_left_of)(const TALLY_N(strip_sums) *sums, int32_t to) {
-    const int32_t before = __builtin_popcount(sums->borders & (((uint32_t)1 << to) - 1));
+TALLY_FN TALLY_N(strip_sum) TALLY_N(sum_left_of)(const TALLY_N(strips) *strips, int32_t strip, int32_t to) {
+    const TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
+    const int32_t before = __builtin_popcount(sums->borders & (((uint32_t)1 << to) - 1)), more = sums->more;
+    if (more >= 0 && to != TALLY_N(strip)) return strips->in->more[more].left[before];
     return sums->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : before];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has lost that. */
@@ -135,55 +145,57 @@ TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int6
     const TALLY_T *x = (const TALLY_T *)(const void *)work->x;
     TALLY_ROLLED
     for (; i < end; i += step) {
-        const TALLY_N(item) item = TALLY_N(item_of)(x[i]);
-        if (tally_bits_f64(TALLY_N(lift)(item, item).sum) != INT64_MIN) return 0;
+        if (tally_bits_f64(TALLY_N(term_of)(x[i])) != INT64_MIN) return 0;
     }
     return 1;
 }
 
 /* Of n values, some, from the tile's value `at` on, by one thread. */
-TALLY_FN double TALLY_N(sum_alone)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
     const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
     const int32_t from = begin - first * TALLY_N(strip), to = end - last * TALLY_N(strip);
-    double sum = TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, last), to);
-    if (from != 0) sum -= TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, first), from);
+    TALLY_N(strip_sum) sum = TALLY_N(sum_left_of)(strips, last, to);
+    if (from != 0) TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, first, from), -1);
     TALLY_ROLL
-    for (int32_t strip = first; strip < last; strip++) sum += TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)];
-    return sum == 0 && TALLY_N(are_minus_zero)(work, first_value + at, first_value + at + n, 1) ? -0.0 : sum;
+    for (int32_t strip = first; strip < last; strip++) TALLY_N(add_sum)(&sum, TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)], 1);
+    TALLY_EXPAND all = TALLY_N(parts_of)(sum);
+    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, first_value + at, first_value + at + n, 1)) all = TALLY_OF(-0.0);
+    return all;
 }
 /* By a warp, for all of its lanes; of lanes' sums that are too far apart for one f64 each part has its own sum, as in run_in_two. */
-TALLY_FN TALLY_N(node) TALLY_N(node_by_warp)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
-    const int32_t begin = strips->before + at, end = begin + n, log2_n = TALLY_N(log2_of)(n);
+TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+    const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
-    double sum = -0.0, rest = -0.0;
+    TALLY_N(strip_sum) sum = TALLY_N(no_strip_sum)();
     TALLY_ROLLED
     for (int32_t strip = first + tally_lane(); strip <= last; strip += TALLY_WARP) {
         const int32_t here = strip * TALLY_N(strip), to = end - here < TALLY_N(strip) ? end - here : TALLY_N(strip);
-        sum += TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, strip), to);
-        if (begin > here) sum -= TALLY_N(sum_left_of)(TALLY_N(sums_of)(strips, strip), begin - here);
+        TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, strip, to), 1);
+        if (begin > here) TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, strip, begin - here), -1);
     }
+    TALLY_EXPAND all = TALLY_N(parts_of)(sum);
+#ifndef TALLY_IS_ANCHORED
+    const int32_t log2_n = TALLY_N(log2_of)(n);
     if (!TALLY_N(meet_exactly)(strips, log2_n)) {
-        const double anchor = tally_anchor(strips->high + log2_n - 53), above = (sum + anchor) - anchor;
-        rest = TALLY_N(sum_of_lanes)(sum - above);
-        sum = above;
+        const double anchor = tally_anchor(TALLY_N(high_of)(strips->range) + log2_n - 53), above = (sum + anchor) - anchor;
+        all.p[1] = sum - above;
+        all.p[0] = above;
     }
-    sum = TALLY_N(sum_of_lanes)(sum);
-    if (sum == 0 && rest == 0) {
+#endif
+    if (tally_any(all.p[1] != 0)) all.p[1] = TALLY_N(sum_of_lanes)(all.p[1]);
+    all.p[0] = TALLY_N(sum_of_lanes)(all.p[0]);
+    if (all.p[0] == 0 && all.p[1] == 0) {
         const int32_t are_all = TALLY_N(are_minus_zero)(work, first_value + at + tally_lane(), first_value + at + n, TALLY_WARP);
-        sum = tally_any(!are_all) ? 0 : -0.0;
+        all = TALLY_OF(tally_any(!are_all) ? 0 : -0.0);
     }
-    TALLY_N(node) node = TALLY_N(nothing)();
-    node.n = n;
-    node.sum = TALLY_OF(sum);
-    node.sum.p[1] = rest;
-    return node;
+    return all;
 }
 
 /* The listed segments of this warp. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *list, int32_t count, const TALLY_N(strips) *strips) {
     const int64_t first_segment = tile->opening->from.segment, first_value = tile->opening->from.value;
-    const int32_t alone = TALLY_N(meet_exactly)(strips, TALLY_N(log_many)) ? TALLY_N(many_alone) : TALLY_N(alone);
+    const int32_t alone = TALLY_N(are_more_alone)(strips) ? TALLY_N(many_alone) : TALLY_N(alone);
     int32_t saw = 0;
     TALLY_ROLLED
     for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
@@ -191,12 +203,12 @@ TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) 
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
         TALLY_N(node) mine = TALLY_N(nothing)();
         mine.n = span.n;
-        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_OF(TALLY_N(sum_alone)(work, first_value, strips, span.at, span.n));
+        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_N(sum_alone)(work, first_value, strips, span.at, span.n);
         for (uint32_t many = tally_ballot(span.n > alone); many != 0; many &= many - 1) {
             const int32_t from = __builtin_ffs((int32_t)many) - 1;
             const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-            const TALLY_N(node) node = TALLY_N(node_by_warp)(work, first_value, strips, at, n);
-            if (tally_lane() == from) mine = node;
+            const TALLY_EXPAND sum = TALLY_N(sum_by_warp)(work, first_value, strips, at, n);
+            if (tally_lane() == from) mine.sum = sum;
         }
         if (!is_there) continue;
         saw |= TALLY_N(put_result)(work, first_segment, i, mine);

@@ -73,7 +73,7 @@ typedef struct tally_work {
     int64_t count;               /* values */
     int64_t first;               /* index of the first, for arg operators */
     int32_t run;                 /* a warp reads 2^run leaves, at most 32; of a small exact array a block so many rounds */
-    int32_t user;                /* for kernels of other kinds; of exact segments, whether results are sums as f32, side by side */
+    int32_t user;                /* for kernels of other kinds; of exact segments, the digits of results that are sums, side by side, or 0 */
     char *nodes;                 /* scratch, 0 before and after each launch: mailboxes of tiles, then of groups of tiles; or exact sums */
     uint32_t *arrivals;          /* scratch: counters, 0 before and after each launch */
     void *node;                  /* the node of the whole goes here; NULL: nobody wants it */

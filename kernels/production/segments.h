@@ -41,11 +41,8 @@
 
 /* Writes the result of segment base + i; gives what is to be told of it. */
 TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32_t i, TALLY_N(node) node) {
-#ifdef TALLY_IS_NARROW_SUM
-    if (work->user && node.n > 0 && !node.sum.lost && node.sum.p[1] == 0) { /* as a rule */
-        ((float *)work->result + base)[i] = (float)node.sum.p[0];
-        return 0;
-    }
+#ifdef TALLY_PLAIN
+    if (TALLY_N(is_put_plainly)(work, base, i, node)) return 0; /* as a rule */
 #endif
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
@@ -126,6 +123,7 @@ typedef struct TALLY_N(opening) {
 typedef struct TALLY_N(shared) {
     TALLY_N(opening) opening;
     int32_t is_none;       /* there is no tile any more, and no opening */
+    int32_t round;         /* which one of the block's it is: here, so that the team needs no register for it */
     tally_gate come, left; /* it has been copied; the team's warps are done with it */
 #ifdef TALLY_IS_SORTED
     TALLY_N(waiting) waiting;
@@ -133,19 +131,16 @@ typedef struct TALLY_N(shared) {
     TALLY_N(node) leaves[TALLY_N(most_leaves)];
 } TALLY_N(shared);
 
-/* What lib/strips.h needs to take a tile: borders in each strip, 0 before and after, and the range of values that each warp has found. */
-typedef struct TALLY_N(strips) TALLY_N(strips);
-#if defined(TALLY_IS_NARROW_SUM) && TALLY_BYTES == 4 && TALLY_NAN == 0
+#if defined(TALLY_PLAIN) && TALLY_BYTES >= 4 && TALLY_NAN == 0
 #define TALLY_IN_STRIPS
-enum { TALLY_N(most_strips) = (TALLY_N(values_room) + 16 - 1) / TALLY_STRIP_BYTES + 1 };
-typedef struct TALLY_N(in_strips) {
-    uint32_t borders[TALLY_N(most_strips)], most[TALLY_TEAM_WARPS], least[TALLY_TEAM_WARPS];
-    int32_t edge_at[2], edge_n[2]; /* what runs over the tile's edges: place and length, so that no registers keep it */
-} TALLY_N(in_strips);
-/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, and of fewer than 4, on average, one by one. So a warp has so
- * many at most. */
+#endif
+typedef struct TALLY_N(strips) TALLY_N(strips);
+#ifdef TALLY_IN_STRIPS
+#include "lib/strip_sums.h"
+/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, but for f64, and of fewer than 4, on average, one by one. So a warp has
+ * so many at most. */
 enum {
-    TALLY_N(least_in_strips) = 48,
+    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 0 : 48,
     TALLY_N(most_in_turns) = TALLY_N(values_room) / (4 * TALLY_BYTES + TALLY_END_BYTES),
     TALLY_N(most_listed) = (TALLY_N(most_in_turns) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
@@ -339,6 +334,7 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(shared) *shar
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
         if (round > 0) tally_pass_gate(&shared[TALLY_N(room_of)(cut, round - 1)].come, TALLY_N(phase_of)(cut, round - 1));
         shared[here].is_none = is_none;
+        shared[here].round = round;
         if (is_none) {
             tally_reach_gate(&shared[here].come);
             return;
@@ -405,7 +401,7 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
 #endif
 }
 TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
-    for (int32_t round = 0;; round++) {
+    for (int32_t round = 0, next;; round = next) {
         const int32_t here = TALLY_N(room_of)(&work->cut, round);
         TALLY_N(shared) *const its = &shared->of[here];
         tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
@@ -415,6 +411,7 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
+        next = its->round + 1;
         tally_reach_gate(&its->left);
     }
 }
@@ -433,6 +430,7 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     }
 #ifdef TALLY_IN_STRIPS
     for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_SEGMENTS_BLOCK) shared->in_strips.borders[strip] = 0;
+    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.taken = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
     tally_barrier();

@@ -112,7 +112,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->result_stride = needs_room ? (int64_t)c->spec->result_bytes : c->sink->stride;
     const size_t bytes = c->spec->result_bytes;
     cut->are_packed = cut->result_stride == (int64_t)bytes && (uintptr_t)j->work.result % (bytes & -bytes) == 0;
-    j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && c->spec->final.format.digits == 24 && cut->are_packed;
+    j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
 #undef PLACE
 }
 

@@ -1,5 +1,6 @@
 /* Segments on the GPU backend: each has the bits that the CPU gives for that slice alone. Every operator, type and policy, over cuts of every
  * shape and form, borders of leaves and tiles, layouts, schedules; and cuts that are none. On the simulator as it is; with --cuda on a GPU. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,48 +233,67 @@ static void test_forms(void **state) {
     }
 }
 
-/* ---- exact sums in one f64: ranges of values at the border of what it holds ---- */
+/* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
+
+/* Values of f32 or f64, each with that many bits. */
+typedef struct floats {
+    tally_type type;
+    int digits;
+    char *at;
+} floats;
+static floats make_floats(tally_type type, int64_t count) {
+    return (floats){type, type == TALLY_F64 ? 53 : 24, scratch(X, (size_t)count * tally_type_size(type) + 1)};
+}
+static void put_float(const floats *f, int64_t i, double value) {
+    const float narrow = (float)value;
+    memcpy(f->at + (size_t)i * tally_type_size(f->type), f->type == TALLY_F64 ? (const void *)&value : &narrow, tally_type_size(f->type));
+}
+/* 2^(digits - 1) + 1 + 2 k last bits of numbers `binades` below 1. */
+static double with_last_bit(const floats *f, int64_t binades, int64_t k) {
+    double last_bit = ldexp(1.0, (int)(1 - f->digits - binades));
+    return last_bit * (ldexp(1.0, f->digits - 1) + (double)(1 + 2 * k));
+}
 
 /* In each segment numbers near 1 that cancel, in long ones also near 2^-50, and others smaller by `apart` binades, with bits to their last: what a sum
- * in f64 may lose, or one in two parts. */
-static const float *wide_values(const ragged *r, int turn) {
-    float *x = scratch(X, (size_t)r->values * sizeof *x + 1), *first = x;
+ * in f64 may lose, or one in two parts, of f64 in two or three. */
+static const char *wide_values(const ragged *r, tally_type type, int turn) {
+    const floats f = make_floats(type, r->values);
+    int64_t first = 0;
     for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
-        const int64_t n = r->lengths[s], apart = 15 + (s + turn) % (s % 2 ? 30 : 90);
-        double last_bit = 0x1p-23;
-        for (int64_t k = 0; k < apart; k++) last_bit /= 2;
-        for (int64_t i = 0; i < n; i++) first[i] = (float)(last_bit * (double)(0x800001 + 2 * (i % 7)));
-        if (n > 2) first[0] = 1.5f, first[n - 1] = -1.5f;
-        if (n > 64) first[1] = 0x1.8p-50f, first[n - 2] = -0x1.8p-50f;
+        const int64_t n = r->lengths[s], few = type == TALLY_F64 ? 45 : 30, many = type == TALLY_F64 ? 160 : 90;
+        const int64_t apart = (type == TALLY_F64 ? 10 : 15) + (s + turn) % (s % 2 ? few : many);
+        for (int64_t i = 0; i < n; i++) put_float(&f, first + i, with_last_bit(&f, apart, i % 7));
+        if (n > 2) put_float(&f, first, 1.5), put_float(&f, first + n - 1, -1.5);
+        if (n > 64) put_float(&f, first + 1, 0x1.8p-50), put_float(&f, first + n - 2, -0x1.8p-50);
     }
-    return x;
+    return f.at;
 }
 
 /* In each segment numbers near 1 that cancel, but not before all of the first half are added up, zeros, and one smaller by `binades`, with bits to its last, which
  * is the sum; and segments of zeros. */
-static const float *narrow_values(const ragged *r, int64_t binades) {
-    float *x = scratch(X, (size_t)r->values * sizeof *x + 1), *first = x;
-    double last_bit = 0x1p-23;
-    for (int64_t k = 0; k < binades; k++) last_bit /= 2;
+static const char *narrow_values(const ragged *r, tally_type type, int64_t binades) {
+    const floats f = make_floats(type, r->values);
+    int64_t first = 0;
     for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
         const int64_t n = r->lengths[s];
         for (int64_t i = 0; i < n; i++) {
-            const int64_t mirrored = n - 1 - i;
+            const int64_t mirrored = n - 1 - i, place = i < mirrored ? i : mirrored;
+            const double near_one = 1.0 + ldexp((double)(1 + (s + place) % 1000), 1 - f.digits);
+            double value = i < mirrored ? near_one : -near_one;
             if (s % 11 == 3 || s % 11 == 7)
-                first[i] = s % 11 == 7 && i % 3 == 1 ? 0.0f : -0.0f;
+                value = s % 11 == 7 && i % 3 == 1 ? 0.0 : -0.0;
             else if (i % 4 == 1 || mirrored % 4 == 1 || i == mirrored)
-                first[i] = i == 1 || n < 3 ? (float)(last_bit * (double)(0x800001 + 2 * (s % 7))) : 0.0f;
-            else
-                first[i] = i < mirrored ? 1.0f + 0x1p-23f * (float)(1 + (s + i) % 1000) : -first[mirrored];
+                value = i == 1 || n < 3 ? with_last_bit(&f, binades, s % 7) : 0.0;
+            put_float(&f, first + i, value);
         }
     }
-    return x;
+    return f.at;
 }
 
 static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, int64_t binades, int turn) {
     ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
     while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
-    problem p = {.s = s, .r = r, .x = (const char *)(binades < 0 ? wide_values(&r, turn) : narrow_values(&r, binades))};
+    problem p = {.s = s, .r = r, .x = binades < 0 ? wide_values(&r, s->type, turn) : narrow_values(&r, s->type, binades)};
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)count + 1);
     set_scene(s, CANCELLATION, r.values);
     p.y = p.x;
@@ -284,9 +304,10 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
 
 static void test_ranges(void **state) {
     static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9};
-    const subject s = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
-    for (int turn = 0; turn < (quick ? 2 : 6); turn++) compare_lengths(&s, lengths, turn < 3 ? 12 : 3, 600, -1, turn);
+    for (int i = 0; i < 3; i++)
+        for (int turn = 0; turn < (quick ? 2 : 6); turn++) compare_lengths(&some[i], lengths, turn < 3 ? 12 : 3, 600, -1, turn);
 }
 
 /* Sums by strips (lib/strips.h): as many borders as there is room for and more, lengths that one thread adds up and those that it does not, spreads of
@@ -295,15 +316,18 @@ static void test_strips(void **state) {
     static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27}, mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};
     static const int64_t longs[] = {951, 5, 952, 7, 4, 3, 1024, 3, 0, 9, 11, 13, 6, 7, 5, 4, 10, 40, 3, 30, 0, 7, 7, 4, 3, 8, 9, 16, 21, 28, 5, 5, 5, 7};
     static const int64_t giant[] = {40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 7300};
-    static const int64_t spreads[] = {3, 21, 24, 20, 22, 23, 12, 19};
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F32, 0, 0, TALLY_BEST}};
+    static const int64_t spreads[] = {3, 21, 24, 20, 22, 23, 12, 19}, of_f64[] = {3, 28, 32, 26, 27, 29, 40, 30};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
-    for (int turn = 0; turn < (quick ? 3 : 8); turn++) {
-        const subject *s = &some[turn % 4 == 3 ? 1 : turn % 8 == 6 ? 2 : 0];
-        compare_lengths(s, borders, 21, 1500, spreads[turn], turn);
-        compare_lengths(s, mixed, 16, 700, spreads[turn], turn + 1);
-        compare_lengths(s, longs, 34, 300, spreads[turn], turn + 2);
-        compare_lengths(s, giant, 33, 70, spreads[turn], turn + 3);
+    for (int turn = 0; turn < (quick ? 6 : 16); turn++) {
+        const int k = turn / 2, is_f64 = turn % 2;
+        const subject *s = &some[3 * is_f64 + (k % 4 == 3 ? 1 : k % 8 == 6 ? 2 : 0)];
+        const int64_t spread = is_f64 ? of_f64[k] : spreads[k];
+        compare_lengths(s, borders, 21, 1500, spread, k);
+        compare_lengths(s, mixed, 16, 700, spread, k + 1);
+        compare_lengths(s, longs, 34, 300, spread, k + 2);
+        compare_lengths(s, giant, 33, 70, spread, k + 3);
     }
 }
 

@@ -1,0 +1,73 @@
+/* Sums of f64 in two doubles: what is a multiple of an anchor's last bit, and the rest, each exactly where values are not too far apart (an anchored level and what
+ * it leaves: docs/exact.md). Lanes that add up many look at them twice: at their range, which an anchor follows from, and at what it leaves. No include guard; a part
+ * of lib/shared_parts.h. */
+typedef struct TALLY_N(two) {
+    double above, below;
+} TALLY_N(two);
+TALLY_FN void TALLY_N(put_in_two)(TALLY_N(two) *a, double x, double anchor) {
+    const double part = (x + anchor) - anchor;
+    a->above += part;
+    a->below += x - part;
+}
+
+/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at most, log2_n being 2 or more. */
+TALLY_FN int32_t TALLY_N(last_bit)(int32_t high, int32_t log2_n) { return high + log2_n - 53; }
+/* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at most. */
+TALLY_FN int32_t TALLY_N(holds)(TALLY_N(range) range, int32_t last, int32_t log2_n) {
+    return TALLY_N(is_finite)(range) && last + 53 < 1023 && last - 1 + log2_n - TALLY_N(unit_of)(range) <= 53;
+}
+TALLY_FN int32_t TALLY_N(log2_meeting)(int32_t n) { return n > 4 ? TALLY_N(log2_of)(n) : 2; }
+
+/* What two looks find. */
+typedef struct TALLY_N(anchored) {
+    TALLY_N(range) range;
+    double anchor;
+    TALLY_N(two) sum;
+} TALLY_N(anchored);
+TALLY_FN TALLY_N(anchored) TALLY_N(nothing_anchored)(void) {
+    const TALLY_N(anchored) a = {TALLY_N(no_range)(), 0, {-0.0, -0.0}};
+    return a;
+}
+
+/* Puts what the lane at `mask` from this one has found in either look to this one's. */
+TALLY_FN void TALLY_N(meet_anchored)(TALLY_N(anchored) *a, int32_t mask, const int32_t is_second) {
+    if (is_second) {
+        a->sum.above += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(a->sum.above), mask));
+        a->sum.below += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(a->sum.below), mask));
+    } else {
+        const TALLY_N(range) other = {tally_shuffle_xor(a->range.most, mask), tally_shuffle_xor(a->range.least, mask)};
+        TALLY_N(widen)(&a->range, other);
+    }
+}
+
+/* Between the looks, for n values; and behind them the node, of those of them that count. Where all are 0, what is left of them has their sign. */
+TALLY_FN int32_t TALLY_N(last_of)(TALLY_N(anchored) a, int32_t n) { return TALLY_N(last_bit)(TALLY_N(high_of)(a.range), TALLY_N(log2_meeting)(n)); }
+TALLY_FN void TALLY_N(take_anchor)(TALLY_N(anchored) *a, int32_t n) { a->anchor = tally_anchor(TALLY_N(last_of)(*a, n)); }
+TALLY_FN TALLY_N(node) TALLY_N(seal_anchored)(TALLY_N(anchored) a, int32_t n, int32_t present) {
+    const int32_t are_zero = TALLY_N(are_zero)(a.range);
+    TALLY_N(node) node = TALLY_N(nothing)();
+    node.n = present;
+    node.sum.p[0] = are_zero ? a.sum.below : a.sum.above;
+    node.sum.p[1] = are_zero ? -0.0 : a.sum.below;
+    node.sum.lost = !TALLY_N(holds)(a.range, TALLY_N(last_of)(a, n), TALLY_N(log2_meeting)(n));
+    return node;
+}
+
+/* n values too far apart for that, by a warp, with another anchor for what the first leaves. Few registers: it stands beside the way of most. */
+TALLY_FN TALLY_EXPAND TALLY_N(run_in_three)(const TALLY_T *x, int32_t n, TALLY_N(anchored) a) {
+    const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_of)(a, n), next = TALLY_N(last_bit)(last - 1, log2_n), other = next < -1074 ? -1074 : next;
+    const double anchor = tally_anchor(last), second = tally_anchor(other);
+    TALLY_EXPAND all = TALLY_OF(-0.0);
+    TALLY_UNROLL
+    for (int32_t k = 0; k < 3; k++) { /* one after the other */
+        double sum = -0.0;
+        TALLY_ROLLED
+        for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) {
+            const double v = TALLY_N(term_of)(x[i]), part = (v + anchor) - anchor, rest = v - part, of_rest = (rest + second) - second;
+            sum += k == 0 ? part : k == 1 ? of_rest : rest - of_rest;
+        }
+        all.p[k] = TALLY_N(sum_of_lanes)(sum);
+    }
+    all.lost = last + 53 >= 1023 || !TALLY_N(holds)(a.range, other, log2_n);
+    return all;
+}

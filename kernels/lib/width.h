@@ -1,0 +1,45 @@
+/* How far apart the values of an exact sum are, from few of their bits: whether sums of them lose none. No include guard; a part of lib/quick.h. */
+
+/* Bits of the largest size, of f64 the high words; and of the smallest but 0, less one in the last place. */
+typedef struct TALLY_N(range) {
+    uint32_t most, least;
+} TALLY_N(range);
+
+TALLY_FN TALLY_N(range) TALLY_N(no_range)(void) {
+    const TALLY_N(range) none = {0, UINT32_MAX};
+    return none;
+}
+TALLY_FN TALLY_N(range) TALLY_N(range_of)(double x) {
+    TALLY_N(range) range;
+#if TALLY_IS_F64
+    const uint64_t size = (uint64_t)tally_bits_f64(x) & INT64_MAX;
+    range.most = (uint32_t)(size >> 32);
+    range.least = (uint32_t)((size - 1) >> 32);
+#else
+    range.most = (uint32_t)tally_bits_f32((float)x) & 0x7fffffff;
+    range.least = range.most - 1;
+#endif
+    return range;
+}
+TALLY_FN void TALLY_N(widen)(TALLY_N(range) *a, TALLY_N(range) b) {
+    a->most = b.most > a->most ? b.most : a->most;
+    a->least = b.least < a->least ? b.least : a->least;
+}
+
+TALLY_FN int32_t TALLY_N(is_finite)(TALLY_N(range) a) { return a.most < (TALLY_IS_F64 ? 0x7ff00000 : 0x7f800000); }
+TALLY_FN int32_t TALLY_N(are_zero)(TALLY_N(range) a) { return a.least == UINT32_MAX; }
+
+/* Sizes are below 2^high_of, and all values multiples of 2^unit_of. Of an exponent's bits 0 stands for 1. What one in the last place took from the smallest
+ * f64 may have gone through to its exponent, which then counts as one less. */
+#define TALLY_DIGITS (TALLY_IS_F64 ? 53 : 24)
+#define TALLY_BIAS (TALLY_IS_F64 ? 1022 : 126)
+TALLY_FN int32_t TALLY_N(high_of)(TALLY_N(range) a) { return (int32_t)(a.most >> (TALLY_IS_F64 ? 20 : 23)) - TALLY_BIAS; }
+TALLY_FN int32_t TALLY_N(unit_of)(TALLY_N(range) a) {
+    const int32_t low = (int32_t)(TALLY_IS_F64 ? a.least >> 20 : (a.least + 1) >> 23);
+    return (low > 1 ? low : 1) - TALLY_BIAS - TALLY_DIGITS;
+}
+#undef TALLY_DIGITS
+#undef TALLY_BIAS
+/* Bits from the one to the other; too many, if it is not finite. A sum of n has log2_of(n) more, at most. */
+TALLY_FN int32_t TALLY_N(width_of)(TALLY_N(range) a) { return TALLY_N(is_finite)(a) ? TALLY_N(high_of)(a) - TALLY_N(unit_of)(a) : INT32_MAX / 2; }
+TALLY_FN int32_t TALLY_N(log2_of)(int32_t n) { return 32 - __builtin_clz((uint32_t)(n - (n > 0)) | 1); }
