@@ -3,7 +3,7 @@
  * of lib/shared_parts.h. */
 typedef struct TALLY_N(two) {
     double above, below;
-} TALLY_N(two);
+} TALLY_N(two) __attribute__((aligned(16))); /* which go to memory together */
 TALLY_FN void TALLY_N(put_in_two)(TALLY_N(two) *a, double x, double anchor) {
     const double part = (x + anchor) - anchor;
     a->above += part;

@@ -29,34 +29,29 @@ enum {
     TALLY_N(most_strips) = (TALLY_N(values_room) + 16 - 1) / TALLY_STRIP_BYTES + 1,
     TALLY_N(quads) = TALLY_STRIP_BYTES / 16,
     TALLY_N(strip) = TALLY_STRIP_BYTES / TALLY_BYTES, /* values; an odd number of quads, so that lanes that read theirs ask for all banks */
-    TALLY_N(sums_room) = (TALLY_STRIP_BYTES - 8) / TALLY_SUM_BYTES - 1,
+    TALLY_N(sums_room) = TALLY_STRIP_BYTES / TALLY_SUM_BYTES - 1,
     TALLY_N(log_meet) = 8,                   /* of the values that meet in one f64: 9 strips */
     TALLY_N(few_strips) = 255,               /* of which lanes of a warp have 8 each; where a tile may have more, twice as many values meet */
     TALLY_N(alone) = 7 * TALLY_N(strip) - 1, /* values of a segment that one thread adds up, at most */
     TALLY_N(log_many) = 10,                  /* the same, where as many meet exactly */
     TALLY_N(many_alone) = 34 * TALLY_N(strip) - 1,
-    TALLY_N(most_more) = 8, /* strips of more borders than there is room for */
     TALLY_N(first_guess) = 4, /* of `high` */
     TALLY_N(guess_above) = 2, /* what was found */
     TALLY_N(most_guessed) = 960
 };
 typedef char TALLY_N(borders_are_bits)[TALLY_N(strip) <= 32 ? 1 : -1];
-/* What takes the place of a strip's values. Segments of two values and fewer have no borders of their own, so that two may be 1 apart, and the next is then 3:
- * 14 of f32 are the most, 7 of f64, and there is room for two less. A few strips of a tile may have more, elsewhere. */
+/* What takes the place of a strip's values: sums of those left of each border, in turn, and of all. Segments of two values and fewer have no borders of their own, so
+ * that two may be 1 apart, and the next is then 3: 14 of f32 are the most, 7 of f64, and there is room for one less, which are hardly ever exceeded. */
 typedef struct TALLY_N(strip_sums) {
-    TALLY_N(strip_sum) left[TALLY_N(sums_room) + 1]; /* of the values before each border, in turn; the last: of all */
-    uint32_t borders;                                /* a bit for each place but the first */
-    int32_t more;                                    /* where the sums left of them are, -1: here */
+    TALLY_N(strip_sum) left[TALLY_N(sums_room) + 1];
 } TALLY_N(strip_sums);
 typedef char TALLY_N(sums_fit)[sizeof(TALLY_N(strip_sums)) <= TALLY_STRIP_BYTES ? 1 : -1];
 
 /* Beside them. */
 typedef struct TALLY_N(in_strips) {
-    struct {
-        TALLY_N(strip_sum) left[TALLY_N(strip) / 2];
-    } more[TALLY_N(most_more)];
-    uint32_t taken;                                                                         /* of these; 0 before and after */
-    uint32_t borders[TALLY_N(most_strips)], most[TALLY_TEAM_WARPS], least[TALLY_TEAM_WARPS]; /* in each strip, 0 before and after; the range that each warp has found */
+    uint32_t borders[2][TALLY_N(most_strips)];               /* in each strip, a bit for each place; 0 before, and until the next tile in strips, which has the others */
+    int32_t turn;                                            /* whose these are */
+    uint32_t most[TALLY_TEAM_WARPS], least[TALLY_TEAM_WARPS]; /* the range that each warp has found */
     int32_t edge_at[2], edge_n[2]; /* what runs over the tile's edges: place and length, so that no registers keep it */
     int32_t high;                  /* values are guessed to be below this power of two */
 } TALLY_N(in_strips);

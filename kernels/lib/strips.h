@@ -8,7 +8,7 @@
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
 struct TALLY_N(strips) {
     char *values;
-    TALLY_N(in_strips) *in;
+    const uint32_t *borders;
     int32_t before; /* place of the first value */
     TALLY_N(range) range;
 #ifdef TALLY_IS_ANCHORED
@@ -86,15 +86,13 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
 
 /* ---- then: strips ---- */
 
-TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders, int32_t more, TALLY_N(range) *range) {
+TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders, TALLY_N(range) *range) {
     TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
-    TALLY_N(strip_sum) *left = more < 0 ? sums->left : strips->in->more[more].left, sum = TALLY_N(no_strip_sum)();
+    TALLY_N(strip_sum) *left = sums->left, sum = TALLY_N(no_strip_sum)();
     tally_quad quads[TALLY_N(quads)];
     uint32_t size = 0; /* of two values: the largest of three is one instruction */
     TALLY_UNROLL
     for (int32_t q = 0; q < TALLY_N(quads); q++) quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
-    sums->borders = borders;
-    sums->more = more;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_N(strip); v++) {
         TALLY_T x;
@@ -117,17 +115,13 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
     sums->left[TALLY_N(sums_room)] = sum;
 }
 /* Adds up all strips, and finds the range of their values. */
-TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, TALLY_N(range) *range) {
-    TALLY_N(in_strips) *const in = strips->in;
-    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_TEAM) {
-        uint32_t mine = in->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
-        int32_t more = -1;
-        in->borders[strip] = 0; /* for the next tile */
-        if (__builtin_popcount(mine) > TALLY_N(sums_room)) {
-            more = (int32_t)tally_arrive(&in->taken, UINT32_MAX);
-            if (more >= TALLY_N(most_more)) range->most = UINT32_MAX, mine = 0, more = -1;
-        }
-        TALLY_N(add_strip)(strips, strip, mine, more, range);
+TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, uint32_t *others, TALLY_N(range) *range) {
+    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_TEAM) {
+        uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        others[strip] = 0;
+        if (strip >= count) continue;
+        if (__builtin_popcount(mine) > TALLY_N(sums_room)) range->most = UINT32_MAX, mine = 0;
+        TALLY_N(add_strip)(strips, strip, mine, range);
     }
 }
 
@@ -135,10 +129,8 @@ TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, 
 
 /* The sum of the strip's values before place `to`, where a border is, or its end. */
 TALLY_FN TALLY_N(strip_sum) TALLY_N(sum_left_of)(const TALLY_N(strips) *strips, int32_t strip, int32_t to) {
-    const TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
-    const int32_t before = __builtin_popcount(sums->borders & (((uint32_t)1 << to) - 1)), more = sums->more;
-    if (more >= 0 && to != TALLY_N(strip)) return strips->in->more[more].left[before];
-    return sums->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : before];
+    const int32_t before = __builtin_popcount(strips->borders[strip] & (((uint32_t)1 << to) - 1) & ~(uint32_t)1);
+    return TALLY_N(sums_of)(strips, strip)->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : before];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has lost that. */
 TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int64_t end, int32_t step) {

@@ -141,8 +141,8 @@ typedef struct TALLY_N(strips) TALLY_N(strips);
  * so many at most. */
 enum {
     TALLY_N(least_in_strips) = TALLY_IS_F64 ? 0 : 48,
-    TALLY_N(most_in_turns) = TALLY_N(values_room) / (4 * TALLY_BYTES + TALLY_END_BYTES),
-    TALLY_N(most_listed) = (TALLY_N(most_in_turns) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
+    TALLY_N(most_in_strips) = (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
+    TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
 typedef char TALLY_N(list_is_enough)[TALLY_N(most_listed) >= (int32_t)TALLY_N(most_waiting) ? 1 : -1];
 #elif !defined(TALLY_IS_SORTED)
@@ -386,7 +386,7 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
         edges = TALLY_N(runs_of_edges)(work, &tile);
 #ifdef TALLY_IN_STRIPS
         if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
-        if (is_again || !shared->opening.is_dense || tile.own < TALLY_N(least_in_strips) || tile.values <= 4 * tile.own) break;
+        if (is_again || !shared->opening.is_dense || tile.own < TALLY_N(least_in_strips) || tile.own > TALLY_N(most_in_strips) || tile.values <= 4 * tile.own) break;
         if (TALLY_N(take_strips)(work, &tile, edges, all, &saw)) return saw;
 #else
         break;
@@ -429,8 +429,8 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
         }
     }
 #ifdef TALLY_IN_STRIPS
-    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_SEGMENTS_BLOCK) shared->in_strips.borders[strip] = 0;
-    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.taken = 0;
+    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_SEGMENTS_BLOCK) shared->in_strips.borders[0][strip] = shared->in_strips.borders[1][strip] = 0;
+    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
     tally_barrier();
