@@ -40,28 +40,6 @@ typedef struct TALLY_N(runs) {
 } TALLY_N(runs);
 TALLY_FN int32_t TALLY_N(leaves_in)(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF; }
 
-#ifdef TALLY_BY_LANES
-/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and that none has much more than 16 parts of
- * the longest; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
-TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_lanes) {
-    enum { MOST = TALLY_PART <= 4 ? 4 : 16, EACH = 16 * TALLY_PART };
-    const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;
-    int32_t least = 3;
-    if (MOST > 4) {
-        const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : EACH);
-        least = 32 - __builtin_clz((uint32_t)(longest - 1) / EACH | 1);
-    }
-    const int32_t log = spare > least ? spare : least < 5 ? least : 5, group = tally_lane() >> log;
-    uint32_t mine = *some;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < MOST - 1; k++) mine = k < group ? mine & (mine - 1) : mine;
-    const uint32_t behind = mine & (mine - 1);
-    *some = tally_shuffle(behind, TALLY_WARP - 1);
-    *log_lanes = log;
-    return __builtin_ffs((int32_t)mine) - 1;
-}
-#endif
-
 #include "lib/strips.h"
 
 /* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. Where values are sums of strips already, these do. */
@@ -79,7 +57,7 @@ TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *til
         if (strips != 0) {
             node = TALLY_N(nothing)();
             node.n = left;
-            node.sum = TALLY_N(sum_by_lanes)(work, o, strips, at, left, TALLY_WARP);
+            node.sum = TALLY_N(sum_by_warp)(work, o->from.value, strips, at, left);
         } else
 #else
         (void)strips;
@@ -185,6 +163,25 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 #define TALLY_NEEDS_LEAVES 1
 #endif
 #ifdef TALLY_BY_LANES
+/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and that none has much more than 16 parts of
+ * the longest; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
+TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_lanes) {
+    enum { MOST = TALLY_PART <= 4 ? 4 : 16, EACH = 16 * TALLY_PART };
+    const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;
+    int32_t least = 3;
+    if (MOST > 4) {
+        const int32_t longest = (int32_t)tally_warp_max(*some >> tally_lane() & 1 ? (uint32_t)n : EACH);
+        least = 32 - __builtin_clz((uint32_t)(longest - 1) / EACH | 1);
+    }
+    const int32_t log = spare > least ? spare : least < 5 ? least : 5, group = tally_lane() >> log;
+    uint32_t mine = *some;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < MOST - 1; k++) mine = k < group ? mine & (mine - 1) : mine;
+    const uint32_t behind = mine & (mine - 1);
+    *some = tally_shuffle(behind, TALLY_WARP - 1);
+    *log_lanes = log;
+    return __builtin_ffs((int32_t)mine) - 1;
+}
 /* Segments of more than 64 values, those of `many` lanes, some at once. */
 TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
     int32_t saw = 0;
@@ -408,13 +405,12 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
 #ifdef TALLY_IS_ANCHORED
     strips.last = TALLY_N(last_bit)(in->high, TALLY_N(log_in_tile)(tile->values));
 #endif
+    TALLY_N(add_strips)(&strips, count, in->borders[borders == in->borders[0]], &range);
     if (tally_thread() == 0) in->turn = borders == in->borders[0];
-    TALLY_N(add_strips)(&strips, count, in, &range);
     range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
     range.least = tally_warp_min(range.least);
     if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
     tally_team_barrier(TALLY_TEAM);
-    if (tally_thread() == 0) in->before = count;
     strips.range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
     strips.range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
     if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_in_tile)(tile->values))) { /* the same in all threads */

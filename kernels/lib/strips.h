@@ -115,12 +115,11 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
     sums->left[TALLY_N(sums_room)] = sum;
 }
 /* Adds up all strips, and finds the range of their values. */
-TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, TALLY_N(in_strips) *in, TALLY_N(range) *range) {
-    uint32_t *const others = in->borders[strips->borders == in->borders[0]];
-    for (int32_t strip = count + tally_thread(); strip < in->before; strip += TALLY_TEAM) others[strip] = 0;
-    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_TEAM) {
+TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, uint32_t *others, TALLY_N(range) *range) {
+    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_TEAM) {
         uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
         others[strip] = 0;
+        if (strip >= count) continue;
         if (__builtin_popcount(mine) > TALLY_N(sums_room)) range->most = UINT32_MAX, mine = 0;
         TALLY_N(add_strip)(strips, strip, mine, range);
     }
@@ -130,7 +129,7 @@ TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, 
 
 /* The sum of the strip's values before place `to`, where a border is, or its end. */
 TALLY_FN TALLY_N(strip_sum) TALLY_N(sum_left_of)(const TALLY_N(strips) *strips, int32_t strip, int32_t to) {
-    const int32_t before = __builtin_popcount(strips->borders[strip] & (((uint32_t)1 << to) - 2));
+    const int32_t before = __builtin_popcount(strips->borders[strip] & (((uint32_t)1 << to) - 1) & ~(uint32_t)1);
     return TALLY_N(sums_of)(strips, strip)->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : before];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has lost that. */
@@ -144,7 +143,7 @@ TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int6
 }
 
 /* Of n values, some, from the tile's value `at` on, by one thread. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
     const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
     const int32_t from = begin - first * TALLY_N(strip), to = end - last * TALLY_N(strip);
@@ -153,17 +152,16 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, const TALLY_N(o
     TALLY_ROLL
     for (int32_t strip = first; strip < last; strip++) TALLY_N(add_sum)(&sum, TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)], 1);
     TALLY_EXPAND all = TALLY_N(parts_of)(sum);
-    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, o->from.value + at, o->from.value + at + n, 1)) all = TALLY_OF(-0.0);
+    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, first_value + at, first_value + at + n, 1)) all = TALLY_OF(-0.0);
     return all;
 }
-/* The same by so many lanes, for all of them; all lanes of the warp take part. Where lanes' sums are too far apart for one f64 each part has its own sum, as in
- * run_in_two. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n, int32_t lanes) {
-    const int32_t begin = strips->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
-    const int32_t first = TALLY_N(strip_of)(begin), last = n > 0 ? TALLY_N(strip_of)(end - 1) : -1;
+/* By a warp, for all of its lanes; of lanes' sums that are too far apart for one f64 each part has its own sum, as in run_in_two. */
+TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+    const int32_t begin = strips->before + at, end = begin + n;
+    const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
     TALLY_N(strip_sum) sum = TALLY_N(no_strip_sum)();
     TALLY_ROLLED
-    for (int32_t strip = first + sub; strip <= last; strip += lanes) {
+    for (int32_t strip = first + tally_lane(); strip <= last; strip += TALLY_WARP) {
         const int32_t here = strip * TALLY_N(strip), to = end - here < TALLY_N(strip) ? end - here : TALLY_N(strip);
         TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, strip, to), 1);
         if (begin > here) TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, strip, begin - here), -1);
@@ -171,29 +169,24 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_
     TALLY_EXPAND all = TALLY_N(parts_of)(sum);
 #ifndef TALLY_IS_ANCHORED
     const int32_t log2_n = TALLY_N(log2_of)(n);
-    if (n > 0 && !TALLY_N(meet_exactly)(strips, log2_n)) {
+    if (!TALLY_N(meet_exactly)(strips, log2_n)) {
         const double anchor = tally_anchor(TALLY_N(high_of)(strips->range) + log2_n - 53), above = (sum + anchor) - anchor;
         all.p[1] = sum - above;
         all.p[0] = above;
     }
 #endif
-    const int32_t has_rest = TALLY_IS_F64 || tally_any(all.p[1] != 0);
-    TALLY_ROLLED
-    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-        all.p[0] += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(all.p[0]), mask));
-        if (has_rest) all.p[1] += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(all.p[1]), mask));
-    }
-    if (tally_any(n > 0 && all.p[0] == 0 && all.p[1] == 0)) {
-        const uint32_t others = tally_ballot(!TALLY_N(are_minus_zero)(work, o->from.value + at + sub, o->from.value + at + n, lanes));
-        const int32_t are_all = ((others >> (tally_lane() - sub)) & (uint32_t)(((uint64_t)1 << lanes) - 1)) == 0;
-        if (all.p[0] == 0 && all.p[1] == 0) all = TALLY_OF(are_all ? -0.0 : 0);
+    if (tally_any(all.p[1] != 0)) all.p[1] = TALLY_N(sum_of_lanes)(all.p[1]);
+    all.p[0] = TALLY_N(sum_of_lanes)(all.p[0]);
+    if (all.p[0] == 0 && all.p[1] == 0) {
+        const int32_t are_all = TALLY_N(are_minus_zero)(work, first_value + at + tally_lane(), first_value + at + n, TALLY_WARP);
+        all = TALLY_OF(tally_any(!are_all) ? 0 : -0.0);
     }
     return all;
 }
 
 /* The listed segments of this warp. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *list, int32_t count, const TALLY_N(strips) *strips) {
-    const TALLY_N(opening) *const o = tile->opening; /* read where it is wanted */
+    const int64_t first_segment = tile->opening->from.segment, first_value = tile->opening->from.value;
     const int32_t alone = TALLY_N(are_more_alone)(strips) ? TALLY_N(many_alone) : TALLY_N(alone);
     int32_t saw = 0;
     TALLY_ROLLED
@@ -202,19 +195,15 @@ TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) 
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
         TALLY_N(node) mine = TALLY_N(nothing)();
         mine.n = span.n;
-        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_N(sum_alone)(work, o, strips, span.at, span.n);
-        for (uint32_t many = tally_ballot(span.n > alone); many != 0;) {
-            int32_t log_lanes;
-            const int32_t found = TALLY_N(share_lanes)(&many, span.n, &log_lanes), from = found < 0 ? 0 : found, lanes = 1 << log_lanes;
-            const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = found < 0 ? 0 : (int32_t)tally_shuffle((uint32_t)span.n, from);
-            const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
-            TALLY_N(node) node = TALLY_N(nothing)();
-            node.n = n;
-            node.sum = TALLY_N(sum_by_lanes)(work, o, strips, at, n, lanes);
-            if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= TALLY_N(put_result)(work, o->from.segment, whose, node);
+        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_N(sum_alone)(work, first_value, strips, span.at, span.n);
+        for (uint32_t many = tally_ballot(span.n > alone); many != 0; many &= many - 1) {
+            const int32_t from = __builtin_ffs((int32_t)many) - 1;
+            const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+            const TALLY_EXPAND sum = TALLY_N(sum_by_warp)(work, first_value, strips, at, n);
+            if (tally_lane() == from) mine.sum = sum;
         }
-        if (!is_there || span.n > alone) continue;
-        saw |= TALLY_N(put_result)(work, o->from.segment, i, mine);
+        if (!is_there) continue;
+        saw |= TALLY_N(put_result)(work, first_segment, i, mine);
     }
     return saw;
 }

@@ -430,7 +430,7 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     }
 #ifdef TALLY_IN_STRIPS
     for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_SEGMENTS_BLOCK) shared->in_strips.borders[0][strip] = shared->in_strips.borders[1][strip] = 0;
-    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = shared->in_strips.before = 0;
+    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
     tally_barrier();
