@@ -54,8 +54,9 @@ TALLY_FN TALLY_N(node) TALLY_N(seal_anchored)(TALLY_N(anchored) a, int32_t n, in
 }
 
 /* n values too far apart for that, by a warp, with another anchor for what the first leaves. Few registers: it stands beside the way of most. */
-TALLY_FN TALLY_EXPAND TALLY_N(run_in_three)(const TALLY_T *x, int32_t n, TALLY_N(anchored) a) {
-    const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_of)(a, n), next = TALLY_N(last_bit)(last - 1, log2_n), other = next < -1074 ? -1074 : next;
+TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
+    const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_bit)(TALLY_N(high_of)(range), log2_n);
+    const int32_t next = TALLY_N(last_bit)(last - 1, log2_n), other = next < -1074 ? -1074 : next;
     const double anchor = tally_anchor(last), second = tally_anchor(other);
     TALLY_EXPAND all = TALLY_OF(-0.0);
     TALLY_UNROLL
@@ -68,6 +69,6 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_three)(const TALLY_T *x, int32_t n, TALLY_N
         }
         all.p[k] = TALLY_N(sum_of_lanes)(sum);
     }
-    all.lost = last + 53 >= 1023 || !TALLY_N(holds)(a.range, other, log2_n);
+    all.lost = last + 53 >= 1023 || !TALLY_N(holds)(range, other, log2_n);
     return all;
 }

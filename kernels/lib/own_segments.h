@@ -57,7 +57,7 @@ TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *til
         if (strips != 0) {
             node = TALLY_N(nothing)();
             node.n = left;
-            node.sum = TALLY_N(sum_by_warp)(work, o->from.value, strips, at, left);
+            node.sum = TALLY_N(sum_by_warp)(work, o, strips, at, left);
         } else
 #else
         (void)strips;
@@ -394,23 +394,24 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     TALLY_N(range) range = TALLY_N(no_range)();
     int32_t is_none = 0, listed = 0;
     strips.values = (char *)(uint64_t)(tile->x - before);
-    uint32_t *const borders = in->borders[in->turn];
-    strips.borders = borders;
+    strips.borders = in->borders[TALLY_BORDERS_BESIDE ? in->turn : 0];
+    strips.others = in->borders[TALLY_BORDERS_BESIDE && strips.borders == in->borders[0]];
     strips.before = before;
-    if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(borders, before, &edges);
+    if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(strips.borders, before, &edges);
     if (warp == TALLY_TEAM_WARPS - 2) TALLY_N(clear_around)(&strips, tile->values, count);
-    *saw |= TALLY_N(mark_own)(work, tile, borders, before, list, &listed, &is_none);
+    *saw |= TALLY_N(mark_own)(work, tile, strips.borders, before, list, &listed, &is_none);
     tally_team_barrier(TALLY_TEAM);
     if (tally_thread() < TALLY_N(edge_runs)) in->edge_at[lane] = edges.at, in->edge_n[lane] = edges.n;
 #ifdef TALLY_IS_ANCHORED
     strips.last = TALLY_N(last_bit)(in->high, TALLY_N(log_in_tile)(tile->values));
 #endif
-    TALLY_N(add_strips)(&strips, count, in->borders[borders == in->borders[0]], &range);
-    if (tally_thread() == 0) in->turn = borders == in->borders[0];
+    if (TALLY_BORDERS_BESIDE && tally_thread() == 0) in->turn = strips.borders == in->borders[0];
+    TALLY_N(add_strips)(&strips, count, in->count, &range);
     range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
     range.least = tally_warp_min(range.least);
     if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
     tally_team_barrier(TALLY_TEAM);
+    if (tally_thread() == 0) in->count = count;
     strips.range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
     strips.range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
     if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_in_tile)(tile->values))) { /* the same in all threads */

@@ -194,7 +194,7 @@ TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
 #ifdef TALLY_IS_NARROW_SUM
 /* n values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
  * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most. */
-TALLY_FN TALLY_EXPAND TALLY_N(run_in_two)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
+TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
     const int32_t log2_n = TALLY_N(log2_of)(n), last = TALLY_N(high_of)(range) + log2_n - 53; /* of the power of two */
     const double anchor = tally_anchor(last);
     double above = -0.0, below = -0.0;

@@ -133,22 +133,22 @@ TALLY_FN void TALLY_N(fold_parts)(TALLY_N(folded) *folded, const TALLY_T *x, int
     }
 }
 
-#if defined(TALLY_IS_NARROW_SUM) || defined(TALLY_IS_ANCHORED)
-/* The same node, but of the segments of lanes where it is `wanted` by the whole warp, one after the other, which is slow, and holds what is further apart. */
-TALLY_FN TALLY_N(node) TALLY_N(fold_again)(TALLY_N(node) node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, TALLY_N(folded) folded, int32_t is_wanted) {
-    uint32_t some = tally_ballot(is_wanted);
+#ifdef TALLY_PLAIN
+TALLY_FN TALLY_N(range) TALLY_N(range_of_folded)(TALLY_N(folded) folded) {
+#ifdef TALLY_IS_ANCHORED
+    return folded.anchored.range;
+#else
+    return TALLY_N(range_of_column)(folded.column);
+#endif
+}
+/* The same node, but where values are too far apart for it: those are added up by the whole warp, one segment after the other. Seldom. */
+TALLY_FN TALLY_N(node) TALLY_N(or_in_more)(TALLY_N(node) node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, TALLY_N(range) range) {
+    uint32_t some = tally_ballot(n > 0 && node.sum.lost && TALLY_N(is_finite)(range));
     while (some != 0) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1, is_mine = (tally_lane() & -lanes) == lane;
         const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane), length = (int32_t)tally_shuffle((uint32_t)n, lane);
-#ifdef TALLY_IS_ANCHORED
-        TALLY_N(anchored) a = TALLY_N(nothing_anchored)();
-        a.range.most = tally_shuffle(folded.anchored.range.most, lane);
-        a.range.least = tally_shuffle(folded.anchored.range.least, lane);
-        const TALLY_EXPAND sum = TALLY_N(run_in_three)(x + there, length, a);
-#else
-        const TALLY_N(range) range = {tally_shuffle(folded.column.most, lane), tally_shuffle(folded.column.least, lane)};
-        const TALLY_EXPAND sum = TALLY_N(run_in_two)(x + there, length, range);
-#endif
+        const TALLY_N(range) its = {tally_shuffle(range.most, lane), tally_shuffle(range.least, lane)};
+        const TALLY_EXPAND sum = TALLY_N(run_in_more)(x + there, length, its);
         if (is_mine) node.sum = sum;
         some &= ~tally_ballot(is_mine);
     }
@@ -166,15 +166,14 @@ TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t
     TALLY_N(take_anchor)(&folded.anchored, n);
     TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_at_rest));
     const TALLY_N(node) node = TALLY_N(seal_anchored)(folded.anchored, n, folded.present);
-    return TALLY_N(fold_again)(node, x, at, n, lanes, folded, node.sum.lost && TALLY_N(is_finite)(folded.anchored.range));
 #else
     TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_once));
     const TALLY_N(node) node = TALLY_N(seal)(folded.column, folded.present);
-#ifdef TALLY_IS_NARROW_SUM
-    return TALLY_N(fold_again)(node, x, at, n, lanes, folded, n > 0 && node.sum.lost && TALLY_N(is_finite)(TALLY_N(range_of_column)(folded.column)));
+#endif
+#ifdef TALLY_PLAIN
+    return TALLY_N(or_in_more)(node, x, at, n, lanes, TALLY_N(range_of_folded)(folded));
 #else
     return node;
-#endif
 #endif
 }
 #undef TALLY_ADDS_BYTES

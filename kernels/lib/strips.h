@@ -8,7 +8,7 @@
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
 struct TALLY_N(strips) {
     char *values;
-    const uint32_t *borders;
+    uint32_t *borders, *others; /* of this tile; of the one before, which are not wanted any more */
     int32_t before; /* place of the first value */
     TALLY_N(range) range;
 #ifdef TALLY_IS_ANCHORED
@@ -93,6 +93,9 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
     uint32_t size = 0; /* of two values: the largest of three is one instruction */
     TALLY_UNROLL
     for (int32_t q = 0; q < TALLY_N(quads); q++) quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
+#if !TALLY_BORDERS_BESIDE
+    sums->borders = borders;
+#endif
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_N(strip); v++) {
         TALLY_T x;
@@ -115,11 +118,12 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
     sums->left[TALLY_N(sums_room)] = sum;
 }
 /* Adds up all strips, and finds the range of their values. */
-TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, uint32_t *others, TALLY_N(range) *range) {
-    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_TEAM) {
+TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, int32_t count_before, TALLY_N(range) *range) {
+    if (TALLY_BORDERS_BESIDE)
+        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_TEAM) strips->others[strip] = 0;
+    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_TEAM) {
         uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
-        others[strip] = 0;
-        if (strip >= count) continue;
+        strips->others[strip] = 0;
         if (__builtin_popcount(mine) > TALLY_N(sums_room)) range->most = UINT32_MAX, mine = 0;
         TALLY_N(add_strip)(strips, strip, mine, range);
     }
@@ -129,8 +133,13 @@ TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, 
 
 /* The sum of the strip's values before place `to`, where a border is, or its end. */
 TALLY_FN TALLY_N(strip_sum) TALLY_N(sum_left_of)(const TALLY_N(strips) *strips, int32_t strip, int32_t to) {
-    const int32_t before = __builtin_popcount(strips->borders[strip] & (((uint32_t)1 << to) - 1) & ~(uint32_t)1);
-    return TALLY_N(sums_of)(strips, strip)->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : before];
+    const TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
+#if TALLY_BORDERS_BESIDE
+    const uint32_t borders = strips->borders[strip];
+#else
+    const uint32_t borders = sums->borders;
+#endif
+    return sums->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : __builtin_popcount(borders & (((uint32_t)1 << to) - 2))];
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has lost that. */
 TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int64_t end, int32_t step) {
@@ -143,7 +152,7 @@ TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int6
 }
 
 /* Of n values, some, from the tile's value `at` on, by one thread. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
     const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
     const int32_t from = begin - first * TALLY_N(strip), to = end - last * TALLY_N(strip);
@@ -152,11 +161,11 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, int64_t first_v
     TALLY_ROLL
     for (int32_t strip = first; strip < last; strip++) TALLY_N(add_sum)(&sum, TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)], 1);
     TALLY_EXPAND all = TALLY_N(parts_of)(sum);
-    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, first_value + at, first_value + at + n, 1)) all = TALLY_OF(-0.0);
+    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, o->from.value + at, o->from.value + at + n, 1)) all = TALLY_OF(-0.0);
     return all;
 }
-/* By a warp, for all of its lanes; of lanes' sums that are too far apart for one f64 each part has its own sum, as in run_in_two. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, int64_t first_value, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+/* By a warp, for all of its lanes; of lanes' sums that are too far apart for one f64 each part has its own sum, as in run_in_more. */
+TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
     const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
     TALLY_N(strip_sum) sum = TALLY_N(no_strip_sum)();
@@ -178,7 +187,7 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, int64_t first
     if (tally_any(all.p[1] != 0)) all.p[1] = TALLY_N(sum_of_lanes)(all.p[1]);
     all.p[0] = TALLY_N(sum_of_lanes)(all.p[0]);
     if (all.p[0] == 0 && all.p[1] == 0) {
-        const int32_t are_all = TALLY_N(are_minus_zero)(work, first_value + at + tally_lane(), first_value + at + n, TALLY_WARP);
+        const int32_t are_all = TALLY_N(are_minus_zero)(work, o->from.value + at + tally_lane(), o->from.value + at + n, TALLY_WARP);
         all = TALLY_OF(tally_any(!are_all) ? 0 : -0.0);
     }
     return all;
@@ -186,7 +195,7 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, int64_t first
 
 /* The listed segments of this warp. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *list, int32_t count, const TALLY_N(strips) *strips) {
-    const int64_t first_segment = tile->opening->from.segment, first_value = tile->opening->from.value;
+    const TALLY_N(opening) *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
     const int32_t alone = TALLY_N(are_more_alone)(strips) ? TALLY_N(many_alone) : TALLY_N(alone);
     int32_t saw = 0;
     TALLY_ROLLED
@@ -195,15 +204,15 @@ TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) 
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
         TALLY_N(node) mine = TALLY_N(nothing)();
         mine.n = span.n;
-        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_N(sum_alone)(work, first_value, strips, span.at, span.n);
+        if (span.n > 2 && span.n <= alone) mine.sum = TALLY_N(sum_alone)(work, o, strips, span.at, span.n);
         for (uint32_t many = tally_ballot(span.n > alone); many != 0; many &= many - 1) {
             const int32_t from = __builtin_ffs((int32_t)many) - 1;
             const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-            const TALLY_EXPAND sum = TALLY_N(sum_by_warp)(work, first_value, strips, at, n);
+            const TALLY_EXPAND sum = TALLY_N(sum_by_warp)(work, o, strips, at, n);
             if (tally_lane() == from) mine.sum = sum;
         }
         if (!is_there) continue;
-        saw |= TALLY_N(put_result)(work, first_segment, i, mine);
+        saw |= TALLY_N(put_result)(work, o->from.segment, i, mine);
     }
     return saw;
 }

@@ -137,10 +137,10 @@ typedef struct TALLY_N(shared) {
 typedef struct TALLY_N(strips) TALLY_N(strips);
 #ifdef TALLY_IN_STRIPS
 #include "lib/strip_sums.h"
-/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, but for f64, and of fewer than 4, on average, one by one. So a warp has
+/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, and of fewer than 4, on average, one by one. So a warp has
  * so many at most. */
 enum {
-    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 0 : 48,
+    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 14 : 48,
     TALLY_N(most_in_strips) = (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
@@ -429,8 +429,8 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
         }
     }
 #ifdef TALLY_IN_STRIPS
-    for (int32_t strip = tally_thread(); strip < TALLY_N(most_strips); strip += TALLY_SEGMENTS_BLOCK) shared->in_strips.borders[0][strip] = shared->in_strips.borders[1][strip] = 0;
-    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = 0;
+    for (int32_t k = tally_thread(); k < (int32_t)(sizeof shared->in_strips.borders / 4); k += TALLY_SEGMENTS_BLOCK) (&shared->in_strips.borders[0][0])[k] = 0;
+    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = shared->in_strips.count = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
     tally_barrier();
@@ -510,6 +510,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 #undef TALLY_BY_LANES
 #undef TALLY_IS_SORTED
 #undef TALLY_IN_STRIPS
+#undef TALLY_BORDERS_BESIDE
 #ifdef TALLY_QUICK
 #include "lib/quick_end.h"
 #endif
