@@ -137,10 +137,10 @@ typedef struct TALLY_N(shared) {
 typedef struct TALLY_N(strips) TALLY_N(strips);
 #ifdef TALLY_IN_STRIPS
 #include "lib/strip_sums.h"
-/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, and of fewer than 4, on average, one by one. So a warp has
+/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, but of f64, and of fewer than 4, on average, one by one. So a warp has
  * so many at most. */
 enum {
-    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 14 : 48,
+    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 0 : 48,
     TALLY_N(most_in_strips) = (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
