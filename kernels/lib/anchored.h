@@ -10,11 +10,16 @@ TALLY_FN void TALLY_N(put_in_two)(TALLY_N(two) *a, double x, double anchor) {
     a->below += x - part;
 }
 
-/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at most, log2_n being 2 or more. */
-TALLY_FN int32_t TALLY_N(last_bit)(int32_t high, int32_t log2_n) { return high + log2_n - 53; }
+/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at most, log2_n being 2 or more. Larger ones
+ * than too_large would have no anchor. */
+enum { TALLY_N(too_large) = 970 };
+TALLY_FN int32_t TALLY_N(last_bit)(int32_t high, int32_t log2_n) {
+    const int32_t last = high + log2_n - 53;
+    return last < TALLY_N(too_large) ? last : TALLY_N(too_large);
+}
 /* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at most. */
 TALLY_FN int32_t TALLY_N(holds)(TALLY_N(range) range, int32_t last, int32_t log2_n) {
-    return TALLY_N(is_finite)(range) && last + 53 < 1023 && last - 1 + log2_n - TALLY_N(unit_of)(range) <= 53;
+    return TALLY_N(is_finite)(range) && last < TALLY_N(too_large) && last - 1 + log2_n - TALLY_N(unit_of)(range) <= 53;
 }
 TALLY_FN int32_t TALLY_N(log2_meeting)(int32_t n) { return n > 4 ? TALLY_N(log2_of)(n) : 2; }
 
@@ -69,6 +74,6 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
         }
         all.p[k] = TALLY_N(sum_of_lanes)(sum);
     }
-    all.lost = last + 53 >= 1023 || !TALLY_N(holds)(range, other, log2_n);
+    all.lost = last == TALLY_N(too_large) || !TALLY_N(holds)(range, other, log2_n);
     return all;
 }

@@ -48,7 +48,7 @@ static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t 
         for (int64_t i = 0; i < n; i++) put_number(type, x, i, -0.0);
 }
 
-/* Lengths: all the same, short ones, 10 to 50, few of each, and some that fill what is kept of rows. */
+/* Lengths: all the same, short ones, 10 to 50, few of each, and some that fill what is kept of rows, now and then many times. */
 static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
     switch (cut) {
     case 0: return equal;
@@ -56,7 +56,7 @@ static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
     case 2: return 10 + random_below(random, 41);
     case 3: return random_below(random, 5) ? 0 : random_below(random, 40);
     case 4: return equal - 1 + 2 * random_below(random, 2); /* the same on average */
-    default: return random_below(random, 10) ? random_below(random, 300) : random_below(random, 3000);
+    default: return random_below(random, 10) ? random_below(random, 300) : random_below(random, random_below(random, 50) ? 3000 : 100000);
     }
 }
 enum { CUTS = 6, COUNT = 700 };
