@@ -427,7 +427,6 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     edges.until = lane == 0 ? of_first : of_both;
     TALLY_N(put_runs)(work, tile, edges, 0, &strips);
     *saw |= TALLY_N(close_own)(work, tile, list, listed, &strips);
-    tally_warp_barrier(); /* the list has been read */
     return 1;
 }
 #endif

@@ -412,6 +412,7 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
             tally_or32(&shared->told, saw);
         }
         next = its->round + 1;
+        tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not meet */
         tally_reach_gate(&its->left);
     }
 }
