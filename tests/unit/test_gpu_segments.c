@@ -235,17 +235,19 @@ static void test_forms(void **state) {
 
 /* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
 
-/* Values of f32 or f64, each with that many bits. */
+/* Values of f32, or of f64 times a power of two that may be near the smallest or the largest; each with that many bits. */
 typedef struct floats {
     tally_type type;
-    int digits;
+    int digits, scale;
     char *at;
 } floats;
-static floats make_floats(tally_type type, int64_t count) {
-    return (floats){type, type == TALLY_F64 ? 53 : 24, scratch(X, (size_t)count * tally_type_size(type) + 1)};
+static floats make_floats(tally_type type, int64_t count, int turn) {
+    static const int scales[] = {0, 40, -960, 1012};
+    return (floats){type, type == TALLY_F64 ? 53 : 24, type == TALLY_F64 ? scales[turn % 4] : 0, scratch(X, (size_t)count * tally_type_size(type) + 1)};
 }
 static void put_float(const floats *f, int64_t i, double value) {
     const float narrow = (float)value;
+    value = ldexp(value, f->scale);
     memcpy(f->at + (size_t)i * tally_type_size(f->type), f->type == TALLY_F64 ? (const void *)&value : &narrow, tally_type_size(f->type));
 }
 /* 2^(digits - 1) + 1 + 2 k last bits of numbers `binades` below 1. */
@@ -257,7 +259,7 @@ static double with_last_bit(const floats *f, int64_t binades, int64_t k) {
 /* In each segment numbers near 1 that cancel, in long ones also near 2^-50, and others smaller by `apart` binades, with bits to their last: what a sum
  * in f64 may lose, or one in two parts, of f64 in two or three. */
 static const char *wide_values(const ragged *r, tally_type type, int turn) {
-    const floats f = make_floats(type, r->values);
+    const floats f = make_floats(type, r->values, turn);
     int64_t first = 0;
     for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
         const int64_t n = r->lengths[s], few = type == TALLY_F64 ? 45 : 30, many = type == TALLY_F64 ? 160 : 90;
@@ -271,8 +273,8 @@ static const char *wide_values(const ragged *r, tally_type type, int turn) {
 
 /* In each segment numbers near 1 that cancel, but not before all of the first half are added up, zeros, and one smaller by `binades`, with bits to its last, which
  * is the sum; and segments of zeros. */
-static const char *narrow_values(const ragged *r, tally_type type, int64_t binades) {
-    const floats f = make_floats(type, r->values);
+static const char *narrow_values(const ragged *r, tally_type type, int64_t binades, int turn) {
+    const floats f = make_floats(type, r->values, turn);
     int64_t first = 0;
     for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
         const int64_t n = r->lengths[s];
@@ -290,10 +292,34 @@ static const char *narrow_values(const ragged *r, tally_type type, int64_t binad
     return f.at;
 }
 
-static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, int64_t binades, int turn) {
+/* Of f64, in each segment a number with bits to its last, `beyond` bits beyond what the second of two sums holds, and others near 1 that cancel, of each of which
+ * nearly half of the first sum's last bit is left, as much as there can be (lib/anchored.h). */
+static const char *full_values(const ragged *r, int beyond) {
+    const floats f = make_floats(TALLY_F64, r->values, 0);
+    int64_t first = 0;
+    for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
+        const int64_t n = r->lengths[s], half = (n - 1) / 2;
+        int log2_n = 2;
+        while ((int64_t)1 << log2_n < n) log2_n++;
+        const int last = 1 + log2_n - 53;
+        const double one = 1 + ldexp(1, last - 1) - ldexp(1, -52);
+        for (int64_t i = 0; i < n; i++) put_float(&f, first + i, i <= half ? one : -one);
+        if (n > 0) put_float(&f, first, ldexp(ldexp(1, 52) + 1, last - 1 + log2_n - 53 - beyond));
+        if (n > 0 && n % 2 == 0) put_float(&f, first + n - 1, 0);
+    }
+    return f.at;
+}
+
+/* Segments of some lengths in turn, whose values are full, with so many bits beyond, or narrow, so many binades apart, or wide. */
+typedef struct made_of {
+    enum { FULL, NARROW, WIDE } what;
+    int64_t much;
+} made_of;
+static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, made_of of, int turn) {
     ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
     while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
-    problem p = {.s = s, .r = r, .x = binades < 0 ? wide_values(&r, s->type, turn) : narrow_values(&r, s->type, binades)};
+    problem p = {.s = s, .r = r};
+    p.x = of.what == FULL ? full_values(&r, (int)of.much) : of.what == NARROW ? narrow_values(&r, s->type, of.much, turn) : wide_values(&r, s->type, turn);
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)count + 1);
     set_scene(s, CANCELLATION, r.values);
     p.y = p.x;
@@ -303,11 +329,16 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
 }
 
 static void test_ranges(void **state) {
-    static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9};
+    static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9}, powers[] = {64, 63, 16, 32, 33, 31, 8, 128};
     static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
     for (int i = 0; i < 3; i++)
-        for (int turn = 0; turn < (quick ? 2 : 6); turn++) compare_lengths(&some[i], lengths, turn < 3 ? 12 : 3, 600, -1, turn);
+        for (int turn = 0; turn < (quick ? 2 : 6); turn++) compare_lengths(&some[i], lengths, turn < 3 ? 12 : 3, 600, (made_of){WIDE, 0}, turn);
+    for (int beyond = -1; beyond < 3; beyond++) {
+        const subject lanes = {TALLY_SUM, TALLY_F64, TALLY_NAN_SKIP, 0, TALLY_BEST};
+        compare_lengths(&lanes, powers, 8, 600, (made_of){FULL, beyond}, beyond + 1);
+        compare_lengths(&some[1], powers, 8, 600, (made_of){FULL, beyond}, beyond + 1);
+    }
 }
 
 /* Sums by strips (lib/strips.h): as many borders as there is room for and more, lengths that one thread adds up and those that it does not, spreads of
@@ -324,10 +355,10 @@ static void test_strips(void **state) {
         const int k = turn / 2, is_f64 = turn % 2;
         const subject *s = &some[3 * is_f64 + (k % 4 == 3 ? 1 : k % 8 == 6 ? 2 : 0)];
         const int64_t spread = is_f64 ? of_f64[k] : spreads[k];
-        compare_lengths(s, borders, 21, 1500, spread, k);
-        compare_lengths(s, mixed, 16, 700, spread, k + 1);
-        compare_lengths(s, longs, 34, 300, spread, k + 2);
-        compare_lengths(s, giant, 33, 70, spread, k + 3);
+        compare_lengths(s, borders, 21, 1500, (made_of){NARROW, spread}, k);
+        compare_lengths(s, mixed, 16, 700, (made_of){NARROW, spread}, k + 1);
+        compare_lengths(s, longs, 34, 300, (made_of){NARROW, spread}, k + 2);
+        compare_lengths(s, giant, 33, 70, (made_of){NARROW, spread}, k + 3);
     }
 }
 
