@@ -61,8 +61,8 @@ TALLY_FN TALLY_N(node) TALLY_N(seal_anchored)(TALLY_N(anchored) a, int32_t n, in
 /* n values too far apart for that, by a warp, with another anchor for what the first leaves. Few registers: it stands beside the way of most. */
 TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
     const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_bit)(TALLY_N(high_of)(range), log2_n);
-    const int32_t next = TALLY_N(last_bit)(last - 1, log2_n), other = next < -1074 ? -1074 : next;
-    const double anchor = tally_anchor(last), second = tally_anchor(other);
+    const int32_t next = TALLY_N(last_bit)(last - 1, log2_n); /* -1074 at least, or one anchor would have done */
+    const double anchor = tally_anchor(last), second = tally_anchor(next);
     TALLY_EXPAND all = TALLY_OF(-0.0);
     TALLY_UNROLL
     for (int32_t k = 0; k < 3; k++) { /* one after the other */
@@ -74,6 +74,6 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
         }
         all.p[k] = TALLY_N(sum_of_lanes)(sum);
     }
-    all.lost = last == TALLY_N(too_large) || !TALLY_N(holds)(range, other, log2_n);
+    all.lost = last == TALLY_N(too_large) || !TALLY_N(holds)(range, next, log2_n);
     return all;
 }
