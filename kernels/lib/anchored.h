@@ -1,28 +1,5 @@
-/* Sums of f64 in two doubles: what is a multiple of an anchor's last bit, and the rest, each exactly where values are not too far apart (an anchored level and what
- * it leaves: docs/exact.md). Lanes that add up many look at them twice: at their range, which an anchor follows from, and at what it leaves. No include guard; a part
- * of lib/shared_parts.h. */
-typedef struct TALLY_N(two) {
-    double above, below;
-} TALLY_N(two) __attribute__((aligned(16))); /* which go to memory together */
-TALLY_FN void TALLY_N(put_in_two)(TALLY_N(two) *a, double x, double anchor) {
-    const double part = (x + anchor) - anchor;
-    a->above += part;
-    a->below += x - part;
-}
-
-/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at most, log2_n being 2 or more. Larger ones
- * than too_large would have no anchor. */
-enum { TALLY_N(too_large) = 970 };
-TALLY_FN int32_t TALLY_N(last_bit)(int32_t high, int32_t log2_n) {
-    const int32_t last = high + log2_n - 53;
-    return last < TALLY_N(too_large) ? last : TALLY_N(too_large);
-}
-/* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at most. */
-TALLY_FN int32_t TALLY_N(holds)(TALLY_N(range) range, int32_t last, int32_t log2_n) {
-    return TALLY_N(is_finite)(range) && last < TALLY_N(too_large) && last - 1 + log2_n - TALLY_N(unit_of)(range) <= 53;
-}
-TALLY_FN int32_t TALLY_N(log2_meeting)(int32_t n) { return n > 4 ? TALLY_N(log2_of)(n) : 2; }
-
+/* Sums of f64 in two doubles (lib/width.h) by lanes that look at the values twice: at their range, which an anchor follows from, and at what it leaves. No include
+ * guard; a part of lib/shared_parts.h. */
 /* What two looks find. */
 typedef struct TALLY_N(anchored) {
     TALLY_N(range) range;

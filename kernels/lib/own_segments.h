@@ -77,7 +77,7 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
         const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
         if (k % TALLY_TEAM_WARPS != tally_warp()) continue; /* the same in all lanes */
-        TALLY_N(node) node = shared->leaves[begin + (tally_lane() < count ? tally_lane() : 0)];
+        TALLY_N(node) node = shared->leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
         if (tally_lane() == 0) TALLY_N(tell_seldom)(work, TALLY_N(put_result)(work, tile->opening->from.segment, run - TALLY_N(edge_runs), node));
@@ -157,7 +157,7 @@ TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
 }
 
 #ifndef TALLY_IS_SORTED
-#if defined(TALLY_BY_LANES) && (defined(TALLY_IS_NARROW_SUM) || defined(TALLY_IS_ANCHORED) || defined(TALLY_HAS_INDEX))
+#if defined(TALLY_BY_LANES) && (defined(TALLY_PLAIN) || defined(TALLY_HAS_INDEX))
 #define TALLY_NEEDS_LEAVES 0 /* columns hold what a tile has */
 #else
 #define TALLY_NEEDS_LEAVES 1
@@ -411,7 +411,7 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     range.least = tally_warp_min(range.least);
     if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
     tally_team_barrier(TALLY_TEAM);
-    if (tally_thread() == 0) in->count = count;
+    if (TALLY_BORDERS_BESIDE && tally_thread() == 0) in->count = count;
     strips.range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
     strips.range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
     if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_in_tile)(tile->values))) { /* the same in all threads */

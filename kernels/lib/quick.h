@@ -192,21 +192,15 @@ TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
 #endif
 
 #ifdef TALLY_IS_NARROW_SUM
-/* n values too far apart for one f64, by a warp: what is a multiple of some power of two, and the rest, each exactly where that is
- * possible (an anchor's last bit is that power; docs/exact.md). Few registers: it stands beside the way of most. */
+/* n values too far apart for one f64, by a warp. Few registers: it stands beside the way of most. */
 TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
-    const int32_t log2_n = TALLY_N(log2_of)(n), last = TALLY_N(high_of)(range) + log2_n - 53; /* of the power of two */
-    const double anchor = tally_anchor(last);
-    double above = -0.0, below = -0.0;
+    const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_bit)(TALLY_N(high_of)(range), log2_n);
+    TALLY_N(two) sum = {-0.0, -0.0};
     TALLY_ROLLED
-    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) {
-        const double v = TALLY_N(term_of)(x[i]), part = (v + anchor) - anchor;
-        above += part;
-        below += v - part;
-    }
-    TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(above));
-    all.p[1] = TALLY_N(sum_of_lanes)(below);
-    all.lost = !TALLY_N(is_finite)(range) || last - 1 + log2_n - TALLY_N(unit_of)(range) > 53;
+    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) TALLY_N(put_in_two)(&sum, TALLY_N(term_of)(x[i]), tally_anchor(last));
+    TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(sum.above));
+    all.p[1] = TALLY_N(sum_of_lanes)(sum.below);
+    all.lost = !TALLY_N(holds)(range, last, log2_n);
     return all;
 }
 #endif

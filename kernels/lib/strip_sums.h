@@ -54,7 +54,7 @@ typedef char TALLY_N(sums_fit)[sizeof(TALLY_N(strip_sums)) <= TALLY_STRIP_BYTES 
 
 /* Beside them. */
 typedef struct TALLY_N(in_strips) {
-    uint32_t borders[1 + TALLY_BORDERS_BESIDE][TALLY_N(most_strips)]; /* in each strip, a bit for each place, 0 before and after */
+    uint32_t borders[1 + TALLY_BORDERS_BESIDE][TALLY_N(most_strips)]; /* in each strip, a bit for each place; 0 before */
     int32_t turn, count;                                              /* whose these are; strips of the tile that had the others */
     uint32_t most[TALLY_TEAM_WARPS], least[TALLY_TEAM_WARPS]; /* the range that each warp has found */
     int32_t edge_at[2], edge_n[2]; /* what runs over the tile's edges: place and length, so that no registers keep it */

@@ -179,7 +179,7 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, const TALLY_N
 #ifndef TALLY_IS_ANCHORED
     const int32_t log2_n = TALLY_N(log2_of)(n);
     if (!TALLY_N(meet_exactly)(strips, log2_n)) {
-        const double anchor = tally_anchor(TALLY_N(high_of)(strips->range) + log2_n - 53), above = (sum + anchor) - anchor;
+        const double anchor = tally_anchor(TALLY_N(last_bit)(TALLY_N(high_of)(strips->range), log2_n)), above = (sum + anchor) - anchor;
         all.p[1] = sum - above;
         all.p[0] = above;
     }

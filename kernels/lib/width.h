@@ -1,4 +1,4 @@
-/* How far apart the values of an exact sum are, from few of their bits: whether sums of them lose none. No include guard; a part of lib/quick.h. */
+/* How far apart the values of an exact sum are, from few of their bits: whether sums of them in one double lose none, or in two. No include guard; a part of lib/quick.h. */
 
 /* Bits of the largest size, of f64 the high words; and of the smallest but 0, less one in the last place. */
 typedef struct TALLY_N(range) {
@@ -43,3 +43,26 @@ TALLY_FN int32_t TALLY_N(unit_of)(TALLY_N(range) a) {
 /* Bits from the one to the other; too many, if it is not finite. A sum of n has log2_of(n) more, at most. */
 TALLY_FN int32_t TALLY_N(width_of)(TALLY_N(range) a) { return TALLY_N(is_finite)(a) ? TALLY_N(high_of)(a) - TALLY_N(unit_of)(a) : INT32_MAX / 2; }
 TALLY_FN int32_t TALLY_N(log2_of)(int32_t n) { return 32 - __builtin_clz((uint32_t)(n - (n > 0)) | 1); }
+
+/* Where values are too far apart for one double: what is a multiple of an anchor's last bit, and the rest (an anchored level and what it leaves: docs/exact.md). */
+typedef struct TALLY_N(two) {
+    double above, below;
+} TALLY_N(two) __attribute__((aligned(16))); /* which go to memory together */
+TALLY_FN void TALLY_N(put_in_two)(TALLY_N(two) *a, double x, double anchor) {
+    const double part = (x + anchor) - anchor;
+    a->above += part;
+    a->below += x - part;
+}
+
+/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at most, log2_n being 2 or more. Larger ones
+ * than too_large would have no anchor. */
+enum { TALLY_N(too_large) = 970 };
+TALLY_FN int32_t TALLY_N(last_bit)(int32_t high, int32_t log2_n) {
+    const int32_t last = high + log2_n - 53;
+    return last < TALLY_N(too_large) ? last : TALLY_N(too_large);
+}
+/* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at most. */
+TALLY_FN int32_t TALLY_N(holds)(TALLY_N(range) range, int32_t last, int32_t log2_n) {
+    return TALLY_N(is_finite)(range) && last < TALLY_N(too_large) && last - 1 + log2_n - TALLY_N(unit_of)(range) <= 53;
+}
+TALLY_FN int32_t TALLY_N(log2_meeting)(int32_t n) { return n > 4 ? TALLY_N(log2_of)(n) : 2; }

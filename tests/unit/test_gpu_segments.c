@@ -1,11 +1,11 @@
 /* Segments on the GPU backend: each has the bits that the CPU gives for that slice alone. Every operator, type and policy, over cuts of every
  * shape and form, borders of leaves and tiles, layouts, schedules; and cuts that are none. On the simulator as it is; with --cuda on a GPU. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/cuda.h"
+#include "float_ranges.h"
 #include "gpu_host.h"
 #include "lib/cut.h"
 
@@ -235,88 +235,6 @@ static void test_forms(void **state) {
 
 /* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
 
-/* Values of f32, or of f64 times a power of two that may be near the smallest or the largest; each with that many bits. */
-typedef struct floats {
-    tally_type type;
-    int digits, scale;
-    char *at;
-} floats;
-static floats make_floats(tally_type type, int64_t count, int turn) {
-    static const int scales[] = {0, 40, -960, 1020};
-    return (floats){type, type == TALLY_F64 ? 53 : 24, type == TALLY_F64 ? scales[turn % 4] : 0, scratch(X, (size_t)count * tally_type_size(type) + 1)};
-}
-static void put_float(const floats *f, int64_t i, double value) {
-    const float narrow = (float)value;
-    value = ldexp(value, f->scale);
-    memcpy(f->at + (size_t)i * tally_type_size(f->type), f->type == TALLY_F64 ? (const void *)&value : &narrow, tally_type_size(f->type));
-}
-/* 2^(digits - 1) + 1 + 2 k last bits of numbers `binades` below 1. */
-static double with_last_bit(const floats *f, int64_t binades, int64_t k) {
-    double last_bit = ldexp(1.0, (int)(1 - f->digits - binades));
-    return last_bit * (ldexp(1.0, f->digits - 1) + (double)(1 + 2 * k));
-}
-
-/* In each segment numbers near 1 that cancel, in long ones also near 2^-50, and others smaller by `apart` binades, with bits to their last: what a sum
- * in f64 may lose, or one in two parts, of f64 in two or three. */
-static const char *wide_values(const ragged *r, tally_type type, int turn) {
-    const floats f = make_floats(type, r->values, turn);
-    int64_t first = 0;
-    for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
-        const int64_t n = r->lengths[s], few = type == TALLY_F64 ? 45 : 30, many = type == TALLY_F64 ? 160 : 90;
-        const int64_t apart = (type == TALLY_F64 ? 10 : 15) + (s + turn) % (s % 2 ? few : many);
-        for (int64_t i = 0; i < n; i++) put_float(&f, first + i, with_last_bit(&f, apart, i % 7));
-        if (n > 2) put_float(&f, first, 1.5), put_float(&f, first + n - 1, -1.5);
-        if (n > 64) put_float(&f, first + 1, 0x1.8p-50), put_float(&f, first + n - 2, -0x1.8p-50);
-    }
-    return f.at;
-}
-
-/* In each segment numbers near 1 that cancel, but not before all of the first half are added up, zeros, and one smaller by `binades`, with bits to its last, which
- * is the sum; and segments of zeros. */
-static const char *narrow_values(const ragged *r, tally_type type, int64_t binades, int turn) {
-    const floats f = make_floats(type, r->values, turn);
-    int64_t first = 0;
-    for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
-        const int64_t n = r->lengths[s];
-        for (int64_t i = 0; i < n; i++) {
-            const int64_t mirrored = n - 1 - i, place = i < mirrored ? i : mirrored;
-            const double near_one = 1.0 + ldexp((double)(1 + (s + place) % 1000), 1 - f.digits);
-            double value = i < mirrored ? near_one : -near_one;
-            if (s % 11 == 3 || s % 11 == 7)
-                value = s % 11 == 7 && i % 3 == 1 ? 0.0 : -0.0;
-            else if (i % 4 == 1 || mirrored % 4 == 1 || i == mirrored)
-                value = i == 1 || n < 3 ? with_last_bit(&f, binades, s % 7) : 0.0;
-            put_float(&f, first + i, value);
-        }
-    }
-    return f.at;
-}
-
-/* Of f64, in each segment a number with bits to its last, `beyond` bits beyond what the second of two sums holds, and others near 1 that cancel, of each of which
- * nearly half of the first sum's last bit is left, as much as there can be (lib/anchored.h): first those above 0, or 16 bytes of those, and 16 of the others, so
- * that one lane adds up all of either where two share the segment. */
-static const char *full_values(const ragged *r, int beyond) {
-    const floats f = make_floats(TALLY_F64, r->values, 0);
-    int64_t first = 0;
-    for (int64_t s = 0; s < r->count; first += r->lengths[s++]) {
-        const int64_t n = r->lengths[s];
-        int log2_n = 2, more = 0; /* more of those above 0 than of the others */
-        while ((int64_t)1 << log2_n < n) log2_n++;
-        const int last = 1 + log2_n - 53;
-        const double one = 1 + ldexp(1, last - 1) - ldexp(1, -52);
-#define SIGN(i) ((s % 2 ? (i) <= (n - 1) / 2 : ((first + (i)) / 2 - first / 2) % 2 == 0) ? 1 : -1)
-        for (int64_t i = 1; i < n; i++) more += SIGN(i);
-        for (int64_t i = 1; i < n; i++) {
-            const int is_spare = more * SIGN(i) > 0;
-            put_float(&f, first + i, is_spare ? 0 : SIGN(i) * one);
-            if (is_spare) more -= SIGN(i);
-        }
-#undef SIGN
-        put_float(&f, first, ldexp(ldexp(1, 52) + 1, last - 1 + log2_n - 53 - beyond));
-    }
-    return f.at;
-}
-
 /* Segments of some lengths in turn, whose values are full, with so many bits beyond, or narrow, so many binades apart, or wide. */
 typedef struct made_of {
     enum { FULL, NARROW, WIDE } what;
@@ -325,8 +243,14 @@ typedef struct made_of {
 static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, made_of of, int turn) {
     ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
     while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
-    problem p = {.s = s, .r = r};
-    p.x = of.what == FULL ? full_values(&r, (int)of.much) : of.what == NARROW ? narrow_values(&r, s->type, of.much, turn) : wide_values(&r, s->type, turn);
+    const float_segments f = {s->type, r.lengths, r.count, turn, scratch(X, (size_t)r.values * tally_type_size(s->type) + 1)};
+    problem p = {.s = s, .x = f.values, .r = r};
+    if (of.what == FULL)
+        fill_full(&f, (int)of.much);
+    else if (of.what == NARROW)
+        fill_narrow(&f, of.much);
+    else
+        fill_wide(&f);
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)count + 1);
     set_scene(s, CANCELLATION, r.values);
     p.y = p.x;
