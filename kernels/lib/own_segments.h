@@ -32,9 +32,7 @@ TALLY_FN void TALLY_N(put_in_list)(uint16_t *list, int32_t *count, int32_t is_wa
 
 /* ---- leaf by leaf, by all warps ---- */
 
-/* Runs of leaves, each a lane's: that of lane 0 is the end of a segment that began before the tile, that of lane 1 the beginning of one that ends behind
- * it; those of further lanes are segments of several leaves. */
-enum { TALLY_N(edge_runs) = 2 };
+/* Runs of leaves, each a lane's: those of lanes 0 and 1 run over the tile's edges; those of further lanes are segments of several leaves. */
 typedef struct TALLY_N(runs) {
     int32_t at, n, until; /* the first value, values; leaves of this lane and the ones before it */
 } TALLY_N(runs);
@@ -80,32 +78,22 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
         TALLY_N(node) node = shared->leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
-        if (tally_lane() == 0) TALLY_N(tell_seldom)(work, TALLY_N(put_result)(work, tile->opening->from.segment, run - TALLY_N(edge_runs), node));
+        if (tally_lane() == 0) TALLY_N(tell)(work, TALLY_N(put_result)(work, tile->opening->from.segment, run - TALLY_N(edge_runs), node));
     }
 }
 
-/* Runs of the segments that run over the tile's edges, lanes 0 and 1's; the second is no longer its own. */
-TALLY_FN TALLY_N(runs) TALLY_N(runs_of_edges)(const tally_work *work, TALLY_N(tile) *tile) {
+TALLY_FN TALLY_N(runs) TALLY_N(runs_of_edges)(const TALLY_N(opening) *o) {
     const int32_t lane = tally_lane();
-    const uint32_t values = (uint32_t)tile->values;
-    const uint32_t first = tile->own > 0 ? TALLY_N(end_of)(tile, 0) : values, last = tile->own > 0 ? TALLY_N(end_of)(tile, tile->own) : values;
     TALLY_N(runs) mine = {0, 0, 0};
-    if (tile->own > 0 && last > values) tile->own--;
-    const uint32_t behind = last > values ? TALLY_N(end_of)(tile, tile->own) : values;
-    if ((int32_t)last < 0 || behind > values) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-    if (lane < TALLY_N(edge_runs)) {
-        const uint32_t edge = lane == 0 ? first : behind, at = edge < values ? edge : values;
-        const int64_t place = lane == 0 ? tile->opening->from.place : tile->opening->to_place; /* none: of no cut */
-        mine.at = lane == 0 ? 0 : (int32_t)at;
-        mine.n = place < 0 ? 0 : (int32_t)(lane == 0 ? at : values - at);
-    }
+    if (lane < TALLY_N(edge_runs)) mine.at = o->run_at[lane], mine.n = o->run_n[lane];
     return mine;
 }
 /* Their leaves, and where the tile has few segments, those of the ones of several leaves, which are closed at once. How many of its own are done then,
  * none, the long ones or all: other warps need not wait for those that close them. */
 enum { TALLY_N(done_none), TALLY_N(done_long), TALLY_N(done_all) };
-TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(shared) *shared) {
+TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
     const int32_t own = tally_lane() - TALLY_N(edge_runs);
+    TALLY_N(runs) mine = TALLY_N(runs_of_edges)(tile->opening);
     if (tile->own <= TALLY_WARP - TALLY_N(edge_runs)) {
         const TALLY_N(span) span = TALLY_N(span_of)(tile, own, own >= 0 && own < tile->own);
         if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
@@ -385,7 +373,7 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
 
 #ifdef TALLY_IN_STRIPS
 /* All that the tile has, by strips: what was seen in *saw; false, if its values are too far apart: it has lost them. */
-TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) edges, TALLY_N(all_shared) *all, int32_t *saw) {
+TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(all_shared) *all, int32_t *saw) {
     const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
     const int32_t count = (before + tile->values + TALLY_N(strip) - 1) / TALLY_N(strip);
     TALLY_N(in_strips) *const in = &all->in_strips;
@@ -397,11 +385,10 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     strips.borders = in->borders[TALLY_BORDERS_BESIDE ? in->turn : 0];
     strips.others = in->borders[TALLY_BORDERS_BESIDE && strips.borders == in->borders[0]];
     strips.before = before;
-    if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(strips.borders, before, &edges);
+    if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(strips.borders, before, tile->opening);
     if (warp == TALLY_TEAM_WARPS - 2) TALLY_N(clear_around)(&strips, tile->values, count);
     *saw |= TALLY_N(mark_own)(work, tile, strips.borders, before, list, &listed, &is_none);
     tally_team_barrier(TALLY_TEAM);
-    if (tally_thread() < TALLY_N(edge_runs)) in->edge_at[lane] = edges.at, in->edge_n[lane] = edges.n;
 #ifdef TALLY_IS_ANCHORED
     strips.last = TALLY_N(last_bit)(in->high, TALLY_N(log_in_tile)(tile->values));
 #endif
@@ -421,10 +408,8 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
 #endif
         return 0;
     }
-    const int32_t is_edge = lane < TALLY_N(edge_runs), of_first = TALLY_N(leaves_in)(in->edge_n[0]), of_both = of_first + TALLY_N(leaves_in)(in->edge_n[1]);
-    edges.at = is_edge ? in->edge_at[lane] : 0;
-    edges.n = is_edge ? in->edge_n[lane] : 0;
-    edges.until = lane == 0 ? of_first : of_both;
+    TALLY_N(runs) edges = TALLY_N(runs_of_edges)(tile->opening);
+    edges.until = TALLY_N(leaves_in)(tile->opening->run_n[0]) + (lane == 0 ? 0 : TALLY_N(leaves_in)(tile->opening->run_n[1]));
     TALLY_N(put_runs)(work, tile, edges, 0, &strips);
     *saw |= TALLY_N(close_own)(work, tile, list, listed, &strips);
     return 1;

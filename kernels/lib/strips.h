@@ -46,10 +46,10 @@ TALLY_FN void TALLY_N(mark)(uint32_t *borders, int32_t place) {
     tally_or32((int32_t *)(void *)(borders + strip), (int32_t)((uint32_t)1 << (place - strip * TALLY_N(strip))));
 }
 /* Of leaves of the two segments that run over the tile's edges, a lane for each. */
-TALLY_FN void TALLY_N(mark_leaves)(uint32_t *borders, int32_t before, const TALLY_N(runs) *mine) {
+TALLY_FN void TALLY_N(mark_leaves)(uint32_t *borders, int32_t before, const TALLY_N(opening) *o) {
     TALLY_UNROLL
     for (int32_t run = 0; run < TALLY_N(edge_runs); run++) {
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine->at, run), n = (int32_t)tally_shuffle((uint32_t)mine->n, run), skip = tally_lane() * TALLY_DEVICE_LEAF;
+        const int32_t at = o->run_at[run], n = o->run_n[run], skip = tally_lane() * TALLY_DEVICE_LEAF;
         if (n > 0 && skip < n + TALLY_DEVICE_LEAF) TALLY_N(mark)(borders, before + at + (skip < n ? skip : n));
     }
 }

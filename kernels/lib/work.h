@@ -41,9 +41,9 @@ enum {
     TALLY_MOST_MEET = 1 << TALLY_LOG_MEET
 };
 /* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
- * run over the edge, the number of the leaf that begins there, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
+ * run over the edge, the end, the number of the leaf that begins at the edge, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
 typedef struct tally_edge {
-    int64_t segment, value, leaf, place;
+    int64_t segment, value, end, leaf, place;
 } tally_edge;
 
 /* What kernels of segments have beside: the cut as offsets, and what is made of it. */

@@ -431,13 +431,14 @@ TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tall
 TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_t segment, int64_t position) {
     const tally_cut_work *cut = &work->cut;
     const int32_t shift = tally_leaf_shift(cut);
-    tally_edge edge = {segment, origin, 0, -1};
+    tally_edge edge = {segment, origin, origin, 0, -1};
     if (segment > 0) {
         int64_t begin = tally_offset(cut, segment - 1), length = tally_apart(tally_offset(cut, segment), begin);
         int64_t at = tally_position(cut, origin, segment - 1, begin);
         uint64_t into = (uint64_t)tally_apart(position, at), leaves = (into + ((uint64_t)1 << shift) - 1) >> shift;
         int64_t whole = (int64_t)(leaves * (uint64_t)cut->leaf);
         edge.leaf = (int64_t)leaves;
+        edge.end = tally_further(begin, length);
         edge.value = tally_further(begin, whole < length ? whole : length);
         if (origin >= 0 && begin >= origin && begin <= work->count && edge.value >= begin && edge.value <= work->count)
             edge.place = 2 * (at >> shift);
@@ -503,10 +504,10 @@ TALLY_ENTRY(tally_cut_edges, 4) {
     if (i == 0 || i == cut->tiles) /* whatever the index says, every segment is some tile's */
         segment = i == 0 ? 0 : cut->count;
     else if (tally_find_edge(cut, origin, between, position, &segment, &value)) {
-        const tally_edge edge = {segment, value, 0, -1};
+        const tally_edge edge = {segment, value, value, 0, -1};
         cut->edges[i] = edge;
         return;
     }
     cut->edges[i] = tally_edge_at(&work, origin, segment, position);
-    if (i == cut->tiles) cut->edges[i].value = tally_offset(cut, segment);
+    if (i == cut->tiles) cut->edges[i].value = cut->edges[i].end;
 }

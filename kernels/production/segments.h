@@ -70,16 +70,9 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32
     return saw;
 }
 
-/* What this lane has seen, and what all have, to be told once: a look spares most of the atomic operations. */
-TALLY_FN void TALLY_N(tell_seldom)(const tally_work *work, int32_t saw) {
-    if (saw != 0 && (saw & ~tally_look32(work->saw)) != 0) tally_or32(work->saw, saw);
-}
+/* What this lane has seen: a look spares most of the atomic operations. */
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
-    int32_t all = 0;
-    if (!tally_any(saw != 0)) return;
-    TALLY_ROLLED
-    for (int32_t bit = TALLY_SAW_EMPTY; bit <= TALLY_SAW_BAD_CUT; bit *= 2) all |= tally_any(saw & bit) ? bit : 0;
-    if (tally_lane() == 0) TALLY_N(tell_seldom)(work, all);
+    if (saw != 0 && (saw & ~tally_look32(work->saw)) != 0) tally_or32(work->saw, saw);
 }
 
 /* ---- a tile ---- */
@@ -107,21 +100,24 @@ typedef struct TALLY_N(waiting) {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } TALLY_N(waiting);
 #endif
-/* What the warp that brings tiles has found about one, for the team. */
+/* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends behind it. */
+enum { TALLY_N(edge_runs) = 2 };
+/* What the warp that brings tiles has found about one, for the team: first what this asks of every tile. */
 typedef struct TALLY_N(opening) {
+    int32_t is_ready, is_dense;  /* all comes as it is taken; values of x lie side by side */
+    int32_t values, own;         /* values; segments that begin and end in it */
+    int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
+    uint32_t origin;             /* as a tile has it */
+    int32_t run_at[TALLY_N(edge_runs)], run_n[TALLY_N(edge_runs)]; /* first value and values of each run */
     tally_edge from;
     int64_t to_place;
     tally_piece x, y, ends;
-    int32_t values, own; /* values, segments of its own */
-    int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
-    uint32_t origin;             /* as a tile has it */
-    int32_t are_wide;            /* offsets of 8 bytes come, which become places */
+    int32_t begun;    /* segments that begin in it: one end more comes */
+    int32_t are_wide; /* offsets of 8 bytes come, which become places */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
-    int32_t is_dense;                        /* values of x lie side by side */
 } TALLY_N(opening);
 
 typedef struct TALLY_N(shared) {
-    TALLY_N(opening) opening;
     int32_t is_none;       /* there is no tile any more, and no opening */
     int32_t round;         /* which one of the block's it is: here, so that the team needs no register for it */
     tally_gate come, left; /* it has been copied; the team's warps are done with it */
@@ -155,6 +151,7 @@ enum { TALLY_N(list_room) = TALLY_TEAM_WARPS * TALLY_N(most_listed) }; /* a list
 /* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips, before all have come to that tile: one
  * list will do. */
 typedef struct TALLY_N(all_shared) {
+    TALLY_N(opening) openings[2 * TALLY_MOST_ROOMS]; /* of tiles in turn: the next is written while the block has those of all rooms */
     TALLY_N(shared) of[TALLY_MOST_ROOMS];
     int32_t told; /* what is known to all */
     uint16_t list[TALLY_N(list_room)];
@@ -165,6 +162,7 @@ typedef struct TALLY_N(all_shared) {
 /* The round-th tile of a block goes where the one `rooms` before it was, which is 1 or 2, and there it is the phase-th. */
 TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & (cut->rooms - 1); }
 TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> (cut->rooms - 1); }
+TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) { return &all->openings[round & (2 * TALLY_MOST_ROOMS - 1)]; }
 
 typedef struct TALLY_N(tile) {
     const TALLY_N(opening) *opening;
@@ -227,18 +225,27 @@ TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t or
 TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
     const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
-    const int64_t values = tally_apart(to.value, from.value), own = tally_apart(to.segment, from.segment);
-    o->is_good = from.segment >= 0 && own >= 0 && to.segment <= cut->count && own <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
+    const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
+    const int32_t ends_behind = begun > 0 && to.end > to.value; /* the last that begins in it does */
+    const int64_t behind = ends_behind ? to.leaf * cut->leaf : 0;
+    o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count && begun <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
                  from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
-                 values * cut->weight + own * cut->offset_bytes <= TALLY_N(values_room);
-    if (o->is_good && own == 0) o->is_good = tally_offset(cut, from.segment) >= to.value; /* it would own one; nobody else looks at that end */
+                 values * cut->weight + begun * cut->offset_bytes <= TALLY_N(values_room);
+    /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that. */
+    o->is_good = o->is_good && from.end >= from.value && to.end >= to.value && (begun > 0 ? from.end <= to.value : from.end >= to.value) &&
+                 behind >= 0 && behind <= values;
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
-    const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)own + 1), 0};
+    const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)begun + 1), 0};
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;
-    o->own = (int32_t)own;
+    o->begun = (int32_t)begun;
+    o->own = (int32_t)begun - ends_behind;
+    o->run_at[0] = 0;
+    o->run_n[0] = from.place < 0 ? 0 : (int32_t)(begun > 0 ? tally_apart(from.end, from.value) : values); /* no place: of no cut, or none */
+    o->run_at[1] = (int32_t)(values - behind);
+    o->run_n[1] = to.place < 0 ? 0 : (int32_t)behind;
     o->x = o->y = x;
     o->x.room = o->y.room = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
     if (TALLY_KERNEL_INPUTS == 2) {
@@ -251,19 +258,20 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
-    o->ends_come = own == 0 || (TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends));
+    o->ends_come = begun == 0 || (TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends));
     o->x_at = o->x.room + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
     o->ends_at = o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0);
     o->are_wide = are_offsets && cut->offset_bytes == 8;
+    o->is_ready = o->values_come && o->ends_come && !o->are_wide;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void TALLY_N(begin_copies)(char *room, tally_gate *gate, const TALLY_N(opening) *o) {
     const int32_t each = o->values_come ? tally_rounded(&o->x) : 0, other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
-    const int32_t ends = o->ends_come && o->own > 0 ? tally_rounded(&o->ends) : 0;
+    const int32_t ends = o->ends_come && o->begun > 0 ? tally_rounded(&o->ends) : 0;
     /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured. */
-    const int32_t stays = o->values < 16 * o->own;
+    const int32_t stays = o->values < 16 * o->begun;
     if (each + other + ends == 0) {
         tally_reach_gate(gate);
         return;
@@ -292,10 +300,10 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
         tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM); /* 8 bytes are two of 4 */
     else if (cut->offsets == 0) { /* of rows */
         const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
-        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
     } else {
         TALLY_ROLLED
-        for (int32_t i = tally_thread(); i <= o->own; i += TALLY_TEAM)
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM)
             places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
     }
 }
@@ -305,52 +313,52 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
 TALLY_FN void TALLY_N(narrow_ends)(const TALLY_N(opening) *o, char *ends) {
     enum { EACH = 4 };
     TALLY_ROLLED
-    for (int32_t first = tally_thread(); first - tally_thread() <= o->own; first += EACH * TALLY_TEAM) {
+    for (int32_t first = tally_thread(); first - tally_thread() <= o->begun; first += EACH * TALLY_TEAM) {
         int32_t places[EACH];
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++) {
             const int32_t i = first + k * TALLY_TEAM;
-            places[k] = i <= o->own ? tally_place_of(tally_apart(((const int64_t *)(const void *)ends)[i], o->from.value)) : 0;
+            places[k] = i <= o->begun ? tally_place_of(tally_apart(((const int64_t *)(const void *)ends)[i], o->from.value)) : 0;
         }
         tally_team_barrier(TALLY_TEAM);
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++)
-            if (first + k * TALLY_TEAM <= o->own) ((int32_t *)(void *)ends)[first + k * TALLY_TEAM] = places[k];
+            if (first + k * TALLY_TEAM <= o->begun) ((int32_t *)(void *)ends)[first + k * TALLY_TEAM] = places[k];
     }
     tally_team_barrier(TALLY_TEAM);
 }
 
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a room. By one thread. */
-TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(shared) *shared, char *rooms) {
+TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *all, char *rooms) {
     const tally_cut_work *cut = &work->cut;
     TALLY_ROLLED
     for (int32_t round = 0;; round++) {
         const int32_t here = TALLY_N(room_of)(cut, round), phase = TALLY_N(phase_of)(cut, round);
         const uint32_t tile = tally_arrive(cut->next, UINT32_MAX);
         const int32_t is_none = tile >= (uint64_t)cut->tiles;
-        TALLY_N(opening) opening;
-        if (!is_none) TALLY_N(open_tile)(work, tile, &opening);
-        if (phase > 0) tally_pass_gate(&shared[here].left, phase - 1);
+        TALLY_N(opening) *const opening = TALLY_N(opening_of)(all, round);
+        TALLY_N(shared) *const its = &all->of[here];
+        if (!is_none) TALLY_N(open_tile)(work, tile, opening);
+        if (phase > 0) tally_pass_gate(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0) tally_pass_gate(&shared[TALLY_N(room_of)(cut, round - 1)].come, TALLY_N(phase_of)(cut, round - 1));
-        shared[here].is_none = is_none;
-        shared[here].round = round;
+        if (round > 0) tally_pass_gate(&all->of[TALLY_N(room_of)(cut, round - 1)].come, TALLY_N(phase_of)(cut, round - 1));
+        its->is_none = is_none;
+        its->round = round;
         if (is_none) {
-            tally_reach_gate(&shared[here].come);
+            tally_reach_gate(&its->come);
             return;
         }
-        shared[here].opening = opening;
-        if (opening.is_good)
-            TALLY_N(begin_copies)(rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS), &shared[here].come, &opening);
+        if (opening->is_good)
+            TALLY_N(begin_copies)(rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS), &its->come, opening);
         else {
             tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-            tally_reach_gate(&shared[here].come);
+            tally_reach_gate(&its->come);
         }
     }
 }
 
-/* The tile, once it has come, or again, as its values are gone. False: it is none. */
-TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *room, int32_t is_again) {
+/* What has not come of a tile as the team takes it, or, once more, its values. False: it is none. */
+TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(opening) *o, char *room, int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
     if (!values_come) {
@@ -363,6 +371,11 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
         tally_team_barrier(TALLY_TEAM);
     }
     if (o->are_wide && !is_again) TALLY_N(narrow_ends)(o, room + o->ends_at);
+    return 1;
+}
+/* The tile, once it has come, or again, as its values are gone. False: it is none. */
+TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *room, int32_t is_again) {
+    if ((is_again || !o->is_ready) && !TALLY_N(finish_copies)(work, o, room, is_again)) return 0;
     tile->opening = o;
     tile->values = o->values;
     tile->own = o->own;
@@ -376,23 +389,21 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 #include "lib/own_segments.h"
 
 /* A tile's segments, by the team; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *shared, char *room) {
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *shared, const TALLY_N(opening) *opening, char *room) {
     int32_t saw = 0;
     TALLY_N(tile) tile;
-    TALLY_N(runs) edges;
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
-        if (!TALLY_N(read_tile)(work, &tile, &shared->opening, room, is_again)) return 0;
-        edges = TALLY_N(runs_of_edges)(work, &tile);
+        if (!TALLY_N(read_tile)(work, &tile, opening, room, is_again)) return 0;
 #ifdef TALLY_IN_STRIPS
         if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
-        if (is_again || !shared->opening.is_dense || tile.own < TALLY_N(least_in_strips) || tile.own > TALLY_N(most_in_strips) || tile.values <= 4 * tile.own) break;
-        if (TALLY_N(take_strips)(work, &tile, edges, all, &saw)) return saw;
+        if (is_again || !opening->is_dense || tile.own < TALLY_N(least_in_strips) || tile.own > TALLY_N(most_in_strips) || tile.values <= 4 * tile.own) break;
+        if (TALLY_N(take_strips)(work, &tile, all, &saw)) return saw;
 #else
         break;
 #endif
     }
-    const int32_t done = TALLY_N(put_leaves)(work, &tile, edges, shared);
+    const int32_t done = TALLY_N(put_leaves)(work, &tile, shared);
     if (done == TALLY_N(done_all)) return saw;
 #ifdef TALLY_IS_SORTED
     return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), &shared->waiting, all->list);
@@ -406,8 +417,8 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
         TALLY_N(shared) *const its = &shared->of[here];
         tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = TALLY_N(take_tile)(work, shared, its, rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
-        if (tally_any((saw & ~tally_look32(&shared->told)) != 0)) { /* once for each that there is, more or less */
+        const int32_t saw = TALLY_N(take_tile)(work, shared, its, TALLY_N(opening_of)(shared, round), rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
@@ -438,7 +449,7 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     if (tally_warp() < TALLY_TEAM_WARPS)
         TALLY_N(take_tiles)(&work, shared, rooms);
     else if (tally_lane() == 0)
-        TALLY_N(bring_tiles)(&work, shared->of, rooms);
+        TALLY_N(bring_tiles)(&work, shared, rooms);
 }
 
 /* ---- spans ---- */
@@ -478,22 +489,21 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     TALLY_N(group_of_leaves) before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
     const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.saw);
-    tally_edge from = {0, 0, 0, 0}, to = from;
+    tally_edge from = {0, 0, 0, 0, 0}, to = from;
     if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
     if ((saw & TALLY_SAW_BAD_CUT) != 0) return;
     if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
             int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
-            int64_t end = tally_offset(cut, from.segment), until = end < to.value ? end : to.value;
-            const TALLY_N(group_of_leaves) found = {from.segment - 1, end - begin, leaf, from.place};
+            int64_t until = from.end < to.value ? from.end : to.value;
+            const TALLY_N(group_of_leaves) found = {from.segment - 1, from.end - begin, leaf, from.place};
             before = found;
-            has_before = from.place >= 0 && end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
+            has_before = from.place >= 0 && from.end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
         }
         if (from.value != to.value && to.segment > from.segment) { /* of one that ends behind */
-            int64_t begin = tally_offset(cut, to.segment - 1), end = tally_offset(cut, to.segment);
-            const TALLY_N(group_of_leaves) found = {to.segment - 1, end - begin, 0, to.place};
+            const TALLY_N(group_of_leaves) found = {to.segment - 1, to.end - to.value + to.leaf * TALLY_DEVICE_LEAF, 0, to.place};
             behind = found;
-            has_behind = to.place >= 0 && end > to.value;
+            has_behind = to.place >= 0 && to.end > to.value;
         }
     }
     TALLY_N(close_groups)(&work, has_before, before);
