@@ -3,8 +3,8 @@
  *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
  *     TALLY_SUFFIX                    what ends the names; undone here
  *
- * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every lane, and
- * TALLY_N(fold_apart<suffix>), for columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the
+ * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every lane,
+ * TALLY_N(fold_lanes<suffix>), the same of so many lanes side by side, and TALLY_N(fold_apart<suffix>), for columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the
  * caller's own has the earlier one on the left, as it has on the CPU. */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
@@ -30,14 +30,14 @@ TALLY_FN TALLY_RECORD TALLY_NAME(meet)(TALLY_RECORD mine, TALLY_RECORD theirs, i
 }
 
 /* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the columns, the other the upper.
- * Those halves are combined last, across the same lanes. */
-TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
+ * Those halves are combined last, across the same lanes. `lanes`, a constant, is at least the columns of one. */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const int32_t lanes) {
     TALLY_RECORD a[TALLY_HELD];
     int32_t held = TALLY_HELD;
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_HELD; v++) a[v] = columns[v];
     TALLY_UNROLL
-    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
         if (held > 1) {
             held /= 2;
             TALLY_UNROLL
@@ -52,10 +52,11 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
             a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     }
     TALLY_UNROLL
-    for (int32_t half = TALLY_HELD / 2, mask = TALLY_WARP / 2; half > 0; half /= 2, mask /= 2)
+    for (int32_t half = TALLY_HELD / 2, mask = lanes / 2; half > 0; half /= 2, mask /= 2)
         a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     return a[0];
 }
+TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) { return TALLY_NAME(fold_lanes)(columns, TALLY_WARP); }
 /* Lane l has columns l, l + TALLY_WARP, ... */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
     TALLY_RECORD a[TALLY_HELD];

@@ -78,7 +78,7 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
         TALLY_N(node) node = shared->leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
-        if (tally_lane() == 0) TALLY_N(tell)(work, TALLY_N(put_result)(work, tile->opening->from.segment, run - TALLY_N(edge_runs), node));
+        if (tally_lane() == 0) TALLY_N(tell)(work, TALLY_N(put_result)(work, tile->opening, run - TALLY_N(edge_runs), node));
     }
 }
 
@@ -117,31 +117,26 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #ifdef TALLY_PLAIN
     if (TALLY_NAN == 0 && TALLY_N(is_plain)(work) && !tally_any(n > 2)) {
-        if (lane < count) *saw |= TALLY_N(put_plain_sum)(work, tile->opening->from.segment, i, tile->x + at, (int32_t)n);
+        if (lane < count) *saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(work, tile->opening, i), tile->x + at, (int32_t)n);
         return 1;
     }
 #endif
     if (tally_any(n > 4)) return 0;
     TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)n, 4);
-    if (lane < count) *saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, node);
+    if (lane < count) *saw |= TALLY_N(put_result)(work, tile->opening, i, node);
     return 1;
 }
 
-/* Whether the lane's segment waits for others of about its length: all of more values than a thread takes one by one, and all that are not empty where few of
- * the warp's are as short, but where take_few has taken them; long ones only where all are sorted. How many can wait follows from it (production/segments.h). */
+/* A segment of so many values at most is a thread's own, one value after the other. */
 #ifdef TALLY_IS_SORTED
 enum { TALLY_N(alone_most) = 8 };
 #else
 enum { TALLY_N(alone_most) = 4 };
 #endif
-TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
-    const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= TALLY_N(alone_most))) < 5;
-#ifdef TALLY_IS_SORTED
-    return span.n > (few ? 0 : TALLY_N(alone_most)) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
-#else
-    (void)is_closed;
-    return span.n > (few ? 0 : TALLY_N(alone_most)) && span.n <= TALLY_DEVICE_SMALL;
-#endif
+TALLY_FN int32_t TALLY_N(take_alone)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span) {
+    TALLY_N(node) node = TALLY_N(nothing)();
+    if (span.n > 0) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, span.n, TALLY_N(alone_most));
+    return TALLY_N(put_result)(work, tile->opening, i, node);
 }
 
 #ifndef TALLY_IS_SORTED
@@ -179,7 +174,7 @@ TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(til
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, at, found < 0 ? 0 : n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
-        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, whose, node);
+        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= TALLY_N(put_result)(work, tile->opening, whose, node);
     }
     return saw;
 }
@@ -195,11 +190,12 @@ TALLY_FN int32_t TALLY_N(take_each)(const tally_work *work, const TALLY_N(tile) 
         const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const TALLY_N(node) node = TALLY_N(shared_run)(tile->x + at, tile->y + at, n);
         if (tally_lane() == from) mine = node;
-        if (!later && tally_lane() == from) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, mine);
+        if (!later && tally_lane() == from) saw |= TALLY_N(put_result)(work, tile->opening, i, mine);
     }
-    return later && is_mine ? saw | TALLY_N(put_result)(work, tile->opening->from.segment, i, mine) : saw;
+    return later && is_mine ? saw | TALLY_N(put_result)(work, tile->opening, i, mine) : saw;
 }
 #endif
+#ifndef TALLY_BY_QUARTERS
 TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
 #if !TALLY_NEEDS_LEAVES
     return TALLY_N(take_several)(work, tile, i, span, many);
@@ -211,27 +207,9 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
     return TALLY_N(take_each)(work, tile, i, span, many);
 #endif
 }
+#endif
 #undef TALLY_NEEDS_LEAVES
 #endif
-
-/* The lanes' segments i, whatever they are, but for those that wait: *waiting are the values of the lane's, or 0. */
-TALLY_FN int32_t TALLY_N(take_short)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, int32_t *waiting) {
-    const int32_t is_there = i < tile->own;
-    const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
-    const int32_t waits = TALLY_N(waits)(span, is_closed), is_mine = is_there && !waits && span.n <= TALLY_N(alone_most);
-    *waiting = waits ? span.n : 0;
-    int32_t saw = span.saw;
-    if (tally_any(is_mine)) {
-        TALLY_N(node) node = TALLY_N(nothing)();
-        if (tally_any(is_mine && span.n > 0)) node = TALLY_N(thread_node)(tile->x + span.at, tile->y + span.at, is_mine ? span.n : 0, TALLY_N(alone_most));
-        if (is_mine) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, i, node);
-    }
-#ifndef TALLY_IS_SORTED
-    const uint32_t many = tally_ballot(span.n > TALLY_DEVICE_SMALL && !(is_closed && span.n > TALLY_DEVICE_LEAF));
-    if (many != 0) saw |= TALLY_N(take_long)(work, tile, i, span, many);
-#endif
-    return saw;
-}
 
 /* ---- segments that have waited ---- */
 
@@ -242,7 +220,7 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
     const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
     const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, span.at, span.n, lanes, 0);
-    return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
+    return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening, segment, node) : 0;
 }
 #else
 /* Segments that it takes for a thread for each to pay. */
@@ -257,7 +235,7 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
         int32_t segment = lane < count ? listed[lane] : 0;
         TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
         TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
-        return lane < count ? TALLY_N(put_result)(work, tile->opening->from.segment, segment, node) : 0;
+        return lane < count ? TALLY_N(put_result)(work, tile->opening, segment, node) : 0;
     }
 #endif
     TALLY_ROLLED
@@ -265,16 +243,34 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
         int32_t mine = k + lane / lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
         TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
         TALLY_N(node) node = TALLY_N(lanes_node)(tile->x + span.at, tile->y + span.at, span.n, 0);
-        if (is_there && lane % lanes == 0) saw |= TALLY_N(put_result)(work, tile->opening->from.segment, segment, node);
+        if (is_there && lane % lanes == 0) saw |= TALLY_N(put_result)(work, tile->opening, segment, node);
     }
     return saw;
 }
 #undef TALLY_COLUMNS_PAY
 #endif
 
+#ifdef TALLY_BY_QUARTERS
+/* As many of the listed segments of more than 64 values as a warp has quarters, each by one, if all are of one leaf; else, or one, by the warp. */
+TALLY_FN int32_t TALLY_N(take_quarters)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+    const int32_t mine = tally_lane() / TALLY_N(quarter), is_there = mine < count, is_first = tally_lane() % TALLY_N(quarter) == 0, i = is_there ? listed[mine] : 0;
+    const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
+    if (count == 1 || tally_any(span.n > TALLY_DEVICE_LEAF)) return TALLY_N(take_each)(work, tile, i, span, tally_ballot(is_there && is_first));
+    const TALLY_N(node) node = TALLY_N(quarter_node)(tile->x + span.at, span.n);
+    return is_there && is_first ? TALLY_N(put_result)(work, tile->opening, i, node) : 0;
+}
+#endif
+
 /* ---- sorted by length ---- */
 
 #ifdef TALLY_IS_SORTED
+/* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where few of the warp's are as short. How many
+ * can wait follows from it (production/segments.h). */
+TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
+    const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= TALLY_N(alone_most))) < 5;
+    return span.n > (few ? 0 : TALLY_N(alone_most)) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
+}
+
 /* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
 enum { TALLY_N(long_length) = 16 };
 TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
@@ -335,38 +331,63 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
-        int32_t values;
         may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw);
         if (may_be_few) continue;
-        saw |= TALLY_N(take_short)(work, tile, first + tally_lane() * turns.apart, is_closed, &values);
-        if (values != 0) tally_arrive(&waiting->counted[TALLY_N(length_of)(values)], UINT32_MAX);
+        const int32_t i = first + tally_lane() * turns.apart;
+        const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
+        saw |= span.saw;
+        if (TALLY_N(waits)(span, is_closed))
+            tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
+        else if (i < own && span.n <= TALLY_N(alone_most))
+            saw |= TALLY_N(take_alone)(work, tile, i, span);
     }
     tally_team_barrier(TALLY_TEAM);
     return saw | TALLY_N(take_waiting)(work, tile, is_closed, waiting, list);
 }
 #else
+/* The lanes' segments i, whatever they are, but for those that wait: of up to 64 values in `list`, and of more in `longs`. */
+TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, uint16_t *list, int32_t *listed,
+                                    int32_t *longs) {
+    const int32_t is_there = i < tile->own;
+    const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
+    int32_t saw = span.saw;
+    if (is_there && span.n <= TALLY_N(alone_most)) saw |= TALLY_N(take_alone)(work, tile, i, span);
+    if (!tally_any(span.n > TALLY_N(alone_most))) return saw;
+    const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(is_closed && span.n > TALLY_DEVICE_LEAF);
+    const uint32_t many = tally_ballot(is_long);
+    TALLY_N(put_in_list)(list, listed, span.n > TALLY_N(alone_most) && span.n <= TALLY_DEVICE_SMALL, i);
+    if (many == 0) return saw;
+#ifdef TALLY_BY_QUARTERS
+    TALLY_N(put_in_list)(list + TALLY_N(most_waiting), longs, is_long && *longs + TALLY_WARP <= TALLY_N(most_longs), i);
+    if (*longs + TALLY_WARP > TALLY_N(most_longs)) saw |= TALLY_SAW_BAD_CUT;
+    return saw;
+#else
+    (void)longs;
+    return saw | TALLY_N(take_long)(work, tile, i, span, many);
+#endif
+}
 /* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp waits for another. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, uint16_t *list) {
     const int32_t own = tile->own, lane = tally_lane();
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    int32_t saw = 0, listed = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
-    for (int32_t first = turns.first; first < own || listed > 0; first += TALLY_TEAM) {
-        if (first < own) {
-            int32_t waiting;
-            may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
-            if (may_be_few) continue;
-            const int32_t i = first + lane * turns.apart;
-            saw |= TALLY_N(take_short)(work, tile, i, is_closed, &waiting);
-            TALLY_N(put_in_list)(list, &listed, waiting != 0, i);
-            if (listed < TALLY_WARP) continue;
+    int32_t saw = 0, listed = 0, longs = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
+    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+        may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
+        if (!may_be_few) saw |= TALLY_N(take_turn)(work, tile, first + lane * turns.apart, is_closed, list, &listed, &longs);
+        const int32_t least = own - first > TALLY_TEAM ? TALLY_WARP : 1;
+        while (listed >= least) {
+            const int32_t count = listed < TALLY_WARP ? listed : TALLY_WARP;
+            listed -= count;
+            tally_warp_barrier();
+            saw |= TALLY_N(take_listed)(work, tile, list + listed, count);
+            tally_warp_barrier();
         }
-        tally_warp_barrier();
-        saw |= TALLY_N(take_listed)(work, tile, list, listed < TALLY_WARP ? listed : TALLY_WARP);
-        listed = listed < TALLY_WARP ? 0 : listed - TALLY_WARP;
-        const uint16_t other = lane < listed ? list[TALLY_WARP + lane] : 0;
-        tally_warp_barrier();
-        if (lane < listed) list[lane] = other;
     }
+#ifdef TALLY_BY_QUARTERS
+    tally_warp_barrier();
+    for (int32_t k = 0; k < longs; k += TALLY_WARP / TALLY_N(quarter)) saw |= TALLY_N(take_quarters)(work, tile, list + TALLY_N(most_waiting) + k, longs - k);
+    tally_warp_barrier();
+#endif
     return saw;
 }
 #endif

@@ -250,6 +250,7 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 #endif
 }
 #endif
+#include "lib/shared_quarters.h"
 #endif /* TALLY_HAS_INDEX */
 
 #include "lib/shared_parts.h"

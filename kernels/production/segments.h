@@ -39,23 +39,23 @@
 
 /* ---- results ---- */
 
-/* Writes the result of segment base + i; gives what is to be told of it. */
-TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32_t i, TALLY_N(node) node) {
+/* Writes the result of segment s to its place; gives what is to be told of it. */
+TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *place, int64_t s, TALLY_N(node) node) {
 #ifdef TALLY_PLAIN
-    if (TALLY_N(is_put_plainly)(work, base, i, node)) return 0; /* as a rule */
+    if (TALLY_N(is_put_plainly)(work, place, node)) return 0; /* as a rule */
 #endif
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
-        ((float *)work->result + base)[i] = narrow;
+        *(float *)(void *)place = narrow;
     else
 #endif
         if (work->cut.are_packed)
-        ((TALLY_N(result) *)work->result + base)[i] = result;
+        *(TALLY_N(result) *)(void *)place = result;
     else {
-        volatile uint8_t *to = (volatile uint8_t *)work->result + (base + i) * work->cut.result_stride;
+        volatile uint8_t *to = (volatile uint8_t *)place;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
@@ -65,8 +65,7 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t base, int32
         for (int32_t b = 0; b < (int32_t)sizeof result; b++)
             if (b < size) to[b] = bytes[b];
     }
-    if ((saw & TALLY_SAW_UNSURE) != 0)
-        tally_or32((int32_t *)work->cut.unsure + (base + i) / 32, (int32_t)((uint32_t)1 << (base + i) % 32));
+    if ((saw & TALLY_SAW_UNSURE) != 0) tally_or32((int32_t *)work->cut.unsure + s / 32, (int32_t)((uint32_t)1 << s % 32));
     return saw;
 }
 
@@ -109,6 +108,7 @@ typedef struct TALLY_N(opening) {
     int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
     uint32_t origin;             /* as a tile has it */
     int32_t run_at[TALLY_N(edge_runs)], run_n[TALLY_N(edge_runs)]; /* first value and values of each run */
+    char *results; /* of its segments */
     tally_edge from;
     int64_t to_place;
     tally_piece x, y, ends;
@@ -141,6 +141,11 @@ enum {
     TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
 typedef char TALLY_N(list_is_enough)[TALLY_N(most_listed) >= (int32_t)TALLY_N(most_waiting) ? 1 : -1];
+#elif defined(TALLY_BY_QUARTERS)
+enum {
+    TALLY_N(most_longs) = TALLY_N(values_room) / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP, /* of more than 64 values, and room to see that there are more */
+    TALLY_N(most_listed) = TALLY_N(most_waiting) + TALLY_N(most_longs)
+};
 #elif !defined(TALLY_IS_SORTED)
 enum { TALLY_N(most_listed) = TALLY_N(most_waiting) };
 #endif
@@ -194,6 +199,12 @@ TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, in
     return span;
 }
 
+/* Where the result of segment i of the tile's belongs; and writes it there, and gives what is to be told of it. */
+TALLY_FN char *TALLY_N(place_of)(const tally_work *work, const TALLY_N(opening) *o, int32_t i) { return o->results + i * work->cut.result_stride; }
+TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, const TALLY_N(opening) *o, int32_t i, TALLY_N(node) node) {
+    return TALLY_N(put_at)(work, TALLY_N(place_of)(work, o, i), o->from.segment + i, node);
+}
+
 /* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis. Whether the values of one lie apart;
  * and where value i of all rows, one behind the other, lies. */
 #ifdef TALLY_USER_TEXT
@@ -237,6 +248,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
     const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)begun + 1), 0};
+    o->results = (char *)work->result + from.segment * cut->result_stride;
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;
@@ -468,7 +480,7 @@ TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_o
     TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t saw = 0;
     if (!TALLY_N(climb)(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) saw = TALLY_N(put_result)(work, group->s, 0, node);
+    if (tally_lane() == 0) saw = TALLY_N(put_at)(work, (char *)work->result + group->s * cut->result_stride, group->s, node);
     TALLY_N(tell)(work, saw);
 }
 
@@ -519,6 +531,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
 #undef TALLY_COLUMN_MOST
 #undef TALLY_IN_PARTS
 #undef TALLY_BY_LANES
+#undef TALLY_BY_QUARTERS
 #undef TALLY_IS_SORTED
 #undef TALLY_IN_STRIPS
 #undef TALLY_BORDERS_BESIDE
