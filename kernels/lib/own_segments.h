@@ -69,13 +69,13 @@ TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *til
     }
 }
 /* The results of those that stay, a warp for each. */
-TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, uint32_t some, const TALLY_N(shared) *shared) {
+TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, uint32_t some, const TALLY_N(node) *leaves) {
     const int32_t of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
     for (int32_t k = 0; some != 0; some &= some - 1, k++) {
         const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
         if (k % TALLY_TEAM_WARPS != tally_warp()) continue; /* the same in all lanes */
-        TALLY_N(node) node = shared->leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
+        TALLY_N(node) node = leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
         if (tally_lane() == 0) TALLY_N(tell)(work, TALLY_N(put_result)(work, tile->opening, run - TALLY_N(edge_runs), node));
@@ -88,24 +88,25 @@ TALLY_FN TALLY_N(runs) TALLY_N(runs_of_edges)(const TALLY_N(opening) *o) {
     if (lane < TALLY_N(edge_runs)) mine.at = o->run_at[lane], mine.n = o->run_n[lane];
     return mine;
 }
-/* Their leaves, and where the tile has few segments, those of the ones of several leaves, which are closed at once. How many of its own are done then,
- * none, the long ones or all: other warps need not wait for those that close them. */
-enum { TALLY_N(done_none), TALLY_N(done_long), TALLY_N(done_all) };
-TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(shared) *shared) {
+/* Whether the tile has so few segments that those of several leaves go leaf by leaf, too. */
+TALLY_FN int32_t TALLY_N(are_few)(const TALLY_N(tile) *tile) { return tile->own <= TALLY_WARP - TALLY_N(edge_runs); }
+/* Leaves of runs over edges, and of these, which are closed at once: other warps need not wait for those that close them. True: nothing else is left. */
+TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(all_shared) *all) {
     const int32_t own = tally_lane() - TALLY_N(edge_runs);
     TALLY_N(runs) mine = TALLY_N(runs_of_edges)(tile->opening);
-    if (tile->own <= TALLY_WARP - TALLY_N(edge_runs)) {
+    if (TALLY_N(are_few)(tile)) {
         const TALLY_N(span) span = TALLY_N(span_of)(tile, own, own >= 0 && own < tile->own);
         if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
     }
-    if (!tally_any(mine.n > 0)) return TALLY_N(done_none);
+    if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
     mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
-    TALLY_N(put_runs)(work, tile, mine, shared->leaves, 0);
-    if (some == 0) return TALLY_N(done_none); /* the same in all warps */
+    TALLY_N(node) *const leaves = TALLY_N(shared_of)(&work->cut, all, tile->opening->round)->leaves;
+    TALLY_N(put_runs)(work, tile, mine, leaves, 0);
+    if (some == 0) return tile->own == 0; /* the same in all warps */
     tally_team_barrier(TALLY_TEAM);
-    TALLY_N(close_runs)(work, tile, mine, some, shared);
-    return __builtin_popcount(some) == tile->own ? TALLY_N(done_all) : TALLY_N(done_long);
+    TALLY_N(close_runs)(work, tile, mine, some, leaves);
+    return __builtin_popcount(some) == tile->own;
 }
 
 /* ---- segments of few values, each by a thread ---- */
@@ -117,7 +118,7 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #ifdef TALLY_PLAIN
     if (TALLY_NAN == 0 && TALLY_N(is_plain)(work) && !tally_any(n > 2)) {
-        if (lane < count) *saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(work, tile->opening, i), tile->x + at, (int32_t)n);
+        if (lane < count) *saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at, (int32_t)n);
         return 1;
     }
 #endif
@@ -266,9 +267,9 @@ TALLY_FN int32_t TALLY_N(take_quarters)(const tally_work *work, const TALLY_N(ti
 #ifdef TALLY_IS_SORTED
 /* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where few of the warp's are as short. How many
  * can wait follows from it (production/segments.h). */
-TALLY_FN int32_t TALLY_N(waits)(TALLY_N(span) span, int32_t is_closed) {
+TALLY_FN int32_t TALLY_N(waits)(const TALLY_N(tile) *tile, TALLY_N(span) span) {
     const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= TALLY_N(alone_most))) < 5;
-    return span.n > (few ? 0 : TALLY_N(alone_most)) && !(is_closed && span.n > TALLY_DEVICE_LEAF);
+    return span.n > (few ? 0 : TALLY_N(alone_most)) && !(span.n > TALLY_DEVICE_LEAF && TALLY_N(are_few)(tile));
 }
 
 /* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
@@ -298,7 +299,7 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
 TALLY_FN void TALLY_N(clear_waiting)(TALLY_N(waiting) *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
 
 /* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
-TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
+TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting, uint16_t *list) {
     const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
     const int32_t mine = (int32_t)waiting->counted[last - lane], until = TALLY_N(sum_until)(mine);
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
@@ -308,7 +309,7 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t i = first + lane * turns.apart;
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
-        const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(span, is_closed);
+        const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(tile, span);
         uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
         if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
         if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
@@ -324,7 +325,7 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
 
 #ifdef TALLY_IS_SORTED
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
-TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, TALLY_N(waiting) *waiting, uint16_t *list) {
+TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting, uint16_t *list) {
     const int32_t own = tile->own;
     int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     if (own == 0) return 0; /* the same in all threads */
@@ -336,24 +337,23 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
         const int32_t i = first + tally_lane() * turns.apart;
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
         saw |= span.saw;
-        if (TALLY_N(waits)(span, is_closed))
+        if (TALLY_N(waits)(tile, span))
             tally_arrive(&waiting->counted[TALLY_N(length_of)(span.n)], UINT32_MAX);
         else if (i < own && span.n <= TALLY_N(alone_most))
             saw |= TALLY_N(take_alone)(work, tile, i, span);
     }
     tally_team_barrier(TALLY_TEAM);
-    return saw | TALLY_N(take_waiting)(work, tile, is_closed, waiting, list);
+    return saw | TALLY_N(take_waiting)(work, tile, waiting, list);
 }
 #else
 /* The lanes' segments i, whatever they are, but for those that wait: of up to 64 values in `list`, and of more in `longs`. */
-TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t is_closed, uint16_t *list, int32_t *listed,
-                                    int32_t *longs) {
+TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, uint16_t *list, int32_t *listed, int32_t *longs) {
     const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
     int32_t saw = span.saw;
     if (is_there && span.n <= TALLY_N(alone_most)) saw |= TALLY_N(take_alone)(work, tile, i, span);
     if (!tally_any(span.n > TALLY_N(alone_most))) return saw;
-    const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(is_closed && span.n > TALLY_DEVICE_LEAF);
+    const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(span.n > TALLY_DEVICE_LEAF && TALLY_N(are_few)(tile));
     const uint32_t many = tally_ballot(is_long);
     TALLY_N(put_in_list)(list, listed, span.n > TALLY_N(alone_most) && span.n <= TALLY_DEVICE_SMALL, i);
     if (many == 0) return saw;
@@ -367,13 +367,13 @@ TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) 
 #endif
 }
 /* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp waits for another. */
-TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, int32_t is_closed, uint16_t *list) {
+TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, uint16_t *list) {
     const int32_t own = tile->own, lane = tally_lane();
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     int32_t saw = 0, listed = 0, longs = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
-        if (!may_be_few) saw |= TALLY_N(take_turn)(work, tile, first + lane * turns.apart, is_closed, list, &listed, &longs);
+        if (!may_be_few) saw |= TALLY_N(take_turn)(work, tile, first + lane * turns.apart, list, &listed, &longs);
         const int32_t least = own - first > TALLY_TEAM ? TALLY_WARP : 1;
         while (listed >= least) {
             const int32_t count = listed < TALLY_WARP ? listed : TALLY_WARP;

@@ -172,17 +172,17 @@ TALLY_FN double TALLY_N(term_of)(TALLY_T x) {
 /* Whether sums are all that is asked for, as TALLY_PLAIN, and lie side by side. */
 TALLY_FN int32_t TALLY_N(is_plain)(const tally_work *work) { return work->user == TALLY_PLAIN_DIGITS; }
 /* A sum of one or two values takes no proof: an addition is rounded once. */
-TALLY_FN int32_t TALLY_N(put_plain_sum)(char *place, const TALLY_T *x, int32_t n) {
+TALLY_FN int32_t TALLY_N(put_plain_sum)(void *place, const TALLY_T *x, int32_t n) {
     TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)TALLY_N(value)(x[0]) : 0;
     if (n > 1) sum += (TALLY_PLAIN)TALLY_N(value)(x[1]);
-    *(TALLY_PLAIN *)(void *)place = TALLY_CLEAN(sum);
+    *(TALLY_PLAIN *)place = TALLY_CLEAN(sum);
     return n == 0 ? TALLY_SAW_EMPTY : 0;
 }
 /* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
-TALLY_FN int32_t TALLY_N(is_put_plainly)(const tally_work *work, char *place, TALLY_N(node) node) {
+TALLY_FN int32_t TALLY_N(is_put_plainly)(const tally_work *work, void *place, TALLY_N(node) node) {
     const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1], sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
     if (!TALLY_N(is_plain)(work) || node.n == 0 || node.sum.lost || rest != 0) return 0;
-    *(TALLY_PLAIN *)(void *)place = (TALLY_PLAIN)sum;
+    *(TALLY_PLAIN *)place = (TALLY_PLAIN)sum;
     return 1;
 }
 TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {

@@ -6,10 +6,8 @@
 #if !TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
 #define TALLY_BY_QUARTERS
 enum {
-    TALLY_N(quarter) = 8,                                                                                /* lanes */
-    TALLY_N(quarter_turns) = TALLY_PART > 4 ? 2 : 1,                                                     /* so that columns fit registers */
-    TALLY_N(parts_each) = TALLY_STRIPE_BYTES / 16 / TALLY_N(quarter) / TALLY_N(quarter_turns),           /* of a row in a turn, of a lane */
-    TALLY_N(quarter_columns) = TALLY_N(parts_each) * TALLY_PART                                          /* of them */
+    TALLY_N(quarter) = 8, /* lanes */
+    TALLY_N(quarter_columns) = TALLY_DEVICE_COLUMNS / TALLY_N(quarter)
 };
 
 /* Puts a part's values from ... to - 1 behind the others of their columns. */
@@ -20,13 +18,14 @@ TALLY_FN void TALLY_N(put_in_row)(TALLY_N(column) *columns, const tally_quad *qu
         if (v >= from && v < to) columns[v] = TALLY_N(combine)(columns[v], TALLY_N(lift)(item, item));
     }
 }
-/* The lane's columns of n values that are this turn's, halved as far as the lane has both. */
-TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, int32_t n, int32_t turn) {
-    enum { LANES = TALLY_N(quarter), TURNS = TALLY_N(quarter_turns), EACH = TALLY_N(parts_each), ROW = TALLY_STRIPE_BYTES / 16 };
-    const int32_t before = n > 0 ? (int32_t)((uint64_t)x % 16 / TALLY_BYTES) : 0, until = before + n, whole = until / TALLY_PART, rest = until % TALLY_PART;
-    const int32_t sub = tally_lane() % LANES, mine = sub + LANES * turn, most = (int32_t)tally_warp_max((uint32_t)whole);
-    const char *const begin = (const char *)(x - before), *p = begin + 16 * mine;
-    int32_t left = whole - mine, comes = mine > 0 || before == 0; /* whole parts from the lane's next on; whether that one is whole at its begin, too */
+/* The lane's columns of n values. */
+TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, int32_t n) {
+    enum { LANES = TALLY_N(quarter), EACH = TALLY_N(quarter_columns) / TALLY_PART, ROW = EACH * LANES };
+    const int32_t before = n > 0 ? (int32_t)((uint64_t)x % 16 / TALLY_BYTES) : 0, until = before + n;
+    const int32_t whole = (int32_t)((uint32_t)until / TALLY_PART), rest = (int32_t)((uint32_t)until % TALLY_PART);
+    const int32_t sub = tally_lane() % LANES, most = (int32_t)tally_warp_max((uint32_t)whole);
+    const char *const begin = (const char *)(x - before), *p = begin + 16 * sub;
+    int32_t left = whole - sub, comes = sub > 0 || before == 0; /* whole parts from the lane's next on; whether that one is whole at its begin, too */
     TALLY_UNROLL
     for (int32_t c = 0; c < TALLY_N(quarter_columns); c++) columns[c] = TALLY_N(identity)();
     if (!comes) {
@@ -37,15 +36,15 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
     for (int32_t done = 0; done < most; done += ROW) {
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++) {
-            if (left <= k * TURNS * LANES || (k == 0 && !comes)) continue;
-            const tally_quad quad = tally_take16(p + 16 * k * TURNS * LANES);
+            if (left <= k * LANES || (k == 0 && !comes)) continue;
+            const tally_quad quad = tally_take16(p + 16 * k * LANES);
             TALLY_N(put_in_row)(columns + k * TALLY_PART, &quad, 0, TALLY_PART);
         }
-        p += TALLY_STRIPE_BYTES;
+        p += 16 * ROW;
         left -= ROW;
         comes = 1;
     }
-    if (rest != 0 && whole % (LANES * TURNS) == mine) { /* the last part, in one of the lane's places of a row */
+    if (rest != 0 && whole % LANES == sub) { /* the last part, in one of the lane's places of a row */
         const tally_quad quad = tally_take16(begin + 16 * whole);
         TALLY_N(column) last[TALLY_PART];
         TALLY_UNROLL
@@ -53,29 +52,19 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
         TALLY_N(put_in_row)(last, &quad, 0, rest);
         TALLY_UNROLL
         for (int32_t c = 0; c < TALLY_N(quarter_columns); c++)
-            if (whole / (LANES * TURNS) % EACH == c / TALLY_PART) columns[c] = TALLY_N(combine)(columns[c], last[c % TALLY_PART]);
+            if (whole / LANES % EACH == c / TALLY_PART) columns[c] = TALLY_N(combine)(columns[c], last[c % TALLY_PART]);
     }
+}
+/* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take part. */
+TALLY_FN TALLY_N(node) TALLY_N(quarter_node)(const TALLY_T *x, int32_t n) {
+    TALLY_N(column) columns[TALLY_N(quarter_columns)];
+    int32_t present = n;
+    TALLY_N(fill_quarter)(columns, x, n);
     TALLY_UNROLL
     for (int32_t half = TALLY_N(quarter_columns) / 2; half >= TALLY_PART; half /= 2) {
         TALLY_UNROLL
         for (int32_t c = 0; c < TALLY_N(quarter_columns) / 2; c++)
             if (c < half) columns[c] = TALLY_N(combine)(columns[c], columns[c + half]);
-    }
-}
-/* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take part. */
-TALLY_FN TALLY_N(node) TALLY_N(quarter_node)(const TALLY_T *x, int32_t n) {
-    TALLY_N(column) columns[TALLY_N(quarter_columns)], first[TALLY_PART];
-    int32_t present = n;
-    TALLY_ROLL
-    for (int32_t turn = 0; turn < TALLY_N(quarter_turns); turn++) {
-        TALLY_N(fill_quarter)(columns, x, n, turn);
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) {
-            if (turn == 0)
-                first[v] = columns[v];
-            else
-                columns[v] = TALLY_N(combine)(first[v], columns[v]);
-        }
     }
     const TALLY_N(column) column = TALLY_N(fold_lanes)(columns, TALLY_N(quarter));
     if (TALLY_MAY_SKIP) {

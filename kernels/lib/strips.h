@@ -76,7 +76,7 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
             if (i == 0 || (uint32_t)span.at - TALLY_N(end_of)(tile, i - 1) <= 2) TALLY_N(mark)(borders, before + span.at); /* the one before does not */
             list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* as put_in_list does, for which there is no register left */
         } else if (is_there && TALLY_N(is_plain)(work))
-            saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(work, tile->opening, i), tile->x + span.at, span.n);
+            saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at, span.n);
         else
             *is_none |= is_there; /* put_result is too much to have it here */
         *count += __builtin_popcount(some);

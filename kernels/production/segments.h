@@ -39,23 +39,27 @@
 
 /* ---- results ---- */
 
-/* Writes the result of segment s to its place; gives what is to be told of it. */
-TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *place, int64_t s, TALLY_N(node) node) {
+/* Where results from segment s on lie. */
+TALLY_FN char *TALLY_N(results_from)(const tally_work *work, int64_t s) { return (char *)work->result + s * work->cut.result_stride; }
+/* The place of one of `size` bytes, i behind those, where results lie side by side. */
+TALLY_FN void *TALLY_N(place_of)(char *results, int32_t i, const int32_t size) { return results + (uint64_t)(uint32_t)i * (uint32_t)size; }
+/* Writes the result of segment s + i; those from s on lie at `results`. Gives what is to be told of it. */
+TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *results, int64_t s, int32_t i, TALLY_N(node) node) {
 #ifdef TALLY_PLAIN
-    if (TALLY_N(is_put_plainly)(work, place, node)) return 0; /* as a rule */
+    if (TALLY_N(is_put_plainly)(work, TALLY_N(place_of)(results, i, (int32_t)sizeof(TALLY_PLAIN)), node)) return 0; /* as a rule */
 #endif
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
-        *(float *)(void *)place = narrow;
+        *(float *)TALLY_N(place_of)(results, i, 4) = narrow;
     else
 #endif
         if (work->cut.are_packed)
-        *(TALLY_N(result) *)(void *)place = result;
+        *(TALLY_N(result) *)TALLY_N(place_of)(results, i, (int32_t)sizeof result) = result;
     else {
-        volatile uint8_t *to = (volatile uint8_t *)place;
+        volatile uint8_t *to = (volatile uint8_t *)results + i * work->cut.result_stride;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
@@ -65,7 +69,8 @@ TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *place, int64_t s,
         for (int32_t b = 0; b < (int32_t)sizeof result; b++)
             if (b < size) to[b] = bytes[b];
     }
-    if ((saw & TALLY_SAW_UNSURE) != 0) tally_or32((int32_t *)work->cut.unsure + s / 32, (int32_t)((uint32_t)1 << s % 32));
+    if ((saw & TALLY_SAW_UNSURE) != 0)
+        tally_or32((int32_t *)work->cut.unsure + (s + i) / 32, (int32_t)((uint32_t)1 << (s + i) % 32));
     return saw;
 }
 
@@ -103,6 +108,7 @@ typedef struct TALLY_N(waiting) {
 enum { TALLY_N(edge_runs) = 2 };
 /* What the warp that brings tiles has found about one, for the team: first what this asks of every tile. */
 typedef struct TALLY_N(opening) {
+    int32_t round;               /* which one of the block's it is: here, so that the team needs no register for it */
     int32_t is_ready, is_dense;  /* all comes as it is taken; values of x lie side by side */
     int32_t values, own;         /* values; segments that begin and end in it */
     int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
@@ -119,7 +125,6 @@ typedef struct TALLY_N(opening) {
 
 typedef struct TALLY_N(shared) {
     int32_t is_none;       /* there is no tile any more, and no opening */
-    int32_t round;         /* which one of the block's it is: here, so that the team needs no register for it */
     tally_gate come, left; /* it has been copied; the team's warps are done with it */
 #ifdef TALLY_IS_SORTED
     TALLY_N(waiting) waiting;
@@ -167,6 +172,7 @@ typedef struct TALLY_N(all_shared) {
 /* The round-th tile of a block goes where the one `rooms` before it was, which is 1 or 2, and there it is the phase-th. */
 TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & (cut->rooms - 1); }
 TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> (cut->rooms - 1); }
+TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) { return &all->of[TALLY_N(room_of)(cut, round)]; }
 TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) { return &all->openings[round & (2 * TALLY_MOST_ROOMS - 1)]; }
 
 typedef struct TALLY_N(tile) {
@@ -199,10 +205,9 @@ TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, in
     return span;
 }
 
-/* Where the result of segment i of the tile's belongs; and writes it there, and gives what is to be told of it. */
-TALLY_FN char *TALLY_N(place_of)(const tally_work *work, const TALLY_N(opening) *o, int32_t i) { return o->results + i * work->cut.result_stride; }
+/* Writes the result of segment i of the tile's, and gives what is to be told of it. */
 TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, const TALLY_N(opening) *o, int32_t i, TALLY_N(node) node) {
-    return TALLY_N(put_at)(work, TALLY_N(place_of)(work, o, i), o->from.segment + i, node);
+    return TALLY_N(put_at)(work, o->results, o->from.segment, i, node);
 }
 
 /* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis. Whether the values of one lie apart;
@@ -248,7 +253,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
     const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)begun + 1), 0};
-    o->results = (char *)work->result + from.segment * cut->result_stride;
+    o->results = TALLY_N(results_from)(work, from.segment);
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;
@@ -349,13 +354,13 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
         const uint32_t tile = tally_arrive(cut->next, UINT32_MAX);
         const int32_t is_none = tile >= (uint64_t)cut->tiles;
         TALLY_N(opening) *const opening = TALLY_N(opening_of)(all, round);
-        TALLY_N(shared) *const its = &all->of[here];
+        TALLY_N(shared) *const its = TALLY_N(shared_of)(cut, all, round);
         if (!is_none) TALLY_N(open_tile)(work, tile, opening);
         if (phase > 0) tally_pass_gate(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0) tally_pass_gate(&all->of[TALLY_N(room_of)(cut, round - 1)].come, TALLY_N(phase_of)(cut, round - 1));
+        if (round > 0) tally_pass_gate(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
         its->is_none = is_none;
-        its->round = round;
+        opening->round = round;
         if (is_none) {
             tally_reach_gate(&its->come);
             return;
@@ -401,7 +406,7 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 #include "lib/own_segments.h"
 
 /* A tile's segments, by the team; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *shared, const TALLY_N(opening) *opening, char *room) {
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, const TALLY_N(opening) *opening, char *room) {
     int32_t saw = 0;
     TALLY_N(tile) tile;
     TALLY_ROLLED
@@ -415,28 +420,27 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
         break;
 #endif
     }
-    const int32_t done = TALLY_N(put_leaves)(work, &tile, shared);
-    if (done == TALLY_N(done_all)) return saw;
+    if (TALLY_N(put_leaves)(work, &tile, all)) return saw;
 #ifdef TALLY_IS_SORTED
-    return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), &shared->waiting, all->list);
+    return saw | TALLY_N(take_own)(work, &tile, &TALLY_N(shared_of)(&work->cut, all, opening->round)->waiting, all->list);
 #else
-    return saw | TALLY_N(take_own)(work, &tile, done == TALLY_N(done_long), all->list + TALLY_N(most_listed) * tally_warp());
+    return saw | TALLY_N(take_own)(work, &tile, all->list + TALLY_N(most_listed) * tally_warp());
 #endif
 }
 TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
     for (int32_t round = 0, next;; round = next) {
-        const int32_t here = TALLY_N(room_of)(&work->cut, round);
-        TALLY_N(shared) *const its = &shared->of[here];
+        TALLY_N(shared) *const its = TALLY_N(shared_of)(&work->cut, shared, round);
+        const TALLY_N(opening) *const opening = TALLY_N(opening_of)(shared, round);
         tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = TALLY_N(take_tile)(work, shared, its, TALLY_N(opening_of)(shared, round), rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        const int32_t saw = TALLY_N(take_tile)(work, shared, opening, rooms + TALLY_N(room_of)(&work->cut, round) * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
         if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
-        next = its->round + 1;
+        next = opening->round + 1;
         tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not meet */
-        tally_reach_gate(&its->left);
+        tally_reach_gate(&TALLY_N(shared_of)(&work->cut, shared, next - 1)->left);
     }
 }
 
@@ -480,7 +484,7 @@ TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_o
     TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t saw = 0;
     if (!TALLY_N(climb)(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) saw = TALLY_N(put_at)(work, (char *)work->result + group->s * cut->result_stride, group->s, node);
+    if (tally_lane() == 0) saw = TALLY_N(put_at)(work, TALLY_N(results_from)(work, group->s), group->s, 0, node);
     TALLY_N(tell)(work, saw);
 }
 
