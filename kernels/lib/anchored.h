@@ -49,7 +49,7 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
             const double v = TALLY_N(term_of)(x[i]), part = (v + anchor) - anchor, rest = v - part, of_rest = (rest + second) - second;
             sum += k == 0 ? part : k == 1 ? of_rest : rest - of_rest;
         }
-        all.p[k] = TALLY_N(sum_of_lanes)(sum);
+        all.p[k] = TALLY_N(sum_of_lanes)(sum, TALLY_WARP);
     }
     all.lost = last == TALLY_N(too_large) || !TALLY_N(holds)(range, next, log2_n);
     return all;

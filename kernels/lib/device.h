@@ -9,6 +9,7 @@
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
  *     tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it anew, and keeps no registers for it till here
+ *                                 (tally_lane() is so, too, with TALLY_LANE_AGAIN, which a kernel's text may define before anything else)
  *     TALLY_SHARED_ROOM(name, bytes)   a `char *name` to so much more of it, at a multiple of 128, which the launch gives
  *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
  *     tally_team_barrier(threads) the same for its first so many, whole warps; of one kernel always as many
@@ -82,7 +83,15 @@ TALLY_FN int32_t tally_thread_again(void) {
 TALLY_FN int32_t tally_threads(void) { return (int32_t)blockDim.x; }
 TALLY_FN int32_t tally_block(void) { return (int32_t)blockIdx.x; }
 TALLY_FN int32_t tally_blocks(void) { return (int32_t)gridDim.x; }
+#ifdef TALLY_LANE_AGAIN
+TALLY_FN int32_t tally_lane(void) {
+    int32_t lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+#else
 TALLY_FN int32_t tally_lane(void) { return (int32_t)(threadIdx.x % TALLY_WARP); }
+#endif
 TALLY_FN int32_t tally_warp(void) { return (int32_t)(threadIdx.x / TALLY_WARP); }
 TALLY_FN void tally_barrier(void) { __syncthreads(); }
 TALLY_FN void tally_team_barrier(int32_t threads) { asm volatile("barrier.cta.sync.aligned 1, %0;" ::"r"(threads) : "memory"); }

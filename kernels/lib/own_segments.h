@@ -55,7 +55,7 @@ TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *til
         if (strips != 0) {
             node = TALLY_N(nothing)();
             node.n = left;
-            node.sum = TALLY_N(sum_by_warp)(work, o, strips, at, left);
+            node.sum = TALLY_N(sum_by_lanes)(work, o, strips, at, left, TALLY_WARP);
         } else
 #else
         (void)strips;
@@ -91,7 +91,7 @@ TALLY_FN TALLY_N(runs) TALLY_N(runs_of_edges)(const TALLY_N(opening) *o) {
 /* Whether the tile has so few segments that those of several leaves go leaf by leaf, too. */
 TALLY_FN int32_t TALLY_N(are_few)(const TALLY_N(tile) *tile) { return tile->own <= TALLY_WARP - TALLY_N(edge_runs); }
 /* Leaves of runs over edges, and of these, which are closed at once: other warps need not wait for those that close them. True: nothing else is left. */
-TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(all_shared) *all) {
+TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(node) *leaves) {
     const int32_t own = tally_lane() - TALLY_N(edge_runs);
     TALLY_N(runs) mine = TALLY_N(runs_of_edges)(tile->opening);
     if (TALLY_N(are_few)(tile)) {
@@ -101,7 +101,6 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
     if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
     mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
-    TALLY_N(node) *const leaves = TALLY_N(shared_of)(&work->cut, all, tile->opening->round)->leaves;
     TALLY_N(put_runs)(work, tile, mine, leaves, 0);
     if (some == 0) return tile->own == 0; /* the same in all warps */
     tally_team_barrier(TALLY_TEAM);

@@ -185,8 +185,9 @@ TALLY_FN int32_t TALLY_N(is_put_plainly)(const tally_work *work, void *place, TA
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)sum;
     return 1;
 }
-TALLY_FN double TALLY_N(sum_of_lanes)(double sum) {
-    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
+/* Of `lanes` lanes side by side, a power of two. */
+TALLY_FN double TALLY_N(sum_of_lanes)(double sum, int32_t lanes) {
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
 }
 #endif
@@ -198,8 +199,8 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
     TALLY_N(two) sum = {-0.0, -0.0};
     TALLY_ROLLED
     for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) TALLY_N(put_in_two)(&sum, TALLY_N(term_of)(x[i]), tally_anchor(last));
-    TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(sum.above));
-    all.p[1] = TALLY_N(sum_of_lanes)(sum.below);
+    TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(sum.above, TALLY_WARP));
+    all.p[1] = TALLY_N(sum_of_lanes)(sum.below, TALLY_WARP);
     all.lost = !TALLY_N(holds)(range, last, log2_n);
     return all;
 }

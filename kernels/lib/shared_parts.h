@@ -108,7 +108,7 @@ TALLY_FN void TALLY_N(fold_alone)(TALLY_N(folded) *folded, const TALLY_T *x, int
 TALLY_FN void TALLY_N(meet_lanes)(TALLY_N(folded) *folded, int32_t lanes, const int32_t look) {
 #ifdef TALLY_IS_NARROW_SUM
     if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
-        folded->column.sum = TALLY_N(sum_of_lanes)(folded->column.sum);
+        folded->column.sum = TALLY_N(sum_of_lanes)(folded->column.sum, TALLY_WARP);
         folded->column.most = tally_warp_max(folded->column.most);
         folded->column.least = tally_warp_min(folded->column.least);
         return;

@@ -164,33 +164,57 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, const TALLY_N(o
     if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, o->from.value + at, o->from.value + at + n, 1)) all = TALLY_OF(-0.0);
     return all;
 }
-/* By a warp, for all of its lanes; of lanes' sums that are too far apart for one f64 each part has its own sum, as in run_in_more. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_by_warp)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
-    const int32_t begin = strips->before + at, end = begin + n;
-    const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
+/* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes' sums are too far apart for one f64 each
+ * part has its own sum, as in run_in_more. */
+TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n, int32_t lanes) {
+    const int32_t begin = strips->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
+    const int32_t first = TALLY_N(strip_of)(begin), last = n > 0 ? TALLY_N(strip_of)(end - 1) : -1;
     TALLY_N(strip_sum) sum = TALLY_N(no_strip_sum)();
     TALLY_ROLLED
-    for (int32_t strip = first + tally_lane(); strip <= last; strip += TALLY_WARP) {
+    for (int32_t strip = first + sub; strip <= last; strip += lanes) {
         const int32_t here = strip * TALLY_N(strip), to = end - here < TALLY_N(strip) ? end - here : TALLY_N(strip);
         TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, strip, to), 1);
         if (begin > here) TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, strip, begin - here), -1);
     }
     TALLY_EXPAND all = TALLY_N(parts_of)(sum);
 #ifndef TALLY_IS_ANCHORED
-    const int32_t log2_n = TALLY_N(log2_of)(n);
+    const int32_t log2_n = TALLY_N(log2_of)(n > 0 ? n : 1);
     if (!TALLY_N(meet_exactly)(strips, log2_n)) {
         const double anchor = tally_anchor(TALLY_N(last_bit)(TALLY_N(high_of)(strips->range), log2_n)), above = (sum + anchor) - anchor;
         all.p[1] = sum - above;
         all.p[0] = above;
     }
 #endif
-    if (tally_any(all.p[1] != 0)) all.p[1] = TALLY_N(sum_of_lanes)(all.p[1]);
-    all.p[0] = TALLY_N(sum_of_lanes)(all.p[0]);
-    if (all.p[0] == 0 && all.p[1] == 0) {
-        const int32_t are_all = TALLY_N(are_minus_zero)(work, o->from.value + at + tally_lane(), o->from.value + at + n, TALLY_WARP);
-        all = TALLY_OF(tally_any(!are_all) ? 0 : -0.0);
+    if (tally_any(all.p[1] != 0)) all.p[1] = TALLY_N(sum_of_lanes)(all.p[1], lanes);
+    all.p[0] = TALLY_N(sum_of_lanes)(all.p[0], lanes);
+    const int32_t is_zero = all.p[0] == 0 && all.p[1] == 0;
+    if (tally_any(n > 0 && is_zero)) {
+        const uint32_t others = tally_ballot(!TALLY_N(are_minus_zero)(work, o->from.value + at + sub, o->from.value + at + n, lanes));
+        const int32_t has_others = (others >> (tally_lane() - sub) & (uint32_t)(((uint64_t)1 << lanes) - 1)) != 0;
+        if (is_zero) all = TALLY_OF(has_others ? 0 : -0.0);
     }
     return all;
+}
+/* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: a quarter of a warp for each of up to four, or the warp for one. */
+TALLY_FN void TALLY_N(sum_several)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, uint32_t many, TALLY_N(span) span, TALLY_N(node) *node) {
+    TALLY_ROLLED
+    while (many != 0) {
+        const int32_t log_lanes = (many & (many - 1)) == 0 ? 5 : 3, lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
+        const int32_t rank = __builtin_popcount(many & (((uint32_t)1 << tally_lane()) - 1)), is_mine = (many >> tally_lane() & 1) != 0 && rank < TALLY_WARP >> log_lanes;
+        uint32_t left = many;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 3; k++) left = k < group ? left & (left - 1) : left;
+        const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const TALLY_EXPAND sum = TALLY_N(sum_by_lanes)(work, o, strips, at, left == 0 ? 0 : n, lanes);
+        const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
+        const int64_t above = tally_of_lane64(tally_bits_f64(sum.p[0]), there), below = tally_of_lane64(tally_bits_f64(sum.p[1]), there);
+        if (is_mine) {
+            node->sum = TALLY_OF(tally_from_bits_f64(above));
+            node->sum.p[1] = tally_from_bits_f64(below);
+        }
+        many &= ~tally_ballot(is_mine);
+    }
 }
 
 /* The listed segments of this warp. Gives what was seen. */
@@ -205,12 +229,7 @@ TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) 
         TALLY_N(node) mine = TALLY_N(nothing)();
         mine.n = span.n;
         if (span.n > 2 && span.n <= alone) mine.sum = TALLY_N(sum_alone)(work, o, strips, span.at, span.n);
-        for (uint32_t many = tally_ballot(span.n > alone); many != 0; many &= many - 1) {
-            const int32_t from = __builtin_ffs((int32_t)many) - 1;
-            const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
-            const TALLY_EXPAND sum = TALLY_N(sum_by_warp)(work, o, strips, at, n);
-            if (tally_lane() == from) mine.sum = sum;
-        }
+        TALLY_N(sum_several)(work, o, strips, tally_ballot(span.n > alone), span, &mine);
         if (!is_there) continue;
         saw |= TALLY_N(put_result)(work, o, i, mine);
     }

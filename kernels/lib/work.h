@@ -61,7 +61,7 @@ typedef struct tally_cut_work {
     int64_t cells;         /* leaves that there can be, and one */
     int64_t result_stride; /* bytes from one result to the next */
     int32_t are_packed;    /* results lie side by side, each at a multiple of what its size is one of */
-    int32_t rooms;         /* tiles that a block has in shared memory, 1 or 2 */
+    int32_t log_rooms;     /* of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;        /* the first tile that no block has taken, behind the counters */
     uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
     int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read */

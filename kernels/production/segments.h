@@ -4,6 +4,7 @@
  * memory, the next while the others, the team, take the segments that are the tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and
  * Khailany, "CudaDMA", 2011). Of a segment that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
  * combines them: no block waits for another. What the cut says is checked as it is used. No include guard: included once for each type. */
+#define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK /* an exact operator */
@@ -108,7 +109,6 @@ typedef struct TALLY_N(waiting) {
 enum { TALLY_N(edge_runs) = 2 };
 /* What the warp that brings tiles has found about one, for the team: first what this asks of every tile. */
 typedef struct TALLY_N(opening) {
-    int32_t round;               /* which one of the block's it is: here, so that the team needs no register for it */
     int32_t is_ready, is_dense;  /* all comes as it is taken; values of x lie side by side */
     int32_t values, own;         /* values; segments that begin and end in it */
     int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
@@ -125,6 +125,7 @@ typedef struct TALLY_N(opening) {
 
 typedef struct TALLY_N(shared) {
     int32_t is_none;       /* there is no tile any more, and no opening */
+    int32_t round;         /* which one of the block's it is: here, so that the team needs no register for it */
     tally_gate come, left; /* it has been copied; the team's warps are done with it */
 #ifdef TALLY_IS_SORTED
     TALLY_N(waiting) waiting;
@@ -170,8 +171,8 @@ typedef struct TALLY_N(all_shared) {
 #endif
 } TALLY_N(all_shared);
 /* The round-th tile of a block goes where the one `rooms` before it was, which is 1 or 2, and there it is the phase-th. */
-TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & (cut->rooms - 1); }
-TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> (cut->rooms - 1); }
+TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & cut->log_rooms; }
+TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> cut->log_rooms; }
 TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) { return &all->of[TALLY_N(room_of)(cut, round)]; }
 TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) { return &all->openings[round & (2 * TALLY_MOST_ROOMS - 1)]; }
 
@@ -360,7 +361,7 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
         if (round > 0) tally_pass_gate(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
         its->is_none = is_none;
-        opening->round = round;
+        its->round = round;
         if (is_none) {
             tally_reach_gate(&its->come);
             return;
@@ -406,7 +407,7 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 #include "lib/own_segments.h"
 
 /* A tile's segments, by the team; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, const TALLY_N(opening) *opening, char *room) {
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its, const TALLY_N(opening) *opening, char *room) {
     int32_t saw = 0;
     TALLY_N(tile) tile;
     TALLY_ROLLED
@@ -420,9 +421,9 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
         break;
 #endif
     }
-    if (TALLY_N(put_leaves)(work, &tile, all)) return saw;
+    if (TALLY_N(put_leaves)(work, &tile, its->leaves)) return saw;
 #ifdef TALLY_IS_SORTED
-    return saw | TALLY_N(take_own)(work, &tile, &TALLY_N(shared_of)(&work->cut, all, opening->round)->waiting, all->list);
+    return saw | TALLY_N(take_own)(work, &tile, &its->waiting, all->list);
 #else
     return saw | TALLY_N(take_own)(work, &tile, all->list + TALLY_N(most_listed) * tally_warp());
 #endif
@@ -433,20 +434,20 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
         const TALLY_N(opening) *const opening = TALLY_N(opening_of)(shared, round);
         tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = TALLY_N(take_tile)(work, shared, opening, rooms + TALLY_N(room_of)(&work->cut, round) * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        const int32_t saw = TALLY_N(take_tile)(work, shared, its, opening, rooms + TALLY_N(room_of)(&work->cut, round) * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
         if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
-        next = opening->round + 1;
+        next = its->round + 1;
         tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not meet */
-        tally_reach_gate(&TALLY_N(shared_of)(&work->cut, shared, next - 1)->left);
+        tally_reach_gate(&its->left);
     }
 }
 
 TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(TALLY_N(all_shared), shared);
-    TALLY_SHARED_ROOM(rooms, work.cut.rooms * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+    TALLY_SHARED_ROOM(rooms, TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS) << work.cut.log_rooms);
     if (tally_warp() < TALLY_MOST_ROOMS) {
 #ifdef TALLY_IS_SORTED
         TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);

@@ -102,7 +102,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
     cut->next = PLACE(next);
-    cut->rooms = c->gpu->rooms;
+    cut->log_rooms = c->gpu->rooms - 1; /* of 1 or 2 */
     cut->unsure = PLACE(unsure);
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
