@@ -15,18 +15,19 @@ TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
 
 /* A warp's first segment of each turn is TALLY_TEAM behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
  * one by one. */
+#define TALLY_FEW_OWN (TALLY_TEAM / 2)
 typedef struct TALLY_N(turns) {
     int32_t first, apart;
 } TALLY_N(turns);
 TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
     const TALLY_N(turns) few = {tally_warp(), TALLY_TEAM_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
-    return own <= TALLY_TEAM / 2 ? few : many;
+    return own <= TALLY_FEW_OWN ? few : many;
 }
 
 /* Puts the lanes' i, if they are wanted, behind the `count` that the warp has in its list. */
-TALLY_FN void TALLY_N(put_in_list)(uint16_t *list, int32_t *count, int32_t is_wanted, int32_t i) {
+TALLY_FN void TALLY_N(put_in_list)(uint16_t *list, int32_t *count, int32_t is_wanted, int32_t i, int32_t lane) {
     const uint32_t wanted = tally_ballot(is_wanted);
-    if (is_wanted) list[*count + __builtin_popcount(wanted & (((uint32_t)1 << tally_lane()) - 1))] = (uint16_t)i;
+    if (is_wanted) list[*count + __builtin_popcount(wanted & (((uint32_t)1 << lane) - 1))] = (uint16_t)i;
     *count += __builtin_popcount(wanted);
 }
 
@@ -214,28 +215,31 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
 /* ---- segments that have waited ---- */
 
 #ifdef TALLY_BY_LANES
-/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. Or i of each of TALLY_WARP lanes, where no list is. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count, int32_t i) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
-    const int32_t mine = tally_lane() >> log_lanes, is_there = mine < count, segment = is_there ? listed[mine] : 0;
-    const TALLY_N(span) span = TALLY_N(span_of)(tile, segment, is_there);
+    const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count;
+    if (listed != 0) i = is_there ? listed[mine] : 0;
+    const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
     const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, span.at, span.n, lanes, 0);
-    return is_there && (tally_lane() & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening, segment, node) : 0;
+    return is_there && (lane & (lanes - 1)) == 0 ? TALLY_N(put_result)(work, tile->opening, i, node) : 0;
 }
 #else
 /* Segments that it takes for a thread for each to pay. */
 #define TALLY_COLUMNS_PAY 8
 
-/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
+/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. Or i of each of TALLY_WARP lanes, where no list is. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count, int32_t i) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t saw = 0;
+    (void)i;
 #ifdef TALLY_COLUMN_MOST
     if (sizeof(TALLY_N(column)) <= TALLY_COLUMN_MOST && count > TALLY_COLUMNS_PAY) {
-        int32_t segment = lane < count ? listed[lane] : 0;
-        TALLY_N(span) span = TALLY_N(span_of)(tile, segment, lane < count);
+        const int32_t is_there = lane < count;
+        if (listed != 0) i = is_there ? listed[lane] : 0;
+        TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
         TALLY_N(node) node = TALLY_N(columns_node)(tile->x + span.at, tile->y + span.at, span.n);
-        return lane < count ? TALLY_N(put_result)(work, tile->opening, segment, node) : 0;
+        return is_there ? TALLY_N(put_result)(work, tile->opening, i, node) : 0;
     }
 #endif
     TALLY_ROLLED
@@ -248,6 +252,14 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
     return saw;
 }
 #undef TALLY_COLUMNS_PAY
+#endif
+/* Whether a lane of each may take the lanes' own. */
+#if defined(TALLY_BY_LANES)
+#define TALLY_LIST_IS_SPARED 1
+#elif defined(TALLY_COLUMN_MOST)
+#define TALLY_LIST_IS_SPARED (sizeof(TALLY_N(column)) <= TALLY_COLUMN_MOST)
+#else
+#define TALLY_LIST_IS_SPARED 0
 #endif
 
 #ifdef TALLY_BY_QUARTERS
@@ -289,7 +301,7 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
     if (k >= longs) k = longs + tally_warp() * many;
     while (k < count) {
         const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
-        saw |= TALLY_N(take_listed)(work, tile, listed + k, end - k < most ? end - k : most);
+        saw |= TALLY_N(take_listed)(work, tile, listed + k, end - k < most ? end - k : most, 0);
         k += TALLY_TEAM_WARPS * most;
         if (are_long && k >= longs) k = longs + tally_warp() * many;
     }
@@ -345,46 +357,56 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     return saw | TALLY_N(take_waiting)(work, tile, waiting, list);
 }
 #else
-/* The lanes' segments i, whatever they are, but for those that wait: of up to 64 values in `list`, and of more in `longs`. */
-TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, uint16_t *list, int32_t *listed, int32_t *longs) {
+/* What a warp has listed: segments of up to 64 values, and of more. */
+typedef struct TALLY_N(lists) {
+    uint16_t *list, *longs;
+    int32_t listed, many; /* of each */
+} TALLY_N(lists);
+
+/* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed, so that the list is spared. */
+TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t lane, TALLY_N(lists) *lists, int32_t *saw) {
     const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
-    int32_t saw = span.saw;
-    if (is_there && span.n <= TALLY_N(alone_most)) saw |= TALLY_N(take_alone)(work, tile, i, span);
-    if (!tally_any(span.n > TALLY_N(alone_most))) return saw;
+    *saw |= span.saw;
+    if (is_there && span.n <= TALLY_N(alone_most)) *saw |= TALLY_N(take_alone)(work, tile, i, span);
+    if (!tally_any(span.n > TALLY_N(alone_most))) return 0;
+    const int32_t waits = span.n > TALLY_N(alone_most) && span.n <= TALLY_DEVICE_SMALL;
     const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(span.n > TALLY_DEVICE_LEAF && TALLY_N(are_few)(tile));
+    if (TALLY_LIST_IS_SPARED && lists->listed == 0 && tile->own > TALLY_FEW_OWN && !tally_any(!waits)) return 1;
+    TALLY_N(put_in_list)(lists->list, &lists->listed, waits, i, lane);
     const uint32_t many = tally_ballot(is_long);
-    TALLY_N(put_in_list)(list, listed, span.n > TALLY_N(alone_most) && span.n <= TALLY_DEVICE_SMALL, i);
-    if (many == 0) return saw;
+    if (many == 0) return 0;
 #ifdef TALLY_BY_QUARTERS
-    TALLY_N(put_in_list)(list + TALLY_N(most_waiting), longs, is_long && *longs + TALLY_WARP <= TALLY_N(most_longs), i);
-    if (*longs + TALLY_WARP > TALLY_N(most_longs)) saw |= TALLY_SAW_BAD_CUT;
-    return saw;
+    TALLY_N(put_in_list)(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= TALLY_N(most_longs), i, lane);
+    if (lists->many + TALLY_WARP > TALLY_N(most_longs)) *saw |= TALLY_SAW_BAD_CUT;
 #else
-    (void)longs;
-    return saw | TALLY_N(take_long)(work, tile, i, span, many);
+    *saw |= TALLY_N(take_long)(work, tile, i, span, many);
 #endif
+    return 0;
 }
 /* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp waits for another. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, uint16_t *list) {
     const int32_t own = tile->own, lane = tally_lane();
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    int32_t saw = 0, listed = 0, longs = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
+    TALLY_N(lists) lists = {list, list + TALLY_N(most_waiting), 0, 0};
+    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+        const int32_t i = first + lane * turns.apart, least = own - first > TALLY_TEAM ? TALLY_WARP : 1;
+        int32_t is_spared = 0;
         may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
-        if (!may_be_few) saw |= TALLY_N(take_turn)(work, tile, first + lane * turns.apart, list, &listed, &longs);
-        const int32_t least = own - first > TALLY_TEAM ? TALLY_WARP : 1;
-        while (listed >= least) {
-            const int32_t count = listed < TALLY_WARP ? listed : TALLY_WARP;
-            listed -= count;
+        if (!may_be_few) is_spared = TALLY_N(take_turn)(work, tile, i, lane, &lists, &saw);
+        while (is_spared || lists.listed >= least) {
+            const int32_t count = is_spared || lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
+            if (!is_spared) lists.listed -= count;
             tally_warp_barrier();
-            saw |= TALLY_N(take_listed)(work, tile, list + listed, count);
+            saw |= TALLY_N(take_listed)(work, tile, is_spared ? 0 : list + lists.listed, count, i);
             tally_warp_barrier();
+            is_spared = 0;
         }
     }
 #ifdef TALLY_BY_QUARTERS
     tally_warp_barrier();
-    for (int32_t k = 0; k < longs; k += TALLY_WARP / TALLY_N(quarter)) saw |= TALLY_N(take_quarters)(work, tile, list + TALLY_N(most_waiting) + k, longs - k);
+    for (int32_t k = 0; k < lists.many; k += TALLY_WARP / TALLY_N(quarter)) saw |= TALLY_N(take_quarters)(work, tile, lists.longs + k, lists.many - k);
     tally_warp_barrier();
 #endif
     return saw;
