@@ -83,7 +83,8 @@ static tally_status launch(run *r, int64_t blocks) {
     r->work.nodes = address(track->elements[r->turn]);
     r->work.result = r->row->owners ? address(track->element_owners[r->turn]) : NULL;
     r->lap->blocks[r->lap->launches++] = (int)blocks;
-    TRY_DRIVER(track, launch(r->runner->function, (unsigned)blocks, 1, 1, (unsigned)r->threads, 1, 1, 0, NULL, parameters, NULL), "run a kernel");
+    const tally__cu_launch how = {(unsigned)blocks, 1, 1, (unsigned)r->threads, 1, 1, 0, NULL, NULL, 0};
+    TRY_DRIVER(track, launch(&how, r->runner->function, parameters, NULL), "run a kernel");
     /* What it leaves is the next one's input. */
     r->work.x = r->work.y = r->work.nodes;
     r->work.saw = r->work.result;

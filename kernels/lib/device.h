@@ -30,6 +30,8 @@
  *     tally_put16(p, quad)        to memory, at an aligned address
  *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
  *     tally_copied()              the copies that this thread began are done
+ *     tally_let_next_start()      a kernel that is started early behind this one may start, once all blocks have said so or ended
+ *     tally_await_before()        of a kernel that was: the one before it has ended, and is seen; each block asks before it reads what others wrote
  *     tally_look32(p)             32 bits that others may be writing; old, perhaps
  *     tally_make_gate(gate, arrivals)  tally_reach_gate(gate)  tally_pass_gate(gate, phase)
  *                                 a tally_gate in shared memory, made by one thread before a barrier. A phase ends, the first is 0, when so many
@@ -166,6 +168,13 @@ TALLY_FN void tally_copied(void) { asm volatile("cp.async.wait_all;" ::: "memory
 #else
 TALLY_FN void tally_copy16(void *to, const char *p) { *(uint4 *)to = *(const uint4 *)p; }
 TALLY_FN void tally_copied(void) {}
+#endif
+#if __CUDA_ARCH__ >= 900
+TALLY_FN void tally_let_next_start(void) { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+TALLY_FN void tally_await_before(void) { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+#else
+TALLY_FN void tally_let_next_start(void) {}
+TALLY_FN void tally_await_before(void) {}
 #endif
 #if __CUDA_ARCH__ >= 900
 #define TALLY_HAS_BULK 1

@@ -392,9 +392,9 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
     for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
         const int32_t i = first + lane * turns.apart, least = own - first > TALLY_TEAM ? TALLY_WARP : 1;
-        int32_t is_spared = 0;
         may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
-        if (!may_be_few) is_spared = TALLY_N(take_turn)(work, tile, i, lane, &lists, &saw);
+        if (may_be_few) continue; /* and nothing is listed */
+        int32_t is_spared = TALLY_N(take_turn)(work, tile, i, lane, &lists, &saw);
         while (is_spared || lists.listed >= least) {
             const int32_t count = is_spared || lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
             if (!is_spared) lists.listed -= count;

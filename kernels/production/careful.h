@@ -51,6 +51,7 @@ typedef struct TALLY_N(marks) {
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(careful_, TALLY_KERNEL)), 1) {
     TALLY_SHARED(TALLY_N(shared), shared);
     TALLY_SHARED(TALLY_N(marks), marks);
+    tally_await_before();
     int64_t words = (work.cut.count + 31) / 32, step = (int64_t)tally_blocks() * TALLY_N(words_together);
     int32_t saw = *work.saw; /* no kernel of the call writes it any more */
     if ((saw & TALLY_SAW_UNSURE) == 0 || (saw & TALLY_SAW_BAD_CUT) != 0) return;

@@ -480,6 +480,7 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
 /* A thread for each edge: those of a block lie between two that warps have narrowed down. Clears what tiles count on. */
 TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
+    tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
     const int64_t position = i * TALLY_TILE_BYTES;

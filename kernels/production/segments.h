@@ -462,7 +462,9 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = shared->in_strips.count = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
+    tally_let_next_start();
     tally_barrier();
+    tally_await_before();
     if (tally_warp() < TALLY_TEAM_WARPS)
         TALLY_N(take_tiles)(&work, shared, rooms);
     else if (tally_lane() == 0)
@@ -501,6 +503,8 @@ TALLY_FN void TALLY_N(close_groups)(const tally_work *work, int32_t is_there, TA
 
 /* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments have any. */
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
+    tally_let_next_start();
+    tally_await_before();
     const tally_cut_work *cut = &work.cut;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
     TALLY_N(group_of_leaves) before = {0, 0, 0, 0}, behind = before;

@@ -109,18 +109,22 @@ void tally__call_close(tally__call *call) {
     tally__gpu_leave(call->gpu);
 }
 
-static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t room, const tally_work *work) {
+/* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
+static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t room, tally__start start,
+                           const tally_work *work) {
     const tally__driver *driver = call->gpu->driver;
+    const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1};
+    const bool is_early = start == TALLY_START_EARLY && call->gpu->sm >= 90 && !call->scratch.is_captured;
+    const tally__cu_launch how = {.grid_x = (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)room, call->stream, &overlaps, is_early ? 1 : 0};
     tally_work own = *work;
     void *parameters[] = {&own};
-    return tally__gpu_check(
-        driver, driver->launch(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)room, call->stream, parameters, NULL), "start a kernel");
+    return tally__gpu_check(driver, driver->launch(&how, function, parameters, NULL), "start a kernel");
 }
-tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, const tally_work *work) {
-    return launch(call, function, blocks, TALLY_THREADS, 0, work);
+tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work) {
+    return launch(call, function, blocks, TALLY_THREADS, 0, start, work);
 }
-tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, const tally_work *work) {
-    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->room, work);
+tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work) {
+    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->room, start, work);
 }
 
 static tally_status check_waits(const tally__call *call) {
@@ -161,7 +165,7 @@ static tally_status convert(const tally__call *call, tally__cu_address room, int
                        .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
     tally__loaded loaded;
     TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
-    return tally__call_launch_resident(call, &loaded, blocks, &work);
+    return tally__call_launch_resident(call, &loaded, blocks, TALLY_START_BEHIND, &work);
 }
 
 /* Results to the host, through a buffer where they are converted. */

@@ -181,7 +181,7 @@ static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t fir
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
-    return tally__call_launch(c, loaded.function, blocks, &work);
+    return tally__call_launch(c, loaded.function, blocks, TALLY_START_BEHIND, &work);
 }
 
 /* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes its own. */

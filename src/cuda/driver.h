@@ -14,6 +14,17 @@ typedef struct CUmod_st *tally__cu_module;
 typedef struct CUfunc_st *tally__cu_function;
 typedef struct CUstream_st *tally__cu_stream; /* what callers know as cudaStream_t and CUstream */
 
+/* How a kernel is started (CUlaunchConfig), and what else is asked for (CUlaunchAttribute). */
+typedef struct tally__cu_launch_attribute {
+    int number, unused, value, room[15];
+} tally__cu_launch_attribute;
+typedef struct tally__cu_launch {
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+    tally__cu_stream stream;
+    const tally__cu_launch_attribute *attributes;
+    unsigned attribute_count;
+} tally__cu_launch;
+
 /*    member             symbol in libcuda                        parameters; each returns a CUresult, 0 for success */
 #define TALLY_DRIVER_CALLS(X)                                                                                                    \
     X(init,              "cuInit",                                (unsigned flags))                                               \
@@ -33,7 +44,7 @@ typedef struct CUstream_st *tally__cu_stream; /* what callers know as cudaStream
     X(function_attribute, "cuFuncGetAttribute",                   (int *value, int attribute, tally__cu_function function))       \
     X(function_set,      "cuFuncSetAttribute",                    (tally__cu_function function, int attribute, int value))        \
     X(resident_blocks,   "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *blocks, tally__cu_function function, int threads, size_t shared_bytes)) \
-    X(launch,            "cuLaunchKernel",                        (tally__cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, tally__cu_stream stream, void **parameters, void **extra)) \
+    X(launch,            "cuLaunchKernelEx",                      (const tally__cu_launch *how, tally__cu_function function, void **parameters, void **extra)) \
     X(allocate,          "cuMemAlloc_v2",                         (tally__cu_address *address, size_t bytes))                     \
     X(release,           "cuMemFree_v2",                          (tally__cu_address address))                                    \
     X(copy_in,           "cuMemcpyHtoDAsync_v2",                  (tally__cu_address to, const void *from, size_t bytes, tally__cu_stream stream)) \
@@ -86,6 +97,7 @@ enum {
     TALLY_CU_POINTER_IS_MANAGED = 8,
     TALLY_CU_POINTER_DEVICE_ORDINAL = 9,
 
+    TALLY_CU_LAUNCH_OVERLAPS = 6, /* a launch attribute, for programmatic dependent launch: it waits for the kernel before it when it asks to */
     TALLY_CU_STREAM_NON_BLOCKING = 1,
     TALLY_CU_CAPTURE_NONE = 0,
     TALLY_CU_CAPTURE_MODE_RELAXED = 2

@@ -176,8 +176,8 @@ _Static_assert((int)TALLY_NODE_BYTES <= (int)HEAD_BYTES, "a node does not fit");
 
 size_t tally__scratch_bytes(size_t node_bytes) { return FIXED_BYTES + node_bytes; }
 
-static tally__scratch lay_out(tally__cu_address memory) {
-    tally__scratch scratch = {memory, memory + HEAD_BYTES, memory + HEAD_BYTES + TALLY_ARRIVALS * 4, memory + FIXED_BYTES};
+static tally__scratch lay_out(tally__cu_address memory, bool is_captured) {
+    tally__scratch scratch = {memory, memory + HEAD_BYTES, memory + HEAD_BYTES + TALLY_ARRIVALS * 4, memory + FIXED_BYTES, is_captured};
     return scratch;
 }
 
@@ -224,7 +224,7 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
             free(entry);
     }
     pthread_mutex_unlock(&lock);
-    *scratch = lay_out(fresh->memory);
+    *scratch = lay_out(fresh->memory, is_captured);
     return status;
 }
 
@@ -261,7 +261,7 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
         } else
             free(entry);
     }
-    if (status == TALLY_OK) *scratch = lay_out(entry->memory);
+    if (status == TALLY_OK) *scratch = lay_out(entry->memory, is_captured);
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -29,6 +29,7 @@ typedef struct tally__scratch {
     tally__cu_address arrivals; /* TALLY_ARRIVALS counters, 0 */
     tally__cu_address sums;     /* TALLY_SUMS_BYTES, of which a node's are 0 */
     tally__cu_address nodes;    /* mailboxes of nodes, 0: the rest */
+    bool is_captured;           /* what uses it goes into a graph */
 } tally__scratch;
 /* Of a spec's reductions of up to `count` values, at most. (cuda.c) */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);

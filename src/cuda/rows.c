@@ -169,7 +169,7 @@ static tally_status launch(const tally__call *call, plan *p) {
         work.y += first * values * work.y_stride;
         work.result = (char *)work.result + first * work.inner * work.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-        TALLY_TRY(tally__call_launch(call, loaded.function, over(p->blocks * work.outer, p->outer), &work));
+        TALLY_TRY(tally__call_launch(call, loaded.function, over(p->blocks * work.outer, p->outer), TALLY_START_BEHIND, &work));
     }
     return TALLY_OK;
 }

@@ -135,15 +135,15 @@ static tally_status prepare(const job *j) {
     if (plan_has_edges(j)) return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     if (j->cut.cut == TALLY_LENGTHS) {
-        TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, &j->work));
     } else if (j->cut.cut == TALLY_OWNERS) {
-        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(owner_blocks(j) + 1, TALLY_TILE_WARPS), &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], owner_blocks(j), &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(owner_blocks(j) + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], owner_blocks(j), TALLY_START_BEHIND, &j->work));
     }
-    TALLY_TRY(tally__call_launch(c, kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), &j->work));
-    return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), &j->work);
+    TALLY_TRY(tally__call_launch(c, kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
+    return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
 }
 
 /* Exact sums in few doubles first; where they are not sure they mark segments for a kernel that is. */
@@ -153,9 +153,9 @@ static tally_status reduce(const job *j) {
     tally__loaded kernels, careful;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_CAREFUL, &careful));
-    TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, &j->work));
-    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), &j->work));
-    return c->spec->exact ? tally__call_launch_resident(c, &careful, careful.resident_blocks, &j->work) : TALLY_OK;
+    TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
+    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY, &j->work));
+    return c->spec->exact ? tally__call_launch_resident(c, &careful, careful.resident_blocks, TALLY_START_EARLY, &j->work) : TALLY_OK;
 }
 
 static tally_status refuse(const job *j) {

@@ -485,9 +485,10 @@ static int check_canaries(const char *name) {
     return TALLY_CU_SUCCESS;
 }
 
-static int launch(tally__cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                  unsigned block_y, unsigned block_z, unsigned shared_bytes, tally__cu_stream stream, void **parameters,
-                  void **extra) {
+static bool is_known(const tally__cu_launch *how) { /* kernels run one after the other: none is early */
+    return how->attribute_count == 0 || (how->attribute_count == 1 && how->attributes->number == TALLY_CU_LAUNCH_OVERLAPS);
+}
+static int launch(const tally__cu_launch *how, tally__cu_function function, void **parameters, void **extra) {
     tally__simt_job job;
     int error;
     LOCKED;
@@ -497,11 +498,11 @@ static int launch(tally__cu_function function, unsigned grid_x, unsigned grid_y,
     }
     REQUIRE(initialized, NOT_INITIALIZED);
     REQUIRE(pushed > 0, INVALID_CONTEXT);
-    REQUIRE(is_function(function) && is_stream(stream), INVALID_HANDLE);
-    REQUIRE(grid_x > 0 && grid_x <= INT32_MAX && grid_y == 1 && grid_z == 1, TALLY_CU_INVALID_VALUE);
-    REQUIRE(block_x > 0 && block_x <= TALLY_SIMT_MOST_THREADS && block_y == 1 && block_z == 1, TALLY_CU_INVALID_VALUE);
-    REQUIRE(fits(function, shared_bytes) && parameters != NULL && extra == NULL, TALLY_CU_INVALID_VALUE);
-    job = (tally__simt_job){function->name, function->entry, (int)grid_x, (int)block_x, shared_bytes,
+    REQUIRE(is_function(function) && is_stream(how->stream), INVALID_HANDLE);
+    REQUIRE(how->grid_x > 0 && how->grid_x <= INT32_MAX && how->grid_y == 1 && how->grid_z == 1, TALLY_CU_INVALID_VALUE);
+    REQUIRE(how->block_x > 0 && how->block_x <= TALLY_SIMT_MOST_THREADS && how->block_y == 1 && how->block_z == 1, TALLY_CU_INVALID_VALUE);
+    REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL, TALLY_CU_INVALID_VALUE);
+    job = (tally__simt_job){function->name, function->entry, (int)how->grid_x, (int)how->block_x, how->shared_bytes,
                             *(const tally_work *)parameters[0]};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
     return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);

@@ -37,6 +37,12 @@ static inline void schedule_as(const char *schedule, int live_blocks) {
     tally__simt_configure(&settings);
 }
 
+static inline int start(tally__cu_function function, unsigned grid_x, unsigned grid_y, unsigned threads, unsigned shared_bytes, tally__cu_stream stream,
+                        void **parameters) {
+    const tally__cu_launch how = {grid_x, grid_y, 1, threads, 1, 1, shared_bytes, stream, NULL, 0};
+    return driver->launch(&how, function, parameters, NULL);
+}
+
 static inline int launch(const char *kernel, int blocks, int threads, tally_work work) {
     char image[80];
     tally__cu_module module;
@@ -46,7 +52,7 @@ static inline int launch(const char *kernel, int blocks, int threads, tally_work
     snprintf(image, sizeof image, "simt %s", kernel);
     DO(module_load(&module, image));
     DO(module_function(&function, module, kernel));
-    error = driver->launch(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, NULL, parameters, NULL);
+    error = start(function, (unsigned)blocks, 1, (unsigned)threads, 0, NULL, parameters);
     DO(module_unload(module));
     return error;
 }

@@ -59,20 +59,22 @@ static void test_handles(void **state) {
     DO(module_load(&module, "simt test_two_barriers"));
     assert_int_equal(driver->module_function(&function, module, "test_place"), TALLY_CU_NOT_FOUND);
     DO(module_function(&function, module, "test_two_barriers"));
-    DO(launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
-    assert_int_equal(driver->launch(function, 1, 2, 1, 1, 1, 1, 0, stream, parameters, NULL), TALLY_CU_INVALID_VALUE);
-    assert_int_equal(driver->launch(function, 1, 1, 1, 1025, 1, 1, 0, stream, parameters, NULL),
-                     TALLY_CU_INVALID_VALUE);
-    assert_int_equal(driver->launch(function, 1, 1, 1, 1, 1, 1, 100000, stream, parameters, NULL),
-                     TALLY_CU_INVALID_VALUE);
+    assert_int_equal(start(function, 1, 1, 1, 0, stream, parameters), TALLY_CU_SUCCESS);
+    assert_int_equal(start(function, 1, 2, 1, 0, stream, parameters), TALLY_CU_INVALID_VALUE);
+    const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1}, none = {.number = 99};
+    const tally__cu_launch early = {1, 1, 1, 1, 1, 1, 0, stream, &overlaps, 1}, strange = {1, 1, 1, 1, 1, 1, 0, stream, &none, 1};
+    assert_int_equal(driver->launch(&early, function, parameters, NULL), TALLY_CU_SUCCESS);
+    assert_int_equal(driver->launch(&strange, function, parameters, NULL), TALLY_CU_INVALID_VALUE);
+    assert_int_equal(start(function, 1, 1, 1025, 0, stream, parameters), TALLY_CU_INVALID_VALUE);
+    assert_int_equal(start(function, 1, 1, 1, 100000, stream, parameters), TALLY_CU_INVALID_VALUE);
     DO(function_set(function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, 100000));
-    DO(launch(function, 1, 1, 1, 1, 1, 1, 100000, stream, parameters, NULL));
+    assert_int_equal(start(function, 1, 1, 1, 100000, stream, parameters), TALLY_CU_SUCCESS);
     DO(stream_wait(stream));
     DO(stream_destroy(stream));
     DO(module_unload(module));
     assert_true(driver->stream_destroy(stream) != 0 && driver->stream_wait(stream) != 0 &&
                 driver->module_unload(module) != 0);
-    assert_true(driver->launch(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) != 0);
+    assert_true(start(function, 1, 1, 1, 0, NULL, parameters) != 0);
     assert_int_equal(driver->module_load(&module, "\177ELF"), TALLY_CU_INVALID_IMAGE);
     assert_true(driver->module_load(&module, "simt nobody") != 0);
     DO(context_pop(NULL));
@@ -128,7 +130,7 @@ static int careful_host(void) {
             THEN(allocate(&address, 16 * 32));
             THEN(fill(address, 0, 16 * 32, stream));
             work.result = (void *)(uintptr_t)address;
-            THEN(launch(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+            THEN(launch(&(tally__cu_launch){1, 1, 1, 32, 1, 1, 0, stream, NULL, 0}, function, parameters, NULL));
             THEN(stream_wait(stream));
             if (address != 0) LAST(release(address));
             if (stream != NULL) LAST(stream_destroy(stream));
