@@ -195,11 +195,11 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_
     }
     return all;
 }
-/* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: a quarter of a warp for each of up to four, or the warp for one. */
+/* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as many lanes for each as there are. */
 TALLY_FN void TALLY_N(sum_several)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, uint32_t many, TALLY_N(span) span, TALLY_N(node) *node) {
     TALLY_ROLLED
     while (many != 0) {
-        const int32_t log_lanes = (many & (many - 1)) == 0 ? 5 : 3, lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
+        const int32_t count = __builtin_popcount(many), log_lanes = count == 1 ? 5 : count == 2 ? 4 : 3, lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
         const int32_t rank = __builtin_popcount(many & (((uint32_t)1 << tally_lane()) - 1)), is_mine = (many >> tally_lane() & 1) != 0 && rank < TALLY_WARP >> log_lanes;
         uint32_t left = many;
         TALLY_UNROLL
