@@ -8,8 +8,8 @@
 #define TALLY_IS_SORTED /* a value costs so much that segments had better meet others of about their length */
 #endif
 
-/* How lanes look at values: at once, or twice where they are anchored. */
-enum { TALLY_N(look_once), TALLY_N(look_at_range), TALLY_N(look_at_rest) };
+/* How lanes look at values: at first, and once more for anchored sums whose anchor was not right. */
+enum { TALLY_N(look_first), TALLY_N(look_again) };
 
 #ifdef TALLY_IS_ANCHORED
 #include "lib/anchored.h"
@@ -54,11 +54,12 @@ TALLY_FN void TALLY_N(put_value)(TALLY_N(folded) *to, TALLY_T x, const int32_t l
     const TALLY_N(item) item = TALLY_N(item_of)(x);
     const TALLY_N(column) term = TALLY_N(lift)(item, item);
 #ifdef TALLY_IS_ANCHORED
-    if (look == TALLY_N(look_at_range)) TALLY_N(widen)(&to->anchored.range, TALLY_N(range_of)(term.sum.p[0]));
-    if (look == TALLY_N(look_at_rest)) TALLY_N(put_in_two)(&to->anchored.sum, term.sum.p[0], to->anchored.anchor);
+    if (look == TALLY_N(look_first)) TALLY_N(widen)(&to->anchored.range, TALLY_N(range_of)(term.sum.p[0]));
+    TALLY_N(put_in_two)(&to->anchored.sum, term.sum.p[0], tally_anchor(to->anchored.last));
+#else
+    to->column = TALLY_N(combine)(to->column, term);
 #endif
-    if (look == TALLY_N(look_once)) to->column = TALLY_N(combine)(to->column, term);
-    if (TALLY_MAY_SKIP && look != TALLY_N(look_at_rest)) to->present += TALLY_N(present)(x);
+    if (TALLY_MAY_SKIP && look == TALLY_N(look_first)) to->present += TALLY_N(present)(x);
 }
 
 /* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
@@ -117,10 +118,11 @@ TALLY_FN void TALLY_N(meet_lanes)(TALLY_N(folded) *folded, int32_t lanes, const 
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
 #ifdef TALLY_IS_ANCHORED
-        if (look != TALLY_N(look_once)) TALLY_N(meet_anchored)(&folded->anchored, mask, look == TALLY_N(look_at_rest));
+        TALLY_N(meet_anchored)(&folded->anchored, mask, look == TALLY_N(look_again));
+#else
+        folded->column = TALLY_N(combine)(folded->column, TALLY_N(other)(folded->column, mask));
 #endif
-        if (look == TALLY_N(look_once)) folded->column = TALLY_N(combine)(folded->column, TALLY_N(other)(folded->column, mask));
-        if (TALLY_MAY_SKIP && look != TALLY_N(look_at_rest)) folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
+        if (TALLY_MAY_SKIP && look == TALLY_N(look_first)) folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
     }
 }
 /* n values from x on by `lanes` lanes, or one, for few values. */
@@ -162,12 +164,18 @@ TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t
     TALLY_N(folded) folded = TALLY_N(nothing_folded)(n);
     (void)before;
 #ifdef TALLY_IS_ANCHORED
-    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_at_range));
-    TALLY_N(take_anchor)(&folded.anchored, n);
-    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_at_rest));
+    const int32_t sub = tally_lane() & (lanes - 1);
+    TALLY_N(guess_anchor)(&folded.anchored, n > 0 ? TALLY_N(term_of)(x[at + (sub < n ? sub : n - 1)]) : 0, n);
+    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_first));
+    const int32_t is_right = n == 0 || TALLY_N(is_anchored)(folded.anchored, n);
+    if (tally_any(!is_right)) {
+        folded.anchored.sum = TALLY_N(nothing_anchored)().sum;
+        if (!is_right) folded.anchored.last = TALLY_N(last_of)(folded.anchored, n);
+        TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_again));
+    }
     const TALLY_N(node) node = TALLY_N(seal_anchored)(folded.anchored, n, folded.present);
 #else
-    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_once));
+    TALLY_N(fold_parts)(&folded, x + at, n, lanes, TALLY_N(look_first));
     const TALLY_N(node) node = TALLY_N(seal)(folded.column, folded.present);
 #endif
 #ifdef TALLY_PLAIN
