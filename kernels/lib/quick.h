@@ -7,7 +7,7 @@
 #include "lib/plan.h"
 
 /* Sums alone. Not where there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts hold more. Of narrow floats a column is
- * their sum in f64 and their range, which tells whether all additions were exact; of f64, lanes that add up many of them look at them twice (lib/anchored.h). */
+ * their sum in f64 and their range, which tells whether all additions were exact; of f64 there are two sums, and an anchor between them (lib/anchored.h). */
 #if !defined(TALLY_QUICK_PARTS) && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
 #if TALLY_IS_F64
 #define TALLY_IS_ANCHORED

@@ -139,10 +139,11 @@ typedef struct TALLY_N(shared) {
 typedef struct TALLY_N(strips) TALLY_N(strips);
 #ifdef TALLY_IN_STRIPS
 #include "lib/strip_sums.h"
-/* Segments of a tile that strips pay for: those of more values are as fast leaf by leaf, but of f64, and of fewer than 4, on average, one by one. So a warp has
- * so many at most. */
+/* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of some hundreds of values; those of fewer than 4,
+ * on average, one by one. So a warp has so many at most. Measured. */
 enum {
-    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 0 : 48,
+    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 28 : 48,
+    TALLY_N(few_in_strips) = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
     TALLY_N(most_in_strips) = (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
 };
@@ -251,6 +252,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that. */
     o->is_good = o->is_good && from.end >= from.value && to.end >= to.value && (begun > 0 ? from.end <= to.value : from.end >= to.value) &&
                  behind >= 0 && behind <= values;
+    o->is_ready = 0; /* or it would say what it said of another tile */
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
     const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)begun + 1), 0};
@@ -406,6 +408,12 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 
 #include "lib/own_segments.h"
 
+#ifdef TALLY_IN_STRIPS
+TALLY_FN int32_t TALLY_N(is_for_strips)(const TALLY_N(tile) *tile) {
+    const int32_t own = tile->own;
+    return (own >= TALLY_N(least_in_strips) || own < TALLY_N(few_in_strips)) && own <= TALLY_N(most_in_strips) && tile->values > 4 * own;
+}
+#endif
 /* A tile's segments, by the team; what was seen. */
 TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its, const TALLY_N(opening) *opening, char *room) {
     int32_t saw = 0;
@@ -415,7 +423,7 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
         if (!TALLY_N(read_tile)(work, &tile, opening, room, is_again)) return 0;
 #ifdef TALLY_IN_STRIPS
         if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
-        if (is_again || !opening->is_dense || tile.own < TALLY_N(least_in_strips) || tile.own > TALLY_N(most_in_strips) || tile.values <= 4 * tile.own) break;
+        if (is_again || !opening->is_dense || !TALLY_N(is_for_strips)(&tile)) break;
         if (TALLY_N(take_strips)(work, &tile, all, &saw)) return saw;
 #else
         break;
