@@ -150,6 +150,9 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     a.least = is_there ? range.least : none.least;
 #else
     a.sum = TALLY_OF(is_there ? term : -0.0);
+#ifdef TALLY_IS_ANCHORED
+    a.sum.lost = is_there && term - term != 0; /* of a NaN or an infinity alone, which no addition tells */
+#endif
 #endif
 #endif
 #ifdef TALLY_PRODUCTS

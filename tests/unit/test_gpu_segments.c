@@ -259,6 +259,24 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
     compare_device(&p, TALLY_OFFSETS, turn % 2 ? TALLY_I64 : TALLY_I32, turn);
 }
 
+/* Sums that are no number, infinite or 0, of segments that threads, lanes and strips take. */
+static void test_specials(void **state) {
+    static const int64_t lengths[] = {1, 40, 1, 1, 0, 4, 20, 1, 3, 2, 1, 9, 1, 1, 1, 4, 33, 300, 1, 65, 2, 1, 3, 1};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},  {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, TALLY_NAN_SKIP, 0, TALLY_BEST}, {TALLY_SUMSQ, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_VAR, TALLY_F32, 0, 1, TALLY_BEST},   {TALLY_DOT, TALLY_F64, 0, 0, TALLY_BEST}};
+    enum { SOME = sizeof some / sizeof *some };
+    static const data_class classes[] = {SPECIALS, MINUS_ZEROS, MIXED_ZEROS, ANY_BITS};
+    (void)state;
+    for (int turn = 0; turn < (quick ? 2 : 4) * SOME; turn++) {
+        ragged r = {.lengths = scratch(LENGTHS, 700 * sizeof(int64_t))};
+        while (r.count < 700) r.values += r.lengths[r.count] = lengths[r.count % (turn % 2 ? 24 : 17)], r.count++;
+        problem p = pose_cut(&some[turn % SOME], r, classes[turn / SOME]);
+        compare_host(&p, TALLY_LENGTHS, TALLY_I32, turn);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, turn);
+    }
+}
+
 static void test_ranges(void **state) {
     static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9}, powers[] = {64, 63, 16, 32, 33, 31, 8, 128};
     static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
@@ -566,7 +584,7 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_specials), cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
