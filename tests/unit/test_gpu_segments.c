@@ -259,6 +259,41 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
     compare_device(&p, TALLY_OFFSETS, turn % 2 ? TALLY_I64 : TALLY_I32, turn);
 }
 
+/* Longer segments of a leaf in order, by quarters of a warp (lib/shared_quarters.h). The values are of one size and either sign: each addition rounds, so that
+ * the order shows. */
+static void put_rounding(tally_type type, char *to, uint64_t *random) {
+    const uint64_t sign = (uint64_t)random_below(random, 2), low = (uint64_t)random_below(random, (int64_t)1 << 52);
+    const uint64_t f64 = sign << 63 | 0x3ff0000000000000u | low;
+    const uint32_t f32 = (uint32_t)sign << 31 | 0x3f800000u | (uint32_t)(low >> 29);
+    const uint16_t f16 = (uint16_t)(sign << 15 | 0x3c00u | low >> 42), bf16 = (uint16_t)(sign << 15 | 0x3f80u | low >> 45);
+    if (type == TALLY_F64) memcpy(to, &f64, 8);
+    if (type == TALLY_F32) memcpy(to, &f32, 4);
+    if (type == TALLY_F16) memcpy(to, &f16, 2);
+    if (type == TALLY_BF16) memcpy(to, &bf16, 2);
+}
+static void test_quarters(void **state) {
+    static const int64_t lengths[][20] = {{65, 300, 66, 129, 511, 70, 127, 200, 1, 255, 512, 100, 333, 3, 130, 96, 77, 20, 68, 480},
+                                          {3, 70, 2, 5, 2600, 9, 1, 4, 100, 2, 3, 1, 1100, 8, 6, 90, 2, 1, 5, 66}}; /* the latter of several leaves, too */
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},  {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_BF16, 0, 0, TALLY_FAST},
+                                   {TALLY_SUM, TALLY_F16, 0, 0, TALLY_FAST},  {TALLY_PROD, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_FAST}};
+    enum { COUNT = 160, SOME = sizeof some / sizeof *some };
+    uint64_t random = 5;
+    (void)state;
+    for (int turn = 0; turn < (quick ? 2 : 4) * SOME; turn++) {
+        const subject *s = &some[turn % SOME];
+        const int64_t *of = lengths[turn / SOME % 2];
+        const size_t width = tally_type_size(s->type);
+        ragged r = {.lengths = scratch(LENGTHS, COUNT * sizeof(int64_t))};
+        while (r.count < COUNT) r.values += r.lengths[r.count] = of[(r.count + turn) % 20] + (turn >= 2 * SOME ? random_below(&random, 4) : 0), r.count++;
+        char *values = scratch(Y, (size_t)r.values * width), *wanted = scratch(WANTED, result_bytes(s) * COUNT);
+        for (int64_t i = 0; i < r.values; i++) put_rounding(s->type, values + (size_t)i * width, &random);
+        problem p = {.s = s, .x = values, .y = values, .r = r, .wanted = wanted};
+        set_scene(s, ANY_BITS, r.values);
+        p.due = reduce_slices(s, p.x, p.y, &p.r, wanted);
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, turn);
+    }
+}
+
 /* Sums that are no number, infinite or 0, of segments that threads, lanes and strips take. */
 static void test_specials(void **state) {
     static const int64_t lengths[] = {1, 40, 1, 1, 0, 4, 20, 1, 3, 2, 1, 9, 1, 1, 1, 4, 33, 300, 1, 65, 2, 1, 3, 1};
@@ -584,7 +619,8 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_specials), cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
