@@ -30,7 +30,7 @@ enum {
 #define TALLY_LINE_BYTES 128  /* rooms begin at multiples of it, and values as far from one as in memory */
 #define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (lib/strips.h) */
 #define TALLY_TILE_ROOM(inputs)                                                                                             \
-    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 1) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + (TALLY_LINE_BYTES - 16) + \
+    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + (TALLY_LINE_BYTES - 16) + \
       TALLY_LINE_BYTES - 1) / TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {
     TALLY_MOST_ROOMS = 2,
@@ -51,6 +51,20 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
 }
 TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
     return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : s * cut->row;
+}
+TALLY_FN int64_t tally_owner(const tally_cut_work *cut, int64_t i) { return tally_entry(cut->index, cut->index_bytes, i); }
+/* The same of any cut, where it is asked for seldom. */
+TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
+    int64_t low = 0, high = work->count;
+    if (work->cut.owners == 0) return tally_offset(&work->cut, s);
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (tally_owner(&work->cut, middle) >= s)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 /* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
@@ -87,8 +101,8 @@ TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t
     }
 }
 
-/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one. */
-TALLY_FN int32_t tally_place_of(int64_t at) { return at < 0 ? -1 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
+/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one, -1 of the one before. */
+TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
 
 /* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {

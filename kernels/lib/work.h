@@ -49,14 +49,16 @@ typedef struct tally_edge {
 /* What kernels of segments have beside: the cut as offsets, and what is made of it. */
 typedef struct tally_cut_work {
     const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
-    char *offsets;         /* what these make of them; NULL: of rows, which need none */
+    char *offsets;         /* what these make of them; NULL: of rows, which need none, and of owners that tiles look at */
+    const char *owners;    /* these: the index, at a multiple of index_bytes; or NULL */
     int64_t row;           /* values of each row */
     int32_t index_bytes, offset_bytes;
     int64_t count;         /* segments */
     int64_t tiles;
     tally_edge *edges;     /* tiles + 1 */
     int64_t *sums;         /* of blocks of lengths */
-    int32_t weight;        /* bytes of a value, of both where there are two */
+    int32_t weight;        /* bytes of a value, of both where there are two, and of its owner where tiles look at it */
+    int32_t tile_bytes;    /* of positions, from one tile's border to the next */
     int32_t leaf;          /* values in a leaf */
     int64_t cells;         /* leaves that there can be, and one */
     int64_t result_stride; /* bytes from one result to the next */

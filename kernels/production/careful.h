@@ -24,7 +24,7 @@ TALLY_FN void TALLY_N(put_total)(const tally_work *work, int64_t s, TALLY_N(node
 }
 
 TALLY_FN void TALLY_N(take_segment)(const tally_work *work, int64_t s, TALLY_N(shared) *shared) {
-    int64_t begin = tally_offset(&work->cut, s), count = tally_offset(&work->cut, s + 1) - begin;
+    int64_t begin = tally_begin_of(work, s), count = tally_begin_of(work, s + 1) - begin;
     TALLY_N(state) state = TALLY_N(begin)();
     tally_barrier(); /* the segment before is done with */
     TALLY_N(clear_shared)(shared);

@@ -7,6 +7,8 @@
 #else
 #define TALLY_UNROLL_CUT
 #endif
+#include "lib/owner_edges.h"
+#include "lib/owner_row.h"
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
 
@@ -278,67 +280,49 @@ TALLY_FN int32_t tally_take_owners(const tally_cut_work *cut, const tally_owners
     return is_bad;
 }
 
-/* Four owners of a lane behind the one before them: the offsets that follow, where in no lane they step up by more than TALLY_OWNERS_STEP, and all
- * are within the segments and the block's offsets. False: nothing is done. */
-enum { TALLY_OWNERS_EACH = 4, TALLY_OWNERS_STEP = 32 };
-TALLY_FN int32_t tally_put_near_owners(const tally_cut_work *cut, const tally_owners_range *o, int64_t i, uint32_t before, const uint32_t *w) {
-    const uint32_t first = (uint32_t)(o->first < INT32_MAX ? o->first : INT32_MAX), last = (uint32_t)(o->last < INT32_MAX ? o->last : INT32_MAX);
-    const uint32_t end = (uint32_t)(cut->count < INT32_MAX ? cut->count : INT32_MAX);
-    int32_t *offsets = (int32_t *)(void *)cut->offsets;
-    int32_t is_near = i >= o->from && i + TALLY_OWNERS_EACH <= o->to && w[TALLY_OWNERS_EACH - 1] < end && w[TALLY_OWNERS_EACH - 1] < last;
-    uint32_t most = 0;
-    TALLY_UNROLL_CUT
-    for (int32_t e = 0; e < TALLY_OWNERS_EACH; e++) {
-        const uint32_t by = w[e] - (e == 0 ? before : w[e - 1]);
-        most = by > most ? by : most;
+/* A row of owners, i the lane's first: the offsets that follow, where in no lane they step up by more than TALLY_OWNERS_STEP, and all are within the segments and
+ * the block's offsets, from `first` on and before `last`. False: nothing is done. */
+enum { TALLY_OWNERS_STEP = 32 };
+TALLY_FN int32_t tally_put_near_owners(int32_t *offsets, int32_t i, const tally_four_owners *owners, uint32_t first, uint32_t last) {
+    const int32_t fits = owners->left + 1 >= first && owners->w[TALLY_OWNERS_EACH - 1] < last; /* and what does not descend lies between */
+    if (!tally_any(tally_owners_step(owners) > 1 || !fits)) {
+        tally_put_stepping(offsets, owners, i);
+        return 1;
     }
-    is_near &= most <= TALLY_OWNERS_STEP && (most == 0 || before + 1 >= first);
-    if (cut->offset_bytes != 4 || tally_any(!is_near)) return 0;
-    if (!tally_any(most > 1)) {
-        TALLY_UNROLL_CUT
-        for (int32_t e = 0; e < TALLY_OWNERS_EACH; e++)
-            if (w[e] != (e == 0 ? before : w[e - 1])) offsets[w[e]] = (int32_t)(i + e);
-    } else {
-        TALLY_UNROLL_CUT
-        for (int32_t e = 0; e < TALLY_OWNERS_EACH; e++)
-            for (uint32_t s = (e == 0 ? before : w[e - 1]) + 1; s <= w[e]; s++) offsets[s] = (int32_t)(i + e);
-    }
+    if (tally_any(!fits || !tally_owners_rise(owners, TALLY_OWNERS_STEP))) return 0;
+    tally_put_rising(offsets, owners, i);
     return 1;
 }
 
-/* Of 4 bytes each, at multiples of 4: 4 for each lane at once, and several times that on their way. */
-TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally_owners_range *o, int64_t values) {
-    enum { EACH = TALLY_OWNERS_EACH, ROW = EACH * TALLY_WARP, TOGETHER = 4 };
+/* Of 4 bytes each, at multiples of 4, into offsets of 4 bytes: rows, several on their way. */
+TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally_owners_range *o) {
+    enum { EACH = TALLY_OWNERS_EACH, ROW = TALLY_OWNERS_ROW, TOGETHER = 4 };
     const int32_t *index = (const int32_t *)(const void *)cut->index;
-    const int64_t begin = o->from - (int64_t)((uint64_t)(index + o->from) % 16 / 4);
+    int32_t *offsets = (int32_t *)(void *)cut->offsets;
+    const int32_t from = (int32_t)o->from, to = (int32_t)o->to, begin = from - (int32_t)((uint64_t)(index + from) % 16 / 4);
+    const uint32_t end = (uint32_t)(o->last < cut->count ? o->last : cut->count), last = end < INT32_MAX ? end : INT32_MAX, first = o->first < INT32_MAX ? (uint32_t)o->first : INT32_MAX;
     int32_t is_bad = 0;
-    for (int64_t base = begin + tally_warp() * (ROW * TOGETHER); base <= o->to; base += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
+    for (int32_t base = begin + tally_warp() * (ROW * TOGETHER); base <= to; base += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
         tally_quad quads[TOGETHER];
-        uint32_t left = base > 0 && base <= values ? (uint32_t)index[base - 1] : UINT32_MAX;
+        const int32_t is_whole = base >= from && base > 0 && base <= to - ROW * TOGETHER, mine = base + EACH * tally_lane();
+        uint32_t left = is_whole ? (uint32_t)index[base - 1] : 0;
+        TALLY_UNROLL_CUT
+        for (int32_t t = 0; t < TOGETHER; t++)
+            if (is_whole) quads[t] = tally_load16((const char *)(index + mine + t * ROW));
         TALLY_UNROLL_CUT
         for (int32_t t = 0; t < TOGETHER; t++) {
-            const int64_t i = base + t * ROW + EACH * tally_lane();
-            if (i >= 0 && i + EACH <= values)
-                quads[t] = tally_load16((const char *)(index + i));
-            else {
-                TALLY_UNROLL_CUT
-                for (int32_t e = 0; e < EACH; e++) quads[t].w[e] = i + e >= 0 && i + e < values ? (uint32_t)index[i + e] : UINT32_MAX;
+            if (is_whole) {
+                const uint32_t *w = quads[t].w, next = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP);
+                const tally_four_owners owners = {tally_lane() == 0 ? left : next, {w[0], w[1], w[2], w[3]}};
+                left = next; /* of lane 0: the last of these */
+                if (!tally_any(tally_owners_differ(&owners) != 0)) continue;
+                if (tally_put_near_owners(offsets, mine + t * ROW, &owners, first, last)) continue;
             }
-        }
-        TALLY_UNROLL_CUT
-        for (int32_t t = 0; t < TOGETHER; t++) {
-            const int64_t i = base + t * ROW + EACH * tally_lane();
-            const uint32_t *w = quads[t].w;
-            uint32_t before = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP), next = before;
-            if (tally_lane() == 0) before = left;
-            left = next; /* of lane 0: the last of these */
-            if (!tally_any(before != w[0] || w[0] != w[1] || w[1] != w[2] || w[2] != w[3] || i < o->from || i + EACH > o->to)) continue;
-            if (tally_put_near_owners(cut, o, i, before, w)) continue;
             TALLY_ROLLED
-            for (int32_t e = 0; e < EACH; e++) {
-                const uint32_t owner = e == 0 ? w[0] : e == 1 ? w[1] : e == 2 ? w[2] : w[3];
-                is_bad |= tally_put_owner(cut, o, i + e, i + e >= o->from && i + e <= o->to, i + e == 0 ? -1 : (int32_t)before, (int32_t)owner);
-                before = owner;
+            for (int32_t e = 0; e < EACH; e++) { /* at the ends, and where there are gaps: one by one */
+                const int32_t i = mine + t * ROW + e;
+                const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1, owner = i >= 0 && i < to ? index[i] : -1;
+                is_bad |= tally_put_owner(cut, o, i, i >= from && i <= to, earlier, owner);
             }
         }
     }
@@ -355,8 +339,8 @@ TALLY_ENTRY(tally_cut_owners, 4) {
     mine.last = tally_owners_before(&work, tally_block() + 1) - mine.to;
     if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 || mine.last > cut->count + 1) /* the same in all threads */
         is_bad = 1;
-    else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0)
-        is_bad = tally_take_narrow_owners(cut, &mine, work.count);
+    else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0 && cut->offset_bytes == 4)
+        is_bad = tally_take_narrow_owners(cut, &mine);
     else
         is_bad = tally_take_owners(cut, &mine);
     if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
@@ -477,18 +461,23 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
     return all;
 }
 
-/* A thread for each edge: those of a block lie between two that warps have narrowed down. Clears what tiles count on. */
+/* Clears what tiles count on. */
+TALLY_FN void tally_clear_counters(const tally_work *work) {
+    for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->cut.cleared; k += (int64_t)tally_blocks() * TALLY_BLOCK) work->arrivals[k] = 0;
+}
+
+/* A thread for each edge: those of a block lie between two that warps have narrowed down. */
 TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
-    const int64_t position = i * TALLY_TILE_BYTES;
+    const int64_t position = i * cut->tile_bytes;
     int64_t segment, value;
     if (i == 0 && cut->index == cut->offsets) *work.saw = 0;
-    for (int64_t k = i; k < cut->cleared; k += (int64_t)tally_blocks() * TALLY_EDGES_BLOCK) work.arrivals[k] = 0;
+    tally_clear_counters(&work);
     if (tally_warp() < 2) {
-        const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * TALLY_TILE_BYTES;
+        const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes;
         tally_bracket b = {0, cut->count, 0, tally_position(cut, origin, cut->count, tally_offset(cut, cut->count))};
         if (at == 0)
             b.high = b.high_position = 0;
@@ -511,4 +500,20 @@ TALLY_ENTRY(tally_cut_edges, 4) {
     }
     cut->edges[i] = tally_edge_at(&work, origin, segment, position);
     if (i == cut->tiles) cut->edges[i].value = cut->edges[i].end;
+}
+
+/* The same, where tiles look at owners. */
+TALLY_ENTRY(tally_cut_owner_edges, 4) {
+    TALLY_SHARED(tally_owners_shared, shared);
+    tally_let_next_start();
+    const tally_cut_work *cut = &work.cut;
+    const int64_t block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
+    if (i == 0) *work.saw = 0;
+    tally_clear_counters(&work);
+    if (tally_warp() < 2) tally_view_owners(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
+    tally_barrier();
+    const tally_owners_view view = tally_sample_owners(cut, shared);
+    if (i > cut->tiles) return;
+    const tally_edge first = {0, 0, 0, 0, -1}, last = {cut->count, work.count, work.count, 0, -1}; /* whatever the owners say */
+    cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_owner_edge(&work, &view, i * cut->tile_bytes);
 }

@@ -23,6 +23,7 @@
 #endif
 
 #include "lib/cut.h"
+#include "lib/owner_row.h"
 #include "lib/leaf.h"
 #include "lib/fold.h"
 #include "lib/nodes.h"
@@ -118,8 +119,8 @@ typedef struct TALLY_N(opening) {
     tally_edge from;
     int64_t to_place;
     tally_piece x, y, ends;
-    int32_t begun;    /* segments that begin in it: one end more comes */
-    int32_t are_wide; /* offsets of 8 bytes come, which become places */
+    int32_t begun;                           /* segments that begin in it: one end more comes, or is made */
+    int32_t are_owners, are_wide;            /* owners come in place of ends; 8 bytes each: what comes becomes places */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
 } TALLY_N(opening);
 
@@ -255,7 +256,8 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     o->is_ready = 0; /* or it would say what it said of another tile */
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
-    const tally_piece ends = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, cut->offset_bytes * ((int32_t)begun + 1), 0};
+    const tally_piece offsets = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
+    const tally_piece owners = {cut->owners, cut->index_bytes * work->count, cut->index_bytes * from.value, cut->index_bytes * (int32_t)values, 0};
     o->results = TALLY_N(results_from)(work, from.segment);
     o->from = from;
     o->to_place = to.place;
@@ -272,24 +274,25 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
         o->y.memory = work->y;
         o->y.room += (x.bytes + 31) / 16 * 16;
     }
-    o->ends = ends;
+    o->ends = cut->owners != 0 ? owners : offsets;
     o->ends.room = o->y.room + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
     const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
-    o->ends_come = begun == 0 || (TALLY_HAS_BULK && are_offsets && tally_is_inside(&o->ends));
+    o->are_owners = cut->owners != 0;
+    o->ends_come = o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_owners) && tally_is_inside(&o->ends));
     o->x_at = o->x.room + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
-    o->ends_at = o->ends.room + (are_offsets ? tally_skew(&o->ends) : 0);
-    o->are_wide = are_offsets && cut->offset_bytes == 8;
-    o->is_ready = o->values_come && o->ends_come && !o->are_wide;
+    o->ends_at = o->ends.room + (o->are_owners ? tally_rounded(&o->ends) : are_offsets ? tally_skew(&o->ends) : 0); /* behind the owners */
+    o->are_wide = (are_offsets ? cut->offset_bytes : o->are_owners ? cut->index_bytes : 0) == 8;
+    o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_owners;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void TALLY_N(begin_copies)(char *room, tally_gate *gate, const TALLY_N(opening) *o) {
     const int32_t each = o->values_come ? tally_rounded(&o->x) : 0, other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
-    const int32_t ends = o->ends_come && o->begun > 0 ? tally_rounded(&o->ends) : 0;
+    const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_rounded(&o->ends) : 0;
     /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured. */
     const int32_t stays = o->values < 16 * o->begun;
     if (each + other + ends == 0) {
@@ -313,40 +316,8 @@ TALLY_FN void TALLY_N(copy_values)(const tally_work *work, const tally_piece *pi
     for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_TEAM)
         ((TALLY_T *)(void *)(shared + piece->room))[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
 }
-TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
-    const tally_cut_work *cut = &work->cut;
-    int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
-    if (TALLY_N(ends_are_offsets)(cut, o->from.value))
-        tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM); /* 8 bytes are two of 4 */
-    else if (cut->offsets == 0) { /* of rows */
-        const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
-        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
-    } else {
-        TALLY_ROLLED
-        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM)
-            places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
-    }
-}
 
-/* Offsets of 8 bytes become places, which take the first half of their room. All are read before any is overwritten, as places lie before what is still to be
- * read. */
-TALLY_FN void TALLY_N(narrow_ends)(const TALLY_N(opening) *o, char *ends) {
-    enum { EACH = 4 };
-    TALLY_ROLLED
-    for (int32_t first = tally_thread(); first - tally_thread() <= o->begun; first += EACH * TALLY_TEAM) {
-        int32_t places[EACH];
-        TALLY_UNROLL
-        for (int32_t k = 0; k < EACH; k++) {
-            const int32_t i = first + k * TALLY_TEAM;
-            places[k] = i <= o->begun ? tally_place_of(tally_apart(((const int64_t *)(const void *)ends)[i], o->from.value)) : 0;
-        }
-        tally_team_barrier(TALLY_TEAM);
-        TALLY_UNROLL
-        for (int32_t k = 0; k < EACH; k++)
-            if (first + k * TALLY_TEAM <= o->begun) ((int32_t *)(void *)ends)[first + k * TALLY_TEAM] = places[k];
-    }
-    tally_team_barrier(TALLY_TEAM);
-}
+#include "lib/tile_ends.h"
 
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a room. By one thread. */
 TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *all, char *rooms) {
@@ -390,7 +361,10 @@ TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(op
         tally_copied();
         tally_team_barrier(TALLY_TEAM);
     }
-    if (o->are_wide && !is_again) TALLY_N(narrow_ends)(o, room + o->ends_at);
+    if (o->are_owners && !is_again)
+        TALLY_N(place_owners)(work, o, room);
+    else if (o->are_wide && !is_again)
+        TALLY_N(narrow_entries)(room + o->ends_at, o->begun + 1, o->from.value);
     return 1;
 }
 /* The tile, once it has come, or again, as its values are gone. False: it is none. */

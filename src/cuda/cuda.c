@@ -35,7 +35,8 @@ static const struct form {
 #undef TALLY_ROW
 
 static void unit_of_cut(tally__unit *unit) {
-    static const char *const names[] = {"tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_shares", "tally_cut_owners", "tally_cut_check"};
+    static const char *const names[] = {"tally_cut_sums",   "tally_cut_scan",  "tally_cut_lengths",    "tally_cut_shares",
+                                        "tally_cut_owners", "tally_cut_check", "tally_cut_owner_edges"};
     unit->form = TALLY_FORM_CUT;
     unit->text = "production/cut.h";
     snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");

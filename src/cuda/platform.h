@@ -32,7 +32,7 @@ typedef enum tally__form {
     TALLY_FORMS,
     TALLY_FORM_CUT = TALLY_FORMS
 } tally__form;
-enum { TALLY_MOST_MORE = 6 };
+enum { TALLY_MOST_MORE = 7 };
 
 /* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text. All other texts of
  * kernels/ can be included by their names. */

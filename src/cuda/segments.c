@@ -26,6 +26,15 @@ typedef struct job {
 
 /* ---- memory ---- */
 
+/* Whether tiles look at the owners themselves, which spares writing and reading an offset for each segment: where there are many, measured. For a plan, which is
+ * for many calls, owners become offsets, and where a leaf's owners would take much of a tile. */
+static bool tiles_look_at_owners(const job *j) {
+    enum { FEW_VALUES = 6 }; /* in a segment, on average */
+    const int64_t bytes = (int64_t)tally_type_size(j->cut.index_type);
+    return j->cut.cut == TALLY_OWNERS && j->reduces && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
+           j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
+}
+
 /* What the kernels need to know of sizes. */
 static tally_status measure(job *j) {
     const tally__kernel *kernel = j->call->spec->kernel;
@@ -36,15 +45,22 @@ static tally_status measure(job *j) {
                                                       : (int32_t)kernel->value_bytes * j->call->spec->inputs;
     cut->leaf = (int32_t)kernel->leaf;
     cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
+    cut->owners = tiles_look_at_owners(j) ? j->call->index : NULL;
+    cut->tile_bytes = TALLY_TILE_BYTES;
+    if (cut->owners != NULL) cut->weight += cut->index_bytes, cut->tile_bytes -= cut->leaf * cut->index_bytes; /* rooms have so much for the values of a leaf, too */
     TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 && bytes < INT64_MAX / 64, NO_MEMORY,
                 "%lld values in %lld segments are more than a GPU has memory for", (long long)count, (long long)j->results);
-    cut->offset_bytes = j->plan != NULL ? j->plan->cut.offset_bytes : j->cut.cut == TALLY_OFFSETS ? cut->index_bytes : count <= INT32_MAX ? 4 : 8;
+    cut->offset_bytes = j->plan != NULL                       ? j->plan->cut.offset_bytes
+                        : j->cut.cut == TALLY_OFFSETS          ? cut->index_bytes
+                        : cut->owners != NULL                  ? TALLY_END_BYTES
+                        : count <= INT32_MAX                   ? 4
+                                                               : 8;
     bytes += cut->offset_bytes * j->results;
     cut->count = j->results;
-    cut->tiles = bytes / TALLY_TILE_BYTES + 1;
+    cut->tiles = bytes / cut->tile_bytes + 1;
     TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)count, (long long)j->results);
-    cut->cells = (bytes >> tally_leaf_shift(cut)) + 2;
+    cut->cells = (cut->owners != NULL ? count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
     cut->index = j->call->index;
     cut->row = j->cut.cut == TALLY_ROWS ? j->cut.length : 0;
     return TALLY_OK;
@@ -69,7 +85,7 @@ static int64_t take(parts *all, int64_t bytes) {
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
-    const bool has_offsets = j->cut.cut == TALLY_OFFSETS || j->cut.cut == TALLY_ROWS || j->plan != NULL;
+    const bool has_offsets = j->cut.cut == TALLY_OFFSETS || j->cut.cut == TALLY_ROWS || j->plan != NULL || cut->owners != NULL;
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
     all.arrivals = take(&all, tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
@@ -77,7 +93,7 @@ static parts lay_out(const job *j) {
     all.unsure = take(&all, j->reduces && spec->exact ? (cut->count + 31) / 32 * (int64_t)sizeof *cut->unsure : 0);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
     all.offsets = take(&all, has_offsets ? 0 : (cut->count + 1) * cut->offset_bytes);
-    const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : j->cut.cut == TALLY_OWNERS ? owner_blocks(j) : -1;
+    const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : j->cut.cut == TALLY_OWNERS && cut->owners == NULL ? owner_blocks(j) : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     all.nodes = take(&all, tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size));
@@ -95,7 +111,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
                            .length = is_rows ? j->cut.length : 0, .inner = is_rows ? j->cut.inner : 0, .final = c->spec->final,
                            .saw = PLACE(saw), .nodes = PLACE(nodes), .arrivals = PLACE(arrivals), .cut = *cut};
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
-    cut->offsets = is_rows                        ? NULL
+    cut->offsets = is_rows || cut->owners != NULL ? NULL
                    : j->plan != NULL              ? j->plan->cut.offsets
                    : j->cut.cut == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
                                                   : PLACE(offsets);
@@ -127,7 +143,7 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
 
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
-    enum { SUMS, SCAN, LENGTHS, SHARES, OWNERS, CHECK };
+    enum { SUMS, SCAN, LENGTHS, SHARES, OWNERS, CHECK, OWNER_EDGES };
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
     int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
@@ -138,11 +154,12 @@ static tally_status prepare(const job *j) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, &j->work));
-    } else if (j->cut.cut == TALLY_OWNERS) {
+    } else if (j->cut.cut == TALLY_OWNERS && cut->owners == NULL) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(owner_blocks(j) + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], owner_blocks(j), TALLY_START_BEHIND, &j->work));
     }
-    TALLY_TRY(tally__call_launch(c, kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
+    TALLY_TRY(tally__call_launch(c, cut->owners != NULL ? kernels.more[OWNER_EDGES] : kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND,
+                                 &j->work));
     return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
 }
 

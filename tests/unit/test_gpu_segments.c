@@ -146,6 +146,7 @@ static void compare_host(const problem *p, tally_cut form, tally_type index_type
 static void compare_device(const problem *p, tally_cut form, tally_type index_type, int turn) {
     const subject *s = p->s;
     size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type), offset = (size_t)(turn % 4) * (turn % 5 ? width : 1);
+    const size_t behind = (size_t)(turn % 3 == 0 ? 4 * (turn / 3 % 4) : turn % 3); /* the index's address, from a multiple of 16 */
     int64_t skip, count, stride = (int64_t)bytes + (turn % 3 == 2 ? 5 : 0);
     tally_segments cut = make_cut(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
     tally__cu_address memory[4];
@@ -153,8 +154,8 @@ static void compare_device(const problem *p, tally_cut form, tally_type index_ty
     tally_array right = on_device(p->y + skip * (int64_t)width, s->type, count, 0, &memory[1]);
     char *out = scratch(OUT, (size_t)(stride * p->r.count) + 64);
     now.layout = "device memory";
-    memory[2] = device_copy(cut.index, index_bytes, (size_t)(turn % 3));
-    cut.index = (const void *)(uintptr_t)(memory[2] + (size_t)(turn % 3));
+    memory[2] = device_copy(cut.index, index_bytes, behind);
+    cut.index = (const void *)(uintptr_t)(memory[2] + behind);
     memset(out, 0xa5, (size_t)(stride * p->r.count) + 64);
     memory[3] = device_copy(out, (size_t)(stride * p->r.count), 0);
     choose_schedule(turn);
@@ -231,6 +232,24 @@ static void test_forms(void **state) {
         problem p = pose(&some[k % 3], wide[k], SMALL_INTEGERS, 4096 * leaves + 8 * k, k);
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, k);
     }
+}
+
+/* Owners at which tiles look themselves, as there are so many segments (src/cuda/segments.c): empty ones behind all others. */
+static void test_owners(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_MAX, TALLY_BF16, 0, 0, TALLY_BEST},
+                                   {TALLY_DOT, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_PROD, TALLY_I64, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        for (int which = 0; which < SHAPES; which++)
+            for (int wide = 0; wide < 2; wide++) {
+                const int turn = 2 * which + wide + (int)i;
+                if (which == EMPTY || (quick && turn % 5 != 0)) continue;
+                ragged r = make_ragged((shape)which, some[i].type, 3 * TALLY_TILE_BYTES / (int64_t)tally_type_size(some[i].type), turn);
+                while (r.count <= r.values / 6) r.lengths[r.count++] = 0;
+                problem p = pose_cut(&some[i], r, (data_class)(turn % DATA_CLASSES));
+                now.data = shape_names[which];
+                compare_device(&p, TALLY_OWNERS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
+            }
 }
 
 /* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
@@ -570,6 +589,28 @@ static void test_bad_cuts(void **state) {
     free(index);
 }
 
+/* One owner below the one before it, anywhere in a tile or at its border, among short segments and in long ones. */
+static void test_bad_owners(void **state) {
+    enum { COUNT = 4000, VALUES = 9000 };
+    static const int64_t places[] = {0, 1, 3, 4, 127, 128, 131, 1023, 2046, 2047, 2048, 2049, 2400, 3001, 3071, 3072, 3073, 4500, 6143, 6144, 7000, 8998, 8999};
+    int64_t *index = malloc(VALUES * sizeof *index);
+    scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad owner"};
+    (void)state;
+    now = fresh;
+    for (int64_t each = 1; each <= 3000; each = each == 1 ? 3 : each == 3 ? 3000 : 3001)
+        for (size_t k = 0; k < sizeof places / sizeof *places; k += quick ? 5 : 1) {
+            for (int64_t i = 0; i < VALUES; i++) index[i] = i / each - (each == 1 ? i / 3 : 0);
+            index[places[k]] = places[k] == 0 ? -1 : index[places[k] - 1] - 1;
+            now.segment = places[k];
+            choose_schedule((int)k);
+            expect_refused(TALLY_OWNERS, index, VALUES, each == 1 ? 6000 : COUNT, VALUES);
+        }
+    for (int64_t i = 0; i < VALUES; i++) index[i] = i / 3;
+    index[VALUES - 1] = COUNT; /* one more than there are */
+    expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
+    free(index);
+}
+
 /* ---- failures ---- */
 
 typedef struct cut_problem {
@@ -619,9 +660,9 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_owners), cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),
         cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_owners), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

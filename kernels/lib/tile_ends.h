@@ -1,0 +1,115 @@
+/* Where the segments of a tile end, as the team finds it (production/segments.h): offsets that do not come as they are taken, and owners, become places in shared
+ * memory. No include guard; behind an opening. */
+TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
+    const tally_cut_work *cut = &work->cut;
+    int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
+    if (o->are_owners || TALLY_N(ends_are_offsets)(cut, o->from.value))
+        tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM); /* 8 bytes are two of 4 */
+    else if (cut->offsets == 0) { /* of rows */
+        const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
+    } else {
+        TALLY_ROLLED
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM)
+            places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
+    }
+}
+
+/* Entries of 8 bytes become their distances from `origin`, which take the first half of their room. All are read before any is overwritten, as those lie before
+ * what is still to be read. */
+TALLY_FN void TALLY_N(narrow_entries)(char *entries, int32_t count, int64_t origin) {
+    enum { EACH = 4 };
+    TALLY_ROLLED
+    for (int32_t first = tally_thread(); first - tally_thread() < count; first += EACH * TALLY_TEAM) {
+        int32_t places[EACH];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < EACH; k++) {
+            const int32_t i = first + k * TALLY_TEAM;
+            places[k] = i < count ? tally_place_of(tally_apart(((const int64_t *)(const void *)entries)[i], origin)) : 0;
+        }
+        tally_team_barrier(TALLY_TEAM);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < EACH; k++)
+            if (first + k * TALLY_TEAM < count) ((int32_t *)(void *)entries)[first + k * TALLY_TEAM] = places[k];
+    }
+    tally_team_barrier(TALLY_TEAM);
+}
+
+/* ---- owners ---- */
+
+/* A row at an end: what is before `begin` is of the segment that began before the tile, and none begins from `until` on. */
+TALLY_FN tally_four_owners TALLY_N(owners_at_end)(const uint32_t *here, int32_t i, int32_t begin, int32_t until, uint32_t segment) {
+    tally_four_owners owners;
+    owners.left = i > begin && i < until ? here[i - 1] : segment - 1;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++) owners.w[k] = i + k >= begin && i + k < until ? here[i + k] : TALLY_LEFT_OF(&owners, k);
+    return owners;
+}
+/* The places of lanes that have many, one lane's after the other's; where a lane has, it has none any more. */
+TALLY_FN void TALLY_N(place_gaps)(int32_t *places, tally_four_owners *owners, int32_t at) {
+    enum { MANY = 16, LAST = TALLY_OWNERS_EACH - 1 };
+    for (uint32_t some = tally_ballot(owners->w[LAST] - owners->left > MANY); some != 0; some &= some - 1) {
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1, left = (int32_t)tally_shuffle(owners->left, lane), first = (int32_t)tally_shuffle((uint32_t)at, lane);
+        uint32_t its[TALLY_OWNERS_EACH];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++) its[k] = tally_shuffle(owners->w[k], lane);
+        for (int32_t s = left + 1 + tally_lane(); s <= (int32_t)its[LAST]; s += TALLY_WARP) places[s] = tally_place_in_four(its, (uint32_t)s, first);
+        if (tally_lane() == lane) owners->left = owners->w[LAST];
+    }
+}
+/* A lane's four, the first of which is value `at`. True: no cut. */
+TALLY_FN int32_t TALLY_N(place_four)(int32_t *places, tally_four_owners owners, int32_t at, uint32_t segment, uint32_t begun) {
+    owners.left -= segment;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++) owners.w[k] -= segment; /* -1 of the one that began before */
+    int32_t fits = owners.left + 1 <= begun && owners.w[TALLY_OWNERS_EACH - 1] + 1 <= begun;
+    if (!tally_any(tally_owners_step(&owners) > 1 || !fits)) {
+        tally_put_stepping(places, &owners, at);
+        return 0;
+    }
+    fits = fits && tally_owners_rise(&owners, begun);
+    if (!fits) owners.left = owners.w[TALLY_OWNERS_EACH - 1] = 0; /* nothing is written */
+    TALLY_N(place_gaps)(places, &owners, at);
+    tally_put_rising(places, &owners, at);
+    return !fits;
+}
+/* A warp's rows; true: no cut. Rows that go on with the segment of the row before, as many do, are left at once. */
+TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *here, int32_t *places, int32_t begin, uint32_t segment) {
+    const int32_t until = begin + o->values;
+    int32_t is_bad = 0;
+    TALLY_ROLLED
+    for (int32_t first = TALLY_OWNERS_ROW * tally_warp(); first < until; first += TALLY_OWNERS_EACH * TALLY_TEAM) {
+        const int32_t i = first + TALLY_OWNERS_EACH * tally_lane();
+        tally_four_owners owners;
+        if (first > 0 && first + TALLY_OWNERS_ROW <= until) {
+            const tally_quad quad = tally_take16((const char *)(here + i));
+            const tally_four_owners its = {here[i - 1], {quad.w[0], quad.w[1], quad.w[2], quad.w[3]}};
+            if (!tally_any(tally_owners_differ(&its) != 0)) continue;
+            owners = its;
+        } else
+            owners = TALLY_N(owners_at_end)(here, i, begin, until, segment);
+        is_bad |= TALLY_N(place_four)(places, owners, i - begin, segment, (uint32_t)o->begun);
+    }
+    return is_bad;
+}
+/* Places behind the last segment that has values: they are the tile's end. By one warp, which looks whether anything runs into the first segment of all, too. */
+TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *its, int32_t *places, uint32_t segment) {
+    int32_t last = -1, is_bad = 0;
+    if (o->values > 0) {
+        last = (int32_t)(its[o->values - 1] - segment);
+        is_bad = o->from.segment == 0 && its[0] - segment == UINT32_MAX;
+    }
+    if (last < -1 || last > o->begun) return 1;
+    for (int32_t s = last + 1 + tally_lane(); s <= o->begun; s += TALLY_WARP) places[s] = o->values;
+    return is_bad;
+}
+TALLY_FN void TALLY_N(place_owners)(const tally_work *work, const TALLY_N(opening) *o, char *room) {
+    const int32_t skew = tally_skew(&o->ends);
+    const uint32_t *const here = (const uint32_t *)(const void *)(room + o->ends.room), segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
+    int32_t *const places = (int32_t *)(void *)(room + o->ends_at);
+    if (o->are_wide) TALLY_N(narrow_entries)(room + o->ends.room + skew, o->values, o->from.segment);
+    int32_t is_bad = TALLY_N(place_rows)(o, here, places, skew / 4, segment);
+    if (tally_warp() == TALLY_TEAM_WARPS - 1) is_bad |= TALLY_N(place_rest)(o, here + skew / 4, places, segment);
+    if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+    if (o->begun > 0) tally_team_barrier(TALLY_TEAM);
+}
