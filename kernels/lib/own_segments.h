@@ -122,13 +122,8 @@ TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *
         return 1;
     }
 #endif
-    TALLY_N(node) node;
-    if (tile->values <= tile->own && !tally_any(n > 1)) /* one value each, as a rule */
-        node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)n, 1);
-    else if (tally_any(n > 4))
-        return 0;
-    else
-        node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)n, 4);
+    if (tally_any(n > 4)) return 0;
+    TALLY_N(node) node = TALLY_N(thread_node)(tile->x + at, tile->y + at, (int32_t)n, 4);
     if (lane < count) *saw |= TALLY_N(put_result)(work, tile->opening, i, node);
     return 1;
 }

@@ -35,11 +35,11 @@ TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t
 #else
 /* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one comes behind them ---- */
 
-#define TALLY_EACH(k) ((k) < most && (k) < n ? TALLY_N(column_of)(x, y, k) : TALLY_N(identity)())
+#define TALLY_EACH(k) ((k) < n ? TALLY_N(column_of)(x, y, k) : TALLY_N(identity)())
 #define TALLY_HALF(k) (most > 4 ? TALLY_N(combine)(TALLY_EACH(k), TALLY_EACH(k + 4)) : TALLY_EACH(k))
-#define TALLY_EACH2(k) ((k) < most && (k) < n ? TALLY_N(lift2)(TALLY_N(item_of)(x[k]), k, aim) : TALLY_N(identity2)())
+#define TALLY_EACH2(k) ((k) < n ? TALLY_N(lift2)(TALLY_N(item_of)(x[k]), k, aim) : TALLY_N(identity2)())
 #define TALLY_HALF2(k) (most > 4 ? TALLY_N(combine2)(TALLY_EACH2(k), TALLY_EACH2(k + 4)) : TALLY_EACH2(k))
-/* n values, at most `most`, a constant: 1, 4 or 8. */
+/* n values, at most `most`, 4 or 8. */
 TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
 #if TALLY_IS_FREE || TALLY_KEEPS_ORDER
     TALLY_N(column) column = TALLY_EACH(0);
