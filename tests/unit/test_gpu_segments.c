@@ -250,6 +250,18 @@ static void test_owners(void **state) {
                 now.data = shape_names[which];
                 compare_device(&p, TALLY_OWNERS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
             }
+    /* One that runs over the edges at which a block of kernel tally_cut_owner_edges ends and the next begins. */
+    enum { VALUES = 600000, BEFORE = 100000, LONG = 400000 };
+    static const subject sum = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST};
+    ragged r = {.values = VALUES, .lengths = scratch(LENGTHS, VALUES * sizeof(int64_t))};
+    for (int64_t at = 0; at < VALUES; at += r.lengths[r.count++]) r.lengths[r.count] = at == BEFORE - 1 ? LONG : at % 3 == 0 ? 3 : 1 + at % 2;
+    while (r.count <= VALUES / 6) r.lengths[r.count++] = 0;
+    int64_t all = 0;
+    for (int64_t s = 0; s < r.count; s++) all += r.lengths[s];
+    r.values = all;
+    problem p = pose_cut(&sum, r, CANCELLATION);
+    now.data = "a long one over many tiles";
+    compare_device(&p, TALLY_OWNERS, TALLY_I64, 0);
 }
 
 /* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
