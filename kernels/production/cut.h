@@ -300,12 +300,13 @@ TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally
     const int32_t *index = (const int32_t *)(const void *)cut->index;
     int32_t *offsets = (int32_t *)(void *)cut->offsets;
     const int32_t from = (int32_t)o->from, to = (int32_t)o->to, begin = from - (int32_t)((uint64_t)(index + from) % 16 / 4);
-    const uint32_t end = (uint32_t)(o->last < cut->count ? o->last : cut->count), last = end < INT32_MAX ? end : INT32_MAX, first = o->first < INT32_MAX ? (uint32_t)o->first : INT32_MAX;
+    const int64_t end = o->last < cut->count ? o->last : cut->count;
+    const uint32_t first = o->first < INT32_MAX ? (uint32_t)o->first : INT32_MAX, last = end < INT32_MAX ? (uint32_t)end : INT32_MAX;
     int32_t is_bad = 0;
-    for (int32_t base = begin + tally_warp() * (ROW * TOGETHER); base <= to; base += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
+    for (int64_t at = (int64_t)begin + tally_warp() * (ROW * TOGETHER); at <= to; at += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
         tally_quad quads[TOGETHER];
-        const int32_t is_whole = base >= from && base > 0 && base <= to - ROW * TOGETHER, mine = base + EACH * tally_lane();
-        uint32_t left = is_whole ? (uint32_t)index[base - 1] : 0;
+        const int32_t is_whole = at >= from && at > 0 && at <= (int64_t)to - ROW * TOGETHER, mine = is_whole ? (int32_t)at + EACH * tally_lane() : 0;
+        uint32_t left = is_whole ? (uint32_t)index[at - 1] : 0;
         TALLY_UNROLL_CUT
         for (int32_t t = 0; t < TOGETHER; t++)
             if (is_whole) quads[t] = tally_load16((const char *)(index + mine + t * ROW));
@@ -320,7 +321,7 @@ TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally
             }
             TALLY_ROLLED
             for (int32_t e = 0; e < EACH; e++) { /* at the ends, and where there are gaps: one by one */
-                const int32_t i = mine + t * ROW + e;
+                const int64_t i = at + EACH * tally_lane() + t * ROW + e;
                 const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1, owner = i >= 0 && i < to ? index[i] : -1;
                 is_bad |= tally_put_owner(cut, o, i, i >= from && i <= to, earlier, owner);
             }
