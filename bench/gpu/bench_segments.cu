@@ -66,6 +66,13 @@ static __global__ void widen_kernel(const int32_t *offsets, int64_t count, int64
 }
 
 static std::vector<int32_t> offsets_of(const std::string &name, int64_t values) {
+    if (name[0] == '=') {
+        const int64_t each = std::atoi(name.c_str() + 1);
+        std::vector<int32_t> equal(static_cast<size_t>((values + each - 1) / each) + 1);
+        for (size_t i = 0; i < equal.size(); i++)
+            equal[i] = static_cast<int32_t>(std::min(values, static_cast<int64_t>(i) * each));
+        return equal;
+    }
     std::vector<int32_t> offsets(1, 0);
     std::mt19937_64 random(7);
     offsets.reserve(static_cast<size_t>(values / 2) + 16);
@@ -83,8 +90,6 @@ static std::vector<int32_t> offsets_of(const std::string &name, int64_t values) 
             length = (r >> 40) % 5 ? 0 : 1 + static_cast<int64_t>(r % 63);
         else if (name == "half and threes")
             length = begin == 0 ? values / 2 : 3;
-        else if (name[0] == '=')
-            length = std::atoi(name.c_str() + 1);
         offsets.push_back(static_cast<int32_t>(std::min(values, begin + length)));
     }
     return offsets;

@@ -1,4 +1,4 @@
-/* Segments on a GPU: a cut becomes offsets, offsets become tiles (kernels/production/cut.h), tiles give results and leaves of segments that run
+/* Segments on a GPU: a cut becomes offsets, or stays owners, and tiles (kernels/production/cut.h), tiles give results and leaves of segments that run
  * over their edges, and those are combined (kernels/production/segments.h). All of it on one stream; nothing is asked of the GPU before the
  * results are wanted. */
 #include "cuda/segments.h"
