@@ -260,8 +260,8 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * GPU: as tally_reduce, and the index too may be host, pinned, managed or GPU memory; method: docs/design/006-gpu-segments.md. With out in
  * GPU memory no value of cut or array is known when the call returns: a cut that does not
  * fit leaves nothing of use in out, and is reported with options.checked only, as are TALLY_EMPTY and TALLY_OVERFLOW. Scratch memory: 1 to
- * 5 % of the array, for lengths and, of more than 6 values each on average, owners the offsets that they stand for, and natural results that are to be converted; rows
- * (docs/design/007-gpu-rows.md): less, but by operators of the caller's own 4 or 8 bytes a row.
+ * 5 % of the array, for lengths and, where segments have more than 6 values on average, for owners the offsets that they stand for, and natural
+ * results that are to be converted; rows (docs/design/007-gpu-rows.md): less, but by operators of the caller's own 4 or 8 bytes a row.
  * TALLY_EMPTY: as tally_reduce for at least one segment; all results are written, fillers included.
  * TALLY_BAD_CUT: negative or decreasing offsets, negative lengths, unsorted owners, owners outside 0 .. count-1, segments
  * beyond the array, rows that do not multiply to in.count; out then holds nothing of use. Others as tally_reduce. */

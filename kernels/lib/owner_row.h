@@ -3,7 +3,7 @@
 #ifndef TALLY_OWNER_ROW_H
 #define TALLY_OWNER_ROW_H
 
-#include "lib/device.h"
+#include "lib/cut.h"
 
 enum { TALLY_OWNERS_EACH = 4, TALLY_OWNERS_ROW = TALLY_OWNERS_EACH * TALLY_WARP };
 /* A lane's owners, and the one before them. */
@@ -11,30 +11,25 @@ typedef struct tally_four_owners {
     uint32_t left, w[TALLY_OWNERS_EACH];
 } tally_four_owners;
 #define TALLY_LEFT_OF(owners, k) ((k) == 0 ? (owners)->left : (owners)->w[(k) == 0 ? 0 : (k) - 1])
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_OWNERS _Pragma("unroll")
-#else
-#define TALLY_UNROLL_OWNERS
-#endif
 
 /* Not 0: some are of other segments than the one before. */
 TALLY_FN uint32_t tally_owners_differ(const tally_four_owners *owners) {
     uint32_t differ = 0;
-    TALLY_UNROLL_OWNERS
+    TALLY_UNROLL_CUT
     for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++) differ |= owners->w[k] ^ TALLY_LEFT_OF(owners, k);
     return differ;
 }
 /* Above 1: they step up by more than 1, or down. */
 TALLY_FN uint32_t tally_owners_step(const tally_four_owners *owners) {
     uint32_t steps = 0;
-    TALLY_UNROLL_OWNERS
+    TALLY_UNROLL_CUT
     for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++) steps |= owners->w[k] - TALLY_LEFT_OF(owners, k);
     return steps;
 }
 /* Whether they step up by `most` at most. */
 TALLY_FN int32_t tally_owners_rise(const tally_four_owners *owners, uint32_t most) {
     int32_t rise = 1;
-    TALLY_UNROLL_OWNERS
+    TALLY_UNROLL_CUT
     for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++) rise &= owners->w[k] - TALLY_LEFT_OF(owners, k) <= most;
     return rise;
 }
@@ -44,14 +39,14 @@ TALLY_FN int32_t tally_place_in_four(const uint32_t *w, uint32_t s, int32_t at) 
 }
 /* Places left + 1 ... last, of each lane's own, where none steps up by more than 1; or of any that do not descend. */
 TALLY_FN void tally_put_stepping(int32_t *places, const tally_four_owners *owners, int32_t at) {
-    TALLY_UNROLL_OWNERS
+    TALLY_UNROLL_CUT
     for (int32_t k = 0; k < TALLY_OWNERS_EACH; k++)
         if (owners->w[k] != TALLY_LEFT_OF(owners, k)) places[(int32_t)owners->w[k]] = at + k;
 }
 TALLY_FN void tally_put_rising(int32_t *places, const tally_four_owners *owners, int32_t at) {
     const uint32_t left = owners->left, last = owners->w[TALLY_OWNERS_EACH - 1];
     int32_t rises_once = 1, before = 0; /* values before the first that is of another segment */
-    TALLY_UNROLL_OWNERS
+    TALLY_UNROLL_CUT
     for (int32_t k = 0; k < TALLY_OWNERS_EACH - 1; k++) {
         rises_once &= owners->w[k] == left || owners->w[k] == last;
         before += owners->w[k] == left;

@@ -2,11 +2,6 @@
  * trust nothing that the index says: a cut that does not fit leaves TALLY_SAW_BAD_CUT in *saw, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_CUT _Pragma("unroll")
-#else
-#define TALLY_UNROLL_CUT
-#endif
 #include "lib/owner_edges.h"
 #include "lib/owner_row.h"
 
@@ -205,20 +200,13 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
 /* ---- offsets from owners ---- */
 
 /* The merge of owners with the offsets that they stand for: offset s comes before the values of segment s, so that value i stands at
- * i + owner(i) + 1. This is the first value that stands at `position` or behind; a warp, which asks 32 at once. */
+ * i + owner(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
 TALLY_FN int64_t tally_owner_search(const tally_cut_work *cut, int64_t values, int64_t position) {
-    int64_t low = 0, high = values;
-    while (low < high) {
-        int64_t step = (high - low + TALLY_WARP - 1) / TALLY_WARP, at = low + (tally_lane() + 1) * step - 1, end;
-        int32_t is_behind = at >= high || tally_further(tally_entry(cut->index, cut->index_bytes, at), at + 1) >= position;
-        uint32_t behind = tally_ballot(is_behind);
-        int32_t first = behind == 0 ? TALLY_WARP : __builtin_ffs((int32_t)behind) - 1;
-        end = low + (first + 1) * step - 1;
-        low += first * step;
-        high = end < high ? end : high;
-        if (low > high) low = high;
-    }
-    return low;
+    const tally_between all = {0, values};
+    const tally_sought there = {position - 1, INT64_MAX};
+    tally_cut_work by_count = *cut; /* a value counts as much as an offset */
+    by_count.weight = by_count.offset_bytes = 1;
+    return tally_narrow_owners(&by_count, there, all, 0).high;
 }
 
 /* Blocks take TALLY_OWNERS_BLOCK owners and offsets together, so that gaps are shared like values: a warp finds the first owner of each, and behind the last. */

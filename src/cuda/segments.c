@@ -82,18 +82,19 @@ static int64_t take(parts *all, int64_t bytes) {
     all->bytes += (bytes + 15) / 16 * 16;
     return begin;
 }
+static bool owners_become_offsets(const job *j) { return j->cut.cut == TALLY_OWNERS && j->work.cut.owners == NULL; }
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
-    const bool has_offsets = j->cut.cut == TALLY_OFFSETS || j->cut.cut == TALLY_ROWS || j->plan != NULL || cut->owners != NULL;
+    const bool makes_offsets = j->cut.cut == TALLY_LENGTHS || owners_become_offsets(j);
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
     all.arrivals = take(&all, tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
     all.next = take(&all, sizeof *cut->next);
     all.unsure = take(&all, j->reduces && spec->exact ? (cut->count + 31) / 32 * (int64_t)sizeof *cut->unsure : 0);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
-    all.offsets = take(&all, has_offsets ? 0 : (cut->count + 1) * cut->offset_bytes);
-    const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : j->cut.cut == TALLY_OWNERS && cut->owners == NULL ? owner_blocks(j) : -1;
+    all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
+    const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : owners_become_offsets(j) ? owner_blocks(j) : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     all.nodes = take(&all, tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size));
@@ -154,7 +155,7 @@ static tally_status prepare(const job *j) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, &j->work));
-    } else if (j->cut.cut == TALLY_OWNERS && cut->owners == NULL) {
+    } else if (owners_become_offsets(j)) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(owner_blocks(j) + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], owner_blocks(j), TALLY_START_BEHIND, &j->work));
     }

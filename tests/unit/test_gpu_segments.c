@@ -159,7 +159,10 @@ static void test_forms(void **state) {
     }
 }
 
-/* Owners at which tiles look themselves, as there are so many segments (src/cuda/segments.c): empty ones behind all others. */
+/* So many empty segments behind all others that tiles look at owners themselves (src/cuda/segments.c). */
+static void add_empty(ragged *r) {
+    while (r->count <= r->values / 6) r->lengths[r->count++] = 0;
+}
 static void test_owners(void **state) {
     static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_MAX, TALLY_BF16, 0, 0, TALLY_BEST},
                                    {TALLY_DOT, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_PROD, TALLY_I64, 0, 0, TALLY_BEST}};
@@ -170,7 +173,7 @@ static void test_owners(void **state) {
                 const int turn = 2 * which + wide + (int)i;
                 if (which == EMPTY || (quick && turn % 5 != 0)) continue;
                 ragged r = make_ragged((shape)which, some[i].type, 3 * TALLY_TILE_BYTES / (int64_t)tally_type_size(some[i].type), turn);
-                while (r.count <= r.values / 6) r.lengths[r.count++] = 0;
+                add_empty(&r);
                 problem p = pose_cut(&some[i], r, (data_class)(turn % DATA_CLASSES));
                 now.data = shape_names[which];
                 compare_device(&p, TALLY_OWNERS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
@@ -178,12 +181,9 @@ static void test_owners(void **state) {
     /* One that runs over the edges at which a block of kernel tally_cut_owner_edges ends and the next begins. */
     enum { VALUES = 600000, BEFORE = 100000, LONG = 400000 };
     static const subject sum = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST};
-    ragged r = {.values = VALUES, .lengths = scratch(LENGTHS, VALUES * sizeof(int64_t))};
-    for (int64_t at = 0; at < VALUES; at += r.lengths[r.count++]) r.lengths[r.count] = at == BEFORE - 1 ? LONG : at % 3 == 0 ? 3 : 1 + at % 2;
-    while (r.count <= VALUES / 6) r.lengths[r.count++] = 0;
-    int64_t all = 0;
-    for (int64_t s = 0; s < r.count; s++) all += r.lengths[s];
-    r.values = all;
+    ragged r = {.lengths = scratch(LENGTHS, VALUES * sizeof(int64_t))};
+    for (; r.values < VALUES; r.values += r.lengths[r.count++]) r.lengths[r.count] = r.values == BEFORE - 1 ? LONG : r.values % 3 == 0 ? 3 : 1 + r.values % 2;
+    add_empty(&r);
     problem p = pose_cut(&sum, r, CANCELLATION);
     now.data = "a long one over many tiles";
     compare_device(&p, TALLY_OWNERS, TALLY_I64, 0);
