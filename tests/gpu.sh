@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU, on a machine that has one; all
+# tests/gpu.sh [tests] [rows] [segments] [mixes] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU, on a machine that has one; all
 # of it but the last sanitizer by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
 # prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
@@ -11,7 +11,7 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gpu_segments test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
+    for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gpu_segments test_gpu_mixes test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
     cp -L "${2:-build}/libtally.so.0" "$(ldconfig -p | awk '/libcmocka.so.0/ {print $NF; exit}')" "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" build/dev/
     cp /usr/include/xxhash.h build/dev/
     strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
@@ -37,7 +37,7 @@ sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
     timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/$program" --cuda --quick "$@"
 }
 
-wanted="${*:-tests rows segments compile gallery sanitizer bench}"
+wanted="${*:-tests rows segments mixes compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
     tests)
@@ -49,6 +49,12 @@ for part in $wanted; do
     rows | segments) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
         for share in $(seq 0 13); do
             begin_part "$part-$share" timeout 400 "build/dev/test_gpu_$part" --cuda --share "$share/14"
+        done
+        end_parts
+        ;;
+    mixes) # behind segments, which has compiled their kernels
+        for share in $(seq 0 13); do
+            begin_part "mixes-$share" timeout 400 build/dev/test_gpu_mixes --cuda --problems "${PROBLEMS:-1000}" --first $((share * 1000000))
         done
         end_parts
         ;;
