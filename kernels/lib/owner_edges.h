@@ -60,8 +60,12 @@ typedef struct tally_owners_view {
     int32_t count;
 } tally_owners_view;
 
-/* The first of the block's values, by one thread: between two samples that follow one another, near where it is thought to be, or, -1, where positions say. */
-TALLY_FN int64_t tally_seek(const tally_cut_work *cut, const tally_owners_view *view, tally_sought sought, int64_t guess) {
+/* Between which of the block's values the first lies: between two samples that follow one another, the one from `behind` on the latter. By one thread. */
+typedef struct tally_near {
+    tally_between values;
+    int32_t behind;
+} tally_near;
+TALLY_FN tally_near tally_between_samples(const tally_cut_work *cut, const tally_owners_view *view, tally_sought sought) {
     const tally_owners_shared *shared = view->shared;
     int32_t before = 0, behind = view->count;
     while (before < behind) {
@@ -71,34 +75,51 @@ TALLY_FN int64_t tally_seek(const tally_cut_work *cut, const tally_owners_view *
         else
             before = middle + 1;
     }
-    int64_t low = before == 0 ? shared->at[0] : shared->at[0] + (before - 1) * view->step + 1;
-    int64_t high = before == view->count ? shared->at[1] : shared->at[0] + before * view->step;
-    if (guess < 0 && before > 0) {
-        const double from = (double)tally_owner_position(cut, low - 1, shared->sampled[before - 1]);
-        const double to = (double)tally_owner_position(cut, high, before == view->count ? shared->before[1] : shared->sampled[before]);
-        const double part = ((double)sought.position - from) / (to - from);
-        guess = part > 0 && part < 1 ? low + (int64_t)(part * (double)(high - low)) : low;
-    }
-    for (int64_t by = 1, next = guess, was = -1; low < high; by *= 2) {
-        const int64_t at = next >= low && next < high ? next : low + (high - low) / 2;
+    const tally_near near = {{before == 0 ? shared->at[0] : shared->at[0] + (before - 1) * view->step + 1,
+                              before == view->count ? shared->at[1] : shared->at[0] + before * view->step}, before};
+    return near;
+}
+/* The first of these, by steps that grow from a guess until it lies between two of them; and by bisection. */
+TALLY_FN int64_t tally_search_from(const tally_cut_work *cut, tally_sought sought, tally_between b, int64_t guess) {
+    for (int64_t by = 1, next = guess, was = -1; b.low < b.high; by *= 2) {
+        const int64_t at = next >= b.low && next < b.high ? next : b.low + (b.high - b.low) / 2;
         const int32_t found = tally_is_found(cut, &sought, at, tally_owner(cut, at));
         if (found)
-            high = at;
+            b.high = at;
         else
-            low = at + 1;
+            b.low = at + 1;
         if (was >= 0 && was != found) next = -1; /* it is between the last two */
         if (next >= 0) next = found ? at - by : at + by;
         was = found;
     }
-    return low;
+    return b.low;
+}
+/* The first of an owner, or behind it, thought to be near `guess`. */
+TALLY_FN int64_t tally_seek_owner(const tally_cut_work *cut, const tally_owners_view *view, int64_t owner, int64_t guess) {
+    const tally_sought sought = {INT64_MAX, owner};
+    return tally_search_from(cut, sought, tally_between_samples(cut, view, sought).values, guess);
+}
+/* The first at a position, or behind it: the positions of samples say where about. */
+TALLY_FN int64_t tally_seek_position(const tally_cut_work *cut, const tally_owners_view *view, int64_t position) {
+    const tally_owners_shared *shared = view->shared;
+    const tally_sought sought = {position, INT64_MAX};
+    const tally_near near = tally_between_samples(cut, view, sought);
+    const tally_between b = near.values;
+    int64_t guess = -1;
+    if (near.behind > 0) {
+        const double from = (double)tally_owner_position(cut, b.low - 1, shared->sampled[near.behind - 1]);
+        const double to = (double)tally_owner_position(cut, b.high, near.behind == view->count ? shared->before[1] : shared->sampled[near.behind]);
+        const double part = ((double)position - from) / (to - from);
+        guess = part > 0 && part < 1 ? b.low + (int64_t)(part * (double)(b.high - b.low)) : b.low;
+    }
+    return tally_search_from(cut, sought, b, guess);
 }
 
 /* The edge at a position: where a segment begins there or a little before, or else in the one that runs over it. */
 TALLY_FN tally_edge tally_owner_edge(const tally_work *work, const tally_owners_view *view, int64_t position) {
     const tally_cut_work *cut = &work->cut;
     const tally_owners_shared *shared = view->shared;
-    const tally_sought here = {position, INT64_MAX};
-    const int64_t i = tally_seek(cut, view, here, -1), owner = i < work->count ? tally_owner(cut, i) : cut->count;
+    const int64_t i = tally_seek_position(cut, view, position), owner = i < work->count ? tally_owner(cut, i) : cut->count;
     const int64_t before = i > 0 ? tally_owner(cut, i - 1) : -1; /* its owner */
     const int64_t next = tally_further(before, 1), into_gap = tally_apart(position, tally_owner_position(cut, i, next));
     if (owner > before && into_gap >= 0) { /* empty ones, and the owner, begin at value i */
@@ -106,13 +127,12 @@ TALLY_FN tally_edge tally_owner_edge(const tally_work *work, const tally_owners_
         const tally_edge edge = {s, i, i, 0, -1};
         return edge;
     }
-    const tally_sought its = {INT64_MAX, before}, others = {INT64_MAX, next};
-    const int64_t begin = before == shared->before[0] ? shared->begin : tally_seek(cut, view, its, i - 2);
+    const int64_t begin = before == shared->before[0] ? shared->begin : tally_seek_owner(cut, view, before, i - 2);
     if (tally_apart(position, tally_owner_position(cut, begin, before)) < TALLY_EDGE_SLACK) {
         const tally_edge edge = {before, begin, begin, 0, -1};
         return edge;
     }
-    const int64_t end = owner > before ? i : before == shared->before[1] ? shared->end : tally_seek(cut, view, others, i + 1);
+    const int64_t end = owner > before ? i : before == shared->before[1] ? shared->end : tally_seek_owner(cut, view, next, i + 1);
     const int64_t leaves = i > begin ? (i - begin + cut->leaf - 1) / cut->leaf : 0, whole = begin + leaves * cut->leaf;
     const tally_edge edge = {next, whole < end ? whole : end, end, leaves, 2 * (begin / cut->leaf)};
     return edge;
