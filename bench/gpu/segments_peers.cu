@@ -23,7 +23,7 @@ struct Plus { // what CUB calls its sum differs from version to version
         return a + b;
     }
 };
-// Its unique keys go to the end of the temporary memory, their number behind them.
+// Its unique keys go to memory of their own, which grows, their number behind them.
 template <class T>
 static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *owners,
                           void *results, int64_t segments, int64_t count, cudaStream_t stream) {
