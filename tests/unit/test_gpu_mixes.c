@@ -26,7 +26,7 @@ typedef struct stretch {
 } stretch;
 
 static stretch draw_stretch(int64_t leaf, uint64_t *random) {
-    const int64_t special[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 112, 127, 128, 129, 256, 300, 511, 512, 513, leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1};
+    const int64_t special[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 112, 127, 128, 129, 256, 300, 511, 512, 513, leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1, 64 * leaf, 64 * leaf + 1};
     stretch s = {.segments = 1 + log_below(random, 11)};
     s.kind = (int)random_below(random, STRETCHES);
     s.length = s.kind == EQUAL ? special[random_below(random, sizeof special / sizeof *special)] : s.kind == LONG ? 40 * leaf : 1 + log_below(random, 10);

@@ -66,6 +66,21 @@ static void test_forms(void **state) {
     }
 }
 
+/* Segments of a group of leaves, and hardly more or less: what runs over tiles is combined by groups. */
+static void test_groups(void **state) {
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (int i = 0; i < (quick ? 1 : 3); i++) {
+        const int64_t group = 64 * tally_leaf_length(some[i].type);
+        const int64_t lengths[] = {3, group + 1, 2, group, group - 1, 1, 2 * group + 1, 0, group + 1, 7, 2 * group, 5};
+        ragged r = {.lengths = scratch(LENGTHS, sizeof lengths)};
+        for (; r.count < (int64_t)(sizeof lengths / sizeof *lengths); r.count++) r.values += r.lengths[r.count] = lengths[r.count];
+        const problem p = pose_cut(&some[i], r, CANCELLATION);
+        now.data = "groups of leaves";
+        compare_device(&p, TALLY_OFFSETS, TALLY_I32, i);
+    }
+}
+
 /* So many empty segments behind all others that tiles look at owners themselves (src/cuda/segments.c). */
 static void add_empty(ragged *r) {
     while (r->count <= r->values / 6) r->lengths[r->count++] = 0;
@@ -499,9 +514,9 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_owners), cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),
-        cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips),         cmocka_unit_test(test_plans), cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_owners), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups), cmocka_unit_test(test_owners), cmocka_unit_test(test_quarters),
+        cmocka_unit_test(test_specials), cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips), cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_warm),     cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_owners), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
