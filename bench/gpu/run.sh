@@ -3,7 +3,8 @@
 # Builds libtally and bench_gpu, measures, and leaves gpu-DATE-GPU.json, .md and .svg in FOLDER (default: $OUT, or
 # docs/measurements). Says where time went. BUILD: the build folder (build/gpu, which git ignores); JOBS; COMMIT: what to call
 # the code where git is not there. Exit status: bench_gpu's, 1 if some result of Tally was wrong. --segments: segments in place of all
-# else, 2^28 values and 2^30 of f32; leaves segments.jsonl, segments-large.jsonl and .svg in FOLDER and prints a table of each. --build: builds all there is and measures nothing.
+# else, 2^28 values and 2^30 of f32; leaves segments.jsonl, segments-large.jsonl and .svg in FOLDER and prints a table of each. --build: builds all there is and
+# measures nothing, also where no GPU is, for that of ARCH (90).
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 seconds=240 torch_seconds=90 quick='' torch=yes segments='' only_build='' folder=${OUT:-docs/measurements}
@@ -27,6 +28,7 @@ raw=$build/results && mkdir -p "$raw" "$folder" || exit 2
 rm -f "$raw"/*.jsonl
 commit=$(git describe --always --dirty 2>/dev/null || echo "${COMMIT:-unknown}")
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
+capability=${capability:-${ARCH:-}}
 
 spent='' began=$(date +%s)
 step() { # step NAME COMMAND...: runs it and keeps how long it took; its status is that of the command
