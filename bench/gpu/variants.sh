@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench/gpu/variants.sh [make|measure] [PATCH[+PATCH...]...] [-- ARGUMENT...]: measures kernels as they are now, and with each patch of kernels/ or src/cuda
-# (git diff's; with each one, or with several joined by + one after the other; those of bench/gpu/variants are not measured yet): for tuning, many variants in one visit to a GPU. Only the texts of kernels and
-# src/cuda are compiled again, some seconds each; the program measured ($BENCH, or bench_segments, with the arguments) gets the library of the variant by
+# (git diff's), or several joined by +: for tuning, many variants in one visit to a GPU. bench/gpu/variants has those that are not measured yet. Only the texts of
+# kernels and src/cuda are compiled again, some seconds each; the program measured ($BENCH, or bench_segments, with the arguments) gets the library of the variant by
 # LD_PRELOAD, bench/gpu/rows.py by TALLY_LIBRARY (PLAIN_READ: as it says, BUILD/libplain_read.so by default).
 #   make     only makes the libraries, on a machine that builds, and FOLDER.tar.xz of them and the program, for one that has a GPU
 #   measure  only measures those that are made, or in FOLDER.tar.xz

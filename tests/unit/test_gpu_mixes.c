@@ -1,6 +1,6 @@
 /* Segments on the GPU backend, of cuts, values and layouts that nobody chose: every problem is drawn at random, of stretches of segments of one kind each, and
  * compared with the CPU's slices; every fourth is spoilt, and compared with what the CPU says of it. --problems N: so many (a soak takes thousands);
- * --first K: from number K on, which a failure names. On the simulator as it is; with --cuda on a GPU. */
+ * --first K: from number K on, which a failure names as its rows. On the simulator as it is; with --cuda on a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,15 @@ static int64_t log_below(uint64_t *random, int log2_most) { return random_below(
 
 /* ---- cuts ---- */
 
-/* Lengths of one kind; what is left is a bound for long ones alone. */
+/* So many segments of one kind, all of a length or of lengths up to it. */
 typedef struct stretch {
     enum { EQUAL, UNIFORM, ANY_SIZE, RARE, LONG, STRETCHES } kind;
     int64_t segments, length;
 } stretch;
 
 static stretch draw_stretch(int64_t leaf, uint64_t *random) {
-    const int64_t special[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 112, 127, 128, 129, 256, 300, 511, 512, 513, leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1, 64 * leaf, 64 * leaf + 1};
+    const int64_t special[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 97, 98, 112, 127, 128, 129, 195, 196, 256, 300, 511, 512, 513, 951, 952,
+                               leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1, 64 * leaf, 64 * leaf + 1};
     stretch s = {.segments = 1 + log_below(random, 11)};
     s.kind = (int)random_below(random, STRETCHES);
     s.length = s.kind == EQUAL ? special[random_below(random, sizeof special / sizeof *special)] : s.kind == LONG ? 40 * leaf : 1 + log_below(random, 10);
@@ -79,7 +80,7 @@ static const char *draw_values(int number, tally_type type, int64_t count, uint6
     return values;
 }
 
-/* Values whose exact sums are at the border of what a way of adding them up can do. */
+/* Values whose exact sums are at the border of what a way of adding them up can do; some segments are of -0 alone. */
 static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *random) {
     const float_segments f = {s->type, r->lengths, r->count, (int)random_below(random, 100), scratch(VALUES, (size_t)r->values * tally_type_size(s->type) + 1)};
     const int64_t kind = random_below(random, s->type == TALLY_F64 ? 4 : 3);
@@ -90,6 +91,10 @@ static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *rand
         fill_wide(&f);
     else
         fill_narrow(&f, between(random, 1, s->type == TALLY_F64 ? 45 : 30));
+    const size_t width = tally_type_size(s->type);
+    char *at = f.values;
+    for (int64_t k = 0; k < r->count; at += (size_t)r->lengths[k++] * width)
+        if (random_below(random, 16) == 0) memcpy(at, data_of(s->type, MINUS_ZEROS, r->lengths[k]), (size_t)r->lengths[k] * width);
     return f.values;
 }
 
