@@ -42,7 +42,7 @@ spare() { # spare HOW KERNEL...: sets the options for it
     spared=("-DTALLY_SPARED=$*" "-DTALLY_SPARED_FROM=$from")
 }
 build() { # build OPTION_OF_CMAKE...
-    echo "test_gpu_rows, test_gpu_segments, segments of test_gpu_user: SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
+    echo "test_gpu_rows, _segments, _mixes and _big, segments of test_gpu_user: SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
     cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" >"$dir.configure.log" || { cat "$dir.configure.log"; return 1; }
     cmake --build "$dir" -j "$(nproc)" | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
 }
