@@ -20,8 +20,9 @@ static int64_t log_below(uint64_t *random, int log2_most) { return random_below(
 /* ---- cuts ---- */
 
 /* So many segments of one kind, all of a length or of lengths up to it. */
+typedef enum kind { EQUAL, UNIFORM, ANY_SIZE, RARE, LONG, KINDS } kind;
 typedef struct stretch {
-    enum { EQUAL, UNIFORM, ANY_SIZE, RARE, LONG, STRETCHES } kind;
+    kind kind;
     int64_t segments, length;
 } stretch;
 
@@ -29,7 +30,7 @@ static stretch draw_stretch(int64_t leaf, uint64_t *random) {
     const int64_t special[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 97, 98, 112, 127, 128, 129, 195, 196, 256, 300, 511, 512, 513, 951, 952,
                                leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1, 64 * leaf, 64 * leaf + 1};
     stretch s = {.segments = 1 + log_below(random, 11)};
-    s.kind = (int)random_below(random, STRETCHES);
+    s.kind = (kind)random_below(random, KINDS);
     s.length = s.kind == EQUAL ? special[random_below(random, sizeof special / sizeof *special)] : s.kind == LONG ? 40 * leaf : 1 + log_below(random, 10);
     if (s.kind == LONG) s.segments = 1 + random_below(random, 3);
     if (s.length > leaf / 2) s.segments = 1 + s.segments % 8;
@@ -83,11 +84,11 @@ static const char *draw_values(int number, tally_type type, int64_t count, uint6
 /* Values whose exact sums are at the border of what a way of adding them up can do; some segments are of -0 alone. */
 static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *random) {
     const float_segments f = {s->type, r->lengths, r->count, (int)random_below(random, 100), scratch(VALUES, (size_t)r->values * tally_type_size(s->type) + 1)};
-    const int64_t kind = random_below(random, s->type == TALLY_F64 ? 4 : 3);
+    const int64_t way = random_below(random, s->type == TALLY_F64 ? 4 : 3);
     memset(f.values, 0, (size_t)r->values * tally_type_size(s->type));
-    if (kind == 3)
+    if (way == 3)
         fill_full(&f, (int)random_below(random, 4));
-    else if (kind == 2)
+    else if (way == 2)
         fill_wide(&f);
     else
         fill_narrow(&f, between(random, 1, s->type == TALLY_F64 ? 45 : 30));
