@@ -7,19 +7,19 @@ cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
 logs=$out/logs
 . tools/parts.sh
+. tools/carry.sh
 mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
     for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gpu_segments test_gpu_mixes test_gpu_big test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
-    cp -L "${2:-build}/libtally.so.0" "$(ldconfig -p | awk '/libcmocka.so.0/ {print $NF; exit}')" "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" build/dev/
+    cp -L "${2:-build}/libtally.so.0" "$(shared_library libcmocka.so.0)" "$(shared_library libgomp.so.1)" build/dev/
     cp /usr/include/xxhash.h build/dev/
     strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
-    # What is carried to a machine elsewhere. Each program has the CPU's 20 MB of kernels: a window that finds the same bytes again.
-    tar -C build --sort=name -c dev | xz --lzma2=preset=0,dict=64MiB >build/dev.tar.xz
+    pack build/dev .
     exit
 fi
-[ ! -f build/dev.tar.xz ] || tar -C build -xJf build/dev.tar.xz || python3 -m tarfile -e build/dev.tar.xz build
+[ ! -f build/dev.tar.xz ] || unpack build/dev
 
 export LD_LIBRARY_PATH=$PWD/build/dev:${LD_LIBRARY_PATH-} TALLY_CACHE_DIR=$PWD/build/cache
 race() { # race NAME OPTION...

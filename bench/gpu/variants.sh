@@ -8,6 +8,7 @@
 # BUILD: a folder that bench/gpu/run.sh has built (build/gpu). FOLDER: for what is made (build/variants). Exit status: how many variants failed.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+. tools/carry.sh
 build=${BUILD:-build/gpu} folder=${FOLDER:-build/variants} failed=0 patches='' what='make measure'
 bench=${BENCH:-$build/bench_segments}
 python=/opt/torch/.venv/bin/python3
@@ -49,11 +50,10 @@ make_all() {
     make_variant as-it-is
     for patch in $patches; do make_variant "$(echo "$patch" | sed 's,[^+]*/,,g; s,\.patch,,g')" "$patch"; done
     [ "$what" = make ] || return
-    case $bench in *.py) ;; *) cp "$bench" "$folder" ;; esac
-    cp -L "$(ldconfig -p | awk '/libgomp.so.1/ {print $NF; exit}')" "$folder"
+    cp -L "$(shared_library libgomp.so.1)" "$folder"
+    [ "${bench%.py}" != "$bench" ] || cp "$bench" "$folder"
     strip "$folder"/*/libtally.so.0
-    # Each has the CPU's 20 MB of kernels, the same in all: a window that finds them again.
-    (cd "$folder" && tar -c $(find . -maxdepth 1 -type f) */libtally.so.0) | xz --lzma2=preset=0,dict=64MiB >"$folder.tar.xz"
+    pack "$folder" $(cd "$folder" && ls -d */libtally.so.0 && find . -maxdepth 1 -type f)
     ls -l "$folder.tar.xz"
 }
 
@@ -68,11 +68,11 @@ measure_variant() { # measure_variant NAME [ARGUMENT...]
 }
 measure_all() {
     if [ "$what" = measure ]; then
-        [ -d "$folder" ] || { mkdir -p "$folder" && { tar -C "$folder" -xJf "$folder.tar.xz" || "$python" -m tarfile -e "$folder.tar.xz" "$folder"; }; } || exit 2
+        [ -d "$folder" ] || unpack "$folder" || exit 2
         [ ! -x "$folder/$(basename "$bench")" ] || bench=$folder/$(basename "$bench")
         export LD_LIBRARY_PATH="$PWD/$folder/as-it-is:$PWD/$folder:${LD_LIBRARY_PATH-}"
     fi
-    for name in as-it-is $(cd "$folder" && find . -name libtally.so.0 | sort | sed 's,^./,,; s,/.*,,' | grep -v '^as-it-is$'); do
+    for name in as-it-is $(cd "$folder" && ls -d */libtally.so.0 | sed 's,/.*,,' | grep -vx as-it-is); do
         echo "== $name"
         measure_variant "$name" "$@" || { failed=$((failed + 1)) && echo "$name FAILED"; }
     done

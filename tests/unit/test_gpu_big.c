@@ -58,7 +58,7 @@ static int64_t zero_at(int64_t i) { return (void)i, 0; }
 
 /* ---- what is compared ---- */
 
-/* The results of a cut of `count` values, all in device memory: of `segments` segments, `width` bytes each. */
+/* The results of a cut of `count` values, all in device memory, with what each is to be, of `width` bytes. */
 static void compare(tally_op op, tally_type type, int64_t count, tally_segments cut, size_t width, entry_at *wanted) {
     const size_t bytes = tally_type_size(type);
     const int64_t results = cut.cut == TALLY_ROWS ? cut.count * cut.inner : cut.count;

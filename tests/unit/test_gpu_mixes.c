@@ -9,7 +9,7 @@
 #include "lib/cut.h"
 #include "segment_problems.h"
 
-enum { VALUES = 6, OTHERS = 7, SPOILT = 8 }; /* further scratch memory */
+enum { VALUES = 6, OTHERS = 7 }; /* further scratch memory */
 enum { MOST_SEGMENTS = 60000, TIMES = 50 };  /* of a problem, and so many times that of a large one */
 static int64_t first_problem = 0, problems = 0;
 
@@ -117,16 +117,15 @@ static void compare_spoilt(const problem *p, tally_cut form, tally_type index_ty
     const size_t bytes = result_bytes(s), width = tally_type_size(s->type), index_width = tally_type_size(index_type);
     int64_t skip, count;
     size_t index_bytes;
-    tally_segments cut = make_cut(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
+    const tally_segments cut = make_cut(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
     const int64_t entries = (int64_t)(index_bytes / index_width), places = 1 + log_below(random, 4);
-    char *index = scratch(SPOILT, index_bytes + 1), *wanted = scratch(WANTED, bytes * (size_t)p->r.count + 1), *got = scratch(OUT, bytes * (size_t)p->r.count + 1);
-    memcpy(index, cut.index, index_bytes);
+    char *index = scratch(INDEX, index_bytes); /* where make_cut has left it */
+    char *wanted = scratch(WANTED, bytes * (size_t)p->r.count + 1), *got = scratch(OUT, bytes * (size_t)p->r.count + 1);
     for (int64_t k = 0; k < places && entries > 0; k++) {
         const int64_t at = random_below(random, 3) ? random_below(random, entries) : random_below(random, 2) ? entries - 1 : 0;
         const int64_t others[] = {random_below(random, count + 1), random_below(random, p->r.count + 1), log_below(random, 40), -log_below(random, 40), INT32_MAX, INT32_MIN};
         put_index(index_type, index, at, others[random_below(random, 6)]);
     }
-    cut.index = index;
     const tally_array x = tally_in(p->x + skip * (int64_t)width, s->type, count), y = tally_in(p->y + skip * (int64_t)width, s->type, count);
     memset(wanted, 0xa5, bytes * (size_t)p->r.count);
     memset(got, 0xa5, bytes * (size_t)p->r.count);
