@@ -42,7 +42,8 @@ enum {
     TALLY_MOST_ROOMS = 2,
     TALLY_TEAM_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
     TALLY_TEAM = TALLY_TEAM_WARPS * TALLY_WARP,
-    TALLY_SEGMENTS_BLOCK = TALLY_TEAM + TALLY_WARP
+    TALLY_SEGMENTS_BLOCK = TALLY_TEAM + TALLY_WARP,
+    TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h, over the number of inputs */
 };
 
 /* Entry i of an index of 4 or 8 bytes each, at any address. */

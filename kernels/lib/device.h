@@ -24,6 +24,7 @@
  *     tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum) sum and those bytes of v where `ones` has a 1, 0 elsewhere
  *     tally_max_halves(v, most)  tally_min_halves_less_one(v, least)      the same for both 16-bit halves
  *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
+ *     tally_min64(p, v)  tally_max64(p, v)                               atomic
  *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
  *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
  *     tally_take16(p)             16 bytes at an aligned address of shared memory
@@ -146,6 +147,8 @@ TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomic
 TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
 TALLY_FN void tally_or32(int32_t *p, int32_t v) { atomicOr(p, v); }
+TALLY_FN void tally_min64(int64_t *p, int64_t v) { atomicMin((long long *)p, (long long)v); }
+TALLY_FN void tally_max64(int64_t *p, int64_t v) { atomicMax((long long *)p, (long long)v); }
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) { return atomicExch(p, v); }
 TALLY_FN int32_t tally_look32(const int32_t *p) { return *(const volatile int32_t *)p; }
 TALLY_FN tally_quad tally_load16(const char *p) {

@@ -82,6 +82,31 @@ TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin
     }
 }
 
+/* A double without its bits below 2^power. */
+TALLY_FN double tally_cut_below(double m, int32_t power) {
+    const int64_t bits = tally_bits_f64(m);
+    const int32_t drop = power - ((int32_t)(bits >> 52 & 0x7ff) - 1075);
+    if (drop <= 0) return m;
+    return drop > 52 ? 0 : tally_from_bits_f64(bits & (int64_t)(~(uint64_t)0 << drop));
+}
+/* Adds d * 2^unit to the limbs of a number; those below the lowest bit that any value has are zeros. Others may add to it at the same time. */
+TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
+    if (d == 0) return;
+    if (offset < 0) d = offset < -63 ? 0 : d >> -offset, offset = 0;
+    tally_deposit_shared(limbs, d & 0xffffffff, offset);
+    tally_deposit_shared(limbs, d >> 32, offset + 32);
+}
+/* The sum over the lanes before this one. */
+TALLY_FN int32_t tally_sums_before(int32_t v) {
+    int32_t sum = v;
+    TALLY_UNROLL
+    for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
+        const int32_t other = (int32_t)tally_shuffle((uint32_t)sum, tally_lane() - d < 0 ? 0 : tally_lane() - d);
+        sum += tally_lane() >= d ? other : 0;
+    }
+    return sum - v;
+}
+
 /* ---- digits ---- */
 
 /* What an infinite or NaN term is evidence of, a bit for each kind; and a finite one. */

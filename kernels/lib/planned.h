@@ -8,9 +8,16 @@
 enum {
     TALLY_BEYOND = 1, /* a value that the plan does not hold */
     TALLY_NOT_MINUS_ZERO = 2,
+    TALLY_SEEN_PLUS = 4, TALLY_SEEN_MINUS = 8, TALLY_SEEN_NAN = 16, /* +inf, -inf, a NaN, which is all three */
     /* binades by which a plan from a sample is wider than it, above and below, if it can be */
     TALLY_SAMPLE_ABOVE = 6, TALLY_SAMPLE_BELOW = 16
 };
+#endif
+
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#define TALLY_IS_SPREAD_OF_SUMS 1
+#else
+#define TALLY_IS_SPREAD_OF_SUMS 0
 #endif
 
 /* What is known of some values of one result. */
@@ -254,63 +261,108 @@ TALLY_FN int32_t TALLY_N(is_in_doubles)(const tally_levels *levels) {
     return is_in;
 }
 
-/* The result of `present` values, if it is certain. */
-TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t present, const tally_final *final,
-                                              uint64_t *result) {
-    const double n = (double)present;
-    const int32_t is_f64 = final->format.digits == 53, is_short = present < 1 << 20; /* as quotients need it */
-    int32_t sure = !(p->seen & TALLY_BEYOND) && present > 0;
+/* What a result is made of, where each sum is a pair of doubles. */
+typedef struct TALLY_N(in_pairs) {
+    tally_pair sum, products; /* exact, but for a last bit that is odd where more is left */
+    int64_t present;
+    TALLY_K low, high;
+    int32_t seen;
+} TALLY_N(in_pairs);
+
+/* The result, if it is certain. */
+TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally_final *final, uint64_t *result) {
+    const double n = (double)a->present;
+    const int32_t is_f64 = final->format.digits == 53, is_short = a->present < 1 << 20; /* as quotients need it */
+    const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);
+    const double decided = is_decided == TALLY_SEEN_PLUS ? tally_infinity_f64() : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64() : tally_nan_f64();
+    int32_t sure = a->present > 0;
     tally_quick quick;
-    (void)n, (void)is_f64, (void)is_short;
-#ifndef TALLY_KEYS
-    sure &= is_f64 || final->format.digits == 24;
-#endif
+    (void)n, (void)is_f64, (void)is_short, (void)decided;
     if (!sure) return 0;
-#ifdef TALLY_SUM_TERM
-    if (!TALLY_N(is_in_doubles)(&ruler->sum)) return 0;
-    tally_pair sum = TALLY_N(pair_of)(p->sum, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);
-#endif
-#ifdef TALLY_PRODUCTS
-    if (!TALLY_N(is_in_doubles)(&ruler->products)) return 0;
-    tally_pair products = TALLY_N(pair_of)(p->products, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);
-#endif
 #if defined(TALLY_KEYS)
     sure &= is_short;
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[5];
     TALLY_N(notes) notes = TALLY_N(no_notes)();
-    TALLY_N(widen_range)(&notes, (TALLY_K)p->low, (TALLY_K)p->high);
-    floats[0] = TALLY_N(from_wide_key)(notes.low);
-    floats[1] = TALLY_N(from_wide_key)(notes.high);
-    quick = tally_nearest(sum, natural.digits == 53);
-    floats[2] = quick.value, sure &= quick.sure;
-    quick = tally_quick_mean(sum, n, 1);
-    floats[3] = quick.value, sure &= quick.sure;
-    quick = tally_quick_spread(sum, products, n, (double)final->ddof, final->root, 1);
-    floats[4] = quick.value, sure &= quick.sure;
-    result[0] = (uint64_t)present;
+    TALLY_N(widen_range)(&notes, a->low, a->high);
+    floats[0] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : TALLY_N(from_wide_key)(notes.low);
+    floats[1] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : TALLY_N(from_wide_key)(notes.high);
+    if (is_decided) {
+        floats[2] = floats[3] = decided;
+        floats[4] = tally_nan_f64();
+        sure = 1;
+    } else {
+        const int32_t is_minus = a->sum.high == 0 && !(a->seen & TALLY_NOT_MINUS_ZERO);
+        const double zero = is_minus ? -0.0 : 0;
+        quick = tally_nearest(a->sum, natural.digits == 53);
+        floats[2] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
+        quick = tally_quick_mean(a->sum, n, 1);
+        floats[3] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
+        quick = tally_quick_spread(a->sum, a->products, n, (double)final->ddof, final->root, 1);
+        if (a->present <= final->ddof) quick.value = tally_nan_f64(), quick.sure = 1;
+        floats[4] = quick.value, sure &= quick.sure;
+        sure &= tally_is_finite(floats[2]) && tally_is_finite(floats[3]) && (tally_is_finite(floats[4]) || a->present <= final->ddof);
+    }
+    result[0] = (uint64_t)a->present;
     for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
 #else
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-    quick = tally_quick_spread(sum, products, n, (double)final->ddof, final->root, is_f64);
-    sure &= is_short;
+    const int32_t is_none = is_decided || a->present <= final->ddof;
+    quick = tally_quick_spread(a->sum, a->products, n, (double)final->ddof, final->root, is_f64 || final->format.digits < 24);
+    sure &= is_short || is_none;
+    if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
+    sure &= quick.sure && (is_none || tally_is_finite(quick.value));
 #else
-    int32_t is_minus = 0;
 #ifdef TALLY_PRODUCTS
-    const tally_pair sum = products;
+    const tally_pair sum = a->products;
 #else
-    is_minus = TALLY_SUM_TERM == TALLY_TERM_VALUE && !(p->seen & TALLY_NOT_MINUS_ZERO);
+    const tally_pair sum = a->sum;
 #endif
-    if (final->mean) sure &= is_short;
-    if (sum.high == 0 && TALLY_KERNEL_INPUTS == 1) quick.value = is_minus ? -0.0 : 0, quick.sure = 1;
-    else if (final->root) quick = tally_quick_root(sum, is_f64);
-    else if (final->mean) quick = tally_quick_mean(sum, n, is_f64);
+    const int32_t is_wide = is_f64 || final->format.digits < 24;
+    if (is_decided) quick.value = decided, quick.sure = 1;
+    else if (sum.high == 0) quick.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, quick.sure = 1;
+    else if (final->root) quick = tally_quick_root(sum, is_wide);
+    else if (final->mean) quick = tally_quick_mean(sum, n, is_wide), quick.sure &= is_short;
+    else if (is_wide && !is_f64) quick.value = tally_to_odd(sum), quick.sure = 1;
     else quick = tally_nearest(sum, is_f64);
+    sure &= quick.sure && (is_decided || tally_is_finite(quick.value));
 #endif
-    sure &= quick.sure && quick.value - quick.value == 0;
-    result[0] = is_f64 ? (uint64_t)tally_bits_f64(quick.value) : (uint64_t)(uint32_t)tally_bits_f32((float)quick.value);
+    if (final->format.digits < 24) {
+        const int32_t is_exact = !final->root && !final->mean && !(TALLY_IS_SPREAD_OF_SUMS);
+        sure &= tally_round_to(&quick.value, final->format) || is_exact;
+    }
+    result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(quick.value)) : (uint64_t)(uint32_t)tally_bits_f32(tally_clean_f32((float)quick.value));
 #endif
     return sure;
+}
+
+/* The result of `present` values, if it is certain. */
+TALLY_FN int32_t TALLY_N(conclude_quickly)(const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t present, const tally_final *final,
+                                              uint64_t *result) {
+    TALLY_N(in_pairs) a;
+    int32_t sure = !(p->seen & TALLY_BEYOND) && present > 0;
+    __builtin_memset(&a, 0, sizeof a);
+    a.present = present;
+    a.seen = (int32_t)p->seen;
+#ifdef TALLY_KEYS
+    a.low = (TALLY_K)p->low;
+    a.high = (TALLY_K)p->high;
+#endif
+    if (!sure) return 0;
+#ifdef TALLY_SUM_TERM
+    if (!TALLY_N(is_in_doubles)(&ruler->sum)) return 0;
+    a.sum = TALLY_N(pair_of)(p->sum, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);
+    if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) a.seen |= TALLY_NOT_MINUS_ZERO;
+#endif
+#ifdef TALLY_PRODUCTS
+    if (!TALLY_N(is_in_doubles)(&ruler->products)) return 0;
+    a.products = TALLY_N(pair_of)(p->products, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);
+    if (TALLY_KERNEL_INPUTS == 2) sure &= a.products.high != 0; /* nothing tells the sign of a zero */
+#if !defined(TALLY_SUM_TERM)
+    a.seen |= TALLY_NOT_MINUS_ZERO;
+#endif
+#endif
+    return sure && TALLY_N(conclude_pairs)(&a, final, result);
 }
 
 /* What the plan has held, to limbs, by one lane; false: nothing tells the sign of a zero. */

@@ -1,14 +1,10 @@
 /* The levels that values of a certain size need (lib/levels.h), and the sizes that such levels hold. No include guard; behind lib/terms.h, undone
  * with it. */
-#if TALLY_IS_F64
-#define TALLY_MOST_LEVELS_OF_VALUES 3
-#define TALLY_MOST_LEVELS_OF_PRODUCTS 4
-#define TALLY_PRODUCT_PARTS 2
-#else
+#ifndef TALLY_MOST_LEVELS_OF_VALUES
 #define TALLY_MOST_LEVELS_OF_VALUES (TALLY_NUMBER == TALLY_NUMBER_f16 ? 1 : 3)
-#define TALLY_MOST_LEVELS_OF_PRODUCTS 3
-#define TALLY_PRODUCT_PARTS 1
+#define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 3)
 #endif
+#define TALLY_PRODUCT_PARTS (TALLY_IS_F64 ? 2 : 1)
 /* log2 of the terms that meet in one accumulator of a lane */
 #define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
 

@@ -130,7 +130,7 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
 }
 
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut) {
-    static const tally__form forms[] = {TALLY_FORM_CUT, TALLY_FORM_SEGMENTS, TALLY_FORM_CAREFUL, TALLY_FORM_SHORT, TALLY_FORM_ROWS, TALLY_FORM_COLUMNS};
+    static const tally__form forms[] = {TALLY_FORM_CUT, TALLY_FORM_SEGMENTS, TALLY_FORM_FLAT, TALLY_FORM_SHORT, TALLY_FORM_ROWS, TALLY_FORM_COLUMNS};
     tally__spec spec;
     tally__gpu *gpu;
     tally_status status;

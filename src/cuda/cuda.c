@@ -8,6 +8,7 @@
 #include "cuda/segments.h"
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
+#include "lib/cut.h"
 
 enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
 
@@ -27,9 +28,9 @@ tally_nan tally__nan_of(const tally__spec *spec) {
 }
 
 static const struct form {
-    const char *word, *more, *text;
+    const char *word, *more[2], *text;
 } ordered_forms[] = {
-#define TALLY_ROW(ID, word, more, text) {word, more, text},
+#define TALLY_ROW(ID, word, second, third, text) {word, {second, third}, text},
     TALLY_ORDERED_FORMS(TALLY_ROW)
 }, exact_forms[] = {TALLY_EXACT_FORMS(TALLY_ROW)};
 #undef TALLY_ROW
@@ -46,7 +47,8 @@ static void unit_of_cut(tally__unit *unit) {
 
 static void name_entries(tally__unit *unit, const struct form *of, const char *kernel, const char *type, int nan) {
     snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, kernel, type, nan);
-    if (of->more != NULL) snprintf(unit->more[0], sizeof unit->more[0], "tally_%s_%s_%s_%d", of->more, kernel, type, nan);
+    for (int k = 0; k < 2; k++)
+        if (of->more[k] != NULL) snprintf(unit->more[k], sizeof unit->more[k], "tally_%s_%s_%s_%d", of->more[k], kernel, type, nan);
 }
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
@@ -90,7 +92,8 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
-    if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec);
+    if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
+    if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);

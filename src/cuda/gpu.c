@@ -123,7 +123,7 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
         if (entry->unit.more[k][0] != '\0')
             TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
     entry->loaded.room = entry->unit.room * (size_t)gpu->rooms;
-    entry->loaded.threads = entry->unit.room > 0 ? TALLY_SEGMENTS_BLOCK : TALLY_THREADS;
+    entry->loaded.threads = entry->unit.threads > 0 ? entry->unit.threads : TALLY_THREADS;
     if (entry->loaded.room > 0)
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.room),
                                    "give a kernel shared memory"));

@@ -7,26 +7,26 @@
 #include "internal.h"
 
 /* What the kernels of a unit reduce: a whole array; a small one, exactly; rows of few values; rows whose values lie side by side; rows along another axis; segments of
- * other cuts, and (`more`) those that run over tiles; exact segments that are too wide for that. X(ID, word of names, word of further ones, text),
+ * other cuts, and those that run over tiles; exact segments whatever their values. X(ID, word of names, words of two further ones, text),
  * for operators in canonical order and for exact ones; NULL: there is none. A unit that prepares cuts serves all. */
 #define TALLY_ORDERED_FORMS(X)                                  \
-    X(WHOLE, "reduce", NULL, "production/reduce.h")             \
-    X(SMALL, NULL, NULL, NULL)                                  \
-    X(SHORT, "short", NULL, "production/short.h")               \
-    X(ROWS, "rows", NULL, "production/rows.h")                  \
-    X(COLUMNS, "columns", NULL, "production/columns.h")         \
-    X(SEGMENTS, "segments", "spans", "production/segments.h")   \
-    X(CAREFUL, NULL, NULL, NULL)
+    X(WHOLE, "reduce", NULL, NULL, "production/reduce.h")             \
+    X(SMALL, NULL, NULL, NULL, NULL)                                  \
+    X(SHORT, "short", NULL, NULL, "production/short.h")               \
+    X(ROWS, "rows", NULL, NULL, "production/rows.h")                  \
+    X(COLUMNS, "columns", NULL, NULL, "production/columns.h")         \
+    X(SEGMENTS, "segments", "spans", NULL, "production/segments.h")   \
+    X(FLAT, NULL, NULL, NULL, NULL)
 #define TALLY_EXACT_FORMS(X)                                    \
-    X(WHOLE, "exact", NULL, "production/reduce_exact.h")        \
-    X(SMALL, "exact_small", NULL, "production/small_exact.h")   \
-    X(SHORT, "exact_short", NULL, "production/short_exact.h")   \
-    X(ROWS, "exact_rows", NULL, "production/rows_exact.h")      \
-    X(COLUMNS, "exact_columns", NULL, "production/columns_exact.h") \
-    X(SEGMENTS, "quick", "quick_spans", "production/segments.h") \
-    X(CAREFUL, "careful", NULL, "production/careful.h")
+    X(WHOLE, "exact", NULL, NULL, "production/reduce_exact.h")        \
+    X(SMALL, "exact_small", NULL, NULL, "production/small_exact.h")   \
+    X(SHORT, "exact_short", NULL, NULL, "production/short_exact.h")   \
+    X(ROWS, "exact_rows", NULL, NULL, "production/rows_exact.h")      \
+    X(COLUMNS, "exact_columns", NULL, NULL, "production/columns_exact.h") \
+    X(SEGMENTS, "quick", "quick_spans", NULL, "production/segments.h") \
+    X(FLAT, "flat", "flat_clear", "flat_finish", "production/flat.h")
 typedef enum tally__form {
-#define TALLY_ROW(ID, word, more, text) TALLY_FORM_##ID,
+#define TALLY_ROW(ID, word, second, third, text) TALLY_FORM_##ID,
     TALLY_ORDERED_FORMS(TALLY_ROW)
 #undef TALLY_ROW
     TALLY_FORMS,
@@ -46,6 +46,7 @@ typedef struct tally__unit {
     tally_type type;
     tally_nan nan;
     bool exact;
+    int threads;        /* of each block of the first kernel; 0: TALLY_THREADS */
     size_t room;        /* bytes of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants none */
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
     char user_key[33];     /* of that operator, else "" */

@@ -24,6 +24,13 @@ typedef struct job {
     tally__cu_address room; /* for results that do not go where they belong at once */
 } job;
 
+/* Whether production/flat.h has all segments, and nothing is tried before. */
+#ifdef TALLY_FLAT_ALWAYS
+static bool is_flat(const tally__spec *spec) { return spec->exact; }
+#else
+static bool is_flat(const tally__spec *spec) { return (void)spec, false; }
+#endif
+
 /* ---- memory ---- */
 
 /* Whether tiles look at the owners themselves, which spares writing and reading an offset for each segment: where there are many, measured. For a plan, which is
@@ -31,7 +38,7 @@ typedef struct job {
 static bool tiles_look_at_owners(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->cut.index_type);
-    return j->cut.cut == TALLY_OWNERS && j->reduces && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
+    return j->cut.cut == TALLY_OWNERS && j->reduces && !is_flat(j->call->spec) && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
@@ -97,7 +104,9 @@ static parts lay_out(const job *j) {
     const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : owners_become_offsets(j) ? owner_blocks(j) : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
-    all.nodes = take(&all, tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size));
+    const int64_t leaf_nodes = tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
+    const int64_t tile_nodes = spec->exact ? cut->tiles * (int64_t)spec->kernel->node_size : 0; /* of production/flat.h, when the others are done with */
+    all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results = take(&all, tally__call_needs_room(j->call) ? cut->count * (int64_t)spec->result_bytes : 0);
     return all;
 }
@@ -126,7 +135,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     const bool needs_room = tally__call_needs_room(c);
     j->room = memory + (tally__cu_address)at->results;
     j->work.result = needs_room ? PLACE(results) : c->sink->data;
-    cut->result_stride = needs_room ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    cut->result_stride = j->work.result_stride = needs_room ? (int64_t)c->spec->result_bytes : c->sink->stride;
     const size_t bytes = c->spec->result_bytes;
     cut->are_packed = cut->result_stride == (int64_t)bytes && (uintptr_t)j->work.result % (bytes & -bytes) == 0;
     j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
@@ -164,16 +173,32 @@ static tally_status prepare(const job *j) {
     return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
 }
 
-/* Exact sums in few doubles first; where they are not sure they mark segments for a kernel that is. */
+/* Exact segments at a flat cost, of those that are marked. */
+static tally_status reduce_marked(const job *j, const tally__loaded *flat) {
+    enum { CLEAR, FINISH };
+    const tally__call *c = j->call;
+    const int64_t tiles = j->work.cut.tiles, warps = flat->threads / TALLY_WARP, clearing = shares(tiles, 8 * TALLY_TILE_WARPS);
+    TALLY_TRY(tally__call_launch(c, flat->more[CLEAR], clearing < 4 * c->gpu->multiprocessors ? clearing : 4 * c->gpu->multiprocessors, TALLY_START_EARLY, &j->work));
+    TALLY_TRY(tally__call_launch_resident(c, flat, shares(tiles, warps), TALLY_START_EARLY, &j->work));
+    return tally__call_launch(c, flat->more[FINISH], shares(tiles, TALLY_TILE_WARPS * TALLY_WARP), TALLY_START_EARLY, &j->work);
+}
+
+/* Exact sums in few doubles first; where they are not sure they mark segments for kernels that are. */
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
-    tally__loaded kernels, careful;
+    tally__loaded kernels, flat;
+    if (is_flat(c->spec)) {
+        job all = *j;
+        all.work.cut.unsure = NULL;
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
+        return reduce_marked(&all, &flat);
+    }
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
-    if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_CAREFUL, &careful));
+    if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY, &j->work));
-    return c->spec->exact ? tally__call_launch_resident(c, &careful, careful.resident_blocks, TALLY_START_EARLY, &j->work) : TALLY_OK;
+    return c->spec->exact ? reduce_marked(j, &flat) : TALLY_OK;
 }
 
 static tally_status refuse(const job *j) {

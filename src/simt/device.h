@@ -97,6 +97,14 @@ TALLY_FN void tally_add64(int64_t *p, int64_t v) {
     tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
 }
+TALLY_FN void tally_min64(int64_t *p, int64_t v) {
+    tally__simt->before_atomic(p, sizeof *p);
+    if (v < __atomic_load_n(p, __ATOMIC_RELAXED)) __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+TALLY_FN void tally_max64(int64_t *p, int64_t v) {
+    tally__simt->before_atomic(p, sizeof *p);
+    if (v > __atomic_load_n(p, __ATOMIC_RELAXED)) __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
 TALLY_FN void tally_or32(int32_t *p, int32_t v) {
     tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_or(p, v, __ATOMIC_RELAXED);

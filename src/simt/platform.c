@@ -36,7 +36,8 @@ tally__simt_entry *tally__simt_find(const char *name) {
 
 /* Texts of several kernels: those of segments, and of cuts. */
 tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
-    static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"}, {"tally_segments_", "tally_spans_"}, {"tally_quick_", "tally_quick_spans_"}};
+    static const char *const texts[][2] = {
+        {"tally_cut_", "tally_cut_"}, {"tally_segments_", "tally_spans_"}, {"tally_quick_", "tally_quick_spans_"}, {"tally_flat_", "tally_flat_"}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         if (strncmp(name, texts[k][0], strlen(texts[k][0])) == 0 && strncmp(other, texts[k][1], strlen(texts[k][1])) == 0)
             return tally__simt_find(other);

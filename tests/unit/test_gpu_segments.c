@@ -509,7 +509,7 @@ static void test_failing_driver(void **state) {
     }
 }
 
-static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_CAREFUL; }
+static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS || form == TALLY_FORM_FLAT; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};

@@ -8,7 +8,7 @@
 #include "simt/module.h"
 
 #define TALLY_DECLARE(form, kernel) extern const tally__simt_set tally__simt_##form##_##kernel;
-#define TALLY_ENTER(form, kernel) {"tally_" #form "_" #kernel, NULL, &tally__simt_##form##_##kernel},
+#define TALLY_ENTER(form, kernel) {"tally_" #form "_" #kernel, NULL, NULL, &tally__simt_##form##_##kernel},
 #define TALLY_SINGLE(X)                       \
     TALLY_KERNELS_OF_FORM(X, reduce)          \
     TALLY_KERNELS_OF_FORM(X, short)           \
@@ -18,23 +18,26 @@
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_small) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_rows) \
-    TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns) \
-    TALLY_EXACT_KERNELS_OF_FORM(X, careful)
+    TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns)
 TALLY_SINGLE(TALLY_DECLARE)
 TALLY_KERNELS_OF_FORM(TALLY_DECLARE, segments)
 TALLY_EXACT_KERNELS_OF_FORM(TALLY_DECLARE, quick)
+TALLY_EXACT_KERNELS_OF_FORM(TALLY_DECLARE, flat)
 
 static const struct {
-    const char *name, *second;
+    const char *name, *second, *third;
     const tally__simt_set *set;
 } sets[] = {
     TALLY_SINGLE(TALLY_ENTER)
-#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_spans_" #kernel, &tally__simt_##form##_##kernel},
+#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_spans_" #kernel, NULL, &tally__simt_##form##_##kernel},
     TALLY_KERNELS_OF_FORM(TALLY_ENTER_TWO, segments)
 #undef TALLY_ENTER_TWO
-#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_quick_spans_" #kernel, &tally__simt_##form##_##kernel},
+#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_quick_spans_" #kernel, NULL, &tally__simt_##form##_##kernel},
     TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_TWO, quick)
 #undef TALLY_ENTER_TWO
+#define TALLY_ENTER_THREE(form, kernel) {"tally_" #form "_" #kernel, "tally_flat_clear_" #kernel, "tally_flat_finish_" #kernel, &tally__simt_##form##_##kernel},
+    TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_THREE, flat)
+#undef TALLY_ENTER_THREE
 };
 
 void tally_convert(tally_work work); /* convert.c */
@@ -65,6 +68,7 @@ static tally__simt_entry *find(const char *entry) {
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         if (find_type(entry, sets[k].name, &type, &nan)) return sets[k].set->of[type][nan].first;
         if (find_type(entry, sets[k].second, &type, &nan)) return sets[k].set->of[type][nan].second;
+        if (find_type(entry, sets[k].third, &type, &nan)) return sets[k].set->of[type][nan].third;
     }
     return tally__simt_cut(entry);
 }

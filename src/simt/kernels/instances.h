@@ -4,10 +4,13 @@
 #include "simt/kernels/set.h"
 
 #define TALLY_NAME_OF(word) TALLY_PASTE(TALLY_PASTE(word, _), TALLY_KERNEL)
-#ifdef TALLY_SIMT_SECOND
-#define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_SECOND), type, nan)}
+#ifdef TALLY_SIMT_THIRD
+#define TALLY_MEMBERS(type, nan) \
+    {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_SECOND), type, nan), TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_THIRD), type, nan)}
+#elif defined(TALLY_SIMT_SECOND)
+#define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_SECOND), type, nan), NULL}
 #else
-#define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), NULL}
+#define TALLY_MEMBERS(type, nan) {TALLY_N1(TALLY_NAME_OF(TALLY_SIMT_FORM), type, nan), NULL, NULL}
 #endif
 #define TALLY_SET TALLY_PASTE(TALLY_PASTE(tally__simt_, TALLY_SIMT_FORM), TALLY_PASTE(_, TALLY_KERNEL))
 #ifdef TALLY_SIMT_NOTHING /* left out of this build (TALLY_SIMT_SEGMENTS) */

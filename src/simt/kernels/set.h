@@ -5,9 +5,9 @@
 #include "internal.h"
 #include "simt/simt.h"
 
-/* The kernels of one text, and one operator; NULL where it is not defined. */
+/* The kernels of one text, and one operator; NULL where there are not so many. */
 typedef struct tally__simt_pair {
-    tally__simt_entry *first, *second;
+    tally__simt_entry *first, *second, *third;
 } tally__simt_pair;
 typedef struct tally__simt_set {
     tally__simt_pair of[TALLY_TYPE_END][3];

@@ -1,0 +1,415 @@
+/* Exact segments at a flat cost (lib/flat.h): of those that production/segments.h was not sure of, or of all. No include guard.
+ *
+ * A warp takes a tile that production/cut.h has shared out. Of a segment that runs over edges of tiles, each of them adds its part to a number of limbs
+ * in memory; integers commute, so nobody waits. That number is the one of the tile in which the segment begins; beyond TALLY_FLAT_GROUP tiles each
+ * group of them has its own, and the last kernel adds these up. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#include "lib/cut.h"
+#include "lib/leaf.h"
+#include "lib/levels.h"
+#include "lib/extent.h"
+#include "lib/terms.h"
+#define TALLY_MOST_LEVELS_OF_VALUES (TALLY_IS_F64 ? 2 : 1)
+#define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 2)
+#include "lib/ruler.h"
+#include "lib/careful.h"
+#include "lib/planned.h"
+#include "lib/flat.h"
+#include "lib/flat_results.h"
+
+#ifndef TALLY_FLAT_GROUP
+#define TALLY_FLAT_GROUP 64
+#endif
+
+/* ---- segments over edges of tiles ---- */
+
+TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
+    return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
+}
+/* The tile in which segment s begins. */
+TALLY_FN int64_t TALLY_N(tile_of)(const tally_work *work, int64_t s, int64_t begin) {
+    const tally_cut_work *cut = &work->cut;
+    int64_t t = tally_position(cut, tally_begin_of(work, 0), s, begin) / cut->tile_bytes;
+    t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
+    while (t > 0 && cut->edges[t].segment > s) t--;
+    while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
+    return t;
+}
+TALLY_FN TALLY_N(node) *TALLY_N(node_of)(const tally_work *work, int64_t tile) { return (TALLY_N(node) *)(void *)work->nodes + tile; }
+/* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that runs over its edge: it is within this one. */
+TALLY_FN TALLY_N(node) *TALLY_N(node_for)(const tally_work *work, int64_t t, int64_t first) {
+    const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
+    return TALLY_N(node_of)(work, group > first ? group : first);
+}
+/* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
+TALLY_FN int64_t TALLY_N(runs_over)(const tally_work *work, const tally_edge *to) {
+    return to->segment > 0 && to->end > to->value && TALLY_N(is_wanted)(work, to->segment - 1) ? to->segment - 1 : -1;
+}
+TALLY_FN int32_t TALLY_N(has_work)(const tally_work *work) {
+    const int32_t saw = tally_look32(work->saw);
+    return (saw & TALLY_SAW_BAD_CUT) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
+}
+
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
+    tally_let_next_start();
+    tally_await_before();
+    if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS;
+    for (int64_t t = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); t < work.cut.tiles; t += step)
+        if (TALLY_N(runs_over)(&work, &work.cut.edges[t + 1]) >= 0) TALLY_N(clear_node)(TALLY_N(node_of)(&work, t));
+}
+
+/* ---- a tile ---- */
+
+/* Ends of a chunk that `words` has room for, and what lies behind the last one. */
+enum {
+    TALLY_N(ends_with_room) = TALLY_N(chunk_words) / TALLY_N(level_words) - 1,
+    TALLY_N(most_ends) = (int32_t)TALLY_N(ends_with_room) < (int32_t)TALLY_N(chunk_ends) ? (int32_t)TALLY_N(ends_with_room) : (int32_t)TALLY_N(chunk_ends)
+};
+
+/* What a warp goes through. */
+typedef struct TALLY_N(walk) {
+    int64_t at, stop;    /* values */
+    int64_t s, until;    /* the open segment; the first that does not end here */
+    int64_t tile, first; /* this tile; that in which the segment begins that runs into it, or -1 */
+    int32_t most_ends;   /* of a chunk */
+} TALLY_N(walk);
+
+TALLY_FN TALLY_N(open) TALLY_N(nothing_open)(void) {
+    TALLY_N(open) open;
+    for (int32_t k = 0; k < TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS; k++) open.sum.of[k] = 0;
+    open.noted = TALLY_N(nothing_noted)();
+    open.n = 0;
+    open.in_node = 0;
+    return open;
+}
+
+/* The chunk behind walk->at: its ends, and how many values. False: the segments are none. */
+TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(chunk) *c) {
+    const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
+    const int32_t some = (int32_t)(ends < walk->most_ends ? ends : walk->most_ends);
+    int32_t within = 0, is_bad = 0;
+    c->values = left < TALLY_N(chunk_values) ? (int32_t)left : TALLY_N(chunk_values);
+    for (int32_t first = 0; first < some; first += TALLY_WARP) {
+        const int32_t e = first + tally_lane();
+        int64_t end = INT64_MAX;
+        if (e < some) {
+            end = tally_apart(tally_begin_of(work, walk->s + e + 1), walk->at);
+            is_bad |= end < 0 || end > left || (e > 0 && tally_begin_of(work, walk->s + e) > end + walk->at);
+            if (end >= 0 && end <= c->values) flat->ends[e] = (int32_t)end;
+        }
+        if (tally_any(is_bad)) return 0;
+        within += __builtin_popcount(tally_ballot(end <= c->values));
+        if (within < first + TALLY_WARP) break;
+    }
+    tally_warp_barrier();
+    c->ends = within;
+    if (within == walk->most_ends) c->values = flat->ends[within - 1];
+    return c->values > 0 || c->ends > 0;
+}
+TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(chunk) *c) {
+    int32_t is_wanted = 0;
+    for (int32_t e = tally_lane(); e <= c->ends; e += TALLY_WARP)
+        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_wanted)(work, walk->s + e);
+    return tally_any(is_wanted);
+}
+
+/* Chooses how the chunk's values are cut: the ruler as it is, another one, or windows. */
+TALLY_FN void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
+    c->windows = 0;
+    if (x.most <= ruler->most_x && x.least >= ruler->least_x && y.most <= ruler->most_y && y.least >= ruler->least_y) return;
+    const uint32_t one = ((uint32_t)(TALLY_SIZE_INFINITY >> TALLY_SIZE_FRACTION) / 2) << TALLY_SIZE_FRACTION;
+    if (open->n > 0) { /* what is counted is counted by that ruler */
+        TALLY_N(deposit_counts)(&open->sum, ruler, &flat->node);
+        open->in_node = 1;
+        for (int32_t k = 0; k < TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS; k++) open->sum.of[k] = 0;
+        tally_warp_barrier();
+    }
+    if (x.most == 0) x.most = one, x.least = one - 1;
+    if (y.most == 0) y.most = one, y.least = one - 1;
+    if (TALLY_N(choose)(ruler, x, y, TALLY_LANE_ADDITIONS)) return;
+    TALLY_N(forget_levels)(ruler);
+    const int32_t high_x = TALLY_N(high_of)(x.most), high_y = TALLY_N(high_of)(y.most);
+    const int32_t range = high_x - TALLY_N(unit_of)(x.least), range_y = high_y - TALLY_N(unit_of)(y.least);
+    c->top = high_x;
+    c->top_products = high_x + high_y;
+    if (TALLY_N(has_sum)) c->windows = (range + TALLY_N(window_binades) - 1) / TALLY_N(window_binades);
+    const int32_t windows = (range + range_y + TALLY_N(product_binades) - 1) / TALLY_N(product_binades);
+    if (TALLY_N(has_products) && windows > c->windows) c->windows = windows;
+}
+
+/* Whether some value from `at` on is anything but -0, where the sum is 0. */
+TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(flat) *flat, int32_t at, int32_t end, int32_t step) {
+    for (int32_t i = at; i < end; i += step)
+        if (TALLY_N(is_other)(flat->is.values.x[i], flat->is.values.y[TALLY_KERNEL_INPUTS == 2 ? i : 0])) return 1;
+    return 0;
+}
+
+/* The part that the tile has of a segment over its edges. */
+TALLY_FN void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler) *ruler, const TALLY_N(flat) *flat, TALLY_N(node) *to) {
+    TALLY_N(deposit_counts)(&open->sum, ruler, to);
+    if (open->in_node) {
+        const int64_t *const words = (const int64_t *)(const void *)&flat->node;
+        const int32_t first = (int32_t)(sizeof *to / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) - TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
+        for (int32_t i = first + tally_lane(); i < (int32_t)(sizeof *to / 8); i += TALLY_WARP)
+            if (words[i] != 0) tally_add64((int64_t *)(void *)to + i, words[i]);
+    }
+    if (tally_lane() == 0) TALLY_N(deposit_noted)(&open->noted, open->n, to);
+}
+
+/* The segments that end in the chunk, a lane each. Of the first, `open` has what lies before the chunk. */
+TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+                                const TALLY_N(open) *open) {
+    uint32_t slow = 0, others = 0; /* a bit for each of the lane's ends */
+    const int32_t runs_in = walk->first >= 0; /* the first began in another tile */
+    for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
+        const int32_t e = first + tally_lane();
+        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_wanted)(work, walk->s + e)) continue;
+        const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
+        const int64_t n = end - begin + (e == 0 ? open->n : 0);
+        if (n <= 0) {
+            TALLY_N(put_nothing)(work, walk->s + e);
+            continue;
+        }
+        uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+        TALLY_N(in_pairs) a;
+        const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1);
+        TALLY_N(noted) noted = TALLY_N(nothing_noted)();
+        if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
+        __builtin_memset(&a, 0, sizeof a);
+        a.present = n - noted.absent;
+        a.seen = noted.seen;
+#ifdef TALLY_KEYS
+        a.low = (TALLY_K)noted.low;
+        a.high = (TALLY_K)noted.high;
+#endif
+        int32_t sure = TALLY_N(pairs_at)(flat, c, ruler, number, &a) && !(e == 0 && open->in_node);
+        const int32_t may_be_zero = !sure || (TALLY_N(has_sum) ? a.sum.high : a.products.high) == 0;
+        if (!may_be_zero || (e == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO)) || TALLY_N(has_other)(flat, begin, end, 1)) a.seen |= TALLY_NOT_MINUS_ZERO;
+        if (a.present == 0) {
+            TALLY_N(put_nothing)(work, walk->s + e);
+            continue;
+        }
+        sure = sure && TALLY_N(conclude_pairs)(&a, &work->final, result);
+        if (sure) TALLY_N(put_bytes)(work, walk->s + e, result, a.present);
+        else slow |= (uint32_t)1 << round, others |= (uint32_t)((a.seen & TALLY_NOT_MINUS_ZERO) != 0) << round;
+    }
+    tally_warp_barrier();
+    for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
+        for (uint32_t some = tally_ballot(slow >> round & 1); some != 0; some &= some - 1) {
+            const int32_t lane = __builtin_ffs((int32_t)some) - 1, e = first + lane, end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
+            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1), is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
+            const int64_t n = end - begin + (e == 0 ? open->n : 0);
+            TALLY_N(noted) noted = TALLY_N(nothing_noted)();
+            TALLY_N(node) *const node = &flat->is.node;
+            if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
+            noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
+            TALLY_N(clear_node)(node);
+            TALLY_N(deposit_end)(flat, c, ruler, number, node);
+            if (e == 0 && open->in_node)
+                for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) {
+                    const int64_t word = ((const int64_t *)(const void *)&flat->node)[i];
+                    if (word != 0 && i >= (int32_t)(sizeof *node / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) - TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS))
+                        tally_add64((int64_t *)(void *)node + i, word);
+                }
+            tally_warp_barrier();
+            if (tally_lane() == lane) {
+                TALLY_N(deposit_noted)(&noted, n - noted.absent, node);
+                node->n += n;
+                TALLY_N(put_node)(work, walk->s + e, node);
+            }
+            tally_warp_barrier();
+        }
+    }
+}
+
+/* A chunk whose values are there. */
+TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    TALLY_N(extent) of_x = TALLY_N(load_values)(&x, walk->at, c->values, flat->is.values.x), of_y = of_x;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(load_values)(&y, walk->at, c->values, flat->is.values.y);
+    c->has_notes = of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
+#ifdef TALLY_KEYS
+    c->has_notes = 1;
+#endif
+    TALLY_N(share_out)(flat, c);
+    TALLY_N(noted) noted = open->noted; /* of what lies behind the last end */
+    if (c->distinct > 0) noted = TALLY_N(nothing_noted)();
+    if (c->has_notes) {
+        noted = TALLY_N(note_values)(flat, c, &open->noted);
+        if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
+            of_x = of_y = TALLY_N(measure_again)(flat->is.values.x, c->values);
+            if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_again)(flat->is.values.y, c->values);
+        }
+    }
+    TALLY_N(choose_levels)(c, ruler, of_x, of_y, open, flat);
+    c->stride = c->distinct + 1;
+    if (c->windows > 0 && c->windows * TALLY_N(window_words) * c->stride > TALLY_N(chunk_words)) { /* once more, with fewer ends */
+        walk->most_ends = TALLY_N(chunk_words) / (c->windows * TALLY_N(window_words)) - 1;
+        return 0;
+    }
+    TALLY_N(level_counts) last = open->sum;
+    if (c->windows == 0) {
+        last = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 0, 0), &open->sum, TALLY_N(level_words), 0);
+    } else {
+        for (int32_t w = 0; w < c->windows; w++) {
+            const TALLY_N(level_counts) behind = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 1, w), &open->sum, TALLY_N(window_words), w);
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TALLY_N(window_words); k++)
+                if (tally_lane() == k) flat->words[(w * TALLY_N(window_words) + k) * c->stride + c->distinct] = behind.of[k];
+        }
+        last = TALLY_N(nothing_open)().sum;
+    }
+    tally_warp_barrier();
+    /* what is left open */
+    const int32_t from = c->ends > 0 ? flat->ends[c->ends - 1] : 0, rest = c->values - from;
+    int32_t is_other = c->ends == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO) != 0;
+    for (int32_t i = from; !is_other && i < c->values; i += TALLY_WARP)
+        is_other = tally_any(i + tally_lane() < c->values && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
+    noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
+    if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_wanted)(work, walk->s)) { /* the end of a segment that began in another tile */
+        TALLY_N(open) its = *open;
+        const int32_t end = flat->ends[0];
+        if (end > 0) {
+            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1);
+            for (int32_t i = 0; !(its.noted.seen & TALLY_NOT_MINUS_ZERO) && i < end; i += TALLY_WARP)
+                if (tally_any(i + tally_lane() < end && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1))) its.noted.seen |= TALLY_NOT_MINUS_ZERO;
+            if (c->has_notes) {
+                const int32_t seen = its.noted.seen;
+                its.noted = TALLY_N(noted_at)(flat, number);
+                its.noted.seen |= seen;
+            }
+            its.n += end;
+            its.sum = TALLY_N(nothing_open)().sum; /* they are in the words */
+            TALLY_N(deposit_end)(flat, c, ruler, number, TALLY_N(node_for)(work, walk->tile, walk->first));
+        }
+        TALLY_N(give_open)(&its, ruler, flat, TALLY_N(node_for)(work, walk->tile, walk->first));
+    }
+    TALLY_N(put_ends)(work, walk, flat, c, ruler, open);
+    tally_warp_barrier();
+    if (c->ends > 0) {
+        if (open->in_node) TALLY_N(clear_node)(&flat->node);
+        open->in_node = 0;
+        open->n = 0;
+        walk->first = -1;
+    }
+    if (c->windows > 0) {
+        TALLY_N(deposit_end)(flat, c, ruler, c->distinct, &flat->node);
+        open->in_node = 1;
+        tally_warp_barrier();
+    }
+    open->n += rest;
+    open->sum = last;
+    open->noted = noted;
+    return 1;
+}
+
+/* The tile's segments that are wanted. */
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat) *flat) {
+    const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
+    const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
+    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends)};
+    TALLY_N(open) open = TALLY_N(nothing_open)();
+    TALLY_N(ruler) ruler;
+    int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count && from.value >= 0 && to.value >= from.value && to.value <= work->count;
+    is_good = is_good && from.end >= from.value && to.end >= to.value && (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
+    if (!is_good) {
+        tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        return;
+    }
+    if (runs_in) walk.first = TALLY_N(tile_of)(work, walk.s, tally_begin_of(work, walk.s));
+    TALLY_N(forget_levels)(&ruler);
+    TALLY_N(clear_node)(&flat->node);
+    while (walk.at < walk.stop || walk.s < walk.until) {
+        TALLY_N(chunk) c;
+        if (!TALLY_N(find_ends)(work, &walk, flat, &c)) {
+            tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+            return;
+        }
+        const int32_t is_wanted = TALLY_N(chunk_is_wanted)(work, &walk, &c);
+        if (is_wanted && !TALLY_N(take_chunk)(work, &walk, flat, &c, &ruler, &open)) continue;
+        if (!is_wanted) { /* nor is what was open */
+            if (open.in_node) TALLY_N(clear_node)(&flat->node);
+            open = TALLY_N(nothing_open)();
+            if (c.ends > 0) walk.first = -1;
+        }
+        walk.at += c.values;
+        walk.s += c.ends;
+        tally_warp_barrier();
+    }
+    if (runs_out && TALLY_N(is_wanted)(work, to.segment - 1)) {
+        const int64_t first = walk.first >= 0 ? walk.first : t;
+        TALLY_N(give_open)(&open, &ruler, flat, TALLY_N(node_for)(work, t, first));
+    }
+    tally_warp_barrier();
+}
+
+typedef struct TALLY_N(all_flat) {
+    TALLY_N(flat) of[TALLY_FLAT_WARPS];
+} TALLY_N(all_flat);
+TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 4) {
+    TALLY_SHARED(TALLY_N(all_flat), shared);
+    tally_let_next_start();
+    tally_await_before();
+    if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
+    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.cut.tiles; t += step)
+        TALLY_N(take_tile)(&work, t, &shared->of[tally_warp()]);
+}
+
+/* ---- segments over edges, at last ---- */
+
+/* Adds up the numbers of a segment's groups, by the warp: from tile `first` to `last`. */
+TALLY_FN void TALLY_N(gather_groups)(const tally_work *work, int64_t first, int64_t last) {
+    TALLY_N(node) *const own = TALLY_N(node_of)(work, first);
+    for (int64_t group = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP; group < last; group += TALLY_FLAT_GROUP) {
+        int64_t *const to = (int64_t *)(void *)own;
+        const int64_t *const from = (const int64_t *)(const void *)TALLY_N(node_of)(work, group);
+        for (int32_t i = tally_lane(); i < (int32_t)(sizeof *own / 8); i += TALLY_WARP) {
+#ifdef TALLY_KEYS
+            if (i == 1 || i == 2) {
+                to[i] = (i == 1) == (from[i] < to[i]) ? from[i] : to[i];
+                continue;
+            }
+#endif
+            to[i] = tally_plus(to[i], from[i]);
+        }
+    }
+    tally_fence();
+    tally_warp_barrier();
+}
+
+/* A lane for each tile in which a segment begins that runs over its edge. */
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_finish_, TALLY_KERNEL)), 1) {
+    tally_let_next_start();
+    tally_await_before();
+    if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    const tally_cut_work *const cut = &work.cut;
+    const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_WARP + tally_lane();
+    int64_t s = -1, begin = 0, end = 0, last = 0;
+    if (t < cut->tiles && cut->edges[t].segment < cut->edges[t + 1].segment) s = TALLY_N(runs_over)(&work, &cut->edges[t + 1]);
+    if (s >= 0) {
+        begin = tally_begin_of(&work, s);
+        end = cut->edges[t + 1].end;
+        last = s + 1 < cut->count ? TALLY_N(tile_of)(&work, s + 1, end) : cut->tiles - 1;
+    }
+    for (uint32_t some = tally_ballot(s >= 0 && (t / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP < last); some != 0; some &= some - 1) {
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1;
+        TALLY_N(gather_groups)(&work, tally_of_lane64(t, lane), tally_of_lane64(last, lane));
+    }
+    if (s < 0) return;
+    TALLY_N(node) *const node = TALLY_N(node_of)(&work, t);
+    node->n += end - begin;
+    TALLY_N(put_node)(&work, s, node);
+}
+
+#undef TALLY_PART
+#undef TALLY_DEVICE_COLUMNS
+#undef TALLY_DEVICE_LEAF
+#include "lib/flat_end.h"
+#include "lib/terms_end.h"
+#include "lib/exact_end.h"
+#include "lib/types_end.h"
