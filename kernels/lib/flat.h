@@ -19,6 +19,7 @@ enum {
         128,
 #endif
     TALLY_N(chunk_words) = 512, /* that the sums at ends have */
+    TALLY_N(strip_batch) = 4,
     TALLY_N(load_batch) = TALLY_BYTES == 8 ? 8 : 16,
     TALLY_N(window_binades) = 3 * (TALLY_BINADE + 1 - TALLY_LANE_ADDITIONS) - 1,
     TALLY_N(product_binades) = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_LANE_ADDITIONS) - 4 : TALLY_N(window_binades)
@@ -96,15 +97,32 @@ TALLY_FN double TALLY_N(in_window)(double m, int32_t exponent, int32_t top, cons
 
 /* ---- a chunk ---- */
 
+TALLY_RARE TALLY_N(extent) TALLY_N(measure_again)(const TALLY_T *x, int32_t values) {
+    TALLY_N(extent) e = {0, UINT32_MAX};
+    for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
+        const uint32_t size = TALLY_N(size_bits)(x[i]);
+        e.most = size > e.most ? size : e.most;
+        e.least = tally_min_less_one(size, e.least);
+    }
+    return TALLY_N(measure_warp)(e);
+}
+
 /* Copies the chunk's values from value `from` on, and measures them. */
 TALLY_FN TALLY_N(extent) TALLY_N(load_values)(const tally_source *from, int64_t at, int32_t values, TALLY_T *to) {
     TALLY_N(extent) e = {0, UINT32_MAX};
+    const char *const begin = from->values + at * from->stride;
+    if (!from->is_aligned) {
+        TALLY_ROLLED
+        for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) to[i] = TALLY_N(read_one)(from, at + i);
+        tally_warp_barrier();
+        return TALLY_N(measure_again)(to, values);
+    }
     for (int32_t first = 0; first < values; first += TALLY_N(load_batch) * TALLY_WARP) {
         TALLY_T v[TALLY_N(load_batch)];
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(load_batch); k++) {
             const int32_t i = first + k * TALLY_WARP + tally_lane();
-            v[k] = i < values ? TALLY_N(read_one)(from, at + i) : TALLY_N(plus_zero)();
+            v[k] = i < values ? *(const TALLY_T *)(const void *)(begin + i * from->stride) : TALLY_N(plus_zero)();
         }
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(load_batch); k++) {
@@ -117,16 +135,6 @@ TALLY_FN TALLY_N(extent) TALLY_N(load_values)(const tally_source *from, int64_t 
     }
     return TALLY_N(measure_warp)(e);
 }
-TALLY_FN TALLY_N(extent) TALLY_N(measure_again)(const TALLY_T *x, int32_t values) {
-    TALLY_N(extent) e = {0, UINT32_MAX};
-    for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
-        const uint32_t size = TALLY_N(size_bits)(x[i]);
-        e.most = size > e.most ? size : e.most;
-        e.least = tally_min_less_one(size, e.least);
-    }
-    return TALLY_N(measure_warp)(e);
-}
-
 /* Shares the values out to lanes, and marks those that are a segment's last. */
 TALLY_FN void TALLY_N(share_out)(TALLY_N(flat) *flat, TALLY_N(chunk) *c) {
     c->strip = (c->values + TALLY_WARP - 1) / TALLY_WARP;
@@ -242,17 +250,28 @@ TALLY_FN TALLY_N(level_counts) TALLY_N(add_strip)(TALLY_N(flat) *flat, const TAL
     TALLY_N(level_counts) rest;
     __builtin_memset(&rest, 0, sizeof rest);
     uint64_t marks = c->marks;
-    for (int32_t i = c->at; i < c->at + c->n; i++) {
-        const TALLY_T x = flat->is.values.x[i], y = TALLY_KERNEL_INPUTS == 2 ? flat->is.values.y[i] : x;
-        if (in_window) TALLY_N(add_to_window)(&a, c, w, x, y);
-        else TALLY_N(add_to_levels)(&a, x, y);
-        if (marks & 1) {
-            TALLY_UNROLL
-            for (int32_t k = 0; k < count; k++) to[k * c->stride] = tally_apart(tally_bits_f64(a.at[k]), tally_bits_f64(none.at[k]));
-            to++;
-            a = none;
+    const int32_t at = c->at, n = c->n, strip = c->strip, stride = c->stride;
+    TALLY_ROLLED
+    for (int32_t first = 0; first < strip; first += TALLY_N(strip_batch)) { /* values are read before sums are stored: they may be the same memory to a compiler */
+        TALLY_T x[TALLY_N(strip_batch)], y[TALLY_N(strip_batch)];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(strip_batch); k++) {
+            const int32_t is_there = first + k < n;
+            x[k] = y[k] = is_there ? flat->is.values.x[at + first + k] : TALLY_N(plus_zero)();
+            if (TALLY_KERNEL_INPUTS == 2) y[k] = is_there ? flat->is.values.y[at + first + k] : TALLY_N(plus_zero)();
         }
-        marks >>= 1;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(strip_batch); k++) {
+            if (in_window) TALLY_N(add_to_window)(&a, c, w, x[k], y[k]);
+            else TALLY_N(add_to_levels)(&a, x[k], y[k]);
+            if (marks >> k & 1) {
+                TALLY_UNROLL
+                for (int32_t i = 0; i < count; i++) to[i * stride] = tally_apart(tally_bits_f64(a.at[i]), tally_bits_f64(none.at[i]));
+                to++;
+                a = none;
+            }
+        }
+        marks >>= TALLY_N(strip_batch);
     }
     TALLY_UNROLL
     for (int32_t k = 0; k < count; k++) rest.of[k] = tally_apart(tally_bits_f64(a.at[k]), tally_bits_f64(none.at[k]));
@@ -338,7 +357,7 @@ TALLY_FN TALLY_N(noted) TALLY_N(noted_at)(const TALLY_N(flat) *flat, int32_t end
 }
 
 /* The keys of values, and what infinities and NaNs tell, for each end; the latter leave zeros behind. Gives what lies behind the last end. */
-TALLY_FN TALLY_N(noted) TALLY_N(note_values)(TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(noted) *before) {
+TALLY_LONG TALLY_N(noted) TALLY_N(note_values)(TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(noted) *before) {
     TALLY_N(noted) a = TALLY_N(nothing_noted)();
     uint64_t marks = c->marks;
     int32_t end = c->first_end, has_end = marks != 0;

@@ -1,7 +1,7 @@
 /* What is made of the sums at the ends of a chunk (lib/flat.h): results, and what goes to numbers of limbs. No include guard; behind lib/flat.h. */
 
 /* Word k of window w counts units of 2^unit. */
-TALLY_FN int32_t TALLY_N(unit_of_word)(const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t w, const int32_t k, int32_t *is_product) {
+TALLY_RARE int32_t TALLY_N(unit_of_word)(const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t w, int32_t k, int32_t *is_product) {
     const int32_t value_words = TALLY_N(has_sum) * (c->windows > 0 ? TALLY_WINDOW_VALUE_LEVELS : TALLY_MOST_LEVELS_OF_VALUES);
     int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS], unit = 0;
     (void)ruler;
@@ -22,13 +22,13 @@ TALLY_FN int32_t TALLY_N(unit_of_word)(const TALLY_N(chunk) *c, const TALLY_N(ru
     return unit;
 }
 
-TALLY_FN void TALLY_N(deposit_word)(TALLY_N(node) *node, int64_t d, int32_t unit, int32_t is_product) {
+TALLY_RARE void TALLY_N(deposit_word)(TALLY_N(node) *node, int64_t d, int32_t unit, int32_t is_product) {
     (void)node, (void)d, (void)unit, (void)is_product;
     TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
     TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
 }
 /* All words of end e, one by each lane; or those of `counts`, which are the ruler's, if there is no e. */
-TALLY_FN void TALLY_N(deposit_end)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(node) *node) {
+TALLY_RARE void TALLY_N(deposit_end)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(node) *node) {
     const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words), all = c->windows > 0 ? c->windows * each : each;
     for (int32_t i = tally_lane(); i < all; i += TALLY_WARP) {
         int32_t is_product;
@@ -36,7 +36,7 @@ TALLY_FN void TALLY_N(deposit_end)(const TALLY_N(flat) *flat, const TALLY_N(chun
         TALLY_N(deposit_word)(node, flat->words[i * c->stride + e], unit, is_product);
     }
 }
-TALLY_FN void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, const TALLY_N(ruler) *ruler, TALLY_N(node) *node) {
+TALLY_RARE void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, const TALLY_N(ruler) *ruler, TALLY_N(node) *node) {
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) {
         TALLY_IF_SUM(if (tally_lane() == k) TALLY_N(deposit_word)(node, counts->of[k], ruler->sum.unit[k], 0);)
@@ -48,7 +48,7 @@ TALLY_FN void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, const
     }
 }
 /* What is noted of some values, added to a node by one lane; others may do so at the same time. */
-TALLY_FN void TALLY_N(deposit_noted)(const TALLY_N(noted) *a, int64_t present, TALLY_N(node) *node) {
+TALLY_RARE void TALLY_N(deposit_noted)(const TALLY_N(noted) *a, int64_t present, TALLY_N(node) *node) {
     const int32_t plus = (a->seen & TALLY_SEEN_PLUS) != 0, minus = (a->seen & TALLY_SEEN_MINUS) != 0;
     const int32_t other = present > 0 && (a->seen & TALLY_NOT_MINUS_ZERO) != 0, zero = present > 0 && !other;
     (void)plus, (void)minus, (void)zero;
@@ -76,7 +76,7 @@ TALLY_FN void TALLY_N(deposit_noted)(const TALLY_N(noted) *a, int64_t present, T
 #endif
 }
 /* Empties a node, by the warp. */
-TALLY_FN void TALLY_N(clear_node)(TALLY_N(node) *node) {
+TALLY_RARE void TALLY_N(clear_node)(TALLY_N(node) *node) {
     int64_t *const words = (int64_t *)(void *)node;
     for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
     tally_warp_barrier();
@@ -88,61 +88,38 @@ TALLY_FN void TALLY_N(clear_node)(TALLY_N(node) *node) {
 
 /* ---- results ---- */
 
-/* The sums at end e, or of no end but `counts`, as pairs. */
-TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
-    tally_triple sum = {0, 0, 0}, products = {0, 0, 0};
+/* The sums at end e as pairs; false: doubles cannot tell. */
+TALLY_RARE int32_t TALLY_N(any_pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
+    const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words), all = c->windows > 0 ? c->windows * each : each;
+    tally_triple sums[2] = {{0, 0, 0}, {0, 0, 0}};
     int32_t sure = 1;
-    (void)sum, (void)products;
-    if (c->windows > 0) {
-        for (int32_t w = 0; w < c->windows; w++) {
-            TALLY_ROLLED
-            for (int32_t k = 0; k < TALLY_N(window_words); k++) {
-                int32_t is_product;
-                const int32_t unit = TALLY_N(unit_of_word)(c, ruler, w, k, &is_product);
-                const int64_t d = flat->words[(w * TALLY_N(window_words) + k) * c->stride + e];
-                sure &= tally_add_units(is_product ? &products : &sum, d, unit);
-            }
-        }
-        a->sum = tally_pair_of_triple(sum);
-        a->products = tally_pair_of_triple(products);
-        return sure;
+    TALLY_ROLLED
+    for (int32_t i = 0; i < all; i++) {
+        int32_t is_product;
+        const int32_t unit = TALLY_N(unit_of_word)(c, ruler, i / each, i % each, &is_product);
+        sure &= tally_add_units(&sums[is_product], flat->words[i * c->stride + e], unit);
     }
-    int64_t d[TALLY_MOST_LEVELS_OF_VALUES + TALLY_MOST_LEVELS_OF_PRODUCTS];
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_N(level_words); k++) d[k] = flat->words[k * c->stride + e];
-    (void)d;
-#ifdef TALLY_SUM_TERM
-    if (TALLY_N(is_in_doubles)(&ruler->sum)) {
-        a->sum = TALLY_N(pair_of)(d, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);
-        if (!sure) {
-            sure = 1;
-            TALLY_UNROLL
-            for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) sure &= tally_add_units(&sum, d[k], ruler->sum.unit[k]);
-            a->sum = tally_pair_of_triple(sum);
-        }
-    } else
-        return 0;
-#endif
-#ifdef TALLY_PRODUCTS
-    int32_t are_sure = 1;
-    if (TALLY_N(is_in_doubles)(&ruler->products)) {
-        a->products = TALLY_N(pair_of)(d + TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &are_sure);
-        if (!are_sure) {
-            are_sure = 1;
-            TALLY_UNROLL
-            for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++)
-                are_sure &= tally_add_units(&products, d[TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + k], ruler->products.unit[k]);
-            a->products = tally_pair_of_triple(products);
-        }
-    } else
-        return 0;
-    sure &= are_sure;
-#endif
+    a->sum = tally_pair_of_triple(sums[0]);
+    a->products = tally_pair_of_triple(sums[1]);
     return sure;
+}
+/* The same where each count of the ruler's levels is a double, as a rule. */
+TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
+    int64_t d[TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS];
+    int32_t sure = c->windows == 0;
+    TALLY_IF_SUM(sure &= TALLY_N(is_in_doubles)(&ruler->sum);)
+    TALLY_IF_PRODUCTS(sure &= TALLY_N(is_in_doubles)(&ruler->products);)
+    if (sure) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(level_words); k++) d[k] = flat->words[k * c->stride + e];
+        TALLY_IF_SUM(a->sum = TALLY_N(pair_of)(d, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);)
+        TALLY_IF_PRODUCTS(a->products = TALLY_N(pair_of)(d + TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);)
+    }
+    return sure || TALLY_N(any_pairs_at)(flat, c, ruler, e, a);
 }
 
 /* The result of no value. */
-TALLY_FN void TALLY_N(put_nothing)(const tally_work *work, int64_t s) {
+TALLY_RARE void TALLY_N(put_nothing)(const tally_work *work, int64_t s) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
 #ifdef TALLY_KEYS
     for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());

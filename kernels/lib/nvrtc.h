@@ -34,6 +34,7 @@ typedef unsigned long long uint64_t;
 #define __builtin_rint rint
 #define __builtin_ffs(x) __ffs((int)(x))
 #define __builtin_popcount(x) __popc((int)(x))
+#define __builtin_popcountll(x) __popcll((long long)(x))
 #define __builtin_clz(x) __clz((int)(x))
 #define __builtin_clzll(x) __clzll((long long)(x))
 #define __builtin_expect(x, likely) (x)

@@ -26,13 +26,14 @@
 
 /* ---- segments over edges of tiles ---- */
 
+TALLY_LONG int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
 TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
     return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
 }
 /* The tile in which segment s begins. */
-TALLY_FN int64_t TALLY_N(tile_of)(const tally_work *work, int64_t s, int64_t begin) {
+TALLY_RARE int64_t TALLY_N(tile_of)(const tally_work *work, int64_t s, int64_t begin) {
     const tally_cut_work *cut = &work->cut;
-    int64_t t = tally_position(cut, tally_begin_of(work, 0), s, begin) / cut->tile_bytes;
+    int64_t t = tally_position(cut, TALLY_N(begin_of)(work, 0), s, begin) / cut->tile_bytes;
     t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
     while (t > 0 && cut->edges[t].segment > s) t--;
     while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
@@ -76,6 +77,7 @@ typedef struct TALLY_N(walk) {
     int64_t s, until;    /* the open segment; the first that does not end here */
     int64_t tile, first; /* this tile; that in which the segment begins that runs into it, or -1 */
     int32_t most_ends;   /* of a chunk */
+    int64_t leaf_until;  /* where the open segment ends, if leaves of it may be taken; or -1 */
 } TALLY_N(walk);
 
 TALLY_FN TALLY_N(open) TALLY_N(nothing_open)(void) {
@@ -92,13 +94,15 @@ TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) 
     const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
     const int32_t some = (int32_t)(ends < walk->most_ends ? ends : walk->most_ends);
     int32_t within = 0, is_bad = 0;
-    c->values = left < TALLY_N(chunk_values) ? (int32_t)left : TALLY_N(chunk_values);
+    const uint64_t place = (uint64_t)(work->x + walk->at * TALLY_BYTES) / TALLY_BYTES; /* what is read behind the chunk begins at 16 bytes, if it can */
+    c->values = TALLY_N(chunk_values) - (int32_t)((place + TALLY_N(chunk_values)) % TALLY_PART);
+    if (left < c->values) c->values = (int32_t)left;
     for (int32_t first = 0; first < some; first += TALLY_WARP) {
         const int32_t e = first + tally_lane();
         int64_t end = INT64_MAX;
         if (e < some) {
-            end = tally_apart(tally_begin_of(work, walk->s + e + 1), walk->at);
-            is_bad |= end < 0 || end > left || (e > 0 && tally_begin_of(work, walk->s + e) > end + walk->at);
+            end = tally_apart(TALLY_N(begin_of)(work, walk->s + e + 1), walk->at);
+            is_bad |= end < 0 || end > left || (e > 0 && TALLY_N(begin_of)(work, walk->s + e) > end + walk->at);
             if (end >= 0 && end <= c->values) flat->ends[e] = (int32_t)end;
         }
         if (tally_any(is_bad)) return 0;
@@ -118,7 +122,7 @@ TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(
 }
 
 /* Chooses how the chunk's values are cut: the ruler as it is, another one, or windows. */
-TALLY_FN void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
+TALLY_LONG void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
     c->windows = 0;
     if (x.most <= ruler->most_x && x.least >= ruler->least_x && y.most <= ruler->most_y && y.least >= ruler->least_y) return;
     const uint32_t one = ((uint32_t)(TALLY_SIZE_INFINITY >> TALLY_SIZE_FRACTION) / 2) << TALLY_SIZE_FRACTION;
@@ -149,7 +153,7 @@ TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(flat) *flat, int32_t at, int32
 }
 
 /* The part that the tile has of a segment over its edges. */
-TALLY_FN void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler) *ruler, const TALLY_N(flat) *flat, TALLY_N(node) *to) {
+TALLY_RARE void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler) *ruler, const TALLY_N(flat) *flat, TALLY_N(node) *to) {
     TALLY_N(deposit_counts)(&open->sum, ruler, to);
     if (open->in_node) {
         const int64_t *const words = (const int64_t *)(const void *)&flat->node;
@@ -158,6 +162,37 @@ TALLY_FN void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler)
             if (words[i] != 0) tally_add64((int64_t *)(void *)to + i, words[i]);
     }
     if (tally_lane() == 0) TALLY_N(deposit_noted)(&open->noted, open->n, to);
+}
+
+/* The results that doubles are not sure of, one after another: from limbs. A bit for each of the lane's ends says which, and whether some value is not -0. */
+TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+                                            const TALLY_N(open) *open, uint32_t slow, uint32_t others) {
+    for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
+        for (uint32_t some = tally_ballot(slow >> round & 1); some != 0; some &= some - 1) {
+            const int32_t lane = __builtin_ffs((int32_t)some) - 1, e = first + lane, end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
+            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1), is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
+            const int64_t n = end - begin + (e == 0 ? open->n : 0);
+            TALLY_N(noted) noted = TALLY_N(nothing_noted)();
+            TALLY_N(node) *const node = &flat->is.node;
+            if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
+            noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
+            TALLY_N(clear_node)(node);
+            TALLY_N(deposit_end)(flat, c, ruler, number, node);
+            if (e == 0 && open->in_node)
+                for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) {
+                    const int64_t word = ((const int64_t *)(const void *)&flat->node)[i];
+                    if (word != 0 && i >= (int32_t)(sizeof *node / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) - TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS))
+                        tally_add64((int64_t *)(void *)node + i, word);
+                }
+            tally_warp_barrier();
+            if (tally_lane() == lane) {
+                TALLY_N(deposit_noted)(&noted, n - noted.absent, node);
+                node->n += n;
+                TALLY_N(put_node)(work, walk->s + e, node);
+            }
+            tally_warp_barrier();
+        }
+    }
 }
 
 /* The segments that end in the chunk, a lane each. Of the first, `open` has what lies before the chunk. */
@@ -198,34 +233,39 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
         else slow |= (uint32_t)1 << round, others |= (uint32_t)((a.seen & TALLY_NOT_MINUS_ZERO) != 0) << round;
     }
     tally_warp_barrier();
-    for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
-        for (uint32_t some = tally_ballot(slow >> round & 1); some != 0; some &= some - 1) {
-            const int32_t lane = __builtin_ffs((int32_t)some) - 1, e = first + lane, end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
-            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1), is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
-            const int64_t n = end - begin + (e == 0 ? open->n : 0);
-            TALLY_N(noted) noted = TALLY_N(nothing_noted)();
-            TALLY_N(node) *const node = &flat->is.node;
-            if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
-            noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
-            TALLY_N(clear_node)(node);
-            TALLY_N(deposit_end)(flat, c, ruler, number, node);
-            if (e == 0 && open->in_node)
-                for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) {
-                    const int64_t word = ((const int64_t *)(const void *)&flat->node)[i];
-                    if (word != 0 && i >= (int32_t)(sizeof *node / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) - TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS))
-                        tally_add64((int64_t *)(void *)node + i, word);
-                }
-            tally_warp_barrier();
-            if (tally_lane() == lane) {
-                TALLY_N(deposit_noted)(&noted, n - noted.absent, node);
-                node->n += n;
-                TALLY_N(put_node)(work, walk->s + e, node);
-            }
-            tally_warp_barrier();
-        }
-    }
+    if (tally_any(slow != 0)) TALLY_N(put_slowly_at_ends)(work, walk, flat, c, ruler, open, slow, others);
 }
 
+/* The end of a segment that began in another tile. */
+TALLY_RARE void TALLY_N(give_first)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+                                    const TALLY_N(open) *open) {
+    TALLY_N(open) its = *open;
+    const int32_t end = flat->ends[0];
+    if (end > 0) {
+        const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1);
+        for (int32_t i = 0; !(its.noted.seen & TALLY_NOT_MINUS_ZERO) && i < end; i += TALLY_WARP)
+            if (tally_any(i + tally_lane() < end && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1))) its.noted.seen |= TALLY_NOT_MINUS_ZERO;
+        if (c->has_notes) {
+            const int32_t seen = its.noted.seen;
+            its.noted = TALLY_N(noted_at)(flat, number);
+            its.noted.seen |= seen;
+        }
+        its.n += end;
+        its.sum = TALLY_N(nothing_open)().sum; /* they are in the words */
+        TALLY_N(deposit_end)(flat, c, ruler, number, TALLY_N(node_for)(work, walk->tile, walk->first));
+    }
+    TALLY_N(give_open)(&its, ruler, flat, TALLY_N(node_for)(work, walk->tile, walk->first));
+}
+/* All windows, a pass each. What lies behind the last end is stored as if there were one. */
+TALLY_RARE void TALLY_N(take_windows)(TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(level_counts) *before) {
+    TALLY_ROLLED
+    for (int32_t w = 0; w < c->windows; w++) {
+        const TALLY_N(level_counts) behind = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 1, w), before, TALLY_N(window_words), w);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(window_words); k++)
+            if (tally_lane() == k) flat->words[(w * TALLY_N(window_words) + k) * c->stride + c->distinct] = behind.of[k];
+    }
+}
 /* A chunk whose values are there. */
 TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
@@ -255,12 +295,7 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     if (c->windows == 0) {
         last = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 0, 0), &open->sum, TALLY_N(level_words), 0);
     } else {
-        for (int32_t w = 0; w < c->windows; w++) {
-            const TALLY_N(level_counts) behind = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 1, w), &open->sum, TALLY_N(window_words), w);
-            TALLY_UNROLL
-            for (int32_t k = 0; k < TALLY_N(window_words); k++)
-                if (tally_lane() == k) flat->words[(w * TALLY_N(window_words) + k) * c->stride + c->distinct] = behind.of[k];
-        }
+        TALLY_N(take_windows)(flat, c, ruler, &open->sum);
         last = TALLY_N(nothing_open)().sum;
     }
     tally_warp_barrier();
@@ -271,22 +306,7 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
         is_other = tally_any(i + tally_lane() < c->values && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
     noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
     if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_wanted)(work, walk->s)) { /* the end of a segment that began in another tile */
-        TALLY_N(open) its = *open;
-        const int32_t end = flat->ends[0];
-        if (end > 0) {
-            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1);
-            for (int32_t i = 0; !(its.noted.seen & TALLY_NOT_MINUS_ZERO) && i < end; i += TALLY_WARP)
-                if (tally_any(i + tally_lane() < end && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1))) its.noted.seen |= TALLY_NOT_MINUS_ZERO;
-            if (c->has_notes) {
-                const int32_t seen = its.noted.seen;
-                its.noted = TALLY_N(noted_at)(flat, number);
-                its.noted.seen |= seen;
-            }
-            its.n += end;
-            its.sum = TALLY_N(nothing_open)().sum; /* they are in the words */
-            TALLY_N(deposit_end)(flat, c, ruler, number, TALLY_N(node_for)(work, walk->tile, walk->first));
-        }
-        TALLY_N(give_open)(&its, ruler, flat, TALLY_N(node_for)(work, walk->tile, walk->first));
+        TALLY_N(give_first)(work, walk, flat, c, ruler, open);
     }
     TALLY_N(put_ends)(work, walk, flat, c, ruler, open);
     tally_warp_barrier();
@@ -307,11 +327,52 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     return 1;
 }
 
+#ifndef TALLY_KEYS
+/* A leaf of finite values in which no segment ends goes from memory to registers. False: it is none. */
+TALLY_FN int32_t TALLY_N(take_leaf)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
+    const TALLY_N(share) x = TALLY_N(read_leaf)(work->x, walk->at), y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(read_leaf)(work->y, walk->at) : x;
+    TALLY_N(extent) of_x = TALLY_N(measure_warp)(TALLY_N(measure)(&x)), of_y = of_x;
+    TALLY_N(chunk) c;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_warp)(TALLY_N(measure)(&y));
+    if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
+    TALLY_N(choose_levels)(&c, ruler, of_x, of_y, open, flat);
+    if (c.windows > 0) return 0;
+    const TALLY_N(levels) none = TALLY_N(begin_strip)(ruler, 0);
+    TALLY_N(levels) a = none;
+    int32_t is_other = TALLY_KERNEL_INPUTS == 1 && of_x.most != 0;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            TALLY_N(add_to_levels)(&a, x.part[s].v[v], y.part[s].v[v]);
+            if (!is_other) is_other = TALLY_N(is_other)(x.part[s].v[v], y.part[s].v[v]);
+        }
+    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_N(level_words); k++)
+        open->sum.of[k] = tally_further(open->sum.of[k], tally_warp_sum(tally_apart(tally_bits_f64(a.at[k]), tally_bits_f64(none.at[k]))));
+    if (tally_any(is_other)) open->noted.seen |= TALLY_NOT_MINUS_ZERO;
+    open->n += TALLY_DEVICE_LEAF;
+    return 1;
+}
+TALLY_FN int32_t TALLY_N(is_leaf_ahead)(const tally_work *work, const TALLY_N(walk) *walk, int64_t open_end) {
+    const tally_source x = tally_source_of(work->x + walk->at * TALLY_BYTES, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y + walk->at * TALLY_BYTES, work->y_stride, TALLY_BYTES);
+    return x.is_packed && y.is_packed && walk->stop - walk->at >= TALLY_DEVICE_LEAF && open_end - walk->at > TALLY_DEVICE_LEAF;
+}
+#endif
+
+enum { TALLY_N(no_leaves) = -2 };
+/* Where the open segment ends, INT64_MAX for behind the tile; -1: it is not wanted. */
+TALLY_FN int64_t TALLY_N(open_until)(const tally_work *work, const TALLY_N(walk) *walk) {
+    if (walk->s >= work->cut.count || !TALLY_N(is_wanted)(work, walk->s)) return -1;
+    return walk->s < walk->until ? TALLY_N(begin_of)(work, walk->s + 1) : INT64_MAX;
+}
+
 /* The tile's segments that are wanted. */
 TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat) *flat) {
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
-    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends)};
+    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1};
     TALLY_N(open) open = TALLY_N(nothing_open)();
     TALLY_N(ruler) ruler;
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count && from.value >= 0 && to.value >= from.value && to.value <= work->count;
@@ -320,11 +381,21 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
         tally_or32(work->saw, TALLY_SAW_BAD_CUT);
         return;
     }
-    if (runs_in) walk.first = TALLY_N(tile_of)(work, walk.s, tally_begin_of(work, walk.s));
+    if (runs_in) walk.first = TALLY_N(tile_of)(work, walk.s, TALLY_N(begin_of)(work, walk.s));
+    walk.leaf_until = TALLY_N(open_until)(work, &walk);
     TALLY_N(forget_levels)(&ruler);
     TALLY_N(clear_node)(&flat->node);
     while (walk.at < walk.stop || walk.s < walk.until) {
         TALLY_N(chunk) c;
+#ifndef TALLY_KEYS
+        if (walk.leaf_until >= 0 && TALLY_N(is_leaf_ahead)(work, &walk, walk.leaf_until)) {
+            if (TALLY_N(take_leaf)(work, &walk, flat, &ruler, &open)) {
+                walk.at += TALLY_DEVICE_LEAF;
+                continue;
+            }
+            walk.leaf_until = TALLY_N(no_leaves); /* the tile's values are not what leaves are for */
+        }
+#endif
         if (!TALLY_N(find_ends)(work, &walk, flat, &c)) {
             tally_or32(work->saw, TALLY_SAW_BAD_CUT);
             return;
@@ -338,6 +409,8 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
         }
         walk.at += c.values;
         walk.s += c.ends;
+        if (c.ends < 8 && walk.leaf_until != TALLY_N(no_leaves)) walk.leaf_until = TALLY_N(open_until)(work, &walk); /* it is long, perhaps */
+        else if (walk.leaf_until >= 0) walk.leaf_until = -1;
         tally_warp_barrier();
     }
     if (runs_out && TALLY_N(is_wanted)(work, to.segment - 1)) {
@@ -392,7 +465,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_finish_, TALLY_KERNEL)), 1) {
     int64_t s = -1, begin = 0, end = 0, last = 0;
     if (t < cut->tiles && cut->edges[t].segment < cut->edges[t + 1].segment) s = TALLY_N(runs_over)(&work, &cut->edges[t + 1]);
     if (s >= 0) {
-        begin = tally_begin_of(&work, s);
+        begin = TALLY_N(begin_of)(&work, s);
         end = cut->edges[t + 1].end;
         last = s + 1 < cut->count ? TALLY_N(tile_of)(&work, s + 1, end) : cut->tiles - 1;
     }

@@ -89,6 +89,7 @@ enum {
     TALLY_CU_FUNCTION_LOCAL_BYTES = 3,
     TALLY_CU_FUNCTION_REGISTERS = 4,
     TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED = 8,
+    TALLY_CU_FUNCTION_SHARED_CARVEOUT = 9, /* percent of the cache that is shared memory */
 
     TALLY_CU_POINTER_CONTEXT = 1,
     TALLY_CU_POINTER_MEMORY_TYPE = 2, /* gives 0 for memory the driver does not know, or one of: */

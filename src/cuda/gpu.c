@@ -127,6 +127,8 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     if (entry->loaded.room > 0)
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.room),
                                    "give a kernel shared memory"));
+    if (entry->unit.form == TALLY_FORM_FLAT) /* or some devices give shared memory to one block alone */
+        TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100), "give a kernel shared memory"));
     TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.room),
                                "tell how many blocks it holds"));
     entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;

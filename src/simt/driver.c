@@ -308,6 +308,7 @@ static int function_attribute(int *value, int attribute, tally__cu_function func
 static int function_set(tally__cu_function function, int attribute, int value) {
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_function(function), INVALID_HANDLE);
+    if (attribute == TALLY_CU_FUNCTION_SHARED_CARVEOUT && value >= -1 && value <= 100) return TALLY_CU_SUCCESS; /* it has no cache */
     REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= TALLY_SIMT_MOST_ROOM,
             TALLY_CU_INVALID_VALUE);
     function->dynamic_shared = value;
