@@ -290,6 +290,45 @@ static void test_arguments(void **state) {
     tally_state_close(made);
 }
 
+/* States that begin or end where none can go on: every operator and type, at the last values there may be and about the last border of
+ * leaves. What can be opened, pushed to and saved is loaded, and saved again the same. */
+static void expect_again(tally_context *context, const tally_state *made) {
+    tally_state *loaded;
+    bytes b = save((tally_state *)(uintptr_t)made), again;
+    EXPECT_OK(tally_state_load(context, b.data, b.size, &loaded));
+    EXPECT(tally_state_first(loaded) == tally_state_first(made) && tally_state_count(loaded) == tally_state_count(made), "another run");
+    again = save(loaded);
+    EXPECT(again.size == b.size && memcmp(again.data, b.data, b.size) == 0, "it is saved with other bytes");
+    free(b.data), free(again.data);
+    tally_state_close(loaded);
+}
+
+static void test_limits(void **state) {
+    const int64_t most = INT64_MAX / 64;
+    subject s = {.op = -1};
+    (void)state;
+    while (next_subject(&s)) {
+        const int64_t leaf = tally_leaf_length(s.type), border = most / leaf * leaf;
+        const int64_t firsts[] = {most, most - 1, most - 2, border + 1, border, border - 1, border - leaf, border - leaf - 1};
+        tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
+        for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+            const int64_t room = most - firsts[i], counts[] = {0, 1, 2, leaf - 1, leaf, leaf + 1, room, room + 1};
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                tally_state *made;
+                tally_array x = tally_in(data_of(s.type, SMALL_INTEGERS, counts[k]), s.type, counts[k]);
+                now.cut = "at the limit of states", now.size = counts[k];
+                EXPECT_OK(tally_state_open(context, s.op, s.type, firsts[i], &made));
+                tally_status pushed = tally_op_inputs(s.op) == 2 ? tally_state_push_pair(made, x, x) : tally_state_push(made, x);
+                EXPECT_STATUS(pushed, counts[k] <= room ? TALLY_OK : TALLY_BAD_ARGUMENT);
+                expect_again(context, made);
+                tally_state_close(made);
+            }
+        }
+        tally_state *beyond;
+        EXPECT_STATUS(tally_state_open(context, s.op, s.type, most + 1, &beyond), TALLY_BAD_ARGUMENT);
+    }
+}
+
 /* A state may lie at any address. */
 static void test_unaligned(void **state) {
     (void)state;
@@ -347,7 +386,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),         cmocka_unit_test(test_truncations),   cmocka_unit_test(test_forged_bytes),
         cmocka_unit_test(test_forged_fields), cmocka_unit_test(test_forged_ladder), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_unaligned),     cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_unaligned),
+        cmocka_unit_test(test_golden),
     };
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
