@@ -329,6 +329,20 @@ static void test_limits(void **state) {
     }
 }
 
+/* A name that a stranger chose is shown, not obeyed, by whoever prints the sentence. UTF-8 stays. */
+static void test_forged_name(void **state) {
+    const char name[32] = "\x1b[2Jx\r\n\tgr\xc3\xbc\xc3\x9f\xc2\x9b\x7f";
+    tally_state *made = build(&shapes[1]), *loaded;
+    bytes b = save(made);
+    (void)state;
+    memcpy(b.data + 16, name, sizeof name);
+    seal(b);
+    EXPECT_STATUS(tally_state_load(NULL, b.data, b.size, &loaded), TALLY_BAD_STATE);
+    EXPECT(strstr(tally_message(), "operator \\x1b[2Jx\\x0d\\x0a\\x09gr\xc3\xbc\xc3\x9f\\xc2\\x9b\\x7f,") != NULL, "%s", tally_message());
+    free(b.data);
+    tally_state_close(made);
+}
+
 /* A state may lie at any address. */
 static void test_unaligned(void **state) {
     (void)state;
@@ -386,7 +400,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),         cmocka_unit_test(test_truncations),   cmocka_unit_test(test_forged_bytes),
         cmocka_unit_test(test_forged_fields), cmocka_unit_test(test_forged_ladder), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_unaligned),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_forged_name),   cmocka_unit_test(test_unaligned),
         cmocka_unit_test(test_golden),
     };
     int skipped = begin_program(argc, argv);
