@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/library.h"
 #include "cuda/nvidia.h"
 
 enum { LEAST_VERSION = 12000, NO_VERSION_YET = 0, STUB = 34 /* CUDA_ERROR_STUB_LIBRARY */ };
@@ -30,16 +31,17 @@ static const struct {
 static void *open_library(void) {
     static const char *const names[] = {"libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1"};
     const char *named = secure_getenv("TALLY_CUDA_DRIVER");
+    const char *why;
     void *library = NULL;
     if (named != NULL && named[0] != '\0') {
-        library = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+        library = tally__open_library(named, &why);
         if (library == NULL)
             snprintf(reason, sizeof reason,
-                     "TALLY_CUDA_DRIVER names no GPU driver that can be loaded (%s): correct or unset it", dlerror());
+                     "TALLY_CUDA_DRIVER names no GPU driver that can be loaded (%s): correct or unset it", why);
         return library;
     }
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        library = tally__open_library(names[i], &why);
     if (library == NULL)
         snprintf(reason, sizeof reason,
                  "there is no NVIDIA driver here (libcuda.so.1 was not found): install NVIDIA's driver, in a container "

@@ -1,9 +1,12 @@
 /* A unit as one text: for people who want to read what the GPU runs, profile it or compile it elsewhere. */
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
@@ -193,14 +196,18 @@ tally_status tally__emit(const tally__unit *unit, char **text) {
 
 /* Whoever asked for a dump waits for it: not being able to write is an error here. */
 tally_status tally__dump(const tally__unit *unit, int sm) {
-    const char *folder = getenv("TALLY_JIT_DUMP");
+    const char *folder = secure_getenv("TALLY_JIT_DUMP");
     char path[4096], *text;
+    int descriptor;
     FILE *file;
     bool written;
     if (folder == NULL || folder[0] == '\0') return TALLY_OK;
-    snprintf(path, sizeof path, "%s/%s-sm_%d.cu", folder, unit->entry, sm);
+    TALLY_CHECK(snprintf(path, sizeof path, "%s/%s-sm_%d.cu", folder, unit->entry, sm) < (int)sizeof path, BAD_ARGUMENT,
+                "the name of the folder in TALLY_JIT_DUMP is too long: name another, or unset it");
     TALLY_TRY(tally__emit(unit, &text));
-    file = fopen(path, "w");
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666); /* a pipe must not stop us */
+    file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (file == NULL && descriptor >= 0) close(descriptor);
     written = file != NULL && fputs(text, file) >= 0;
     if (file != NULL && fclose(file) != 0) written = false;
     free(text);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/library.h"
 #include "cuda/nvidia.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -44,10 +45,11 @@ static void open_builtins(void *symbol) {
     Dl_info place;
     const char *slash;
     char path[4096];
+    const char *why;
     if (dladdr(symbol, &place) == 0 || (slash = strrchr(place.dli_fname, '/')) == NULL) return;
     snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - place.dli_fname), place.dli_fname,
              table.major, table.minor);
-    dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    tally__open_library(path, &why);
 }
 
 /* Fills the table from an open library. `named`: the caller chose this one and knows better than the rule above. */
@@ -72,9 +74,10 @@ static bool fill_table(void *library, const char *path, bool named) {
 }
 
 static bool try_file(const char *path, bool named) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+    void *library = tally__open_library(path, &why);
     if (library == NULL) {
-        if (named) REJECT("TALLY_NVRTC names no library that can be loaded (%.300s): correct or unset it", dlerror());
+        if (named) REJECT("TALLY_NVRTC names no library that can be loaded (%.300s): correct or unset it", why);
         return false;
     }
     if (fill_table(library, path, named)) return true;

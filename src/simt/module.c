@@ -12,6 +12,8 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include "cuda/library.h"
+
 #define FILE_NAME "libtally-simt.so"
 
 static bool opened; /* or not found, once and for all */
@@ -39,10 +41,10 @@ static bool take(void *library, const char *path) {
 }
 
 static bool try_file(const char *path, bool named) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+    void *library = tally__open_library(path, &why);
     if (library == NULL) {
-        if (named)
-            REJECT("TALLY_SIMT_KERNELS names no library that can be loaded (%s): correct or unset it", dlerror());
+        if (named) REJECT("TALLY_SIMT_KERNELS names no library that can be loaded (%s): correct or unset it", why);
         return false;
     }
     if (take(library, path)) return true; /* and is never closed: contexts keep kernels as long as they like */

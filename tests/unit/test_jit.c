@@ -30,6 +30,15 @@ static int open_driver(void) {
     return 0;
 }
 
+/* A pipe that nobody writes to, and that nothing must wait for. */
+static const char *make_pipe(void) {
+    static char path[MOST_PATH];
+    snprintf(path, sizeof path, "%s/.pipe", folder);
+    unlink(path);
+    EXPECT(mkfifo(path, 0600) == 0, "no pipe");
+    return path;
+}
+
 static void test_driver(void **state) {
     static const struct {
         const char *file, *version, *error, *wanted;
@@ -54,6 +63,9 @@ static void test_driver(void **state) {
         set("FAKE_WANTED", cases[i].wanted);
         EXPECT(in_child(open_driver) == 0, "case %zu", i);
     }
+    set("TALLY_CUDA_DRIVER", make_pipe()); /* which nobody writes to */
+    set("FAKE_WANTED", "no ordinary file");
+    EXPECT(in_child(open_driver) == 0, "a pipe");
     set("TALLY_CUDA_DRIVER", NULL);
 }
 
@@ -127,6 +139,9 @@ static void test_simulators_kernels(void **state) {
         set("FAKE_WANTED", cases[i].wanted);
         EXPECT(in_child(open_kernels) == 0, "case %zu", i);
     }
+    set("TALLY_SIMT_KERNELS", make_pipe());
+    set("FAKE_WANTED", "no ordinary file");
+    EXPECT(in_child(open_kernels) == 0, "a pipe");
     set("TALLY_SIMT_KERNELS", NULL);
     set("FAKE_WANTED", NULL);
     EXPECT(in_child(open_by_hand) == 0, "see above");
@@ -199,6 +214,9 @@ static void test_dump(void **state) {
     EXPECT_OK(tally__dump(&unit, 90));
     EXPECT(count_names(folder, path) == 1 && strstr(path, "/test_max_i16-sm_90.cu") != NULL,
            "no dump, or of another name");
+    EXPECT(unlink(path) == 0 && mkfifo(path, 0600) == 0, "no pipe");
+    EXPECT_STATUS(tally__dump(&unit, 90), TALLY_BAD_ARGUMENT);
+    EXPECT(unlink(path) == 0, "the pipe is gone");
     set("TALLY_JIT_DUMP", "/nonexistent");
     EXPECT_STATUS(tally__dump(&unit, 80), TALLY_BAD_ARGUMENT);
     EXPECT(strstr(tally_message(), "TALLY_JIT_DUMP") != NULL, "another sentence");
@@ -221,6 +239,9 @@ static void test_no_nvrtc(void **state) {
     EXPECT(in_child(open_wrong_nvrtc) == 0, "see above");
     set("TALLY_NVRTC", "libm.so.6");
     set("FAKE_WANTED", "nvrtcVersion");
+    EXPECT(in_child(open_wrong_nvrtc) == 0, "see above");
+    set("TALLY_NVRTC", make_pipe());
+    set("FAKE_WANTED", "no ordinary file");
     EXPECT(in_child(open_wrong_nvrtc) == 0, "see above");
     set("TALLY_NVRTC", kept);
     set("FAKE_WANTED", NULL);
@@ -430,12 +451,12 @@ static void test_cache_folder(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_gpu), /* before anything is opened in this process */
-        cmocka_unit_test(test_driver),
+        IN_FOLDER(test_driver),
         cmocka_unit_test(test_driver_is_loaded),
-        cmocka_unit_test(test_simulators_kernels),
+        IN_FOLDER(test_simulators_kernels),
         cmocka_unit_test(test_emit),
         IN_FOLDER(test_dump),
-        cmocka_unit_test(test_no_nvrtc),
+        IN_FOLDER(test_no_nvrtc),
         IN_FOLDER(test_folder_is_not_read),
         cmocka_unit_test(test_compile),
         cmocka_unit_test(test_compile_errors),
