@@ -74,9 +74,9 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
                 "accuracy %d is not TALLY_BEST, TALLY_FAST or TALLY_EXACT", (int)options->accuracy);
     TALLY_CHECK((int)options->nan >= TALLY_NAN_PROPAGATE && options->nan <= TALLY_NAN_TOTAL, BAD_ARGUMENT,
                 "NaN policy %d is not propagate, skip or total", (int)options->nan);
-    TALLY_CHECK(options->threads >= 0 && options->threads <= 65536, BAD_ARGUMENT,
-                "threads is %d: 0 for the default, or 1 to 65536", options->threads);
-    TALLY_CHECK(options->ddof >= 0 && options->ddof <= 1000, BAD_ARGUMENT, "ddof is %d: 0 to 1000", options->ddof);
+    TALLY_CHECK(options->threads >= 0 && options->threads <= TALLY_MOST_THREADS, BAD_ARGUMENT,
+                "threads is %d: 0 for the default, or 1 to %d", options->threads, TALLY_MOST_THREADS);
+    TALLY_CHECK(options->ddof >= 0 && options->ddof <= TALLY_MOST_DDOF, BAD_ARGUMENT, "ddof is %d: 0 to %d", options->ddof, TALLY_MOST_DDOF);
     TALLY_CHECK((int)options->overflow >= TALLY_OVERFLOW_REFUSED && options->overflow <= TALLY_OVERFLOW_WRAPS, BAD_ARGUMENT,
                 "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS", (int)options->overflow);
     TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_SIMT, BAD_ARGUMENT,

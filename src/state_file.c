@@ -178,7 +178,7 @@ static tally_status specify(tally_context *context, const header *h, tally__spec
     tally_op op = find_operator(context, h->name);
     TALLY_CHECK(op != TALLY_OP_END, BAD_STATE, "the state is of the operator %s, which is not defined in this context",
                 h->name);
-    if (h->nan > TALLY_NAN_TOTAL || h->ddof > 1000) return damaged("its options are unknown");
+    if (h->nan > TALLY_NAN_TOTAL || h->ddof > TALLY_MOST_DDOF) return damaged("its options are unknown");
     with.options.nan = (tally_nan)h->nan;
     with.options.ddof = (int)h->ddof;
     with.options.accuracy = h->exact ? TALLY_EXACT : TALLY_FAST;

@@ -196,8 +196,8 @@ typedef struct tally_options {
     size_t size; /* sizeof(tally_options): TALLY_OPTIONS_INIT sets it; zero everywhere else is the default */
     tally_accuracy accuracy;
     tally_nan nan;
-    int threads; /* at most this many; 0: as many as OpenMP would use (OMP_NUM_THREADS, or the cores) */
-    int ddof;    /* var and std divide by count - ddof (NaN where that is not positive); 0 .. 1000 */
+    int threads; /* at most this many, 1 .. TALLY_MOST_THREADS; 0: as many as OpenMP would use (OMP_NUM_THREADS, or the cores) */
+    int ddof;    /* var and std divide by count - ddof (NaN where that is not positive); 0 .. TALLY_MOST_DDOF */
     tally_backend backend;
     tally_overflow overflow;
     int device;   /* which GPU, where neither array nor output says so */
@@ -206,6 +206,8 @@ typedef struct tally_options {
     size_t scratch_bytes; /* context's until the next tally_set_options, and cleared when first used; see tally_scratch_bytes */
     int checked;  /* 1: segments reduced to GPU memory are waited for, so that what is wrong with the cut is reported too */
 } tally_options;
+#define TALLY_MOST_THREADS 65536
+#define TALLY_MOST_DDOF 1000
 #define TALLY_OPTIONS_INIT \
     {sizeof(tally_options), TALLY_BEST, TALLY_NAN_PROPAGATE, 0, 0, TALLY_BACKEND_AUTO, TALLY_OVERFLOW_REFUSED, 0, NULL, NULL, 0, 0}
 
@@ -228,7 +230,7 @@ TALLY_CHECKED tally_status tally_set_options(tally_context *context, const tally
 TALLY_API tally_options tally_get_options(const tally_context *context);
 
 /* The sentence behind the last status other than TALLY_OK that this thread got; "" before any. Valid until the
- * thread's next call that fails. Never NULL. */
+ * thread's next call that fails. Never NULL. One line: control characters of names that it quotes are shown as \x1b. */
 TALLY_API const char *tally_message(void);
 
 /* ---- reducing ----------------------------------------------------------------------------------------------- */
