@@ -2,15 +2,16 @@
 
 #include <stdio.h>
 
-#include "complain.h"
+#include "output.h"
 
 enum { LEFT = 230, WIDTH = 560, STEP = 20, TOP = 44 };
 
 bool draw_bars(const char *path, const char *title, const bar *bars, int count) {
-    FILE *file = fopen(path, "w");
-    if (file == NULL) {
-        return complain_system(path, "cannot be written");
+    output out;
+    if (!begin_output(&out, path)) {
+        return false;
     }
+    FILE *file = out.stream;
     fprintf(
         file,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
@@ -31,8 +32,7 @@ bool draw_bars(const char *path, const char *title, const bar *bars, int count) 
                 LEFT + length + 6, y + 12, bars[k].label);
     }
     fputs("</svg>\n", file);
-    bool failed = ferror(file) != 0;
-    return (fclose(file) == 0 && !failed) || complain_system(path, "cannot be written");
+    return end_output(&out);
 }
 
 /* ---- lines ---- */
@@ -78,10 +78,11 @@ static void draw_panel(const panel *p, int left, int top, FILE *file) {
 }
 
 bool draw_panels(const char *path, const char *title, const panel *panels, int count) {
-    FILE *file = fopen(path, "w");
-    if (file == NULL) {
-        return complain_system(path, "cannot be written");
+    output out;
+    if (!begin_output(&out, path)) {
+        return false;
     }
+    FILE *file = out.stream;
     fprintf(
         file,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
@@ -97,6 +98,5 @@ bool draw_panels(const char *path, const char *title, const panel *panels, int c
         }
     }
     fputs("</svg>\n", file);
-    bool failed = ferror(file) != 0;
-    return (fclose(file) == 0 && !failed) || complain_system(path, "cannot be written");
+    return end_output(&out);
 }

@@ -8,75 +8,117 @@
 #include "input.h"
 #include "tally/tally.h"
 
+/* The words that are commands but no operators: X(id, word, what it is). */
+#define COMMAND_WORDS(X)                                             \
+    X(LIST, "list", "the operators, their types and what they give") \
+    X(INFO, "info", "the version and what this machine offers")      \
+    X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file") \
+    X(WARM, "warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
+    X(RACE, "race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
+    X(EXPLAIN, "explain", "KERNEL: the steps of such a kernel as a picture") \
+    X(HELP, "help", "this page; with an operator or a topic, the page of that one")
+
+typedef enum command_word {
+    WORD_OPERATOR, /* any operator */
+#define WORD(id, name, what) WORD_##id,
+    COMMAND_WORDS(WORD)
+#undef WORD
+    WORD_NONE
+} command_word;
+
+/* Sets of commands. */
+enum {
+    OF_OPERATORS = 1 << WORD_OPERATOR,
+#define WORD(id, name, what) OF_##id = 1 << WORD_##id,
+    COMMAND_WORDS(WORD)
+#undef WORD
+    OF_ALL = (1 << WORD_NONE) - 1
+};
+
+/* Every option, said once: id, name, letter (0: none), argument ("": none), the commands that take it, what it does.
+ * A command refuses what it does not take. */
+#define COMMAND_OPTIONS(X)                                                                                     \
+    X(BY, "by", 0, "KEYS", OF_OPERATORS,                                                                       \
+      "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value")             \
+    X(OFFSETS, "offsets", 0, "FILE", OF_OPERATORS,                                                             \
+      "one result per segment: segment s is values offset[s] to offset[s+1]-1")                                \
+    X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \
+      "one result per segment: segments of these lengths follow one another")                                  \
+    X(AXIS, "axis", 0, "K", OF_OPERATORS, "reduce along axis K of a .npy array, 0 the first, -1 the last")     \
+    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN,                                       \
+      "write the results to this .npy file in place of standard output (emit: the source to this .cu file; "   \
+      "explain: the picture to this .svg file); - is standard output")                                         \
+    X(JSON, "json", 0, "", OF_OPERATORS | OF_RACE, "print one JSON object per result set")                     \
+    X(TYPE, "type", 't', "T", OF_OPERATORS | OF_RACE,                                                          \
+      "read text or raw values as type T (race: reduce such values): " COMMAND_TYPES)                          \
+    X(RAW, "raw", 0, "", OF_OPERATORS, "read the values as raw bytes of --type, whatever the file's name")     \
+    X(NAN, "nan", 0, "POLICY", OF_OPERATORS | OF_EMIT | OF_WARM,                                               \
+      "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "                         \
+      "(for min, max, minmax, argmin and argmax: IEEE 754 total order)")                                       \
+    X(DDOF, "ddof", 0, "N", OF_OPERATORS, "var, std and stats divide by the count minus N (default 0)")        \
+    X(ACCURACY, "accuracy", 0, "WHICH", OF_OPERATORS | OF_EMIT | OF_WARM,                                      \
+      "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "         \
+      "fast (floats are added in the canonical order)")                                                        \
+    X(OVERFLOW, "overflow", 0, "WHICH", OF_OPERATORS,                                                          \
+      "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                    \
+      "(it is given modulo 2^64)")                                                                             \
+    X(DEVICE, "device", 0, "D", OF_OPERATORS | OF_WARM | OF_RACE,                                              \
+      "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
+      "GPU, slowly; reference, slow and obvious. The bits are the same. warm, race: cuda (default) or simt")   \
+    X(THREADS, "threads", 0, "N", OF_OPERATORS, "use at most N threads (the bits do not depend on it)")        \
+    X(OP, "op", 0, "OPERATOR", OF_RACE,                                                                        \
+      "reduce by this operator (default min), or by compose, which does not commute")                          \
+    X(N, "n", 0, "COUNT", OF_RACE | OF_EXPLAIN, "so many values")                                              \
+    X(SEGMENTS, "segments", 0, "SHAPE", OF_RACE | OF_EXPLAIN,                                                  \
+      "cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")              \
+    X(CHART, "chart", 0, "OUT.svg", OF_RACE, "also draw the times")                                            \
+    X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
+    X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
+    X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                              \
+    X(VERSION, "version", 'V', "", OF_ALL, "say which version this is")
+
+typedef enum command_option {
+#define OPTION(id, name, letter, argument, takers, what) OPTION_##id,
+    COMMAND_OPTIONS(OPTION)
+#undef OPTION
+    OPTION_COUNT
+} command_option;
+
+#define ONLY(id) (UINT32_C(1) << OPTION_##id) /* sets of options */
+
 typedef struct command {
     const char *word; /* the first argument that is no option, or NULL */
     char **files;     /* those after it */
     int file_count;
+    uint32_t given; /* the set of options that were given; where they have an argument it is below */
     const char *by, *offsets, *lengths, *output;
-    const char *op, *segments, *chart; /* of race and explain, as the next ones */
-    int64_t n;                         /* 0: not said */
-    bool list, paper;
-    bool axis_given;
+    const char *op, *segments, *chart;
+    int64_t n; /* 0: not said */
     int64_t axis;
-    bool json, help, version, accuracy_given, nan_given;
     input_wish wish;
     tally_options options;
 } command;
 
-/* Every option, said once: id, name, letter (0: none), argument ("" : none), what it does. */
-#define COMMAND_OPTIONS(X)                                                                                     \
-    X(BY, "by", 0, "KEYS",                                                                                     \
-      "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value")             \
-    X(OFFSETS, "offsets", 0, "FILE", "one result per segment: segment s is values offset[s] to offset[s+1]-1") \
-    X(LENGTHS, "lengths", 0, "FILE", "one result per segment: segments of these lengths follow one another")   \
-    X(AXIS, "axis", 0, "K", "reduce along axis K of a .npy array, 0 the first, -1 the last")                   \
-    X(OUTPUT, "output", 'o', "OUT.npy",                                                                        \
-      "write the results to this .npy file in place of standard output; explain: the picture to this .svg file") \
-    X(JSON, "json", 0, "", "print one JSON object per result set")                                             \
-    X(TYPE, "type", 't', "T", "read text or raw values as type T: " COMMAND_TYPES)                             \
-    X(RAW, "raw", 0, "", "read the values as raw bytes of --type, whatever the file's name")                   \
-    X(NAN, "nan", 0, "POLICY",                                                                                 \
-      "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "                         \
-      "(for min, max, minmax, argmin and argmax: IEEE 754 total order)")                                       \
-    X(DDOF, "ddof", 0, "N", "var, std and stats divide by the count minus N (default 0)")                      \
-    X(ACCURACY, "accuracy", 0, "WHICH",                                                                        \
-      "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "         \
-      "fast (floats are added in the canonical order)")                                                        \
-    X(OVERFLOW, "overflow", 0, "WHICH",                                                                        \
-      "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                    \
-      "(it is given modulo 2^64)")                                                                             \
-    X(DEVICE, "device", 0, "D",                                                                                \
-      "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
-      "GPU, slowly; reference, slow and obvious. The bits are the same")                                       \
-    X(THREADS, "threads", 0, "N", "use at most N threads (the bits do not depend on it)")                      \
-    X(OP, "op", 0, "OPERATOR", "race: reduce by this operator (default min), or by compose, which does not commute") \
-    X(N, "n", 0, "COUNT", "race, explain: so many values")                                                     \
-    X(SEGMENTS, "segments", 0, "SHAPE",                                                                        \
-      "race, explain: cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)") \
-    X(CHART, "chart", 0, "OUT.svg", "race: also draw the times")                                               \
-    X(LIST, "list", 0, "", "race: only list the kernels")                                                      \
-    X(PAPER, "paper", 0, "", "race: the tables and figures of the paper that the kernels 16 to 26 are from")   \
-    X(HELP, "help", 'h', "", "say what the command does")                                                      \
-    X(VERSION, "version", 'V', "", "say which version this is")
+static inline bool is_given(const command *wanted, command_option id) {
+    return (wanted->given >> id & 1) != 0;
+}
 
 #define COMMAND_TYPES "bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64"
 
 /* Reads the arguments; argv is reordered. Returns STATUS_DONE, or STATUS_MISSPELT after a complaint. */
 int read_command(int argc, char **argv, command *wanted);
 
+/* Which command a word is; WORD_NONE: none, which may be an operator. */
+command_word find_word(const char *word);
+
+/* Whether no option but those of the set was given, after a complaint if one was; `what` does not take it. */
+bool takes_only(const command *wanted, const char *what, uint32_t options);
+
+uint32_t options_of(command_word word);
+
 /* The operator or other command nearest to a word, or NULL if none is near. */
 const char *nearest_command(const char *word);
 
 const char *nearest_operator(const char *word);
-
-/* The words that are commands but no operators. */
-#define COMMAND_WORDS(X)                                       \
-    X("list", "the operators, their types and what they give") \
-    X("info", "the version and what this machine offers")      \
-    X("emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file") \
-    X("warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
-    X("race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
-    X("explain", "KERNEL: the steps of such a kernel as a picture") \
-    X("help", "this page; with an operator or a topic, the page of that one")
 
 #endif

@@ -11,15 +11,23 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "quote.h"
 
 bool complain(const char *subject, const char *format, ...) {
-    clear_progress();
-    fprintf(stderr, subject != NULL ? "tally: %s: " : "tally: ", subject);
+    char *sentence = NULL;
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    bool made = vasprintf(&sentence, format, arguments) >= 0;
     va_end(arguments);
+    clear_progress();
+    fputs("tally: ", stderr);
+    if (subject != NULL) {
+        print_visible(subject, stderr);
+        fputs(": ", stderr);
+    }
+    print_visible(made ? sentence : "no memory to say what is wrong", stderr);
     fputc('\n', stderr);
+    free(made ? sentence : NULL);
     return false;
 }
 
@@ -60,10 +68,12 @@ static void lost_page(int signal_number) {
     _exit(STATUS_REFUSED);
 }
 
-void guard_mapped_files(void) {
+void guard_files(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = lost_page;
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
 }

@@ -8,7 +8,8 @@
 
 enum { STATUS_DONE = 0, STATUS_REFUSED = 1, STATUS_MISSPELT = 2 };
 
-/* Prints "tally: subject: sentence" (subject may be NULL) and returns false, so that a reader can end with it. */
+/* Prints "tally: subject: sentence" (subject may be NULL), names and all as quote.h shows them, and returns false, so
+ * that a reader can end with it. */
 bool complain(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What the system says about errno, as complain does. */
@@ -20,7 +21,8 @@ void *take_memory(const char *subject, int64_t count, size_t size);
 
 int64_t machine_memory(void); /* bytes; INT64_MAX where the system does not say */
 
-/* Makes a read beyond the end of a mapped file that shrank a sentence in place of a crash. */
-void guard_mapped_files(void);
+/* Makes a read beyond the end of a mapped file that shrank a sentence in place of a crash, and a write beyond the size
+ * that files may have an error like a full disk. */
+void guard_files(void);
 
 #endif

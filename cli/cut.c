@@ -30,18 +30,44 @@ static bool widen_index(const char *name, tally_array *array, int64_t **widened)
     return true;
 }
 
-/* Reads a file of integers; `what` they are is for sentences. in and *widened are the caller's to release. */
-static bool read_index(const char *name, const char *what, input *in, int64_t **widened, tally_array *array) {
+/* Reads a file of integers; `what` they are is for sentences. */
+static bool read_index(const char *name, const char *what, cut *made) {
+    input *in = &made->in;
+    tally_array *index = &made->index;
     if (!open_input(in, name, (input_wish){false, TALLY_NATURAL})) {
         return false;
     }
-    if (in->form == FORM_TEXT ? !load_series(in, array) : !load_values(in, array)) {
+    if (in->form == FORM_TEXT ? !load_series(in, index) : !load_values(in, index)) {
         return false;
     }
-    if ((type_class(array->type) & (TALLY_CLASS_INT | TALLY_CLASS_UINT)) == 0) {
-        return complain(in->name, "it holds %s; %s are integers", type_name(array->type), what);
+    if ((type_class(index->type) & (TALLY_CLASS_INT | TALLY_CLASS_UINT)) == 0) {
+        return complain(in->name, "it holds %s; %s are integers", type_name(index->type), what);
     }
-    return array->type == TALLY_I64 || widen_index(in->name, array, widened);
+    return index->type == TALLY_I64 || widen_index(in->name, index, &made->widened);
+}
+
+bool open_cut(const command *wanted, cut *made) {
+    *made = (cut){.axis = wanted->axis, .in.descriptor = -1};
+    made->kind = wanted->by != NULL                ? CUT_BY_KEYS
+                 : wanted->offsets != NULL         ? CUT_BY_OFFSETS
+                 : wanted->lengths != NULL         ? CUT_BY_LENGTHS
+                 : is_given(wanted, OPTION_AXIS) ? CUT_BY_AXIS
+                                                   : CUT_NONE;
+    switch (made->kind) {
+    case CUT_BY_KEYS:
+        return read_index(wanted->by, "keys", made);
+    case CUT_BY_OFFSETS:
+        return read_index(wanted->offsets, "offsets", made);
+    case CUT_BY_LENGTHS:
+        return read_index(wanted->lengths, "lengths", made);
+    default:
+        return true;
+    }
+}
+
+void close_cut(cut *made) {
+    free(made->widened);
+    close_input(&made->in);
 }
 
 /* ---- cuts ---- */
@@ -117,13 +143,13 @@ static bool cut_by_keys(const char *name, const tally_array *keys, int64_t value
 }
 
 /* The axis of the array as it lies in memory. A Fortran array is a C array whose shape is read backwards. */
-static bool cut_by_axis(const command *wanted, const input *in, bool fortran, tally_segments *segments, results *made) {
+static bool cut_by_axis(int64_t wanted, const input *in, bool fortran, tally_segments *segments, results *made) {
     int dimensions = in->layout.dimensions;
     const int64_t *shape = in->layout.shape;
-    int64_t axis = wanted->axis < 0 ? wanted->axis + dimensions : wanted->axis;
+    int64_t axis = wanted < 0 ? wanted + dimensions : wanted;
     if (axis < 0 || axis >= dimensions) {
-        return complain(in->name, "there is no axis %" PRId64 "; the array has %d dimension%s", wanted->axis,
-                        dimensions, dimensions == 1 ? "" : "s");
+        return complain(in->name, "there is no axis %" PRId64 "; the array has %d dimension%s", wanted, dimensions,
+                        dimensions == 1 ? "" : "s");
     }
     int64_t before = 1, after = 1;
     bool fits = true;
@@ -210,32 +236,29 @@ static bool reduce_arrays(tally_context *context, tally_op op, const tally_array
     return status == TALLY_OK || refused_result(status, op, made->names[0]);
 }
 
-static bool reduce_by_index(tally_context *context, const command *wanted, tally_op op, const tally_array *arrays,
-                            bool pair, results *made) {
-    const char *name = wanted->by != NULL ? wanted->by : wanted->offsets != NULL ? wanted->offsets : wanted->lengths;
-    const char *what = wanted->by != NULL ? "keys" : wanted->offsets != NULL ? "offsets" : "lengths";
-    input in;
-    int64_t *widened = NULL;
-    tally_array index;
-    tally_segments segments;
-    bool done = read_index(name, what, &in, &widened, &index);
-    if (done && wanted->by != NULL) {
-        done = cut_by_keys(in.name, &index, arrays[0].count, &segments);
-    } else if (done && wanted->offsets != NULL) {
-        done = cut_by_offsets(in.name, &index, arrays[0].count, &segments);
-    } else if (done) {
-        done = cut_by_lengths(in.name, &index, arrays[0].count, &segments);
+static bool cut_by_index(const cut *by, int64_t values, tally_segments *segments) {
+    switch (by->kind) {
+    case CUT_BY_KEYS:
+        return cut_by_keys(by->in.name, &by->index, values, segments);
+    case CUT_BY_OFFSETS:
+        return cut_by_offsets(by->in.name, &by->index, values, segments);
+    default:
+        return cut_by_lengths(by->in.name, &by->index, values, segments);
     }
-    done = done && reduce_arrays(context, op, arrays, pair, segments, made);
+}
+
+static bool reduce_by_index(tally_context *context, const cut *by, tally_op op, const tally_array *arrays, bool pair,
+                            results *made) {
+    tally_segments segments;
+    bool done =
+        cut_by_index(by, arrays[0].count, &segments) && reduce_arrays(context, op, arrays, pair, segments, made);
     made->dimensions = 1;
     made->shape[0] = made->count;
-    free(widened);
-    close_input(&in);
     return done;
 }
 
 /* One Fortran array is reduced as it lies; a pair is brought into C order, since its halves may differ. */
-static bool reduce_by_axis(tally_context *context, const command *wanted, tally_op op, input *left, input *right,
+static bool reduce_by_axis(tally_context *context, const cut *by, tally_op op, input *left, input *right,
                            const tally_array *arrays, results *made) {
     tally_segments segments;
     bool fortran = left->in_memory_order && left->layout.fortran;
@@ -243,18 +266,18 @@ static bool reduce_by_axis(tally_context *context, const command *wanted, tally_
                           memcmp(left->layout.shape, right->layout.shape, sizeof left->layout.shape) != 0)) {
         return complain(left->name, "its shape is not that of %s", right->name);
     }
-    return cut_by_axis(wanted, left, fortran, &segments, made) &&
+    return cut_by_axis(by->axis, left, fortran, &segments, made) &&
            reduce_arrays(context, op, arrays, right != NULL, segments, made) && (!fortran || reorder(made));
 }
 
-bool reduce_cut(tally_context *context, const command *wanted, tally_op op, input *left, input *right, results *made) {
+bool reduce_cut(tally_context *context, const cut *by, tally_op op, input *left, input *right, results *made) {
     tally_array arrays[2];
-    left->in_memory_order = wanted->axis_given && right == NULL;
+    left->in_memory_order = by->kind == CUT_BY_AXIS && right == NULL;
     bool loaded =
         right != NULL ? load_pair(context, op, left, right, arrays) : load_input(context, op, left, &arrays[0]);
     if (!loaded) {
         return false;
     }
-    return wanted->axis_given ? reduce_by_axis(context, wanted, op, left, right, arrays, made)
-                              : reduce_by_index(context, wanted, op, arrays, right != NULL, made);
+    return by->kind == CUT_BY_AXIS ? reduce_by_axis(context, by, op, left, right, arrays, made)
+                                   : reduce_by_index(context, by, op, arrays, right != NULL, made);
 }

@@ -5,6 +5,7 @@
 
 #include "complain.h"
 #include "gallery.h"
+#include "output.h"
 
 enum { SET_TEXT = 48, LINE = 100 };
 
@@ -328,18 +329,15 @@ static void draw_picture(drawing *d, const char *title) {
 
 static bool save_picture(const tally__picture *picture, const char *path, const char *title) {
     drawing *d = take_memory("explain", 1, sizeof *d);
-    if (d == NULL) {
-        return false;
-    }
-    *d = (drawing){.picture = picture, .file = fopen(path, "w")};
-    bool fine = d->file != NULL;
+    output out;
+    bool fine = d != NULL && begin_output(&out, path);
     if (fine) {
+        *d = (drawing){.picture = picture, .file = out.stream};
         draw_picture(d, title);
-        fine = ferror(d->file) == 0;
-        fine = fclose(d->file) == 0 && fine;
+        fine = end_output(&out);
     }
     free(d);
-    return fine || complain_system(path, "cannot be written");
+    return fine;
 }
 
 /* ---- the command ---- */
@@ -360,9 +358,12 @@ static int explain(const command *wanted, const tally__gallery_row *row) {
     }
     snprintf(title, sizeof title, "%s: %lld values, blocks of %d threads, launches: %d", row->name, (long long)count,
              picture.threads, picture.launches);
-    printf("%s\n%s\n\nThreads: # takes part, . does not. {0-3}: the values 0 to 3, combined. Elements have 8 bytes.\n",
-           title, row->what);
-    print_steps(&picture);
+    if (!is_standard_stream(wanted->output)) {
+        printf("%s\n%s\n\nThreads: # takes part, . does not. {0-3}: the values 0 to 3, combined. Elements have 8 "
+               "bytes.\n",
+               title, row->what);
+        print_steps(&picture);
+    }
     bool fine = wanted->output == NULL || save_picture(&picture, wanted->output, title);
     tally__picture_free(&picture);
     return fine ? STATUS_DONE : STATUS_REFUSED;
@@ -378,12 +379,11 @@ int run_explain(const command *wanted) {
         complain(NULL, "there is no kernel %s; tally race --list names them", wanted->files[0]);
         return STATUS_MISSPELT;
     }
-    if (wanted->op != NULL || wanted->wish.type != TALLY_NATURAL || wanted->chart != NULL || wanted->list ||
-        wanted->paper || wanted->json) {
-        complain(NULL, "explain takes --n, --segments and -o only");
+    if (wanted->segments != NULL && !is_shape(wanted->segments)) {
         return STATUS_MISSPELT;
     }
-    if (wanted->segments != NULL && !is_shape(wanted->segments)) {
+    if (wanted->segments != NULL && !row->owners) {
+        complain(NULL, "explain: --segments is for kernels that reduce segments, and %s reduces an array", row->name);
         return STATUS_MISSPELT;
     }
     return explain(wanted, row);

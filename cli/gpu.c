@@ -5,6 +5,7 @@
 
 #include "complain.h"
 #include "numbers.h"
+#include "output.h"
 #include "progress.h"
 
 /* ---- words ---- */
@@ -36,20 +37,26 @@ static tally_context *make_context(const tally_options *options) {
 
 /* ---- emit ---- */
 
-static bool print_source(const tally_context *context, tally_op op, tally_type type) {
+static bool write_source(const char *text, size_t size, const char *path) {
+    output out;
+    if (!begin_output(&out, path)) {
+        return false;
+    }
+    fwrite(text, 1, size, out.stream);
+    return end_output(&out);
+}
+
+static bool emit_source(const tally_context *context, tally_op op, tally_type type, const char *path) {
     size_t size = 0;
     tally_status status = tally_emit(context, op, type, NULL, 0, &size);
     char *text = status == TALLY_OK ? take_memory(NULL, (int64_t)size, 1) : NULL;
     if (text != NULL) {
         status = tally_emit(context, op, type, text, size, &size);
     }
-    if (status != TALLY_OK) {
-        complain(NULL, "%s", tally_message());
-    } else if (text != NULL) {
-        fwrite(text, 1, size - 1, stdout);
-    }
+    bool done = status == TALLY_OK ? text != NULL && write_source(text, size - 1, path)
+                                   : complain(NULL, "%s", tally_message());
     free(text);
-    return text != NULL && status == TALLY_OK;
+    return done;
 }
 
 int run_emit(const command *wanted) {
@@ -63,7 +70,7 @@ int run_emit(const command *wanted) {
         return STATUS_MISSPELT;
     }
     tally_context *context = make_context(&wanted->options);
-    bool done = context != NULL && print_source(context, op, type);
+    bool done = context != NULL && emit_source(context, op, type, wanted->output != NULL ? wanted->output : "-");
     tally_context_destroy(context);
     return done ? STATUS_DONE : STATUS_REFUSED;
 }
@@ -89,10 +96,10 @@ static range range_of(const command *wanted, tally_op op, tally_type type) {
         r.first_type = type;
         r.end_type = type + 1;
     }
-    if (wanted->accuracy_given) {
+    if (is_given(wanted, OPTION_ACCURACY)) {
         r.first_accuracy = r.last_accuracy = wanted->options.accuracy;
     }
-    if (wanted->nan_given) {
+    if (is_given(wanted, OPTION_NAN)) {
         r.first_nan = r.last_nan = wanted->options.nan;
     }
     return r;

@@ -26,20 +26,22 @@ enum { OPERATOR_COUNT = sizeof operators / sizeof operators[0] };
 typedef struct option_row {
     const char *name;
     char letter;
-    const char *argument, *what;
+    const char *argument;
+    int takers;
+    const char *what;
 } option_row;
 
 static const option_row options[] = {
-#define OPTION(id, name, letter, argument, what) {name, letter, argument, what},
+#define OPTION(id, name, letter, argument, takers, what) {name, letter, argument, takers, what},
     COMMAND_OPTIONS(OPTION)
 #undef OPTION
 };
-enum { OPTION_COUNT = sizeof options / sizeof options[0] };
+enum { OPTION_TEXT = 400 };
 
 static const struct {
     const char *name, *what;
 } words[] = {
-#define WORD(name, what) {name, what},
+#define WORD(id, name, what) {name, what},
     COMMAND_WORDS(WORD)
 #undef WORD
 };
@@ -107,10 +109,27 @@ static void print_paragraphs(const char *text, FILE *stream) {
     }
 }
 
-static void print_options(FILE *stream) {
-    char left[64];
+/* "race, explain: " before what an option does that no operator takes. */
+static const char *say_what(const option_row *row, char said[OPTION_TEXT]) {
+    int length = 0;
+    for (int k = 0; k < WORD_COUNT && (row->takers & OF_OPERATORS) == 0; k++) {
+        if ((row->takers >> (WORD_OPERATOR + 1 + k) & 1) != 0) {
+            length += snprintf(said + length, OPTION_TEXT - (size_t)length, "%s%s", length > 0 ? ", " : "",
+                               words[k].name);
+        }
+    }
+    snprintf(said + length, OPTION_TEXT - (size_t)length, "%s%s", length > 0 ? ": " : "", row->what);
+    return said;
+}
+
+/* Those that some of the commands take; of one command it goes without saying whose they are. */
+static void print_options(int takers, FILE *stream) {
+    char left[64], said[OPTION_TEXT];
     for (int k = 0; k < OPTION_COUNT; k++) {
         const option_row *row = &options[k];
+        if ((row->takers & takers) == 0) {
+            continue;
+        }
         int at = row->letter != 0 ? snprintf(left, sizeof left, "-%c, ", row->letter) : 0;
         snprintf(left + at, sizeof left - (size_t)at, "--%s%s%s", row->name, *row->argument != '\0' ? " " : "",
                  row->argument);
@@ -118,7 +137,7 @@ static void print_options(FILE *stream) {
         if (strlen(left) > 22) {
             fprintf(stream, "\n%*s", 26, "");
         }
-        print_wrapped(row->what, 26, stream);
+        print_wrapped(takers == OF_ALL ? say_what(row, said) : row->what, 26, stream);
     }
 }
 
@@ -146,7 +165,7 @@ void print_help(FILE *stream) {
         column += fprintf(stream, column > 2 ? " %s" : "%s", operators[k].name);
     }
     fputs("\n\nOptions\n", stream);
-    print_options(stream);
+    print_options(OF_ALL, stream);
     fputs("\nExamples\n", stream);
     for (const char *line = examples; *line != '\0'; line = strchr(line, '\n') + 1) {
         fprintf(stream, *line == '#' ? "      %.*s\n" : "  %.*s\n", (int)strcspn(line, "\n"), line);
@@ -194,7 +213,10 @@ bool print_help_on(const char *word, FILE *stream) {
     }
     for (int k = 0; k < WORD_COUNT; k++) {
         if (strcmp(word, words[k].name) == 0) {
-            fprintf(stream, "tally %s: %s\n", word, words[k].what);
+            fprintf(stream, "tally %s: ", word);
+            print_wrapped(words[k].what, (int)strlen(word) + 8, stream);
+            fputs("\nOptions\n", stream);
+            print_options(1 << (WORD_OPERATOR + 1 + k), stream);
             return true;
         }
     }
@@ -225,6 +247,7 @@ static void print_roff(const char *text, FILE *stream) {
 }
 
 static void print_roff_options(FILE *stream) {
+    char said[OPTION_TEXT];
     for (int k = 0; k < OPTION_COUNT; k++) {
         const option_row *row = &options[k];
         fputs(".TP\n", stream);
@@ -233,7 +256,7 @@ static void print_roff_options(FILE *stream) {
         }
         fprintf(stream, "\\fB\\-\\-%s\\fR", row->name);
         fprintf(stream, *row->argument != '\0' ? " \\fI%s\\fR\n" : "%s\n", row->argument);
-        print_roff(row->what, stream);
+        print_roff(say_what(row, said), stream);
     }
 }
 

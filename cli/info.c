@@ -5,6 +5,7 @@
 
 #include "complain.h"
 #include "pages.h"
+#include "quote.h"
 #include "tally/tally.h"
 
 /* The first line of a small system file; "" if there is none. */
@@ -79,7 +80,9 @@ static void print_gpus(FILE *stream) {
     const char *found = tally_gpu_compiler();
     fprintf(stream, "GPU compiler  %s%s\n", found != NULL ? "" : "none: ", found != NULL ? found : tally_message());
     found = tally_cache_folder();
-    fprintf(stream, "GPU cache     %s%s\n", found != NULL ? "" : "none: ", found != NULL ? found : tally_message());
+    fprintf(stream, "GPU cache     %s", found != NULL ? "" : "none: ");
+    print_visible(found != NULL ? found : tally_message(), stream);
+    fputc('\n', stream);
 }
 
 void print_info(FILE *stream) {

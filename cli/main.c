@@ -9,8 +9,9 @@
 
 #include "command.h"
 #include "complain.h"
-#include "gpu.h"
 #include "gallery.h"
+#include "gpu.h"
+#include "output.h"
 #include "pages.h"
 #include "reduce.h"
 #include "results.h"
@@ -22,15 +23,11 @@ static int misspelt(const char *sentence, const char *word) {
     return STATUS_MISSPELT;
 }
 
-static bool is_standard_input(const char *name) {
-    return name != NULL && strcmp(name, "-") == 0;
-}
-
 static int check_files(const command *wanted, int inputs) {
     int standard =
-        is_standard_input(wanted->by) + is_standard_input(wanted->offsets) + is_standard_input(wanted->lengths);
+        is_standard_stream(wanted->by) + is_standard_stream(wanted->offsets) + is_standard_stream(wanted->lengths);
     for (int k = 0; k < wanted->file_count; k++) {
-        standard += is_standard_input(wanted->files[k]);
+        standard += is_standard_stream(wanted->files[k]);
     }
     if (wanted->file_count == 0) {
         return misspelt(inputs == 2 ? "%s takes two FILEs" : "%s needs a FILE; - is standard input", wanted->word);
@@ -48,16 +45,15 @@ static int check_files(const command *wanted, int inputs) {
 }
 
 static int check_options(const command *wanted, tally_op op) {
-    int cuts = (wanted->by != NULL) + (wanted->offsets != NULL) + (wanted->lengths != NULL) + wanted->axis_given;
-    if (cuts > 1) {
+    uint32_t cuts = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
+    if ((cuts & (cuts - 1)) != 0) {
         return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
     }
-    if (wanted->op != NULL || wanted->n != 0 || wanted->segments != NULL || wanted->chart != NULL || wanted->list ||
-        wanted->paper) {
-        return misspelt("%s: --op, --n, --segments, --chart, --list and --paper are for race and explain", wanted->word);
-    }
-    if (wanted->output != NULL && wanted->json) {
+    if (wanted->output != NULL && is_given(wanted, OPTION_JSON)) {
         return misspelt("%s: choose one of --output and --json", wanted->word);
+    }
+    if (is_given(wanted, OPTION_DDOF) && op != TALLY_VAR && op != TALLY_STD && op != TALLY_STATS) {
+        return misspelt("%s: --ddof is for var, std and stats", wanted->word);
     }
     switch (op) {
 #define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what)                          \
@@ -74,22 +70,14 @@ static int check_options(const command *wanted, tally_op op) {
 
 /* ---- reducing ---- */
 
-static bool is_cut(const command *wanted) {
-    return wanted->by != NULL || wanted->offsets != NULL || wanted->lengths != NULL || wanted->axis_given;
-}
-
-static bool reduce_opened(tally_context *context, const command *wanted, tally_op op, input *left, input *right,
-                          results *made) {
-    return is_cut(wanted) ? reduce_cut(context, wanted, op, left, right, made)
-                          : reduce_whole(context, op, left, right, made);
-}
-
-static bool reduce_files(tally_context *context, const command *wanted, tally_op op, char **names, results *made) {
+static bool reduce_files(tally_context *context, const command *wanted, tally_op op, const cut *by, char **names,
+                         results *made) {
     input left, right = {.descriptor = -1};
     bool pair = tally_op_inputs(op) == 2;
     *made = (results){.names = {names[0], pair ? names[1] : NULL}};
     bool done = open_input(&left, names[0], wanted->wish) && (!pair || open_input(&right, names[1], wanted->wish)) &&
-                reduce_opened(context, wanted, op, &left, pair ? &right : NULL, made);
+                (by->kind != CUT_NONE ? reduce_cut(context, by, op, &left, pair ? &right : NULL, made)
+                                      : reduce_whole(context, op, &left, pair ? &right : NULL, made));
     close_input(&left);
     if (pair) {
         close_input(&right);
@@ -112,7 +100,7 @@ static bool give_results(const command *wanted, const results *made, bool named)
     if (wanted->output != NULL) {
         return save_results(made, wanted->output);
     }
-    if (wanted->json) {
+    if (is_given(wanted, OPTION_JSON)) {
         print_json(made, stdout);
     } else {
         print_lines(made, named, stdout);
@@ -121,18 +109,18 @@ static bool give_results(const command *wanted, const results *made, bool named)
 }
 
 /* Reduces every file. Rows of stats wait for each other, since they share one table. */
-static bool reduce_all(tally_context *context, const command *wanted, tally_op op) {
+static bool reduce_all(tally_context *context, const command *wanted, tally_op op, const cut *by) {
     int inputs = tally_op_inputs(op);
     int set_count = wanted->file_count / inputs, kept = 0;
     bool named = set_count > 1, fine = true;
-    bool table = op == TALLY_STATS && !wanted->json && wanted->output == NULL;
+    bool table = op == TALLY_STATS && !is_given(wanted, OPTION_JSON) && wanted->output == NULL;
     results *sets = take_memory(wanted->word, set_count, sizeof *sets);
     if (sets == NULL) {
         return false;
     }
     for (int set = 0; set < set_count; set++) {
         results *made = &sets[kept];
-        bool done = reduce_files(context, wanted, op, wanted->files + set * inputs, made);
+        bool done = reduce_files(context, wanted, op, by, wanted->files + set * inputs, made);
         fine = fine && done;
         if (done && table) {
             kept++;
@@ -168,7 +156,10 @@ static int run_operator(const command *wanted, tally_op op) {
         complain(NULL, "%s", tally_message());
         status = STATUS_MISSPELT;
     } else {
-        status = reduce_all(context, wanted, op) ? STATUS_DONE : STATUS_REFUSED;
+        cut by;
+        bool done = open_cut(wanted, &by) && reduce_all(context, wanted, op, &by);
+        status = done ? STATUS_DONE : STATUS_REFUSED;
+        close_cut(&by);
     }
     tally_context_destroy(context);
     return status;
@@ -215,41 +206,47 @@ static int run_page(const command *wanted, void (*page)(FILE *)) {
     return STATUS_DONE;
 }
 
+static int run_operator_word(const command *wanted) {
+    tally_op op = tally_op_from_name(wanted->word);
+    if (op == TALLY_OP_END) {
+        return refuse_word(wanted->word);
+    }
+    return takes_only(wanted, wanted->word, options_of(WORD_OPERATOR)) ? run_operator(wanted, op) : STATUS_MISSPELT;
+}
+
+static int run_word(const command *wanted, command_word word) {
+    switch (word) {
+    case WORD_LIST:
+        return run_page(wanted, print_list);
+    case WORD_INFO:
+        return run_page(wanted, print_info);
+    case WORD_EMIT:
+        return run_emit(wanted);
+    case WORD_WARM:
+        return run_warm(wanted);
+    case WORD_RACE:
+        return run_race(wanted);
+    case WORD_EXPLAIN:
+        return run_explain(wanted);
+    default:
+        return run_help(wanted);
+    }
+}
+
 static int run_command(const command *wanted) {
-    if (wanted->version) {
+    const char *name = wanted->word != NULL ? wanted->word : "help";
+    command_word word = find_word(name);
+    if (is_given(wanted, OPTION_VERSION)) {
         printf("tally %s\n", tally_version());
         return STATUS_DONE;
     }
-    if (wanted->word == NULL) {
-        print_help(stdout);
-        return STATUS_DONE;
+    if (is_given(wanted, OPTION_HELP) && wanted->word != NULL) {
+        return print_help_on(name, stdout) ? STATUS_DONE : refuse_word(name);
     }
-    if (wanted->help) {
-        return print_help_on(wanted->word, stdout) ? STATUS_DONE : refuse_word(wanted->word);
+    if (word == WORD_NONE) {
+        return run_operator_word(wanted);
     }
-    if (strcmp(wanted->word, "help") == 0) {
-        return run_help(wanted);
-    }
-    if (strcmp(wanted->word, "list") == 0) {
-        return run_page(wanted, print_list);
-    }
-    if (strcmp(wanted->word, "info") == 0) {
-        return run_page(wanted, print_info);
-    }
-    if (strcmp(wanted->word, "emit") == 0) {
-        return run_emit(wanted);
-    }
-    if (strcmp(wanted->word, "warm") == 0) {
-        return run_warm(wanted);
-    }
-    if (strcmp(wanted->word, "race") == 0) {
-        return run_race(wanted);
-    }
-    if (strcmp(wanted->word, "explain") == 0) {
-        return run_explain(wanted);
-    }
-    tally_op op = tally_op_from_name(wanted->word);
-    return op == TALLY_OP_END ? refuse_word(wanted->word) : run_operator(wanted, op);
+    return takes_only(wanted, name, options_of(word)) ? run_word(wanted, word) : STATUS_MISSPELT;
 }
 
 /* A stream the caller closed is opened on nothing, so that no data file takes its number; writing to it still fails. */
@@ -262,7 +259,7 @@ static void hold_standard_streams(void) {
 }
 
 /* Results that did not reach their reader are no success. */
-static bool close_output(void) {
+static bool close_standard_output(void) {
     bool failed = ferror(stdout) != 0;
     errno = failed ? errno : 0;
     if (fclose(stdout) != 0 || failed) {
@@ -275,9 +272,9 @@ static bool close_output(void) {
 int main(int argc, char **argv) {
     command wanted;
     hold_standard_streams();
-    guard_mapped_files();
+    guard_files();
     int status = read_command(argc, argv, &wanted);
     status = status == STATUS_DONE ? run_command(&wanted) : status;
-    bool written = close_output();
+    bool written = close_standard_output();
     return status == STATUS_DONE && !written ? STATUS_REFUSED : status;
 }

@@ -1,28 +1,34 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "complain.h"
 
-enum {
-    OPTION_BASE = 1000, /* beyond any letter */
-#define OPTION(id, name, letter, argument, what) OPTION_##id,
-    COMMAND_OPTIONS(OPTION)
-#undef OPTION
-};
+enum { OPTION_BASE = 1000 }; /* beyond any letter */
+_Static_assert((int)OPTION_COUNT <= 32, "a set of options has a bit for each");
 
 static const struct option long_options[] = {
-#define OPTION(id, name, letter, argument, what) \
-    {name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_##id},
+#define OPTION(id, name, letter, argument, takers, what) \
+    {name, sizeof(argument) > 1 ? required_argument : no_argument, NULL, OPTION_BASE + OPTION_##id},
     COMMAND_OPTIONS(OPTION)
 #undef OPTION
         {NULL, 0, NULL, 0}};
 
+static const struct {
+    char letter;
+    int takers;
+} more[] = {
+#define OPTION(id, name, letter, argument, takers, what) {letter, takers},
+    COMMAND_OPTIONS(OPTION)
+#undef OPTION
+};
+
 static const char *const command_words[] = {
-#define WORD(name, what) name,
+#define WORD(id, name, what) name,
     COMMAND_WORDS(WORD)
 #undef WORD
         NULL};
@@ -118,12 +124,12 @@ static const char *nearest_option(const char *word) {
 static bool read_whole(const char *option, const char *text, int64_t low, int64_t high, int64_t *value) {
     char *end;
     errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || errno != 0 || number < low || number > high) {
+    long long found = strtoll(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno != 0 || found < low || found > high) {
         return complain(NULL, "--%s takes an integer from %lld to %lld, not '%s'", option, (long long)low,
                         (long long)high, text);
     }
-    *value = number;
+    *value = found;
     return true;
 }
 
@@ -142,7 +148,6 @@ static bool read_nan(command *wanted, const char *text) {
     int place;
     bool fine = read_word("nan", text, words, "propagate, skip or total", &place);
     wanted->options.nan = fine ? (tally_nan)place : TALLY_NAN_PROPAGATE;
-    wanted->nan_given = true;
     return fine;
 }
 
@@ -151,7 +156,6 @@ static bool read_accuracy(command *wanted, const char *text) {
     int place;
     bool fine = read_word("accuracy", text, words, "exact or fast", &place);
     wanted->options.accuracy = fine ? (tally_accuracy)place : TALLY_BEST;
-    wanted->accuracy_given = true;
     return fine;
 }
 
@@ -169,11 +173,11 @@ static bool read_type(command *wanted, const char *text) {
 }
 
 static bool read_count(const char *option, const char *text, int high, int low, int *value) {
-    int64_t number = 0;
-    if (!read_whole(option, text, low, high, &number)) {
+    int64_t found = 0;
+    if (!read_whole(option, text, low, high, &found)) {
         return false;
     }
-    *value = (int)number;
+    *value = (int)found;
     return true;
 }
 
@@ -183,19 +187,16 @@ static bool read_device(command *wanted, const char *text) {
     bool fine;
     if (strncmp(text, "cuda:", 5) == 0) {
         wanted->options.backend = TALLY_BACKEND_CUDA;
-        return read_count("device cuda:", text + 5, 1000, 0, &wanted->options.device);
+        return read_count("device cuda:", text + 5, INT_MAX, 0, &wanted->options.device);
     }
+    wanted->options.device = 0;
     fine = read_word("device", text, words, "cpu, cuda, cuda:N, simt or reference", &place);
     wanted->options.backend = fine ? (tally_backend)place : TALLY_BACKEND_AUTO;
     return fine;
 }
 
-static bool read_axis(command *wanted, const char *text) {
-    wanted->axis_given = true;
-    return read_whole("axis", text, -NPY_DIMENSIONS_MAX, NPY_DIMENSIONS_MAX - 1, &wanted->axis);
-}
-
-static bool read_option(command *wanted, int id, const char *text) {
+/* What an option says beyond that it was given. */
+static bool read_option(command *wanted, command_option id, const char *text) {
     switch (id) {
     case OPTION_BY:
         wanted->by = text;
@@ -206,12 +207,8 @@ static bool read_option(command *wanted, int id, const char *text) {
     case OPTION_LENGTHS:
         wanted->lengths = text;
         return true;
-    case 'o':
     case OPTION_OUTPUT:
         wanted->output = text;
-        return true;
-    case OPTION_JSON:
-        wanted->json = true;
         return true;
     case OPTION_OP:
         wanted->op = text;
@@ -222,28 +219,13 @@ static bool read_option(command *wanted, int id, const char *text) {
     case OPTION_CHART:
         wanted->chart = text;
         return true;
-    case OPTION_LIST:
-        wanted->list = true;
-        return true;
-    case OPTION_PAPER:
-        wanted->paper = true;
-        return true;
     case OPTION_N:
         return read_whole("n", text, 1, INT32_MAX, &wanted->n);
     case OPTION_RAW:
         wanted->wish.raw = true;
         return true;
-    case 'h':
-    case OPTION_HELP:
-        wanted->help = true;
-        return true;
-    case 'V':
-    case OPTION_VERSION:
-        wanted->version = true;
-        return true;
     case OPTION_AXIS:
-        return read_axis(wanted, text);
-    case 't':
+        return read_whole("axis", text, -NPY_DIMENSIONS_MAX, NPY_DIMENSIONS_MAX - 1, &wanted->axis);
     case OPTION_TYPE:
         return read_type(wanted, text);
     case OPTION_NAN:
@@ -255,11 +237,11 @@ static bool read_option(command *wanted, int id, const char *text) {
     case OPTION_DEVICE:
         return read_device(wanted, text);
     case OPTION_DDOF:
-        return read_count("ddof", text, 1000, 0, &wanted->options.ddof);
+        return read_count("ddof", text, TALLY_MOST_DDOF, 0, &wanted->options.ddof);
     case OPTION_THREADS:
-        return read_count("threads", text, 1 << 20, 1, &wanted->options.threads);
+        return read_count("threads", text, TALLY_MOST_THREADS, 1, &wanted->options.threads);
     default:
-        return false;
+        return true;
     }
 }
 
@@ -278,7 +260,7 @@ static bool refuse_option(int verdict, const char *argument) {
     if (ambiguous(name)) {
         return complain(NULL, "several options begin with --%s; see tally help", name);
     }
-    if (optopt != 0 && optopt > OPTION_BASE) {
+    if (optopt >= OPTION_BASE) {
         return complain(NULL, "--%s takes no argument", name);
     }
     if (nearest != NULL) {
@@ -287,19 +269,75 @@ static bool refuse_option(int verdict, const char *argument) {
     return complain(NULL, "there is no option --%s; see tally help", name);
 }
 
+/* The letters as getopt wants them. */
+static void list_letters(char letters[2 * OPTION_COUNT + 2]) {
+    *letters++ = ':';
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (more[id].letter != 0) {
+            *letters++ = more[id].letter;
+            if (long_options[id].has_arg == required_argument) {
+                *letters++ = ':';
+            }
+        }
+    }
+    *letters = '\0';
+}
+
+/* The option that getopt_long means; OPTION_COUNT: none. */
+static command_option find_option(int verdict) {
+    int id = verdict >= OPTION_BASE ? verdict - OPTION_BASE : 0;
+    while (verdict < OPTION_BASE && id < OPTION_COUNT && more[id].letter != verdict) {
+        id++;
+    }
+    return (command_option)id;
+}
+
+/* ---- who takes what ---- */
+
+command_word find_word(const char *word) {
+    int place = 0;
+    while (command_words[place] != NULL && strcmp(word, command_words[place]) != 0) {
+        place++;
+    }
+    return (command_word)(WORD_OPERATOR + 1 + place);
+}
+
+uint32_t options_of(command_word word) {
+    uint32_t taken = 0;
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        taken |= (uint32_t)(more[id].takers >> word & 1) << id;
+    }
+    return taken;
+}
+
+bool takes_only(const command *wanted, const char *what, uint32_t options) {
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (is_given(wanted, (command_option)id) && (options >> id & 1) == 0) {
+            return complain(NULL, "%s takes no --%s", what, long_options[id].name);
+        }
+    }
+    return true;
+}
+
+/* ---- the words of a command ---- */
+
 int read_command(int argc, char **argv, command *wanted) {
+    char letters[2 * OPTION_COUNT + 2];
     *wanted = (command){.options = TALLY_OPTIONS_INIT};
     opterr = 0;
+    list_letters(letters);
     for (;;) {
         int at = optind;
-        int id = getopt_long(argc, argv, ":o:t:hV", long_options, NULL);
-        if (id == -1) {
+        int verdict = getopt_long(argc, argv, letters, long_options, NULL);
+        if (verdict == -1) {
             break;
         }
-        if (id == '?' || id == ':') {
-            refuse_option(id, optind > at ? argv[optind - 1] : argv[at]);
+        command_option id = find_option(verdict);
+        if (id == OPTION_COUNT) {
+            refuse_option(verdict, optind > at ? argv[optind - 1] : argv[at]);
             return STATUS_MISSPELT;
         }
+        wanted->given |= UINT32_C(1) << id;
         if (!read_option(wanted, id, optarg)) {
             return STATUS_MISSPELT;
         }

@@ -289,9 +289,7 @@ static int print_counted(const command *wanted) {
 
 int run_paper(const command *wanted) {
     int status = STATUS_DONE;
-    if (wanted->op != NULL || wanted->n != 0 || wanted->segments != NULL || wanted->wish.type != TALLY_NATURAL ||
-        wanted->json) {
-        complain(NULL, "race: --paper says what is raced: leave out --op, --type, --n, --segments and --json");
+    if (!takes_only(wanted, "race --paper", ONLY(PAPER) | ONLY(DEVICE) | ONLY(CHART))) {
         return STATUS_MISSPELT;
     }
     if (wanted->options.backend != TALLY_BACKEND_SIMT) {

@@ -5,7 +5,8 @@
 
 #include "complain.h"
 #include "gallery.h"
-#include "results.h"
+#include "output.h"
+#include "quote.h"
 
 enum { MOST_RUNNERS = 40, MERGED = 1 << 14 };
 
@@ -202,12 +203,30 @@ static bool draw_race(const race *r, const char *path, int64_t count) {
 
 /* ---- the command ---- */
 
-static void list_kernels(void) {
+static int list_kernels(const command *wanted) {
     static const char *const needs[] = {"keeps order", "commutative"};
+    if (!takes_only(wanted, "race --list", ONLY(LIST))) {
+        return STATUS_MISSPELT;
+    }
     for (int k = 0; k < tally__gallery_count; k++) {
         const tally__gallery_row *row = &tally__gallery[k];
         printf("%2d  %-28s %-11s  %-10s  %s\n", row->number, row->name, needs[row->needs], row->source, row->what);
     }
+    return STATUS_DONE;
+}
+
+/* Whether the device can be raced on, and the times, if there are any, drawn. */
+static bool check_race(const command *wanted) {
+    tally_backend backend = wanted->options.backend;
+    bool simulated = backend == TALLY_BACKEND_SIMT;
+    if (backend == TALLY_BACKEND_CPU || backend == TALLY_BACKEND_REFERENCE) {
+        return complain(NULL, "race: kernels run on a GPU: choose --device cuda or simt");
+    }
+    if (simulated && wanted->chart != NULL) {
+        return complain(NULL, "race: --chart draws times, and those of a simulator mean nothing");
+    }
+    return !is_standard_stream(wanted->chart) ||
+           complain(NULL, "race: standard output has the table; name a file for --chart");
 }
 
 static int race_on(const command *wanted, race *r) {
@@ -216,7 +235,7 @@ static int race_on(const command *wanted, race *r) {
     if (!set_stage(&r->stage, count, wanted->segments, r->simulated ? 1 : copies_of(&r->stage, count)) || !run_all(r)) {
         return STATUS_REFUSED;
     }
-    if (wanted->json) {
+    if (is_given(wanted, OPTION_JSON)) {
         print_race_json(r, count);
     } else {
         print_race(r, count);
@@ -234,16 +253,14 @@ int run_race(const command *wanted) {
         complain(NULL, "race takes no FILE");
         return STATUS_MISSPELT;
     }
-    if (wanted->list) {
-        list_kernels();
-        return STATUS_DONE;
+    if (is_given(wanted, OPTION_LIST)) {
+        return list_kernels(wanted);
     }
-    if (wanted->paper) {
-        return run_paper(wanted);
-    }
-    if (r.simulated && wanted->chart != NULL) {
-        complain(NULL, "race: --chart draws times, and those of a simulator mean nothing");
+    if (!check_race(wanted)) {
         return STATUS_MISSPELT;
+    }
+    if (is_given(wanted, OPTION_PAPER)) {
+        return run_paper(wanted);
     }
     int status = open_stage(wanted, r.simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, &r.stage);
     if (status == STATUS_REFUSED && !r.simulated) {

@@ -11,8 +11,23 @@
  * brought into memory whole. */
 bool reduce_whole(tally_context *context, tally_op op, input *left, input *right, results *made);
 
-/* One result for each segment of the cut that the command describes. */
-bool reduce_cut(tally_context *context, const command *wanted, tally_op op, input *left, input *right, results *made);
+typedef enum cut_kind { CUT_NONE, CUT_BY_KEYS, CUT_BY_OFFSETS, CUT_BY_LENGTHS, CUT_BY_AXIS } cut_kind;
+
+/* The cut that a command describes. Its file is read once, however many files are cut by it. */
+typedef struct cut {
+    cut_kind kind;
+    int64_t axis;
+    input in;          /* the file of keys, offsets or lengths */
+    tally_array index; /* and its integers, as i64 */
+    int64_t *widened;  /* memory behind them, where the file holds another type */
+} cut;
+
+/* Complains on failure; close_cut is right after either. */
+bool open_cut(const command *wanted, cut *made);
+void close_cut(cut *made);
+
+/* One result for each segment of a cut, which is not CUT_NONE. */
+bool reduce_cut(tally_context *context, const cut *by, tally_op op, input *left, input *right, results *made);
 
 /* All values of an input in memory. Text whose integers the operator cannot take comes as f64 if it takes those. */
 bool load_input(tally_context *context, tally_op op, input *in, tally_array *array);

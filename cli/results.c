@@ -6,6 +6,7 @@
 
 #include "complain.h"
 #include "numbers.h"
+#include "quote.h"
 
 _Static_assert((int)RESULT_TEXT_SIZE >= (int)NUMBER_TEXT_SIZE, "any number fits");
 
@@ -102,6 +103,15 @@ int result_texts(const results *from, int64_t s, char texts[RESULT_NUMBERS_MAX][
 
 /* ---- lines ---- */
 
+/* `name`: what the last column says, or NULL. */
+static void end_line(const char *name, FILE *stream) {
+    if (name != NULL) {
+        fputc('\t', stream);
+        print_visible(name, stream);
+    }
+    fputc('\n', stream);
+}
+
 void print_lines(const results *from, bool named, FILE *stream) {
     char texts[RESULT_NUMBERS_MAX][RESULT_TEXT_SIZE];
     for (int64_t s = 0; s < from->count && !ferror(stream); s++) {
@@ -109,7 +119,7 @@ void print_lines(const results *from, bool named, FILE *stream) {
         for (int k = 0; k < numbers; k++) {
             fprintf(stream, k == 0 ? "%s" : "\t%s", texts[k]);
         }
-        fprintf(stream, named ? "\t%s\n" : "\n", from->names[0]);
+        end_line(named ? from->names[0] : NULL, stream);
     }
 }
 
@@ -128,7 +138,7 @@ static void print_row(const table *shape, const char *const *cells, const char *
     for (int k = 0; k < RESULT_NUMBERS_MAX; k++) {
         fprintf(shape->stream, k == 0 ? "%*s" : "\t%*s", shape->widths[k], cells[k]);
     }
-    fprintf(shape->stream, shape->named ? "\t%s\n" : "\n", name);
+    end_line(shape->named ? name : NULL, shape->stream);
 }
 
 /* Numbers are made into text twice, once to measure them: cheaper than keeping the texts of millions of rows. */
@@ -161,41 +171,6 @@ bool print_table(const results *sets, int set_count, bool named, FILE *stream) {
 }
 
 /* ---- JSON ---- */
-
-/* The bytes of one UTF-8 character, or 0 where there is none. */
-static size_t character_bytes(const unsigned char *at) {
-    size_t more = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : *at >= 0xe0 && *at < 0xf0 ? 2 : 3;
-    if (more == 3 && (*at < 0xf0 || *at > 0xf4)) {
-        return 0;
-    }
-    for (size_t k = 1; k <= more; k++) {
-        if ((at[k] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool strange = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) || (*at == 0xf0 && at[1] < 0x90) ||
-                   (*at == 0xf4 && at[1] > 0x8f);
-    return strange ? 0 : more + 1;
-}
-
-void print_json_string(const char *text, FILE *stream) {
-    fputc('"', stream);
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-        size_t bytes = character_bytes(at);
-        if (bytes == 0) {
-            fputs("\\ufffd", stream);
-        } else if (*at < ' ' || *at == 0x7f) {
-            fprintf(stream, "\\u%04x", *at);
-        } else {
-            if (*at == '"' || *at == '\\') {
-                fputc('\\', stream);
-            }
-            fwrite(at, 1, bytes, stream);
-        }
-        at += bytes > 0 ? bytes : 1;
-    }
-    fputc('"', stream);
-}
 
 /* A number's text as JSON has it: numbers as they are, what JSON has no number for as strings, absent as null. */
 static void print_item(const char *text, FILE *stream) {

@@ -44,10 +44,7 @@ bool print_table(const results *sets, int set_count, bool named, FILE *stream);
 /* One JSON object on one line. */
 void print_json(const results *from, FILE *stream);
 
-/* A JSON string; bytes that are no UTF-8 become the replacement character. */
-void print_json_string(const char *text, FILE *stream);
-
-/* Writes the results as a .npy file that appears whole or not at all. Complains on failure. */
+/* Writes the results as a .npy file (output.h). Complains on failure. */
 bool save_results(const results *from, const char *path);
 
 #endif

@@ -1,0 +1,205 @@
+#define _GNU_SOURCE
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "complain.h"
+
+enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
+
+static const char failure[] = "it cannot be written";
+
+bool is_standard_stream(const char *name) {
+    return name != NULL && strcmp(name, "-") == 0;
+}
+
+/* ---- a signal that ends the program ---- */
+
+static const output *volatile unfinished; /* what such a signal must not leave behind */
+
+static void abandon(int signal_number) {
+    const output *out = unfinished;
+    if (out != NULL) {
+        unlinkat(out->folder, out->beside, 0);
+    }
+    raise(signal_number); /* which now does what it always does */
+}
+
+static void guard(const output *out) {
+    static const int endings[] = {SIGHUP, SIGINT, SIGTERM, SIGXCPU};
+    struct sigaction action = {.sa_handler = abandon, .sa_flags = (int)SA_RESETHAND}, before;
+    unfinished = out;
+    for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+        if (sigaction(endings[k], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
+            sigaction(endings[k], &action, NULL);
+        }
+    }
+}
+
+/* ---- where the file will lie ---- */
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Where the folder's part of a path ends and the last name begins. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash + 1 - path);
+}
+
+/* The path that a name's links end at, be there a file or not. */
+static bool follow_links(const char *name, char path[PATH_MAX]) {
+    char target[PATH_MAX];
+    errno = ENAMETOOLONG;
+    if (strlen(name) >= PATH_MAX) {
+        return false;
+    }
+    strcpy(path, name);
+    for (int links = 0; links <= MOST_LINKS; links++) {
+        ssize_t length = readlink(path, target, sizeof target);
+        if (length < 0) {
+            return true; /* no link; whatever else is wrong shows when it is opened */
+        }
+        size_t kept = target[0] == '/' ? 0 : folder_length(path);
+        if (kept + (size_t)length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        memcpy(path + kept, target, (size_t)length);
+        path[kept + (size_t)length] = '\0';
+    }
+    errno = ELOOP;
+    return false;
+}
+
+/* Renaming asks only the folder; a file that may not be written is not replaced either. The bits are looked at, since
+ * root may do everything. */
+static bool may_replace(const struct stat *found, const char *path) {
+    bool own = found->st_uid == geteuid();
+    return (found->st_mode & (own ? S_IWUSR : S_IWUSR | S_IWGRP | S_IWOTH)) != 0 &&
+           faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+}
+
+/* ---- opening ---- */
+
+static bool attach(output *out, int descriptor) {
+    out->stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (out->stream == NULL && descriptor >= 0) {
+        close(descriptor);
+    }
+    return out->stream != NULL;
+}
+
+/* The rights of the file that is replaced. Where its group cannot be kept, another one gets no more than everybody has. */
+static bool keep_rights(int descriptor, const struct stat *kept) {
+    mode_t mode = kept->st_mode & 0777;
+    if (fchown(descriptor, kept->st_uid, kept->st_gid) != 0 && fchown(descriptor, (uid_t)-1, kept->st_gid) != 0) {
+        mode = (mode & 0707) | (mode & 07) << 3;
+    }
+    return fchmod(descriptor, mode) == 0;
+}
+
+/* A new file in the folder; `replaced` is what has the name now, or NULL. Nobody else has a name by chance, so that a signal
+ * can take it back from before it is there. */
+static int make_beside(output *out, const struct stat *replaced) {
+    uint64_t chance = 0;
+    if (getrandom(&chance, sizeof chance, 0) != sizeof chance) {
+        return -1;
+    }
+    snprintf(out->beside, sizeof out->beside, ".tally.%016" PRIx64, chance);
+    guard(out);
+    return openat(out->folder, out->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaced != NULL ? 0600 : 0666);
+}
+
+/* Takes back what has not become the file. */
+static void discard(output *out) {
+    int kept = errno;
+    unlinkat(out->folder, out->beside, 0);
+    errno = kept;
+}
+
+static void leave_folder(output *out) {
+    int kept = errno;
+    unfinished = NULL;
+    close(out->folder);
+    errno = kept;
+}
+
+static bool begin_beside(output *out, char *path, const struct stat *replaced) {
+    size_t length = folder_length(path);
+    errno = ENAMETOOLONG;
+    if (strlen(path + length) > NAME_MAX) {
+        return false;
+    }
+    strcpy(out->last, path + length);
+    path[length] = '\0';
+    out->folder = open(length > 0 ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (out->folder < 0) {
+        return false;
+    }
+    int descriptor = make_beside(out, replaced);
+    bool made = descriptor >= 0;
+    bool fine = made && (replaced == NULL || keep_rights(descriptor, replaced)) && attach(out, descriptor);
+    if (made && !fine) {
+        discard(out);
+    }
+    if (!fine) {
+        leave_folder(out);
+    }
+    return fine;
+}
+
+bool begin_output(output *out, const char *name) {
+    struct stat named, standard, found;
+    char path[PATH_MAX];
+    bool exists = stat(name, &named) == 0;
+    bool ordinary = !exists || S_ISREG(named.st_mode);
+    *out = (output){.name = name, .folder = -1};
+    if (is_standard_stream(name) ||
+        (exists && ordinary && fstat(STDOUT_FILENO, &standard) == 0 && same_file(&named, &standard))) {
+        out->stream = stdout; /* by any of its names: a file that is written to already is not to be replaced */
+        return true;
+    }
+    if (!follow_links(name, path)) {
+        return complain_system(name, failure);
+    }
+    bool at_path = !exists || (stat(path, &found) == 0 && same_file(&named, &found));
+    if (!ordinary || !at_path) { /* /proc has links to files that no path leads to */
+        return attach(out, open(name, O_WRONLY | O_TRUNC | O_CLOEXEC)) || complain_system(name, failure);
+    }
+    if (exists && !may_replace(&named, path)) {
+        return complain(name, "it may not be written: its mode is %04o; chmod it, or write another file",
+                        (unsigned)(named.st_mode & 07777));
+    }
+    return begin_beside(out, path, exists ? &named : NULL) || complain_system(name, failure);
+}
+
+/* ---- ending ---- */
+
+bool end_output(output *out) {
+    if (out->stream == stdout) {
+        return true; /* the program's end sees to that it arrives */
+    }
+    bool written = !ferror(out->stream); /* errno then says why */
+    errno = written ? 0 : errno;
+    written = fflush(out->stream) == 0 && written;
+    int reason = errno;
+    written = fclose(out->stream) == 0 && written;
+    errno = reason != 0 ? reason : errno;
+    if (out->folder >= 0) {
+        written = written && renameat(out->folder, out->beside, out->folder, out->last) == 0;
+        if (!written) {
+            discard(out);
+        }
+        leave_folder(out);
+    }
+    return written || (errno != 0 ? complain_system(out->name, failure) : complain(out->name, "%s", failure));
+}

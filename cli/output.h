@@ -1,0 +1,26 @@
+/* A file that the user names for results: it appears whole or not at all, where the name's links lead to, with the rights
+ * of the file that it replaces. What is no ordinary file (a device, a pipe) is written to as it is; "-" is standard output. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct output {
+    const char *name;
+    FILE *stream; /* to write to */
+    /* ---- of a file that is to appear ---- */
+    int folder; /* where it will lie; -1: the stream is what was named */
+    char beside[48], last[NAME_MAX + 1]; /* what it is called there until it is whole, and then */
+} output;
+
+/* Complains on failure, and then needs no end_output. */
+bool begin_output(output *out, const char *name);
+
+/* Complains if what was written to the stream did not arrive; then nothing appears. */
+bool end_output(output *out);
+
+bool is_standard_stream(const char *name); /* "-"; NULL is none */
+
+#endif
