@@ -237,6 +237,7 @@ void close_input(input *in) {
     }
     free(in->ahead);
     free(in->owned);
+    free(in->zeros.places);
     free(in->block);
     if (in->descriptor > STDIN_FILENO) {
         close(in->descriptor);

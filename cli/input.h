@@ -8,6 +8,7 @@
 
 #include "npy.h"
 #include "tally/tally.h"
+#include "text.h"
 
 typedef enum input_form { FORM_NPY, FORM_RAW, FORM_TEXT } input_form;
 
@@ -33,6 +34,7 @@ typedef struct input {
     void *mapped;              /* the mapping's start and bytes */
     size_t mapped_bytes;
     unsigned char *owned; /* heap memory behind held or load_values */
+    text_zeros zeros;     /* of the integers of a text that load_series has brought into memory */
     unsigned char *block; /* where next_values puts values that it has to read or rearrange */
     int64_t at;           /* values handed out */
 } input;
@@ -67,8 +69,7 @@ void gather_values(void *to, const void *from, const int64_t *shape, int dimensi
 /* ---- text (series.c) ---- */
 
 /* A block of text at a time into runs of values. */
-struct text_run;
-typedef bool (*run_taker)(void *taker, const struct text_run *run, const void *values);
+typedef bool (*run_taker)(void *taker, const text_run *run, const void *values);
 
 /* Hands every run of the text to `take`, and gives the type of them all. */
 bool read_series(input *in, run_taker take, void *taker, tally_type *type);

@@ -45,6 +45,12 @@ static bool defined(tally_context *context, tally_op op, tally_type type) {
 
 /* ---- loading ---- */
 
+/* The values of a text in memory become those of a type that holds them too. */
+static void turn_text(input *in, tally_array *array, tally_type type) {
+    text_convert(in->owned, type, in->owned, array->type, (size_t)array->count, in->zeros);
+    array->type = type;
+}
+
 bool load_input(tally_context *context, tally_op op, input *in, tally_array *array) {
     if (in->form != FORM_TEXT) {
         return load_values(in, array);
@@ -53,8 +59,7 @@ bool load_input(tally_context *context, tally_op op, input *in, tally_array *arr
         return false;
     }
     if (in->wanted == TALLY_NATURAL && !defined(context, op, array->type) && defined(context, op, TALLY_F64)) {
-        text_convert(in->owned, TALLY_F64, in->owned, array->type, (size_t)array->count);
-        array->type = TALLY_F64;
+        turn_text(in, array, TALLY_F64);
     }
     return true;
 }
@@ -77,18 +82,41 @@ static void follow_type(input *text, const input *other) {
     }
 }
 
+static bool any_negative(const tally_array *integers) {
+    const int64_t *values = integers->data;
+    for (int64_t k = 0; k < integers->count; k++) {
+        if (values[k] < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The type that holds the values of two texts as one text would have it; NATURAL: there is none. */
+static tally_type common_type(const tally_array arrays[2]) {
+    if (arrays[0].type == arrays[1].type) {
+        return arrays[0].type;
+    }
+    if (arrays[0].type == TALLY_F64 || arrays[1].type == TALLY_F64) {
+        return TALLY_F64;
+    }
+    return any_negative(&arrays[arrays[0].type == TALLY_I64 ? 0 : 1]) ? TALLY_NATURAL : TALLY_U64;
+}
+
 /* Two texts of different found types become what holds both. */
 static bool level_types(input *left, input *right, tally_array arrays[2]) {
     bool found = left->form == FORM_TEXT && right->form == FORM_TEXT && left->wanted == TALLY_NATURAL;
-    if (found && arrays[0].type != arrays[1].type) {
-        bool floats = arrays[0].type == TALLY_F64 || arrays[1].type == TALLY_F64;
-        for (int k = 0; floats && k < 2; k++) {
-            input *in = k == 0 ? left : right;
-            text_convert(in->owned, TALLY_F64, in->owned, arrays[k].type, (size_t)arrays[k].count);
-            arrays[k].type = TALLY_F64;
-        }
+    if (!found) {
+        return same_type(left, right, arrays[0].type, arrays[1].type);
     }
-    return same_type(left, right, arrays[0].type, arrays[1].type);
+    tally_type common = common_type(arrays);
+    if (common == TALLY_NATURAL) {
+        return complain(left->name, "its integers and those of %s fit no 64-bit type together; --type f64 reads them "
+                                    "as floats", right->name);
+    }
+    turn_text(left, &arrays[0], common);
+    turn_text(right, &arrays[1], common);
+    return true;
 }
 
 bool load_pair(tally_context *context, tally_op op, input *left, input *right, tally_array arrays[2]) {
@@ -282,7 +310,7 @@ static bool push_run(contest *c, int rank, const text_run *run, const void *valu
         if (c->converted == NULL) {
             return false;
         }
-        text_convert(c->converted, type, values, run->type, run->count);
+        text_convert(c->converted, type, values, run->type, run->count, run->zeros);
         values = c->converted;
     }
     tally_array array = tally_in(values, type, (int64_t)run->count);

@@ -12,6 +12,7 @@ enum { TEXT_BLOCK = 1 << 20, RUN_VALUES = 1 << 16 };
 typedef struct text_block {
     char *bytes;
     double *values; /* room for RUN_VALUES values of any type */
+    size_t *zeros;  /* and for as many places */
     size_t used;
     bool last;
 } text_block;
@@ -33,7 +34,8 @@ static bool drain_block(input *in, text_reader *reader, text_block *block, run_t
     size_t at = 0;
     text_run run;
     do {
-        if (!text_read(reader, block->bytes + at, block->used - at, block->last, block->values, RUN_VALUES, &run)) {
+        if (!text_read(reader, block->bytes + at, block->used - at, block->last, block->values, block->zeros,
+                       RUN_VALUES, &run)) {
             return complain(in->name, "%s", reader->trouble);
         }
         at += run.consumed;
@@ -59,38 +61,73 @@ bool read_series(input *in, run_taker take, void *taker, tally_type *type) {
     text_reader reader;
     text_begin(&reader, in->wanted);
     text_block block = {.bytes = take_memory(in->name, TEXT_BLOCK, 1),
-                        .values = take_memory(in->name, RUN_VALUES, sizeof(double))};
-    bool done = block.bytes != NULL && block.values != NULL && read_blocks(in, &reader, &block, take, taker);
+                        .values = take_memory(in->name, RUN_VALUES, sizeof(double)),
+                        .zeros = take_memory(in->name, RUN_VALUES, sizeof(size_t))};
+    bool done = block.bytes != NULL && block.values != NULL && block.zeros != NULL &&
+                read_blocks(in, &reader, &block, take, taker);
     if (done && !text_verdict(&reader, type)) {
         done = complain(in->name, "%s", reader.trouble);
     }
     free(block.bytes);
     free(block.values);
+    free(block.zeros);
     return done;
 }
 
 /* ---- in memory ---- */
 
+_Static_assert(sizeof(size_t) == 8, "values and places take as much room");
+
 typedef struct series {
     input *in;
     tally_type type; /* of the values so far */
-    size_t count, room;
+    size_t count, room, zeros_room;
 } series;
+
+/* Memory for `count` items of 8 bytes more, with room to spare; NULL after a complaint. */
+static void *lengthen(const input *in, void *items, size_t count, size_t *room) {
+    if (count <= *room) {
+        return items;
+    }
+    size_t longer = *room + *room / 2 + 2 * RUN_VALUES;
+    void *moved = (int64_t)longer <= machine_memory() / 8 ? realloc(items, longer * 8) : NULL;
+    if (moved == NULL) {
+        complain(in->name, "it does not fit this machine's memory, as cuts and pairs need");
+    } else {
+        *room = longer;
+    }
+    return moved;
+}
+
+static bool keep_zeros(series *kept, const text_zeros *zeros) {
+    text_zeros *all = &kept->in->zeros;
+    if (zeros->count == 0) {
+        return true;
+    }
+    size_t *longer = lengthen(kept->in, all->places, all->count + zeros->count, &kept->zeros_room);
+    if (longer == NULL) {
+        return false;
+    }
+    all->places = longer;
+    for (size_t k = 0; k < zeros->count; k++) {
+        all->places[all->count++] = kept->count + zeros->places[k];
+    }
+    return true;
+}
 
 static bool keep_run(void *taker, const text_run *run, const void *values) {
     series *kept = taker;
     size_t size = type_size(run->type);
-    if (kept->count + run->count > kept->room) {
-        size_t room = kept->room + kept->room / 2 + 2 * RUN_VALUES;
-        unsigned char *longer = (int64_t)room <= machine_memory() / 8 ? realloc(kept->in->owned, room * 8) : NULL;
-        if (longer == NULL) {
-            return complain(kept->in->name, "it does not fit this machine's memory, as cuts and pairs need");
-        }
-        kept->in->owned = longer;
-        kept->room = room;
+    unsigned char *longer = lengthen(kept->in, kept->in->owned, kept->count + run->count, &kept->room);
+    if (longer == NULL) {
+        return false;
     }
+    kept->in->owned = longer;
     if (run->type != kept->type && kept->count > 0) {
-        text_convert(kept->in->owned, run->type, kept->in->owned, kept->type, kept->count);
+        text_convert(longer, run->type, longer, kept->type, kept->count, kept->in->zeros);
+    }
+    if (!keep_zeros(kept, &run->zeros)) {
+        return false;
     }
     kept->type = run->type;
     memcpy(kept->in->owned + kept->count * size, values, run->count * size);

@@ -30,12 +30,13 @@ static bool separates(char c) {
     return space(c) || c == ',' || c == '#';
 }
 
-/* A token as a sentence may quote it: short, without control characters. */
+/* A token as a sentence may quote it: short, and not cut within a character of UTF-8. */
 static void quote(char quoted[40], const char *token, size_t length) {
     size_t kept = length < 32 ? length : 32;
-    for (size_t k = 0; k < kept; k++) {
-        quoted[k] = token[k] < ' ' || token[k] > '~' ? '?' : token[k];
+    while (kept > 0 && kept < length && ((unsigned char)token[kept] & 0xc0) == 0x80) {
+        kept--;
     }
+    memcpy(quoted, token, kept);
     strcpy(quoted + kept, length > kept ? "..." : "");
 }
 
@@ -79,6 +80,10 @@ static bool refuse_token(text_reader *reader, const char *token, size_t length) 
         return refuse(reader, "a zero byte; raw values are read with --raw --type T");
     }
     quote(quoted, token, length);
+    if (length > NUMBER_LENGTH_MAX) {
+        return refuse(reader, "'%s' has more than %d characters, the most that a number may have", quoted,
+                      NUMBER_LENGTH_MAX);
+    }
     return refuse(reader, "'%s' is not a number", quoted);
 }
 
@@ -126,10 +131,10 @@ static size_t skip_mark(text_reader *reader, const char *bytes, size_t size) {
     return mark ? 3 : 0;
 }
 
-bool text_read(text_reader *reader, const char *bytes, size_t size, bool last, void *values, size_t capacity,
-               text_run *run) {
+bool text_read(text_reader *reader, const char *bytes, size_t size, bool last, void *values, size_t *zeros,
+               size_t capacity, text_run *run) {
     size_t at = skip_mark(reader, bytes, size);
-    *run = (text_run){.type = reader->type};
+    *run = (text_run){.type = reader->type, .zeros = {zeros, 0}};
     unsigned char *store_at = values;
     while (run->count < capacity) {
         if (!skip_separators(reader, bytes, size, &at)) {
@@ -154,6 +159,9 @@ bool text_read(text_reader *reader, const char *bytes, size_t size, bool last, v
         if (!store(reader, &found, store_at)) {
             return false;
         }
+        if (reader->wanted == TALLY_NATURAL && run->type != TALLY_F64 && found.negative && found.digits == 0) {
+            zeros[run->zeros.count++] = run->count;
+        }
         store_at += type_size(run->type);
         run->count++;
         at += length;
@@ -173,7 +181,9 @@ bool text_verdict(text_reader *reader, tally_type *type) {
                   reader->misfit);
 }
 
-void text_convert(void *to, tally_type to_type, const void *from, tally_type from_type, size_t count) {
+void text_convert(void *to, tally_type to_type, const void *from, tally_type from_type, size_t count,
+                  text_zeros zeros) {
+    const double minus_zero = -0.0;
     const uint64_t *source = from;
     uint64_t *target = to;
     for (size_t k = 0; k < count; k++) {
@@ -183,5 +193,8 @@ void text_convert(void *to, tally_type to_type, const void *from, tally_type fro
             memcpy(&word, &value, sizeof word);
         }
         target[k] = word;
+    }
+    for (size_t k = 0; to_type == TALLY_F64 && from_type != TALLY_F64 && k < zeros.count; k++) {
+        memcpy(&target[zeros.places[k]], &minus_zero, sizeof minus_zero);
     }
 }

@@ -1,5 +1,6 @@
 /* Fuzz target: the text reader. The first byte picks the type and how small the pieces are in which the rest is shown;
- * in pieces it must give what it gives at once, and every number must survive being printed and read again.
+ * in pieces it must give what it gives at once, floats that are found late what they give when they are asked for, and every number
+ * must survive being printed and read again.
  * Build: clang -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/fuzz_text.c cli/text.c cli/numbers.c
  * Without libFuzzer add tests/fuzz/standalone_main.c. */
 #include <stdint.h>
@@ -24,12 +25,17 @@ typedef struct outcome {
     tally_type type;
     size_t count;
     unsigned char *values;
+    text_zeros zeros;
     char trouble[TEXT_TROUBLE_SIZE];
 } outcome;
 
 static void keep(outcome *result, const text_run *run, const void *values) {
     if (result->count > 0 && result->type != run->type) {
-        text_convert(result->values, run->type, result->values, result->type, result->count);
+        text_convert(result->values, run->type, result->values, result->type, result->count, result->zeros);
+    }
+    for (size_t k = 0; k < run->zeros.count; k++) {
+        demand(run->zeros.places[k] < run->count, "a -0 stands behind its run");
+        result->zeros.places[result->zeros.count++] = result->count + run->zeros.places[k];
     }
     result->type = run->type;
     memcpy(result->values + result->count * type_size(run->type), values, run->count * type_size(run->type));
@@ -42,6 +48,7 @@ static void read_text(const char *text, size_t size, tally_type wanted, size_t w
     text_reader reader;
     text_run run;
     double values[64];
+    size_t zeros[64];
     size_t at = 0, end = window < size ? window : size;
     text_begin(&reader, wanted);
     result->type = reader.type;
@@ -50,7 +57,7 @@ static void read_text(const char *text, size_t size, tally_type wanted, size_t w
         char *sight = malloc(end - at > 0 ? end - at : 1); /* of exactly this size */
         demand(sight != NULL, "no memory");
         memcpy(sight, text + at, end - at);
-        int read = text_read(&reader, sight, end - at, end == size, values, capacity, &run);
+        int read = text_read(&reader, sight, end - at, end == size, values, zeros, capacity, &run);
         free(sight);
         if (!read) {
             result->fine = 0;
@@ -95,11 +102,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     tally_type wanted = (tally_type)(data[0] % TALLY_STRUCT);
     size_t window = (size_t)(data[0] / TALLY_STRUCT) % 7 + 3; /* a byte order mark is looked for in the first three */
     const char *text = (const char *)data + 1;
-    outcome once = {.values = malloc(size * 8)}, pieces = {.values = malloc(size * 8)};
-    demand(once.values != NULL && pieces.values != NULL, "no memory");
+    outcome once = {.values = malloc(size * 8), .zeros.places = malloc(size * 8)};
+    outcome pieces = {.values = malloc(size * 8), .zeros.places = malloc(size * 8)};
+    demand(once.values != NULL && pieces.values != NULL && once.zeros.places != NULL && pieces.zeros.places != NULL,
+           "no memory");
     read_text(text, size - 1, wanted, size, 64, &once);
     read_text(text, size - 1, wanted, window, 5, &pieces);
     demand(once.fine == pieces.fine && strcmp(once.trouble, pieces.trouble) == 0, "pieces are judged differently");
+    if (once.fine && wanted == TALLY_NATURAL && once.type == TALLY_F64) {
+        outcome floats = {.values = malloc(size * 8), .zeros.places = malloc(size * 8)};
+        demand(floats.values != NULL && floats.zeros.places != NULL, "no memory");
+        read_text(text, size - 1, TALLY_F64, size, 64, &floats);
+        demand(floats.fine && floats.count == once.count && memcmp(floats.values, once.values, once.count * 8) == 0,
+               "floats that were found are not those that were asked for");
+        free(floats.values);
+        free(floats.zeros.places);
+    }
     if (once.fine) {
         demand(once.type == pieces.type && once.count == pieces.count, "pieces give other values");
         demand(memcmp(once.values, pieces.values, once.count * type_size(once.type)) == 0, "pieces give other bits");
@@ -107,5 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     free(once.values);
     free(pieces.values);
+    free(once.zeros.places);
+    free(pieces.zeros.places);
     return 0;
 }

@@ -50,6 +50,7 @@ text = {
     "good_bool": b"\x01true 0 1 FALSE\n",
     "good_mark": b"\x00\xef\xbb\xbf1 2\n",
     "good_promoted": b"\x001 9223372036854775808 -2.5 99999999999999999999\n",
+    "good_late_float": b"\x000 -0 7 -0 18446744073709551615 -0 -0.0 .5\n",
     "bad_word": b"\x001 2\nabc\n",
     "bad_commas": b"\x001,,2\n",
     "bad_leading_comma": b"\x00,1\n",
