@@ -16,7 +16,7 @@
     X(WARM, "warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
     X(RACE, "race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
     X(EXPLAIN, "explain", "KERNEL: the steps of such a kernel as a picture") \
-    X(HELP, "help", "this page; with an operator or a topic, the page of that one")
+    X(HELP, "help", "this page; with an operator, a command or a topic, the page of that one")
 
 typedef enum command_word {
     WORD_OPERATOR, /* any operator */

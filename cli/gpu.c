@@ -35,6 +35,12 @@ static tally_context *make_context(const tally_options *options) {
     return context;
 }
 
+bool takes_kernels(const command *wanted) {
+    tally_backend backend = wanted->options.backend;
+    return (backend != TALLY_BACKEND_CPU && backend != TALLY_BACKEND_REFERENCE) ||
+           complain(NULL, "%s: kernels are for GPUs: choose --device cuda or simt", wanted->word);
+}
+
 /* ---- emit ---- */
 
 static bool write_source(const char *text, size_t size, const char *path) {
@@ -177,7 +183,7 @@ int run_warm(const command *wanted) {
         complain(NULL, "warm takes an OPERATOR and a TYPE at most: tally warm sum f32");
         return STATUS_MISSPELT;
     }
-    if ((wanted->file_count > 0 && !read_operator(wanted->files[0], &op)) ||
+    if (!takes_kernels(wanted) || (wanted->file_count > 0 && !read_operator(wanted->files[0], &op)) ||
         (wanted->file_count > 1 && !read_kernel_type(wanted->files[1], &type))) {
         return STATUS_MISSPELT;
     }

@@ -4,7 +4,10 @@
 
 #include "command.h"
 
-/* tally emit OPERATOR TYPE: the kernel's source to standard output. Returns the exit status. */
+/* Whether the device that was asked for, if any, has kernels; after a complaint if not. */
+bool takes_kernels(const command *wanted);
+
+/* tally emit OPERATOR TYPE: the kernel's source. Returns the exit status. */
 int run_emit(const command *wanted);
 
 /* tally warm [OPERATOR [TYPE]]: compiles kernels into the cache. Returns the exit status. */

@@ -170,7 +170,7 @@ void print_help(FILE *stream) {
     for (const char *line = examples; *line != '\0'; line = strchr(line, '\n') + 1) {
         fprintf(stream, *line == '#' ? "      %.*s\n" : "  %.*s\n", (int)strcspn(line, "\n"), line);
     }
-    fputs("\nMore: tally help OPERATOR, and tally help with a topic:\n ", stream);
+    fputs("\nMore: tally help OPERATOR, tally help COMMAND, and tally help with a topic:\n ", stream);
     for (int k = 0; k < topic_count; k++) {
         fprintf(stream, " %s%s", topics[k].name, k + 1 < topic_count ? "," : "\n");
     }

@@ -5,6 +5,7 @@
 
 #include "complain.h"
 #include "gallery.h"
+#include "gpu.h"
 #include "output.h"
 #include "quote.h"
 
@@ -217,12 +218,10 @@ static int list_kernels(const command *wanted) {
 
 /* Whether the device can be raced on, and the times, if there are any, drawn. */
 static bool check_race(const command *wanted) {
-    tally_backend backend = wanted->options.backend;
-    bool simulated = backend == TALLY_BACKEND_SIMT;
-    if (backend == TALLY_BACKEND_CPU || backend == TALLY_BACKEND_REFERENCE) {
-        return complain(NULL, "race: kernels run on a GPU: choose --device cuda or simt");
+    if (!takes_kernels(wanted)) {
+        return false;
     }
-    if (simulated && wanted->chart != NULL) {
+    if (wanted->options.backend == TALLY_BACKEND_SIMT && wanted->chart != NULL) {
         return complain(NULL, "race: --chart draws times, and those of a simulator mean nothing");
     }
     return !is_standard_stream(wanted->chart) ||
