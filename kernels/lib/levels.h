@@ -67,12 +67,16 @@ TALLY_FN int64_t tally_warp_sum(int64_t v) {
     return v;
 }
 
-/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. */
+/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. Three limbs take it, the last with its
+ * sign, as tally_deposit does: a fourth, for the sign alone, there need not be. */
 TALLY_LONG void tally_flush_level(int64_t units, int64_t *limbs, int32_t offset) {
-    int64_t low = tally_warp_sum(units & 0xffffffff), high = tally_warp_sum(units >> 32);
-    if (tally_lane() != 0) return;
-    tally_deposit_shared(limbs, low, offset);
-    tally_deposit_shared(limbs, high, offset + 32);
+    const int64_t low = tally_warp_sum(units & 0xffffffff), high = tally_warp_sum(units >> 32);
+    const tally_i128 total = (((tally_i128)high * 4294967296) + low) * ((int64_t)1 << (offset & 31));
+    if (tally_lane() != 0 || total == 0) return;
+    limbs += offset >> 5;
+    tally_add64(limbs, (int64_t)(total & 0xffffffff));
+    tally_add64(limbs + 1, (int64_t)(total >> 32 & 0xffffffff));
+    tally_add64(limbs + 2, (int64_t)(total >> 64));
 }
 TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin) {
     TALLY_UNROLL

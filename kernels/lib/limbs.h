@@ -41,7 +41,9 @@ typedef struct tally_number {
     int32_t origin; /* exponent of the lowest bit */
 } tally_number;
 
-/* Adds v * 2^(origin + offset). Touches limbs offset / 32 to offset / 32 + 2, each by less than 2^32. */
+/* Adds v * 2^(origin + offset). Touches limbs offset / 32 to offset / 32 + 2, each by less than 2^32: all three are there where 2^offset is
+ * no more than the largest term (2^127 is in limb 8 of the 11 of a small number). So a count is deposited whole: of one cut in two, the upper
+ * half would have its sign in limb offset / 32 + 3, which there need not be. */
 TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
     int32_t i = offset >> 5, s = offset & 31;
     uint64_t low = (uint64_t)v << s;

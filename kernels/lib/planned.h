@@ -374,16 +374,14 @@ TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ru
     node->n = present;
 #ifdef TALLY_SUM_TERM
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES && k < ruler->sum.count; k++) {
-        tally_deposit(node->sum + TALLY_EVIDENCE, p->sum[k] & 0xffffffff, ruler->sum.unit[k] - TALLY_ORIGIN);
-        tally_deposit(node->sum + TALLY_EVIDENCE, p->sum[k] >> 32, ruler->sum.unit[k] - TALLY_ORIGIN + 32);
+        tally_deposit(node->sum + TALLY_EVIDENCE, p->sum[k], ruler->sum.unit[k] - TALLY_ORIGIN);
     }
     if (present > 0) node->sum[TALLY_SUM_TERM == TALLY_TERM_VALUE && !is_other ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
 #endif
 #ifdef TALLY_PRODUCTS
     int64_t any = 0;
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS && k < ruler->products.count; k++) {
-        tally_deposit(node->products + TALLY_EVIDENCE, p->products[k] & 0xffffffff, ruler->products.unit[k] - 2 * TALLY_ORIGIN);
-        tally_deposit(node->products + TALLY_EVIDENCE, p->products[k] >> 32, ruler->products.unit[k] - 2 * TALLY_ORIGIN + 32);
+        tally_deposit(node->products + TALLY_EVIDENCE, p->products[k], ruler->products.unit[k] - 2 * TALLY_ORIGIN);
         any |= p->products[k];
     }
     if (present > 0) node->products[TALLY_OTHER] = 1;
