@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [mixes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU, on a machine that has
-# one; all of it but the last sanitizer by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
+# tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU,
+# on a machine that has one; all of it but the last sanitizer by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
 # prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
@@ -12,8 +12,9 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu test_gpu_user test_gpu_calls test_gpu_rows test_gpu_segments test_gpu_mixes test_gpu_big test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
-    cp -L "${2:-build}/libtally.so.0" "$(shared_library libcmocka.so.0)" "$(shared_library libgomp.so.1)" build/dev/
+    for name in test_gpu{,_user,_calls,_rows,_segments,_mixes,_extremes,_big} test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
+    cp -L "${2:-build}/libtally.so.0" build/dev/
+    for name in libcmocka.so.0 libgomp.so.1 libmpfr.so.6 libgmp.so.10; do cp -L "$(shared_library $name)" build/dev/; done
     cp /usr/include/xxhash.h build/dev/
     strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
     pack build/dev .
@@ -37,7 +38,7 @@ sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
     timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/$program" --cuda --quick "$@"
 }
 
-wanted="${*:-tests rows segments mixes big compile gallery sanitizer bench}"
+wanted="${*:-tests rows segments mixes extremes big compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
     tests)
@@ -58,6 +59,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
+    extremes) part extremes timeout 400 build/dev/test_gpu_extremes --cuda ;; # behind rows and segments, which have compiled their kernels
     big) part big timeout 400 build/dev/test_gpu_big --cuda ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
