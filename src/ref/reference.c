@@ -61,16 +61,22 @@ static tally_status reduce_slice(const tally__spec *spec, const tally__input *in
     return TALLY_OK;
 }
 
+/* One leaf; not inlined, so that what it gathers is on the stack once and not for each level of the tree. */
+static __attribute__((noinline)) void reference_leaf(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                                                     tally__node *node) {
+    _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
+    tally__gather(spec, in, begin, n, x, y);
+    spec->kernel->run(spec->kernel, x, spec->inputs == 2 ? y : x, n, first, node);
+}
+
 /* For states: leaf by leaf, so that no memory is needed. */
 static void reference_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                            tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
-    _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
     tally__room right;
     int64_t left = kernel->leaf;
     if (n <= kernel->leaf) {
-        tally__gather(spec, in, begin, n, x, y);
-        kernel->run(kernel, x, spec->inputs == 2 ? y : x, n, first, node);
+        reference_leaf(spec, in, begin, n, first, node);
         return;
     }
     while (2 * left < n) left *= 2;
