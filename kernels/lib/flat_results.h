@@ -115,7 +115,13 @@ TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chun
         TALLY_IF_SUM(a->sum = TALLY_N(pair_of)(d, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);)
         TALLY_IF_PRODUCTS(a->products = TALLY_N(pair_of)(d + TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);)
     }
-    return sure || TALLY_N(any_pairs_at)(flat, c, ruler, e, a);
+    if (sure) return 1;
+    const TALLY_N(chunk) its = *c;
+    const TALLY_N(ruler) its_ruler = *ruler;
+    TALLY_N(in_pairs) other = *a;
+    sure = TALLY_N(any_pairs_at)(flat, &its, &its_ruler, e, &other);
+    *a = other;
+    return sure;
 }
 
 /* The result of no value. */

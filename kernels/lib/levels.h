@@ -97,8 +97,7 @@ TALLY_FN double tally_cut_below(double m, int32_t power) {
 TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
     if (d == 0) return;
     if (offset < 0) d = offset < -63 ? 0 : d >> -offset, offset = 0;
-    tally_deposit_shared(limbs, d & 0xffffffff, offset);
-    tally_deposit_shared(limbs, d >> 32, offset + 32);
+    tally_deposit_shared(limbs, d, offset);
 }
 /* The sum over the lanes before this one. */
 TALLY_FN int32_t tally_sums_before(int32_t v) {

@@ -26,7 +26,13 @@
 
 /* ---- segments over edges of tiles ---- */
 
-TALLY_LONG int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
+TALLY_RARE int64_t TALLY_N(begin_of_any)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
+TALLY_FN int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) {
+    const tally_cut_work *cut = &work->cut;
+    if (cut->owners != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
+    if (cut->offsets == 0) return s * cut->row;
+    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s] : ((const int64_t *)(const void *)cut->offsets)[s];
+}
 TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
     return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
 }
@@ -121,10 +127,8 @@ TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(
     return tally_any(is_wanted);
 }
 
-/* Chooses how the chunk's values are cut: the ruler as it is, another one, or windows. */
-TALLY_LONG void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
-    c->windows = 0;
-    if (x.most <= ruler->most_x && x.least >= ruler->least_x && y.most <= ruler->most_y && y.least >= ruler->least_y) return;
+/* Another ruler, or windows. */
+TALLY_RARE void TALLY_N(choose_other_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
     const uint32_t one = ((uint32_t)(TALLY_SIZE_INFINITY >> TALLY_SIZE_FRACTION) / 2) << TALLY_SIZE_FRACTION;
     if (open->n > 0) { /* what is counted is counted by that ruler */
         TALLY_N(deposit_counts)(&open->sum, ruler, &flat->node);
@@ -143,6 +147,19 @@ TALLY_LONG void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler,
     if (TALLY_N(has_sum)) c->windows = (range + TALLY_N(window_binades) - 1) / TALLY_N(window_binades);
     const int32_t windows = (range + range_y + TALLY_N(product_binades) - 1) / TALLY_N(product_binades);
     if (TALLY_N(has_products) && windows > c->windows) c->windows = windows;
+}
+
+/* Chooses how the chunk's values are cut. What functions that are not inlined are given are copies, here and below: the rest stays in registers. */
+TALLY_FN void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
+    c->windows = 0;
+    if (x.most <= ruler->most_x && x.least >= ruler->least_x && y.most <= ruler->most_y && y.least >= ruler->least_y) return;
+    TALLY_N(chunk) its = *c;
+    TALLY_N(ruler) other = *ruler;
+    TALLY_N(open) its_open = *open;
+    TALLY_N(choose_other_levels)(&its, &other, x, y, &its_open, flat);
+    *c = its;
+    *ruler = other;
+    *open = its_open;
 }
 
 /* Whether some value from `at` on is anything but -0, where the sum is 0. */
@@ -233,7 +250,13 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
         else slow |= (uint32_t)1 << round, others |= (uint32_t)((a.seen & TALLY_NOT_MINUS_ZERO) != 0) << round;
     }
     tally_warp_barrier();
-    if (tally_any(slow != 0)) TALLY_N(put_slowly_at_ends)(work, walk, flat, c, ruler, open, slow, others);
+    if (tally_any(slow != 0)) {
+        const TALLY_N(walk) its_walk = *walk;
+        const TALLY_N(chunk) its = *c;
+        const TALLY_N(ruler) its_ruler = *ruler;
+        const TALLY_N(open) its_open = *open;
+        TALLY_N(put_slowly_at_ends)(work, &its_walk, flat, &its, &its_ruler, &its_open, slow, others);
+    }
 }
 
 /* The end of a segment that began in another tile. */
@@ -279,7 +302,9 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     TALLY_N(noted) noted = open->noted; /* of what lies behind the last end */
     if (c->distinct > 0) noted = TALLY_N(nothing_noted)();
     if (c->has_notes) {
-        noted = TALLY_N(note_values)(flat, c, &open->noted);
+        const TALLY_N(chunk) its = *c;
+        const TALLY_N(noted) before = open->noted;
+        noted = TALLY_N(note_values)(flat, &its, &before);
         if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
             of_x = of_y = TALLY_N(measure_again)(flat->is.values.x, c->values);
             if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_again)(flat->is.values.y, c->values);
@@ -295,7 +320,10 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     if (c->windows == 0) {
         last = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 0, 0), &open->sum, TALLY_N(level_words), 0);
     } else {
-        TALLY_N(take_windows)(flat, c, ruler, &open->sum);
+        const TALLY_N(chunk) its = *c;
+        const TALLY_N(ruler) its_ruler = *ruler;
+        const TALLY_N(level_counts) before = open->sum;
+        TALLY_N(take_windows)(flat, &its, &its_ruler, &before);
         last = TALLY_N(nothing_open)().sum;
     }
     tally_warp_barrier();
@@ -306,7 +334,11 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
         is_other = tally_any(i + tally_lane() < c->values && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
     noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
     if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_wanted)(work, walk->s)) { /* the end of a segment that began in another tile */
-        TALLY_N(give_first)(work, walk, flat, c, ruler, open);
+        const TALLY_N(walk) its_walk = *walk;
+        const TALLY_N(chunk) its = *c;
+        const TALLY_N(ruler) its_ruler = *ruler;
+        const TALLY_N(open) its_open = *open;
+        TALLY_N(give_first)(work, &its_walk, flat, &its, &its_ruler, &its_open);
     }
     TALLY_N(put_ends)(work, walk, flat, c, ruler, open);
     tally_warp_barrier();
@@ -317,7 +349,9 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
         walk->first = -1;
     }
     if (c->windows > 0) {
-        TALLY_N(deposit_end)(flat, c, ruler, c->distinct, &flat->node);
+        const TALLY_N(chunk) its = *c;
+        const TALLY_N(ruler) its_ruler = *ruler;
+        TALLY_N(deposit_end)(flat, &its, &its_ruler, its.distinct, &flat->node);
         open->in_node = 1;
         tally_warp_barrier();
     }
@@ -415,7 +449,9 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
     }
     if (runs_out && TALLY_N(is_wanted)(work, to.segment - 1)) {
         const int64_t first = walk.first >= 0 ? walk.first : t;
-        TALLY_N(give_open)(&open, &ruler, flat, TALLY_N(node_for)(work, t, first));
+        const TALLY_N(ruler) its_ruler = ruler;
+        const TALLY_N(open) its_open = open;
+        TALLY_N(give_open)(&its_open, &its_ruler, flat, TALLY_N(node_for)(work, t, first));
     }
     tally_warp_barrier();
 }

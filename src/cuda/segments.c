@@ -20,6 +20,9 @@ typedef struct job {
     const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
     bool reduces;                /* or makes a plan */
     int64_t results;
+    tally__start_rows *start;    /* launches what comes first, or NULL: production/segments.h */
+    const void *start_plan;
+    size_t start_bytes;          /* for its nodes */
     tally_work work;
     tally__cu_address room; /* for results that do not go where they belong at once */
 } job;
@@ -106,7 +109,8 @@ static parts lay_out(const job *j) {
     if (!j->reduces) return all;
     const int64_t leaf_nodes = tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
     const int64_t tile_nodes = spec->exact ? cut->tiles * (int64_t)spec->kernel->node_size : 0; /* of production/flat.h, when the others are done with */
-    all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
+    const int64_t first_nodes = j->start != NULL ? (int64_t)j->start_bytes : leaf_nodes;
+    all.nodes = take(&all, first_nodes > tile_nodes ? first_nodes : tile_nodes);
     all.results = take(&all, tally__call_needs_room(j->call) ? cut->count * (int64_t)spec->result_bytes : 0);
     return all;
 }
@@ -194,6 +198,11 @@ static tally_status reduce(const job *j) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
         return reduce_marked(&all, &flat);
     }
+    if (j->start != NULL) {
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
+        TALLY_TRY(j->start(c, &j->work, j->start_plan));
+        return reduce_marked(j, &flat);
+    }
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
@@ -211,23 +220,33 @@ static tally_status refuse(const job *j) {
                        (long long)j->call->in.count);
 }
 
+static tally_status run(job *j, tally__report *report) {
+    tally__call *c = j->call;
+    parts at;
+    TALLY_TRY(measure(j));
+    at = lay_out(j);
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &c->scratch));
+    place(j, &at, c->scratch.nodes);
+    TALLY_TRY(prepare(j));
+    TALLY_TRY(reduce(j));
+    TALLY_TRY(tally__call_deliver(c, j->room, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
+    return report->saw & TALLY_SAW_BAD_CUT ? refuse(j) : TALLY_OK;
+}
+
 tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report) {
     const tally_plan *planned = cut->cut == TALLY_PLANNED ? cut->index : NULL;
     job j = {.call = call, .cut = *cut, .reduces = true, .results = cut->cut == TALLY_ROWS ? cut->count * cut->inner : cut->count};
-    parts at;
     if (planned != NULL) {
         j.plan = planned->gpu;
         j.results = planned->cut.count;
         TALLY_CHECK(j.plan->gpu == call->gpu, BAD_ARGUMENT, "the plan was made ready for another GPU");
     }
-    TALLY_TRY(measure(&j));
-    at = lay_out(&j);
-    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &call->scratch));
-    place(&j, &at, call->scratch.nodes);
-    TALLY_TRY(prepare(&j));
-    TALLY_TRY(reduce(&j));
-    TALLY_TRY(tally__call_deliver(call, j.room, j.results, (tally__cu_address)(uintptr_t)j.work.saw, report));
-    return report->saw & TALLY_SAW_BAD_CUT ? refuse(&j) : TALLY_OK;
+    return run(&j, report);
+}
+
+tally_status tally__reduce_rows_again(tally__call *call, const tally_segments *cut, tally__start_rows *start, const void *plan, size_t node_bytes, tally__report *report) {
+    job j = {.call = call, .cut = *cut, .reduces = true, .results = cut->count, .start = start, .start_plan = plan, .start_bytes = node_bytes};
+    return run(&j, report);
 }
 
 /* ---- plans ---- */
