@@ -397,17 +397,10 @@ TALLY_LONG int32_t TALLY_N(limbs_of)(const TALLY_N(partial) *p, const TALLY_N(ru
     return is_known;
 }
 
-/* What is not done quickly: marked for another kernel; or from limbs, one lane after another, or carefully, by all of them for one. */
+/* What is not done quickly: from limbs, one lane after another; what levels do not hold is marked for another kernel, or reduced carefully, by all lanes for one. */
 TALLY_RARE void TALLY_N(put_slowly)(const tally_work *work, const TALLY_N(partial) *p, const TALLY_N(ruler) *ruler, int64_t i, int64_t at,
                                       TALLY_N(node) *node) {
     const int64_t present = work->length - p->absent;
-    if (work->cut.unsure != 0) { /* production/flat.h follows */
-        if (i >= 0) {
-            tally_or32((int32_t *)work->cut.unsure + i / 32, (int32_t)((uint32_t)1 << i % 32));
-            if ((tally_look32(work->saw) & TALLY_SAW_UNSURE) == 0) tally_or32(work->saw, TALLY_SAW_UNSURE);
-        }
-        return;
-    }
     uint32_t left = tally_ballot(i >= 0);
     int32_t is_held = 1;
     for (int32_t lane = 0; lane < TALLY_WARP; lane++) {
@@ -421,6 +414,12 @@ TALLY_RARE void TALLY_N(put_slowly)(const tally_work *work, const TALLY_N(partia
             TALLY_N(conclude)(&total, &work->final, result);
             TALLY_N(put_bytes)(work, i, result, present);
         }
+    }
+    if (work->cut.unsure != 0) { /* production/flat.h follows */
+        if (i < 0 || is_held) return;
+        tally_or32((int32_t *)work->cut.unsure + i / 32, (int32_t)((uint32_t)1 << i % 32));
+        if ((tally_look32(work->saw) & TALLY_SAW_UNSURE) == 0) tally_or32(work->saw, TALLY_SAW_UNSURE);
+        return;
     }
     left = tally_ballot(i >= 0 && !is_held);
     for (int32_t lane = 0; lane < TALLY_WARP; lane++)
