@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static void leave_folder(output *out) {
 static bool begin_beside(output *out, char *path, const struct stat *replaced) {
     size_t length = folder_length(path);
     errno = ENAMETOOLONG;
-    if (strlen(path + length) > NAME_MAX) {
+    if (strlen(path + length) > MOST_NAME) {
         return false;
     }
     strcpy(out->last, path + length);

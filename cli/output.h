@@ -3,16 +3,17 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+enum { MOST_NAME = 255 }; /* bytes of one name, NAME_MAX of Linux */
 
 typedef struct output {
     const char *name;
     FILE *stream; /* to write to */
     /* ---- of a file that is to appear ---- */
     int folder; /* where it will lie; -1: the stream is what was named */
-    char beside[48], last[NAME_MAX + 1]; /* what it is called there until it is whole, and then */
+    char beside[48], last[MOST_NAME + 1]; /* what it is called there until it is whole, and then */
 } output;
 
 /* Complains on failure, and then needs no end_output. */

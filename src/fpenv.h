@@ -1,5 +1,5 @@
-/* The floating-point environment a caller may have left: rounding to nearest even and no flushing of subnormals are set for
- * the length of a call on each thread that computes, and what was there is put back. */
+/* The floating-point environment a caller may have left: for the length of a call, on each thread that computes, results are rounded to nearest even,
+ * subnormals are not flushed, and no exception traps. Then all of it is as it was, the flags of exceptions included. */
 #ifndef TALLY_FPENV_H
 #define TALLY_FPENV_H
 
@@ -9,14 +9,14 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 typedef unsigned int tally__fpenv;
-/* Bits 13 and 14 round, 15 flushes results, 6 flushes inputs. */
+/* Bits 0 to 5 are flags, 7 to 12 mask exceptions, 13 and 14 round, 15 flushes results, 6 flushes inputs. */
 static inline tally__fpenv tally__fpenv_enter(void) {
-    unsigned int left = _mm_getcsr();
-    if (left & 0xe040u) _mm_setcsr(left & ~0xe040u);
+    const unsigned int left = _mm_getcsr(), wanted = (left & ~0xe040u) | 0x1f80u;
+    if (left != wanted) _mm_setcsr(wanted);
     return left;
 }
 static inline void tally__fpenv_leave(tally__fpenv left) {
-    if (left & 0xe040u) _mm_setcsr(left);
+    if (_mm_getcsr() != left) _mm_setcsr(left);
 }
 /* The flag that a result was rounded (bit 5): whether it is up; and lowers it. Arithmetic that it is to tell of reads and writes memory, which the
  * compiler does not move past these instructions. */
@@ -29,16 +29,21 @@ static inline bool tally__take_inexact(void) {
 }
 static inline void tally__raise_inexact(void) { _mm_setcsr(_mm_getcsr() | 0x20u); }
 #elif defined(__aarch64__)
-typedef uint64_t tally__fpenv;
-/* Bits 22 and 23 round, 24 flushes to zero, 19 flushes halves, 0 and 1 are the newer flushes. */
+typedef struct tally__fpenv {
+    uint64_t control, status;
+} tally__fpenv;
+/* Bits 22 and 23 round, 24 flushes to zero, 19 flushes halves, 0 and 1 are the newer flushes, 8 to 12 and 15 trap. */
 static inline tally__fpenv tally__fpenv_enter(void) {
-    uint64_t left;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(left));
-    if (left & 0x1c80003u) __asm__ volatile("msr fpcr, %0" : : "r"(left & ~(uint64_t)0x1c80003u));
+    const uint64_t changed = 0x1c80003u | 0x9f00u;
+    tally__fpenv left;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(left.control));
+    __asm__ volatile("mrs %0, fpsr" : "=r"(left.status));
+    if (left.control & changed) __asm__ volatile("msr fpcr, %0" : : "r"(left.control & ~changed));
     return left;
 }
 static inline void tally__fpenv_leave(tally__fpenv left) {
-    if (left & 0x1c80003u) __asm__ volatile("msr fpcr, %0" : : "r"(left));
+    __asm__ volatile("msr fpsr, %0" : : "r"(left.status));
+    __asm__ volatile("msr fpcr, %0" : : "r"(left.control));
 }
 /* Bit 4 of its flags; see above. */
 static inline bool tally__take_inexact(void) {
@@ -54,15 +59,14 @@ static inline void tally__raise_inexact(void) {
 }
 #else
 #include <fenv.h>
-typedef int tally__fpenv;
+typedef fenv_t tally__fpenv;
 static inline tally__fpenv tally__fpenv_enter(void) {
-    int left = fegetround();
-    if (left != FE_TONEAREST) fesetround(FE_TONEAREST);
+    fenv_t left;
+    feholdexcept(&left);
+    fesetround(FE_TONEAREST);
     return left;
 }
-static inline void tally__fpenv_leave(tally__fpenv left) {
-    if (left != FE_TONEAREST) fesetround(left);
-}
+static inline void tally__fpenv_leave(tally__fpenv left) { fesetenv(&left); }
 static inline bool tally__take_inexact(void) {
     bool was = fetestexcept(FE_INEXACT) != 0;
     feclearexcept(FE_INEXACT);

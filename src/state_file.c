@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "internal.h"
+#include "fpenv.h"
 #include "state.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved states are little-endian; this machine needs swaps here");
@@ -85,6 +86,7 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
     memcpy(to, &h, sizeof h);
     to += sizeof h;
     memset(to, 0, kernel->node_bytes);
+    const tally__fpenv left = tally__fpenv_enter(); /* NaNs are looked at */
     if (!state->spec.order_shows) kernel->pack(kernel, &state->extra.node, to);
     to += kernel->node_bytes;
     for (int i = 0; i < state->rung_count; i++, to += rung_bytes(kernel->node_bytes)) {
@@ -94,6 +96,7 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
         memcpy(to + 8, &rung->leaf, 8);
         kernel->pack(kernel, &rung->room.node, to + 16);
     }
+    tally__fpenv_leave(left);
     to = write_raw(state, &state->head, to);
     to = write_raw(state, &state->tail, to);
     hash = XXH3_64bits(buffer, *size - sizeof hash);
@@ -212,7 +215,9 @@ tally_status tally_state_load(tally_context *context, const void *buffer, size_t
                raw_bytes(&spec, h.head_count) + raw_bytes(&spec, h.tail_count) + sizeof hash;
     if (size != expected) return damaged("it is cut short or too long");
     TALLY_TRY(tally__state_make(&spec, h.first, state));
+    const tally__fpenv left = tally__fpenv_enter();
     status = fill(*state, &h, (const unsigned char *)buffer + sizeof h);
+    tally__fpenv_leave(left);
     if (status != TALLY_OK) {
         tally_state_close(*state);
         *state = NULL;

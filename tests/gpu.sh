@@ -14,7 +14,7 @@ if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
     for name in test_gpu{,_user,_calls,_rows,_segments,_mixes,_extremes,_big} test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
     cp -L "${2:-build}/libtally.so.0" build/dev/
-    for name in libcmocka.so.0 libgomp.so.1 libmpfr.so.6 libgmp.so.10; do cp -L "$(shared_library $name)" build/dev/; done
+    for name in libcmocka.so.0 libmpfr.so.6 libgmp.so.10; do cp -L "$(shared_library $name)" build/dev/; done
     cp /usr/include/xxhash.h build/dev/
     strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
     pack build/dev .

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tools/lanes.sh LANE: builds in build/LANE and runs the C tests there.
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
-#   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang, libomp)
+#   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
 #   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints what it leaves to
@@ -48,7 +48,7 @@ build() { # build OPTION_OF_CMAKE...
 }
 sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
-    export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=print_suppressions=0:suppressions=$PWD/tools/leaks.supp
+    export UBSAN_OPTIONS=print_stacktrace=1
     spare linked $spared_by_asan
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline "${spared[@]}"
 }
@@ -83,12 +83,9 @@ asan)
     unit_tests
     ;;
 tsan)
-    # Archer tells the sanitizer how OpenMP synchronises; libomp itself is not instrumented and is to be ignored.
-    archer=$(dirname "$(readlink -f "$(command -v clang)")")/../lib/libarcher.so
-    [ -f "$archer" ] || { echo "tsan: no $archer: install libomp-dev" >&2; exit 1; }
     spare linked $spared_by_tsan
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread -DTALLY_ISAS=baseline "${spared[@]}"
-    export OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
+    export TSAN_OPTIONS="halt_on_error=1"
     unit_tests
     ;;
 aarch64)

@@ -11,7 +11,7 @@ build | demo) packages=$build ;;
 check) packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
 gpu) packages="python3 python3-pip" ;;
-lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
+lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 *)
     sed -n '2,4s/^# //p' "$0" >&2
     exit 2

@@ -23,11 +23,11 @@ done
 make_library() { # make_library TREE: libtally.so of its kernels' texts and its src/cuda
     cmake -DKERNELS="$PWD/$1/kernels" -DFOLDERS=exact,lib,operators,production -DPREFIX=tally__ -DOUT="$1/texts.c" -P cmake/texts.cmake || return 1
     for source in "$1/texts.c" "$1"/src/cuda/*.c; do
-        ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -ffp-contract=off -fopenmp -Iinclude -I"$1/src" -I"$1/kernels" \
+        ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -ffp-contract=off -Iinclude -I"$1/src" -I"$1/kernels" \
             -I"$build/generated" $xxhash -c "$source" -o "$source.o" &
     done
     wait
-    ${CC:-cc} -shared -fopenmp -Wl,-soname,libtally.so.0 -Wl,--version-script=cmake/tally.map -o "$1/libtally.so.0" $old "$1/texts.c.o" \
+    ${CC:-cc} -shared -Wl,-soname,libtally.so.0 -Wl,--version-script=cmake/tally.map -o "$1/libtally.so.0" $old "$1/texts.c.o" \
         "$1"/src/cuda/*.c.o -lm -ldl -lpthread
 }
 patch_tree() { # patch_tree TREE PATCH...
@@ -50,7 +50,6 @@ make_all() {
     make_variant as-it-is
     for patch in $patches; do make_variant "$(echo "$patch" | sed 's,[^+]*/,,g; s,\.patch,,g')" "$patch"; done
     [ "$what" = make ] || return
-    cp -L "$(shared_library libgomp.so.1)" "$folder"
     [ "${bench%.py}" != "$bench" ] || cp "$bench" "$folder"
     strip "$folder"/*/libtally.so.0
     pack "$folder" $(cd "$folder" && ls -d */libtally.so.0 && find . -maxdepth 1 -type f)

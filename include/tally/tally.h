@@ -12,6 +12,9 @@
  * reduced to an output in GPU memory is put on a stream and done later (see tally_reduce, tally_reduce_segments).
  * Arrays belong to the caller and are only borrowed for the call, or until that stream is done. Values may lie at any address: no
  * alignment is needed.
+ * Calls of the CPU share threads of the library's own, which sleep between calls; where the system refuses threads, fewer work. A child of fork() can
+ * call everything that needs no GPU. Calls compute with the default floating-point environment, which callbacks of the caller's own operators
+ * see too, and leave the caller's as it was: rounding, traps and flags.
  * Any thread may call any function; one context may serve several threads at once as long as none of them changes its
  * options; one state belongs to one thread at a time.
  *
@@ -196,7 +199,7 @@ typedef struct tally_options {
     size_t size; /* sizeof(tally_options): TALLY_OPTIONS_INIT sets it; zero everywhere else is the default */
     tally_accuracy accuracy;
     tally_nan nan;
-    int threads; /* at most this many, 1 .. TALLY_MOST_THREADS; 0: as many as OpenMP would use (OMP_NUM_THREADS, or the cores) */
+    int threads; /* at most this many, 1 .. TALLY_MOST_THREADS; 0: the first number of OMP_NUM_THREADS when first asked, or the CPUs that the process may use */
     int ddof;    /* var and std divide by count - ddof (NaN where that is not positive); 0 .. TALLY_MOST_DDOF */
     tally_backend backend;
     tally_overflow overflow;

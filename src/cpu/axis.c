@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/pool.h"
 
 typedef struct job {
     const tally__spec *spec;
@@ -15,6 +16,7 @@ typedef struct job {
     int64_t chunk, chunks; /* values of a chunk, chunks of the axis */
     size_t scratch_bytes;
     tally__node *nodes;    /* for each outer index, panel and chunk: width nodes (more than one chunk only) */
+    tally__shares shares;  /* what threads take in turn */
     _Atomic int saw; /* TALLY_SAW_... */
     _Atomic bool starved;
 } job;
@@ -123,14 +125,14 @@ static void take_task(job *j, const workspace *w, int64_t task) {
 }
 
 /* Joins the chunks of every result of a panel. */
-static void join_panel(job *j, int64_t panel, char *buffer) {
+static void join_panel(job *j, const workspace *w, int64_t panel) {
     int64_t i = panel % j->panels * j->width;
     int64_t width = least(j->width, j->inner - i);
     const tally__kernel *kernel = j->spec->kernel;
     tally__node *nodes = tally__node_at(kernel, j->nodes, panel * j->chunks * j->width);
     for (int64_t p = 0; p < width; p++)
         tally__cpu_pairs(kernel, tally__node_at(kernel, nodes, p), j->chunks, j->width);
-    finish_nodes(j, nodes, width, panel / j->panels * j->inner + i, buffer);
+    finish_nodes(j, nodes, width, panel / j->panels * j->inner + i, w->results);
 }
 
 static bool open_workspace(const job *j, workspace *w, char **memory) {
@@ -152,75 +154,83 @@ static bool open_workspace(const job *j, workspace *w, char **memory) {
     return true;
 }
 
-static tally_status take_tasks(job *j, int threads) {
-    int64_t panels = j->outer * j->panels;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-        tally__fpenv left = tally__fpenv_enter();
-        workspace w;
-        char *memory;
-        bool ready = open_workspace(j, &w, &memory);
-        if (!ready) j->starved = true;
-#pragma omp barrier
-        if (!j->starved) {
-#pragma omp for schedule(dynamic)
-            for (int64_t task = 0; task < panels * j->chunks; task++) take_task(j, &w, task);
-            if (j->chunks > 1) {
-#pragma omp for schedule(static)
-                for (int64_t panel = 0; panel < panels; panel++) join_panel(j, panel, w.results);
-            }
-        }
-        if (ready) tally__release(&j->spec->allocator, memory);
-        tally__fpenv_leave(left);
+/* Takes shares with a workspace of the thread's own; without memory for it, all threads stop. */
+static void take_shares(job *j, void (*take)(job *, const workspace *, int64_t)) {
+    workspace w;
+    char *memory;
+    int64_t share;
+    if (!open_workspace(j, &w, &memory)) {
+        j->starved = true;
+        return;
     }
+    while (!j->starved && tally__take_share(&j->shares, &share)) take(j, &w, share);
+    tally__release(&j->spec->allocator, memory);
+}
+static void take_some_tasks(void *of) { take_shares(of, take_task); }
+static void join_some_panels(void *of) { take_shares(of, join_panel); }
+
+static void run(job *j, int threads, tally__pool_work *work, int64_t shares) {
+    j->shares.next = 0;
+    j->shares.end = shares;
+    tally__pool_run(shares < threads ? (int)shares : threads, work, j);
+}
+
+static tally_status take_tasks(job *j, int threads) {
+    const int64_t panels = j->outer * j->panels;
+    run(j, threads, take_some_tasks, panels * j->chunks);
+    if (j->chunks > 1 && !j->starved) run(j, threads, join_some_panels, panels);
     TALLY_CHECK(!j->starved, NO_MEMORY, "no memory for the columns of %lld results", (long long)j->width);
     return TALLY_OK;
 }
 
 /* ---- small blocks: transposed in the cache, then segments like any other ---- */
 
-static tally_status take_blocks(job *j, int threads) {
+/* Outer indices that are transposed together. */
+static int64_t blocks_together(const job *j) {
+    const int64_t by_results = TALLY_BATCH / j->inner, by_values = 8192 / (j->length * j->inner);
+    return least(by_results > 0 ? by_results : 1, by_values > 0 ? by_values : 1);
+}
+
+/* `count` of them from outer index o on, by way of memory for their values, x then y, offsets and results. */
+static void take_block(job *j, int64_t o, int64_t count, char *x, char *y, const int64_t *offsets, char *buffer) {
     const tally__kernel *kernel = j->spec->kernel;
-    int64_t block = j->length * j->inner;
-    int64_t together = least(TALLY_BATCH / j->inner > 0 ? TALLY_BATCH / j->inner : 1, 8192 / block > 0 ? 8192 / block : 1);
-    int64_t batches = (j->outer + together - 1) / together;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-        tally__fpenv left = tally__fpenv_enter();
-        size_t bytes = kernel->value_bytes;
-        size_t values = (size_t)(together * block) * bytes;
-        char *memory = tally__allocate(&j->spec->allocator,
-                                       2 * values + 16 + (size_t)(together * j->inner) * (TALLY_RESULT_BYTES + 8));
-        if (memory == NULL) j->starved = true;
-#pragma omp barrier
-        if (!j->starved) {
-            char *x = memory, *y = x + values;
-            int64_t *offsets = (int64_t *)(void *)(memory + (2 * values + 7) / 8 * 8);
-            char *buffer = (char *)(offsets + together * j->inner + 1);
-            for (int64_t s = 0; s <= together * j->inner; s++) offsets[s] = s * j->length;
-#pragma omp for schedule(dynamic)
-            for (int64_t b = 0; b < batches; b++) {
-                int64_t o = b * together, count = least(together, j->outer - o);
-                void *results = results_at(j, o * j->inner, buffer);
-                tally__input part = *j->in;
-                part.x_stride *= j->inner;
-                part.y_stride *= j->inner;
-                for (int64_t r = 0; r < count * j->inner; r++) {
-                    int64_t first = (o + r / j->inner) * block + r % j->inner;
-                    part.x = j->in->x + first * j->in->x_stride;
-                    part.y = j->in->y + first * j->in->y_stride;
-                    tally__gather(j->spec, &part, 0, j->length, x + (size_t)(r * j->length) * bytes,
-                                  y + (size_t)(r * j->length) * bytes);
-                }
-                note(j, kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, together * block, offsets,
-                                         count * j->inner, &j->spec->final, results));
-                if (!j->sink->direct) store(j, o * j->inner, count * j->inner, results);
-            }
-        }
-        tally__release(&j->spec->allocator, memory);
-        tally__fpenv_leave(left);
+    const int64_t block = j->length * j->inner;
+    void *results = results_at(j, o * j->inner, buffer);
+    tally__input part = *j->in;
+    part.x_stride *= j->inner;
+    part.y_stride *= j->inner;
+    for (int64_t r = 0; r < count * j->inner; r++) {
+        const int64_t first = (o + r / j->inner) * block + r % j->inner;
+        const size_t at = (size_t)(r * j->length) * kernel->value_bytes;
+        part.x = j->in->x + first * j->in->x_stride;
+        part.y = j->in->y + first * j->in->y_stride;
+        tally__gather(j->spec, &part, 0, j->length, x + at, y + at);
     }
-    TALLY_CHECK(!j->starved, NO_MEMORY, "no memory to transpose blocks of %lld values", (long long)block);
+    note(j, kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, blocks_together(j) * block, offsets, count * j->inner, &j->spec->final, results));
+    if (!j->sink->direct) store(j, o * j->inner, count * j->inner, results);
+}
+
+static void take_some_blocks(void *of) {
+    job *j = of;
+    const int64_t together = blocks_together(j), rows = together * j->inner;
+    const size_t values = (size_t)(rows * j->length) * j->spec->kernel->value_bytes;
+    char *memory = tally__allocate(&j->spec->allocator, 2 * values + 16 + (size_t)rows * (TALLY_RESULT_BYTES + 8));
+    int64_t batch;
+    if (memory == NULL) {
+        j->starved = true;
+        return;
+    }
+    int64_t *offsets = (int64_t *)(void *)(memory + (2 * values + 7) / 8 * 8);
+    for (int64_t s = 0; s <= rows; s++) offsets[s] = s * j->length;
+    while (!j->starved && tally__take_share(&j->shares, &batch))
+        take_block(j, batch * together, least(together, j->outer - batch * together), memory, memory + values, offsets, (char *)(offsets + rows + 1));
+    tally__release(&j->spec->allocator, memory);
+}
+
+static tally_status take_blocks(job *j, int threads) {
+    const int64_t together = blocks_together(j);
+    run(j, threads, take_some_blocks, (j->outer + together - 1) / together);
+    TALLY_CHECK(!j->starved, NO_MEMORY, "no memory to transpose blocks of %lld values", (long long)(j->length * j->inner));
     return TALLY_OK;
 }
 

@@ -1,9 +1,9 @@
 /* The CPU backend: which instruction set, how many threads, and the reduction of one run by all of them. */
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/pool.h"
 #include "cpu/tiles.h"
 #include "kernel_list.h"
 
@@ -103,14 +103,14 @@ const tally__tiles *tally__cpu_tiles(void) {
 
 /* ---- threads ---- */
 
-int tally_cpu_threads(void) { return omp_get_max_threads(); }
+int tally_cpu_threads(void) { return tally__pool_threads(); }
 
 int tally__cpu_team(const tally__spec *spec, int64_t bytes) {
     /* Waking a thread costs what reading some 150 KB does. */
     const int64_t worth_waking = 150 * 1024;
-    int64_t most = spec->options.threads ? spec->options.threads : omp_get_max_threads();
-    int64_t useful = bytes / worth_waking;
-    if (useful < 1) useful = 1;
+    const int64_t useful = bytes / worth_waking;
+    if (useful <= 1) return 1;
+    const int64_t most = spec->options.threads ? spec->options.threads : tally__pool_threads();
     return (int)(useful < most ? useful : most);
 }
 
@@ -182,6 +182,24 @@ static int64_t chunk_length(const tally__spec *spec, int64_t n, int threads) {
     return chunk;
 }
 
+/* Chunks of one tree, and what they come to. */
+typedef struct forest {
+    const tally__spec *spec;
+    const tally__input *in;
+    int64_t begin, n, first, chunk;
+    tally__node *nodes;
+    tally__shares chunks;
+} forest;
+
+static void take_chunks(void *job) {
+    forest *f = job;
+    int64_t c;
+    while (tally__take_share(&f->chunks, &c)) {
+        const int64_t at = c * f->chunk;
+        tally__cpu_run(f->spec, f->in, f->begin + at, c + 1 < f->chunks.end ? f->chunk : f->n - at, f->first + at, tally__node_at(f->spec->kernel, f->nodes, c));
+    }
+}
+
 void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                      int threads, tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
@@ -192,17 +210,8 @@ void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t be
         tally__cpu_run(spec, in, begin, n, first, node);
         return;
     }
-#pragma omp parallel num_threads(threads)
-    {
-        tally__fpenv left = tally__fpenv_enter();
-#pragma omp for schedule(static)
-        for (int64_t c = 0; c < chunks; c++) {
-            int64_t at = c * chunk;
-            tally__cpu_run(spec, in, begin + at, c + 1 < chunks ? chunk : n - at, first + at,
-                           tally__node_at(kernel, nodes, c));
-        }
-        tally__fpenv_leave(left);
-    }
+    forest f = {spec, in, begin, n, first, chunk, nodes, {0, chunks}};
+    tally__pool_run(threads, take_chunks, &f);
     tally__cpu_pairs(kernel, nodes, chunks, 1);
     tally__copy_node(kernel, node, nodes);
     tally__release(&spec->allocator, nodes);

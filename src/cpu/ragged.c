@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/pool.h"
 #include "cpu/tiles.h"
 
 typedef struct span {
@@ -21,6 +22,8 @@ typedef struct job {
     const tally__sink *sink;
     int64_t *starts;   /* lengths: the first value of each block of segments, and the end */
     int64_t pieces;
+    int64_t *begins;   /* where each begins, and the last one ends */
+    tally__shares shares; /* what threads take in turn */
     int64_t long_bytes; /* a segment of so many bytes is reduced by all threads */
     span *longs;
     int64_t long_room;
@@ -160,12 +163,22 @@ static int64_t block_sum(job *j, int64_t block) {
     return (int64_t)sum;
 }
 
+enum { SUMMED = 64 }; /* blocks at a time */
+static void take_sums(void *of) {
+    job *j = of;
+    const int64_t blocks = (j->cut->count + BLOCK - 1) / BLOCK;
+    int64_t share;
+    while (tally__take_share(&j->shares, &share))
+        for (int64_t b = share * SUMMED; b < (share + 1) * SUMMED && b < blocks; b++) j->starts[b] = block_sum(j, b);
+}
+
 static tally_status sum_blocks(job *j, int threads) {
     int64_t blocks = (j->cut->count + BLOCK - 1) / BLOCK, at = 0;
     j->starts = tally__allocate(&j->spec->allocator, (size_t)(blocks + 1) * sizeof *j->starts);
     TALLY_CHECK(j->starts != NULL, NO_MEMORY, "no memory to sum %lld lengths", (long long)j->cut->count);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t b = 0; b < blocks; b++) j->starts[b] = block_sum(j, b);
+    j->shares.next = 0;
+    j->shares.end = (blocks + SUMMED - 1) / SUMMED;
+    tally__pool_run(threads, take_sums, j);
     for (int64_t b = 0; b <= blocks; b++) {
         int64_t sum = b < blocks ? j->starts[b] : 0;
         j->starts[b] = at;
@@ -331,6 +344,13 @@ static const struct {
     [TALLY_ROWS] = {rows_piece, take_rows},
 };
 
+static void take_some_pieces(void *of) {
+    job *j = of;
+    int64_t p;
+    while (tally__take_share(&j->shares, &p))
+        if (j->begins[p] < j->begins[p + 1]) ways[j->cut->cut].take(j, j->begins[p], j->begins[p + 1]);
+}
+
 /* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not sorted; whoever
  * takes a piece finds that out. */
 static tally_status take_pieces(job *j, int threads) {
@@ -348,14 +368,10 @@ static tally_status take_pieces(job *j, int threads) {
         if (begins[p] < begins[p - 1]) begins[p] = begins[p - 1];
     }
     begins[j->pieces] = end;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-        tally__fpenv left = tally__fpenv_enter();
-#pragma omp for schedule(dynamic)
-        for (int64_t p = 0; p < j->pieces; p++)
-            if (begins[p] < begins[p + 1]) ways[j->cut->cut].take(j, begins[p], begins[p + 1]);
-        tally__fpenv_leave(left);
-    }
+    j->begins = begins;
+    j->shares.next = 0;
+    j->shares.end = j->pieces;
+    tally__pool_run(threads, take_some_pieces, j);
     tally__release(&j->spec->allocator, begins);
     return TALLY_OK;
 }

@@ -1,4 +1,5 @@
-/* Callers that have set another rounding direction, or flush subnormals to zero, get the same bits, and their settings back. */
+/* Callers that have set another rounding direction, flush subnormals to zero, trap floating-point exceptions or watch their flags get the same
+ * bits, and their settings and flags back. */
 #include <fenv.h>
 #include <string.h>
 
@@ -25,15 +26,23 @@ static void set_flushing(bool on) {
 #endif
 }
 
-/* The control bits, without the flags that arithmetic raises. */
+/* Where a thread can be made to trap: glibc has these two, and x86 the hardware. */
+#if defined(__x86_64__) && defined(__GLIBC__)
+static void set_traps(bool on) { (void)(on ? feenableexcept(FE_ALL_EXCEPT) : fedisableexcept(FE_ALL_EXCEPT)); }
+#else
+static void set_traps(bool on) { (void)on; }
+#endif
+
+/* The control bits, and the flags that arithmetic raises. */
 static uint64_t settings(void) {
     uint64_t bits = (uint64_t)fegetround() << 32;
 #if defined(__x86_64__)
-    bits |= _mm_getcsr() & 0xffc0u;
+    bits |= _mm_getcsr();
 #elif defined(__aarch64__)
     uint64_t fpcr;
     __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
     bits |= fpcr & 0xffffffffu;
+    bits |= (uint64_t)fetestexcept(FE_ALL_EXCEPT) << 40;
 #endif
     return bits;
 }
@@ -41,13 +50,14 @@ static uint64_t settings(void) {
 static const struct {
     const char *name;
     int rounding;
-    bool flush;
+    bool flush, traps; /* or a flag is up */
 } environments[] = {
-    {"rounding up", FE_UPWARD, false},
-    {"rounding down", FE_DOWNWARD, false},
-    {"rounding to zero", FE_TOWARDZERO, false},
-    {"flushing subnormals", FE_TONEAREST, true},
-    {"rounding up and flushing", FE_UPWARD, true},
+    {"rounding up", FE_UPWARD, false, false},
+    {"rounding down", FE_DOWNWARD, false, false},
+    {"rounding to zero", FE_TOWARDZERO, false, false},
+    {"flushing subnormals", FE_TONEAREST, true, false},
+    {"rounding up and flushing", FE_UPWARD, true, false},
+    {"trapping every exception", FE_TONEAREST, false, true},
 };
 enum { ENVIRONMENTS = sizeof environments / sizeof *environments };
 
@@ -111,9 +121,15 @@ static void check_environment(calls *c, int e, const tally_status *wanted_status
     now.layout = environments[e].name;
     fesetround(environments[e].rounding);
     set_flushing(environments[e].flush);
+    feclearexcept(FE_ALL_EXCEPT);
+    if (environments[e].traps)
+        set_traps(true);
+    else
+        feraiseexcept(FE_DIVBYZERO);
     before = settings();
     call_all(c, statuses);
     after = settings();
+    set_traps(false);
     set_flushing(false);
     fesetround(FE_TONEAREST);
     EXPECT(before == after, "the caller's settings %llx have become %llx", (unsigned long long)before,

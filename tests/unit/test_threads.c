@@ -1,10 +1,16 @@
-/* Several threads of the caller's at once, on one context and on the process's own: each gets its results and its messages.
+/* Threads of the library's own: that the system refuses some, and that a process forks, changes nothing. And several threads of the caller's at once, on one context and on the process's own: each gets its results and its messages.
  * Thread sanitizers run this. Assertions are made by the main thread alone: cmocka is not for several. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "children.h"
 #include "operators.h"
 
 enum { CALLERS = 6, JOBS = 8, VALUES = 60001, ROUNDS = 12 };
@@ -149,8 +155,111 @@ static void test_silent_thread(void **state) {
     assert_true(silent);
 }
 
+/* ---- threads that the system refuses ---- */
+
+/* The library's calls come here first, but in a program of the thread sanitizer, which has a function of its own here. */
+#if defined(__SANITIZE_THREAD__)
+#define TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TSAN
+#endif
+#endif
+#ifndef TSAN
+static _Atomic int threads_left = 1 << 20, refused;
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *found = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&real, &found, sizeof real);
+    if (threads_left-- <= 0) {
+        refused++;
+        return EAGAIN;
+    }
+    return real(thread, attributes, start, argument);
+}
+#endif
+
+/* Large enough for several threads: whole, segments, rows of both axes. */
+enum { BIG = 1 << 20 };
+static int reduce_big(int threads) {
+    static double x[BIG], once[4 + 64 + 1024], again[4 + 64 + 1024];
+    static int64_t offsets[] = {0, 10, BIG / 2, BIG / 2, BIG};
+    tally_options options = TALLY_OPTIONS_INIT;
+    tally_context *context;
+    CHILD_CHECK(tally_context_create(NULL, &context) == TALLY_OK);
+    for (int64_t i = 0; i < BIG; i++) x[i] = (double)(i % 1013) * 0.1;
+    for (int round = 0; round < 2; round++) {
+        double *out = round == 0 ? once : again;
+        tally_array in = tally_in(x, TALLY_F64, BIG);
+        options.threads = round == 0 ? 1 : threads;
+        CHILD_CHECK(tally_set_options(context, &options) == TALLY_OK);
+        CHILD_CHECK(tally_reduce_segments(context, TALLY_SUM, in, tally_offsets(offsets, TALLY_I64, 4), tally_out(out, TALLY_F64, 4)) == TALLY_OK);
+        CHILD_CHECK(tally_reduce_segments(context, TALLY_SUM, in, tally_rows(64, BIG / 64, 1), tally_out(out + 4, TALLY_F64, 64)) == TALLY_OK);
+        CHILD_CHECK(tally_reduce_segments(context, TALLY_VAR, in, tally_rows(1, BIG / 1024, 1024), tally_out(out + 68, TALLY_F64, 1024)) == TALLY_OK);
+        CHILD_CHECK(tally_reduce(context, TALLY_SUM, in, tally_out(out + 3, TALLY_F64, 1)) == TALLY_OK);
+    }
+    tally_context_destroy(context);
+    CHILD_CHECK(memcmp(once, again, sizeof once) == 0);
+    return 0;
+}
+#ifndef TSAN
+static int with_no_threads(void) {
+    threads_left = 0;
+    CHILD_CHECK(reduce_big(8) == 0 && refused > 0);
+    return 0;
+}
+static int with_one_thread(void) {
+    threads_left = 1;
+    return reduce_big(200) | reduce_big(200);
+}
+#endif
+static void test_refused_threads(void **state) {
+    (void)state;
+#ifdef TSAN
+    printf("SKIPPED under the thread sanitizer: test_refused_threads\n");
+    skip();
+#else
+    assert_int_equal(in_child(with_no_threads), 0);
+    assert_int_equal(in_child(with_one_thread), 0);
+#endif
+}
+
+/* ---- forks ---- */
+
+static int in_grandchild(void) {
+    pid_t child = fork();
+    int status;
+    CHILD_CHECK(reduce_big(3) == 0);
+    if (child == 0) _exit(reduce_big(4));
+    CHILD_CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return 0;
+}
+static _Atomic bool is_enough;
+static void *keep_reducing(void *argument) {
+    double total, x[64] = {1};
+    const int64_t count = 1 << 18;
+    double *many = calloc((size_t)count, sizeof *many);
+    while (!is_enough && tally_reduce(NULL, TALLY_SUM, tally_in(many, TALLY_F64, count), tally_out(&total, TALLY_F64, 1)) == TALLY_OK) x[0] += total;
+    free(many);
+    (void)argument;
+    return NULL;
+}
+/* While another thread is amid a call, too. */
+static void test_forks(void **state) {
+    pthread_t other;
+    (void)state;
+    assert_int_equal(reduce_big(4), 0);
+    assert_int_equal(in_child(in_grandchild), 0);
+    assert_int_equal(pthread_create(&other, NULL, keep_reducing, NULL), 0);
+    for (int k = 0; k < (quick ? 3 : 10); k++) assert_int_equal(in_child(in_grandchild), 0);
+    is_enough = true;
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(reduce_big(4), 0);
+}
+
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_callers), cmocka_unit_test(test_silent_thread)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forks), cmocka_unit_test(test_refused_threads), cmocka_unit_test(test_callers), cmocka_unit_test(test_silent_thread)};
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }
