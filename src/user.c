@@ -11,6 +11,7 @@
 
 #include "internal.h"
 
+enum { BATCH = 16 }; /* groups of seven whose accumulators a callback is given at a time: the bits do not depend on it */
 enum { ACC_MOST = 64, NODE_HEAD = 8, PACKED_HEAD = 16 }; /* a node is as device code has it; states keep a gap behind the count */
 _Static_assert(NODE_HEAD + ACC_MOST <= TALLY_ORDERED_NODE_BYTES, "a user's accumulator does not fit a node");
 
@@ -38,10 +39,12 @@ static void commutative_leaf(const tally__kernel *kernel, const char *x, int64_t
     int64_t columns = n <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->columns;
     int64_t present = n < columns ? n : columns;
     op->lift(acc, x, present, first, op->user);
-    for (int64_t at = columns; at < n; at += columns) {
-        int64_t count = n - at < columns ? n - at : columns;
+    for (int64_t at = columns, count; at < n; at += count) {
+        int64_t column = at % columns;
+        count = columns - column < BATCH * TALLY_GROUP ? columns - column : BATCH * TALLY_GROUP;
+        if (count > n - at) count = n - at;
         op->lift(row, x + (size_t)at * kernel->value_bytes, count, first + at, op->user);
-        op->combine(acc, row, count, op->user);
+        op->combine(acc + (size_t)column * op->acc_size, row, count, op->user);
     }
     fold_columns(op, acc, columns, present);
 }
@@ -51,12 +54,15 @@ static void fold_pairs(const tally_operator *op, char *acc, char *spare, int64_t
     size_t bytes = op->acc_size;
     for (; count > 1; count = (count + 1) / 2) {
         int64_t pairs = count / 2;
-        for (int64_t i = 0; i < pairs; i++) {
-            memmove(acc + (size_t)i * bytes, acc + (size_t)(2 * i) * bytes, bytes);
-            memcpy(spare + (size_t)i * bytes, acc + (size_t)(2 * i + 1) * bytes, bytes);
+        for (int64_t p = 0; p < pairs; p += BATCH) {
+            int64_t some = pairs - p < BATCH ? pairs - p : BATCH;
+            for (int64_t i = 0; i < some; i++) {
+                memmove(acc + (size_t)(p + i) * bytes, acc + (size_t)(2 * (p + i)) * bytes, bytes);
+                memcpy(spare + (size_t)i * bytes, acc + (size_t)(2 * (p + i) + 1) * bytes, bytes);
+            }
+            op->combine(acc + (size_t)p * bytes, spare, some, op->user);
         }
         if (count % 2) memmove(acc + (size_t)pairs * bytes, acc + (size_t)(count - 1) * bytes, bytes);
-        op->combine(acc, spare, pairs, op->user);
     }
 }
 
@@ -64,7 +70,6 @@ static void fold_pairs(const tally_operator *op, char *acc, char *spare, int64_t
  * the k-th of each group. */
 static void ordered_leaf(const tally__kernel *kernel, const char *x, int64_t n, int64_t first, char *acc, char *row,
                          char *spare) {
-    enum { BATCH = 32 };
     const tally_operator *op = kernel->user;
     size_t bytes = op->acc_size;
     int64_t groups = (n + TALLY_GROUP - 1) / TALLY_GROUP;
@@ -85,7 +90,7 @@ static void ordered_leaf(const tally__kernel *kernel, const char *x, int64_t n, 
 
 static void user_leaf(const tally__kernel *kernel, const char *x, int64_t n, int64_t first, tally__node *node) {
     /* 4096 values of one byte make 586 groups; a stripe of them has 512 columns. */
-    _Alignas(64) char acc[586 * ACC_MOST], row[512 * ACC_MOST], spare[293 * ACC_MOST];
+    _Alignas(64) char acc[586 * ACC_MOST], row[BATCH * TALLY_GROUP * ACC_MOST], spare[BATCH * ACC_MOST];
     if (kernel->user->commutative)
         commutative_leaf(kernel, x, n, first, acc, row);
     else
