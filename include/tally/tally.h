@@ -15,6 +15,7 @@
  * Calls of the CPU share threads of the library's own, which sleep between calls; where the system refuses threads, fewer work. A child of fork() can
  * call everything that needs no GPU. Calls compute with the default floating-point environment, which callbacks of the caller's own operators
  * see too, and leave the caller's as it was: rounding, traps and flags.
+ * A call takes at most TALLY_STACK_BYTES of the calling thread's stack, what callbacks and a GPU's driver take not counted.
  * Any thread may call any function; one context may serve several threads at once as long as none of them changes its
  * options; one state belongs to one thread at a time.
  *
@@ -27,6 +28,8 @@
 #include <stdint.h>
 
 #include "tally/tables.h"
+
+#define TALLY_STACK_BYTES (256 * 1024)
 
 #define TALLY_VERSION_MAJOR 0
 #define TALLY_VERSION_MINOR 1

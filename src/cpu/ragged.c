@@ -58,7 +58,7 @@ static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
 }
 
 /* Strided values: as many segments as fit a buffer are copied together and reduced there. */
-static void reduce_strided(job *j, const int64_t *offsets, int64_t count, char *results) {
+__attribute__((noinline)) static void reduce_strided(job *j, const int64_t *offsets, int64_t count, char *results) {
     const tally__kernel *kernel = j->spec->kernel;
     _Alignas(64) char x[2 * TALLY_LEAF_BYTES], y[2 * TALLY_LEAF_BYTES];
     int64_t local[TALLY_BATCH + 1];
