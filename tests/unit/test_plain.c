@@ -157,9 +157,10 @@ static void test_flag(void **unused) {
     for (int was = 0; was < 2; was++)
         for (int is_rounded = 0; is_rounded < 2; is_rounded++) {
             feclearexcept(FE_ALL_EXCEPT);
+            third = 1;
             if (was) third = third / 3; /* feraiseexcept may raise another unit's flag */
             EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(is_rounded ? rounded : exact, TALLY_F32, 3), tally_out(&out, TALLY_F32, 1)));
-            EXPECT(!was || fetestexcept(FE_INEXACT), "the caller's flag was lowered");
+            EXPECT((fetestexcept(FE_INEXACT) != 0) == was, "the caller's flag has changed");
             EXPECT(out == (is_rounded ? 4 : 6), "the sum is %g", (double)out);
         }
     feclearexcept(FE_ALL_EXCEPT);
