@@ -249,6 +249,10 @@ static void *keep_reducing(void *argument) {
 static void test_forks(void **state) {
     pthread_t other;
     (void)state;
+#ifdef TSAN
+    printf("SKIPPED under the thread sanitizer, which allows no threads in a child: test_forks\n");
+    skip();
+#endif
     assert_int_equal(reduce_big(4), 0);
     assert_int_equal(in_child(in_grandchild), 0);
     assert_int_equal(pthread_create(&other, NULL, keep_reducing, NULL), 0);
