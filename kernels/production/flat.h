@@ -361,7 +361,7 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     return 1;
 }
 
-#ifndef TALLY_KEYS
+#if !defined(TALLY_KEYS) && !(TALLY_KERNEL_INPUTS == 2 && TALLY_IS_F64) /* or registers are too few */
 /* A leaf of finite values in which no segment ends goes from memory to registers. False: it is none. */
 TALLY_FN int32_t TALLY_N(take_leaf)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
     const TALLY_N(share) x = TALLY_N(read_leaf)(work->x, walk->at), y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(read_leaf)(work->y, walk->at) : x;
@@ -421,7 +421,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
     TALLY_N(clear_node)(&flat->node);
     while (walk.at < walk.stop || walk.s < walk.until) {
         TALLY_N(chunk) c;
-#ifndef TALLY_KEYS
+#if !defined(TALLY_KEYS) && !(TALLY_KERNEL_INPUTS == 2 && TALLY_IS_F64) /* or registers are too few */
         if (walk.leaf_until >= 0 && TALLY_N(is_leaf_ahead)(work, &walk, walk.leaf_until)) {
             if (TALLY_N(take_leaf)(work, &walk, flat, &ruler, &open)) {
                 walk.at += TALLY_DEVICE_LEAF;
