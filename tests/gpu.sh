@@ -47,7 +47,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    rows | segments) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
+    rows | segments | extremes) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
         for share in $(seq 0 13); do
             begin_part "$part-$share" timeout 400 "build/dev/test_gpu_$part" --cuda --share "$share/14"
         done
@@ -59,7 +59,6 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    extremes) part extremes timeout 400 build/dev/test_gpu_extremes --cuda ;; # behind rows and segments, which have compiled their kernels
     big) part big timeout 400 build/dev/test_gpu_big --cuda ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
