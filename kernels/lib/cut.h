@@ -113,9 +113,9 @@ TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_M
 
 /* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * (uint64_t)cut->offset_bytes);
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * (uint64_t)cut->end_weight);
 }
-/* log2 of the bytes of a leaf, of both inputs. */
-TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return cut->leaf * cut->weight > TALLY_LEAF_BYTES_EACH ? 13 : 12; }
+/* log2 of the bytes of a leaf, of both inputs: of structs a power of two is reckoned. */
+TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return 32 - __builtin_clz((uint32_t)(cut->leaf * cut->weight - 1)); }
 
 #endif

@@ -58,35 +58,6 @@ typedef struct TALLY_N(chunk) {
     int32_t top, top_products; /* of the first window: magnitudes are below 2^top */
 } TALLY_N(chunk);
 
-/* ---- one value ---- */
-
-enum { TALLY_N(is_signed_zero_sum) = TALLY_KERNEL_INPUTS == 2
-#ifdef TALLY_SUM_TERM
-       || TALLY_SUM_TERM == TALLY_TERM_VALUE
-#endif
-};
-/* Whether a term is anything but -0. Of squares and magnitudes every one is. */
-TALLY_FN int32_t TALLY_N(is_other)(TALLY_T x, TALLY_T y) {
-    (void)y;
-    if (!TALLY_N(is_signed_zero_sum)) return 1;
-    if (TALLY_KERNEL_INPUTS == 1) return TALLY_N(bits)(x) != (TALLY_K)TALLY_K_LOW;
-    return (TALLY_N(size_bits)(x) != 0 && TALLY_N(size_bits)(y) != 0) || ((TALLY_N(bits)(x) < 0) == (TALLY_N(bits)(y) < 0));
-}
-TALLY_FN TALLY_T TALLY_N(plus_zero)(void) { return TALLY_N(from_bits)((TALLY_K)0); }
-
-/* What an infinite or NaN term is evidence of. */
-TALLY_FN int32_t TALLY_N(evidence_of)(TALLY_T x, TALLY_T y) {
-    double term = (double)TALLY_N(value)(x);
-#if defined(TALLY_SUM_TERM)
-    term = TALLY_N(term)(x);
-    (void)y;
-#else
-    term *= (double)TALLY_N(value)(TALLY_KERNEL_INPUTS == 2 ? y : x);
-#endif
-    return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) | TALLY_NOT_MINUS_ZERO;
-}
-TALLY_FN int32_t TALLY_N(is_special)(TALLY_T x) { return TALLY_N(size_bits)(x) >= TALLY_SIZE_INFINITY; }
-
 /* The part of m * 2^exponent, m an integer below 2^106, in the binades from 2^(top - binades) to 2^top, times 2^-top. */
 TALLY_FN double TALLY_N(in_window)(double m, int32_t exponent, int32_t top, const int32_t binades) {
     int32_t above = top - exponent;
@@ -170,16 +141,6 @@ TALLY_FN int32_t TALLY_N(end_of_value)(const TALLY_N(flat) *flat, const TALLY_N(
 /* ---- sums of strips ---- */
 
 enum {
-#ifdef TALLY_SUM_TERM
-    TALLY_N(has_sum) = 1,
-#else
-    TALLY_N(has_sum) = 0,
-#endif
-#ifdef TALLY_PRODUCTS
-    TALLY_N(has_products) = 1,
-#else
-    TALLY_N(has_products) = 0,
-#endif
     TALLY_N(level_words) = TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + TALLY_N(has_products) * TALLY_MOST_LEVELS_OF_PRODUCTS,
     TALLY_N(window_words) = TALLY_N(has_sum) * TALLY_WINDOW_VALUE_LEVELS + TALLY_N(has_products) * TALLY_WINDOW_PRODUCT_LEVELS
 };
@@ -313,20 +274,6 @@ TALLY_FN TALLY_N(level_counts) TALLY_N(complete)(TALLY_N(flat) *flat, const TALL
 
 /* ---- notes ---- */
 
-typedef struct TALLY_N(noted) {
-    int64_t low, high; /* keys */
-    int32_t seen, absent;
-} TALLY_N(noted);
-TALLY_FN TALLY_N(noted) TALLY_N(nothing_noted)(void) {
-    const TALLY_N(noted) none = {TALLY_K_HIGH, TALLY_K_LOW, 0, 0};
-    return none;
-}
-TALLY_FN void TALLY_N(join_noted)(TALLY_N(noted) *a, const TALLY_N(noted) *b) {
-    a->low = b->low < a->low ? b->low : a->low;
-    a->high = b->high > a->high ? b->high : a->high;
-    a->seen |= b->seen;
-    a->absent += b->absent;
-}
 TALLY_FN TALLY_N(noted) TALLY_N(noted_of_lane)(TALLY_N(noted) a, int32_t lane) {
     TALLY_N(noted) b = a;
 #ifdef TALLY_KEYS

@@ -40,6 +40,25 @@ enum {
     TALLY_LOG_MEET = 8, /* terms of an exact sum that meet in one accumulator, at most */
     TALLY_MOST_MEET = 1 << TALLY_LOG_MEET
 };
+/* Of production/prefix.h: threads of a block; bytes of a tile's values and ends, and of positions from one border to the next; the
+ * levels of a value, half as many as those of a product; bytes of an end, with `levels`, and of a tile's room in shared memory. */
+enum {
+    TALLY_PREFIX_THREADS = 128,
+    TALLY_PREFIX_TILE_MOST = 14336,
+    TALLY_PREFIX_SLACK = 32,
+    TALLY_PREFIX_TILE_BYTES = 13184
+};
+#define TALLY_PREFIX_LEVELS_OF(value_bytes) ((value_bytes) == 8 ? 2 : 1)
+#define TALLY_PREFIX_WIDE_LEVELS_OF(value_bytes) 4
+#define TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, levels) \
+    (4 + 8 * ((has_sum) + 2 * (has_products)) * (levels) + 2 * (value_bytes) * (has_keys))
+#define TALLY_PREFIX_WIDE_BYTES(value_bytes, inputs, has_sum, has_products, has_keys)                                                      \
+    ((int64_t)TALLY_PREFIX_TILE_MOST *                                                                                                     \
+     ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, TALLY_PREFIX_WIDE_LEVELS_OF(value_bytes))) / \
+     ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, TALLY_PREFIX_LEVELS_OF(value_bytes))))
+#define TALLY_PREFIX_ROOM(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                                            \
+    (((is_wide) ? TALLY_PREFIX_WIDE_BYTES(value_bytes, inputs, has_sum, has_products, has_keys) : (int64_t)TALLY_PREFIX_TILE_MOST) + \
+     8 * 3 * TALLY_PREFIX_WIDE_LEVELS_OF(value_bytes) + 160)
 /* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
  * run over the edge, the end, the number of the leaf that begins at the edge, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
 typedef struct tally_edge {
@@ -58,6 +77,7 @@ typedef struct tally_cut_work {
     tally_edge *edges;     /* tiles + 1 */
     int64_t *sums;         /* of blocks of lengths */
     int32_t weight;        /* bytes of a value, of both where there are two, and of its owner where tiles look at it */
+    int32_t end_weight;    /* bytes of a segment's end, in positions */
     int32_t tile_bytes;    /* of positions, from one tile's border to the next */
     int32_t leaf;          /* values in a leaf */
     int64_t cells;         /* leaves that there can be, and one */
@@ -66,7 +86,10 @@ typedef struct tally_cut_work {
     int32_t log_rooms;     /* of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;        /* the first tile that no block has taken, behind the counters */
     uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
-    int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read */
+    uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, and to production/flat.h; NULL where
+                              production/prefix.h does not come first */
+    uint32_t *some, *doubtful; /* a bit for each tile of which segments are left to production/flat.h, and for each of these */
+    int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read; 0: these are the edges for what is unsure */
 } tally_cut_work;
 
 typedef struct tally_work {

@@ -17,48 +17,9 @@
 #include "lib/ruler.h"
 #include "lib/careful.h"
 #include "lib/planned.h"
+#include "lib/flat_nodes.h"
 #include "lib/flat.h"
 #include "lib/flat_results.h"
-
-#ifndef TALLY_FLAT_GROUP
-#define TALLY_FLAT_GROUP 64
-#endif
-
-/* ---- segments over edges of tiles ---- */
-
-TALLY_RARE int64_t TALLY_N(begin_of_any)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
-TALLY_FN int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) {
-    const tally_cut_work *cut = &work->cut;
-    if (cut->owners != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
-    if (cut->offsets == 0) return s * cut->row;
-    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s] : ((const int64_t *)(const void *)cut->offsets)[s];
-}
-TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
-    return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
-}
-/* The tile in which segment s begins. */
-TALLY_RARE int64_t TALLY_N(tile_of)(const tally_work *work, int64_t s, int64_t begin) {
-    const tally_cut_work *cut = &work->cut;
-    int64_t t = tally_position(cut, TALLY_N(begin_of)(work, 0), s, begin) / cut->tile_bytes;
-    t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
-    while (t > 0 && cut->edges[t].segment > s) t--;
-    while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
-    return t;
-}
-TALLY_FN TALLY_N(node) *TALLY_N(node_of)(const tally_work *work, int64_t tile) { return (TALLY_N(node) *)(void *)work->nodes + tile; }
-/* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that runs over its edge: it is within this one. */
-TALLY_FN TALLY_N(node) *TALLY_N(node_for)(const tally_work *work, int64_t t, int64_t first) {
-    const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
-    return TALLY_N(node_of)(work, group > first ? group : first);
-}
-/* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
-TALLY_FN int64_t TALLY_N(runs_over)(const tally_work *work, const tally_edge *to) {
-    return to->segment > 0 && to->end > to->value && TALLY_N(is_wanted)(work, to->segment - 1) ? to->segment - 1 : -1;
-}
-TALLY_FN int32_t TALLY_N(has_work)(const tally_work *work) {
-    const int32_t saw = tally_look32(work->saw);
-    return (saw & TALLY_SAW_BAD_CUT) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
-}
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
     tally_let_next_start();
@@ -66,7 +27,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
     if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS;
     for (int64_t t = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); t < work.cut.tiles; t += step)
-        if (TALLY_N(runs_over)(&work, &work.cut.edges[t + 1]) >= 0) TALLY_N(clear_node)(TALLY_N(node_of)(&work, t));
+        if (TALLY_N(is_node_used)(&work, t)) TALLY_N(clear_node)(TALLY_N(node_of)(&work, t));
 }
 
 /* ---- a tile ---- */
@@ -84,7 +45,13 @@ typedef struct TALLY_N(walk) {
     int64_t tile, first; /* this tile; that in which the segment begins that runs into it, or -1 */
     int32_t most_ends;   /* of a chunk */
     int64_t leaf_until;  /* where the open segment ends, if leaves of it may be taken; or -1 */
+    int32_t is_far;      /* the whole tile was left to this kernel, or nothing came before it */
 } TALLY_N(walk);
+/* Whether segment s is this kernel's. */
+TALLY_FN int32_t TALLY_N(is_mine)(const tally_work *work, const TALLY_N(walk) *walk, int64_t s) {
+    if (walk->is_far) return TALLY_N(is_wanted)(work, s);
+    return (work->cut.doubtful[s / 32] >> s % 32 & 1) != 0;
+}
 
 TALLY_FN TALLY_N(open) TALLY_N(nothing_open)(void) {
     TALLY_N(open) open;
@@ -123,7 +90,7 @@ TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) 
 TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(chunk) *c) {
     int32_t is_wanted = 0;
     for (int32_t e = tally_lane(); e <= c->ends; e += TALLY_WARP)
-        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_wanted)(work, walk->s + e);
+        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_mine)(work, walk, walk->s + e);
     return tally_any(is_wanted);
 }
 
@@ -219,7 +186,7 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
     const int32_t runs_in = walk->first >= 0; /* the first began in another tile */
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
         const int32_t e = first + tally_lane();
-        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_wanted)(work, walk->s + e)) continue;
+        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_mine)(work, walk, walk->s + e)) continue;
         const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
         const int64_t n = end - begin + (e == 0 ? open->n : 0);
         if (n <= 0) {
@@ -333,7 +300,7 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     for (int32_t i = from; !is_other && i < c->values; i += TALLY_WARP)
         is_other = tally_any(i + tally_lane() < c->values && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
     noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
-    if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_wanted)(work, walk->s)) { /* the end of a segment that began in another tile */
+    if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_mine)(work, walk, walk->s)) { /* the end of a segment that began in another tile */
         const TALLY_N(walk) its_walk = *walk;
         const TALLY_N(chunk) its = *c;
         const TALLY_N(ruler) its_ruler = *ruler;
@@ -398,15 +365,15 @@ TALLY_FN int32_t TALLY_N(is_leaf_ahead)(const tally_work *work, const TALLY_N(wa
 enum { TALLY_N(no_leaves) = -2 };
 /* Where the open segment ends, INT64_MAX for behind the tile; -1: it is not wanted. */
 TALLY_FN int64_t TALLY_N(open_until)(const tally_work *work, const TALLY_N(walk) *walk) {
-    if (walk->s >= work->cut.count || !TALLY_N(is_wanted)(work, walk->s)) return -1;
+    if (walk->s >= work->cut.count || !TALLY_N(is_mine)(work, walk, walk->s)) return -1;
     return walk->s < walk->until ? TALLY_N(begin_of)(work, walk->s + 1) : INT64_MAX;
 }
 
 /* The tile's segments that are wanted. */
-TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat) *flat) {
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_far, TALLY_N(flat) *flat) {
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
-    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1};
+    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1, is_far};
     TALLY_N(open) open = TALLY_N(nothing_open)();
     TALLY_N(ruler) ruler;
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count && from.value >= 0 && to.value >= from.value && to.value <= work->count;
@@ -447,7 +414,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
         else if (walk.leaf_until >= 0) walk.leaf_until = -1;
         tally_warp_barrier();
     }
-    if (runs_out && TALLY_N(is_wanted)(work, to.segment - 1)) {
+    if (runs_out && TALLY_N(is_mine)(work, &walk, to.segment - 1)) {
         const int64_t first = walk.first >= 0 ? walk.first : t;
         const TALLY_N(ruler) its_ruler = ruler;
         const TALLY_N(open) its_open = open;
@@ -463,10 +430,13 @@ TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_K
     TALLY_SHARED(TALLY_N(all_flat), shared);
     tally_let_next_start();
     tally_await_before();
-    if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.saw) & TALLY_SAW_FAR) != 0;
+    if (tally_any(!is_asked || !TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
-    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.cut.tiles; t += step)
-        TALLY_N(take_tile)(&work, t, &shared->of[tally_warp()]);
+    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.cut.tiles; t += step) {
+        const int32_t is_far = work.cut.far == 0 || (work.cut.far[t / 32] >> t % 32 & 1) != 0;
+        if (is_far || (work.cut.some[t / 32] >> t % 32 & 1) != 0) TALLY_N(take_tile)(&work, t, is_far, &shared->of[tally_warp()]);
+    }
 }
 
 /* ---- segments over edges, at last ---- */

@@ -130,13 +130,13 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
 }
 
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut) {
-    static const tally__form forms[] = {TALLY_FORM_CUT, TALLY_FORM_SEGMENTS, TALLY_FORM_FLAT, TALLY_FORM_SHORT, TALLY_FORM_ROWS, TALLY_FORM_COLUMNS};
+    static const tally__form forms[] = {TALLY_FORM_CUT, TALLY_FORM_SEGMENTS, TALLY_FORM_PREFIX, TALLY_FORM_WIDE, TALLY_FORM_FLAT, TALLY_FORM_SHORT, TALLY_FORM_ROWS, TALLY_FORM_COLUMNS};
     tally__spec spec;
     tally__gpu *gpu;
     tally_status status;
     TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "cut %d is unknown", (int)cut);
     TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
-    status = warm_forms(gpu, &spec, forms, cut == TALLY_ROWS ? 6 : 3); /* rows may be segments */
+    status = warm_forms(gpu, &spec, forms, cut == TALLY_ROWS ? 8 : 5); /* rows may be segments */
     tally__gpu_leave(gpu);
     return status;
 }

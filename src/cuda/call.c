@@ -123,6 +123,9 @@ static tally_status launch(const tally__call *call, tally__cu_function function,
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work) {
     return launch(call, function, blocks, TALLY_THREADS, 0, start, work);
 }
+tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work) {
+    return launch(call, loaded->function, blocks, loaded->threads, loaded->room, start, work);
+}
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work) {
     return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->room, start, work);
 }

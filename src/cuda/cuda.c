@@ -94,6 +94,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     }
     if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
     if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
+    if (form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE) unit->room = tally__prefix_room(spec, form == TALLY_FORM_WIDE), unit->threads = TALLY_PREFIX_THREADS;
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
@@ -112,7 +113,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
              spec->exact ? "exact" : "operators", name, row->order, row->inputs,
-             spec->exact && form == TALLY_FORM_SEGMENTS ? "#define TALLY_QUICK\n" : "");
+             !spec->exact ? "" : form == TALLY_FORM_SEGMENTS ? "#define TALLY_QUICK\n" : form == TALLY_FORM_WIDE ? "#define TALLY_PREFIX_WIDE 1\n" : "");
     return TALLY_OK;
 }
 

@@ -122,12 +122,12 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     for (int k = 0; k < TALLY_MOST_MORE; k++)
         if (entry->unit.more[k][0] != '\0')
             TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
-    entry->loaded.room = entry->unit.room * (size_t)gpu->rooms;
+    entry->loaded.room = entry->unit.form == TALLY_FORM_SEGMENTS ? entry->unit.room * (size_t)gpu->rooms : entry->unit.room;
     entry->loaded.threads = entry->unit.threads > 0 ? entry->unit.threads : TALLY_THREADS;
     if (entry->loaded.room > 0)
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.room),
                                    "give a kernel shared memory"));
-    if (entry->unit.form == TALLY_FORM_FLAT) /* or some devices give shared memory to one block alone */
+    if (entry->unit.form == TALLY_FORM_FLAT || entry->unit.form == TALLY_FORM_PREFIX || entry->unit.form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100), "give a kernel shared memory"));
     TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.room),
                                "tell how many blocks it holds"));

@@ -184,23 +184,8 @@ static bool is_packed(const tally__call *call) {
 static bool are_segments(const tally__call *call, const tally_segments *cut) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     if (call->spec->user != NULL) return true;
-    if (call->spec->exact && call->spec->op == TALLY_SUM && cut->inner == 1 && cut->length > 0) return true;
+    if (call->spec->exact && cut->inner == 1 && cut->length > 0) return true;
     return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
-}
-
-/* Behind one launch of exact rows, marked ones are reduced again. */
-static tally_status start_exact(const tally__call *call, const tally_work *work, const void *of) {
-    const plan *p = of;
-    tally_work its = *work;
-    tally__loaded loaded;
-    its.outer = p->work.outer;
-    its.run = p->work.run;
-    its.tiles = p->work.tiles;
-    its.row_nodes = p->work.row_nodes;
-    its.row_groups = p->work.row_groups;
-    its.arrivals = (uint32_t *)(uintptr_t)call->scratch.arrivals;
-    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
-    return tally__call_launch(call, loaded.function, p->blocks, TALLY_START_BEHIND, &its);
 }
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
@@ -209,8 +194,6 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, ta
     plan p;
     if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
     TALLY_TRY(plan_rows(call, cut, &p));
-    if (call->spec->exact && p.form == TALLY_FORM_ROWS && p.outer == p.work.outer && p.blocks <= INT32_MAX && cut->length > 0)
-        return tally__reduce_rows_again(call, cut, start_exact, &p, p.node_bytes, report);
     TALLY_TRY(lay_out(call, &p, results, &room, &saw));
     TALLY_TRY(launch(call, &p));
     if (cut->length == 0) report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */

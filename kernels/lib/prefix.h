@@ -1,0 +1,421 @@
+/* A tile of exact segments by prefix sums: how a block reads it, shares it out, adds it up and finds the sum of each segment. No
+ * include guard; behind lib/flat_nodes.h. Undone by lib/prefix_end.h.
+ *
+ * The tile's values are measured first, so that nothing is guessed: they are scaled below 1 by a power of two, and cut into levels
+ * (lib/levels.h) whose units are constants of the program. A thread adds up a strip of consecutive values and stores its levels at
+ * each end of a segment in it. Counts of levels are integers, and integers form a group: a segment's sum is the difference of two
+ * prefixes, whatever its length (Blelloch, "Prefix sums and their applications", 1990). */
+#ifndef TALLY_PREFIX_WIDE
+#define TALLY_PREFIX_WIDE 0
+#endif
+#define TALLY_PREFIX_IS_F16 (TALLY_NUMBER == TALLY_NUMBER_f16)
+#define TALLY_PREFIX_LEVELS (TALLY_PREFIX_WIDE ? TALLY_PREFIX_WIDE_LEVELS_OF(TALLY_BYTES) : TALLY_PREFIX_LEVELS_OF(TALLY_BYTES))
+enum {
+    TALLY_N(log_strip) = TALLY_BYTES == 2 ? 6 : 5,            /* of the values of a strip, at most */
+    TALLY_N(first_bits) = TALLY_BINADE - TALLY_N(log_strip), /* binades below the top that the first level holds, */
+    TALLY_N(level_bits) = TALLY_N(first_bits) + 1,           /* and that each further one holds */
+    TALLY_N(value_words) = TALLY_N(has_sum) * TALLY_PREFIX_LEVELS,
+    TALLY_N(product_words) = TALLY_N(has_products) * 2 * TALLY_PREFIX_LEVELS,
+    TALLY_N(prefix_words) = TALLY_N(value_words) + TALLY_N(product_words),
+    TALLY_N(strip_parts) = TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS,
+    TALLY_N(prefix_warps) = TALLY_PREFIX_THREADS / TALLY_WARP,
+    TALLY_N(base_pitch) = TALLY_PREFIX_THREADS + TALLY_PREFIX_THREADS / 8 + 1,
+    TALLY_N(end_place_bits) = 14 /* of an entry of `ends`; evidence and a count of absent values stand above them */
+};
+#define TALLY_END_PLACE ((1 << TALLY_N(end_place_bits)) - 1)
+
+/* What a block has beside the values, the ends and the prefixes, which lie in the launch's room. */
+typedef struct TALLY_N(side) {
+    int64_t base[TALLY_N(prefix_words)][TALLY_N(base_pitch)]; /* of each strip, what comes before it; one in 9 places is unused */
+#ifdef TALLY_KEYS
+    TALLY_K low[TALLY_PREFIX_THREADS], high[TALLY_PREFIX_THREADS]; /* of each strip, what comes behind its last end */
+#endif
+    uint32_t marks[TALLY_PREFIX_THREADS * (TALLY_BYTES == 2 ? 2 : 1)]; /* of each strip a bit for each value that ends come before */
+    int32_t ends_before[TALLY_PREFIX_THREADS];                         /* each strip, at different values */
+    uint32_t most[2][TALLY_N(prefix_warps)], least[2][TALLY_N(prefix_warps)];
+    int32_t is_bad, is_wanted;
+} TALLY_N(side);
+
+/* A tile, the same in all threads but for the strip. Places are of values in shared memory, where the tile's first is number `skew`. */
+typedef struct TALLY_N(tile) {
+    TALLY_T *x, *y;
+    int32_t *ends;    /* where segments end, and behind them where the tile does */
+    int64_t *prefix;  /* word k at end r, of those at different values: prefix[k * room + r] */
+#ifdef TALLY_KEYS
+    TALLY_K *low, *high; /* of what lies between an end and the one before, or the strip's beginning */
+#endif
+    int64_t s;        /* the first segment that ends here */
+    int32_t count, n; /* segments that end here; values */
+    int32_t skew, room;
+    int32_t strip;    /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
+    int32_t over;     /* 65536 / strip, rounded up */
+    int32_t scale_x, scale_y; /* values are multiplied by 2^scale */
+} TALLY_N(tile);
+
+/* Word k counts units of 2^unit of a scaled value. */
+TALLY_FN int32_t TALLY_N(unit_of_prefix)(const int32_t k) {
+    const int32_t level = k < TALLY_N(value_words) ? k : k - TALLY_N(value_words);
+    return -(TALLY_N(first_bits) + TALLY_N(level_bits) * level);
+}
+TALLY_FN int32_t TALLY_N(scale_of_prefix)(const TALLY_N(tile) *tile, const int32_t k) {
+    return k < TALLY_N(value_words) ? tile->scale_x : tile->scale_x + tile->scale_y;
+}
+TALLY_FN double TALLY_N(prefix_anchor)(const int32_t k) { return tally_anchor(TALLY_N(unit_of_prefix)(k)); }
+/* 2^power, from -1074 on. */
+TALLY_FN double TALLY_N(power)(int32_t power) {
+    return tally_from_bits_f64(power < -1022 ? (int64_t)1 << (power + 1074) : (int64_t)(power + 1023) << 52);
+}
+
+/* ---- reading ---- */
+
+/* Begins to copy n values from number `at` on to places from `skew` on, and zeros around them up to whole parts. */
+TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to) {
+    const char *const begin = from->values + at * from->stride;
+    const int32_t parts = (skew + n + TALLY_PART - 1) / TALLY_PART;
+    const int32_t is_packed = from->stride == TALLY_BYTES && ((uint64_t)begin - (uint64_t)skew * TALLY_BYTES) % 16 == 0;
+    TALLY_ROLLED
+    for (int32_t part = tally_thread(); part < parts; part += TALLY_PREFIX_THREADS) {
+        const int32_t first = part * TALLY_PART - skew;
+        if (is_packed && first >= 0 && first + TALLY_PART <= n) {
+            tally_copy16(to + part * TALLY_PART, begin + first * TALLY_BYTES);
+            continue;
+        }
+        TALLY_ROLLED
+        for (int32_t i = first; i < first + TALLY_PART; i++)
+            to[skew + i] = i >= 0 && i < n ? TALLY_N(read_one)(from, at + i) : TALLY_N(plus_zero)();
+    }
+}
+/* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
+TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, int64_t origin, TALLY_N(side) *side) {
+    int32_t is_bad = 0, is_wanted = work->cut.unsure == 0;
+    TALLY_ROLLED
+    for (int32_t e = tally_thread(); e <= tile->count; e += TALLY_PREFIX_THREADS) {
+        const int64_t end = e < tile->count ? tally_apart(TALLY_N(begin_of)(work, tile->s + e + 1), origin) : tile->n;
+        is_bad |= end < 0 || end > tile->n;
+        tile->ends[e] = (int32_t)end & TALLY_END_PLACE;
+        if (!is_wanted && tile->s + e < work->cut.count) is_wanted = TALLY_N(is_wanted)(work, tile->s + e);
+    }
+    if (is_bad) side->is_bad = 1;
+    if (is_wanted) side->is_wanted = 1;
+}
+
+/* ---- ends of segments as bits of strips ---- */
+
+/* The strip of a place; and what is left of it. */
+TALLY_FN int32_t TALLY_N(strip_of)(const TALLY_N(tile) *tile, int32_t place, int32_t *bit) {
+    const int32_t strip = (int32_t)((uint32_t)(place / TALLY_PART) * (uint32_t)tile->over >> 16);
+    *bit = place - strip * tile->strip * TALLY_PART;
+    return strip;
+}
+/* A thread takes four ends that follow one another, and those of one word together. */
+TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, TALLY_N(side) *side) {
+    int32_t is_bad = 0;
+    TALLY_ROLLED
+    for (int32_t first = 4 * tally_thread(); first < tile->count; first += 4 * TALLY_PREFIX_THREADS) {
+        int32_t word = 0, before = first > 0 ? tile->ends[first - 1] : 0;
+        uint32_t bits = 0;
+        TALLY_UNROLL
+        for (int32_t i = 0; i < 4; i++) {
+            if (first + i >= tile->count) continue;
+            int32_t bit;
+            const int32_t end = tile->ends[first + i], strip = TALLY_N(strip_of)(tile, tile->skew + end, &bit);
+            const int32_t its = TALLY_BYTES == 2 ? 2 * strip + (bit >> 5) : strip;
+            is_bad |= end < before;
+            before = end;
+            if (its != word && bits != 0) {
+                tally_or32((int32_t *)side->marks + word, (int32_t)bits);
+                bits = 0;
+            }
+            word = its;
+            bits |= (uint32_t)1 << (bit & 31);
+        }
+        if (bits != 0) tally_or32((int32_t *)side->marks + word, (int32_t)bits);
+    }
+    if (is_bad) side->is_bad = 1;
+}
+TALLY_FN uint64_t TALLY_N(marks_of)(const TALLY_N(side) *side, int32_t strip) {
+    if (TALLY_BYTES != 2) return side->marks[strip];
+    return side->marks[2 * strip] | (uint64_t)side->marks[TALLY_BYTES == 2 ? 2 * strip + 1 : 0] << 32;
+}
+TALLY_FN int32_t TALLY_N(count_bits)(uint64_t bits) {
+    return TALLY_BYTES == 2 ? __builtin_popcountll(bits) : __builtin_popcount((uint32_t)bits);
+}
+/* How many marks stand before the thread's strip. */
+TALLY_FN int32_t TALLY_N(rank_strip)(TALLY_N(side) *side, uint64_t marks) {
+    const int32_t mine = TALLY_N(count_bits)(marks);
+    int32_t others = 0;
+    for (int32_t w = 0; w < tally_warp(); w++) others += TALLY_N(count_bits)(TALLY_N(marks_of)(side, w * TALLY_WARP + tally_lane()));
+    TALLY_UNROLL
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) others += (int32_t)tally_shuffle_xor((uint32_t)others, mask);
+    const int32_t before = others + tally_sums_before(mine);
+    side->ends_before[tally_thread()] = before;
+    return before;
+}
+/* The prefix at a place where segments end: its number among those, and its strip. */
+TALLY_FN int32_t TALLY_N(end_at)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t place, int32_t *strip) {
+    int32_t bit;
+    *strip = TALLY_N(strip_of)(tile, place, &bit);
+    return side->ends_before[*strip] + TALLY_N(count_bits)(TALLY_N(marks_of)(side, *strip) & (((uint64_t)1 << bit) - 1));
+}
+TALLY_FN int32_t TALLY_N(base_of)(int32_t strip) { return strip + strip / 8; }
+
+/* ---- how large values are ---- */
+
+/* The extent of a strip. */
+TALLY_FN TALLY_N(extent) TALLY_N(measure_strip)(const TALLY_T *x, int32_t parts) {
+    TALLY_N(extent) e = {0, UINT32_MAX};
+#if TALLY_BYTES == 2
+    uint32_t most = 0, least = UINT32_MAX; /* two sizes at a time */
+    TALLY_ROLLED
+    for (int32_t i = 0; i < parts; i++) {
+        const tally_quad quad = tally_take16((const char *)(x + i * TALLY_PART));
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 4; k++) {
+            most = tally_max_halves(quad.w[k] & 0x7fff7fff, most);
+            least = tally_min_halves_less_one(quad.w[k] & 0x7fff7fff, least);
+        }
+    }
+    e.most = (most & 0xffff) > most >> 16 ? most & 0xffff : most >> 16;
+    e.least = (least & 0xffff) < least >> 16 ? least & 0xffff : least >> 16;
+    if (e.least == 0xffff) e.least = UINT32_MAX;
+#else
+    TALLY_ROLLED
+    for (int32_t i = 0; i < parts; i++) {
+        const tally_quad quad = tally_take16((const char *)(x + i * TALLY_PART));
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            const uint32_t size = TALLY_N(size_bits)(TALLY_N(value_of_part)(&quad, v));
+            e.most = size > e.most ? size : e.most;
+            e.least = tally_min_less_one(size, e.least);
+        }
+    }
+#endif
+    return e;
+}
+TALLY_FN void TALLY_N(share_extent)(TALLY_N(extent) e, TALLY_N(side) *side, const int32_t input) {
+    e = TALLY_N(measure_warp)(e);
+    if (tally_lane() == 0) side->most[input][tally_warp()] = e.most, side->least[input][tally_warp()] = e.least;
+}
+/* Of all strips, behind a barrier. */
+TALLY_FN TALLY_N(extent) TALLY_N(shared_extent)(const TALLY_N(side) *side, const int32_t input) {
+    TALLY_N(extent) e = {0, UINT32_MAX};
+    TALLY_UNROLL
+    for (int32_t w = 0; w < TALLY_N(prefix_warps); w++) {
+        const uint32_t most = side->most[input][w], least = side->least[input][w];
+        e.most = most > e.most ? most : e.most;
+        e.least = least < e.least ? least : e.least;
+    }
+    return e;
+}
+/* By which power of two values of an extent are multiplied, to be below 1; beyond 2^1000 there is none, nor need. */
+TALLY_FN int32_t TALLY_N(scale_for)(TALLY_N(extent) e) {
+    const int32_t scale = e.most == 0 ? 0 : -TALLY_N(high_of)(e.most);
+    return scale > 1000 ? 1000 : scale;
+}
+/* The lowest bit that scaled values have. */
+TALLY_FN int32_t TALLY_N(scaled_unit)(TALLY_N(extent) e, int32_t scale) {
+    return e.most == 0 ? 0 : TALLY_N(unit_of)(e.least) + scale;
+}
+/* Chooses scales. False: the levels do not hold the values, or their units are not in reach of doubles. */
+TALLY_FN int32_t TALLY_N(choose_scales)(TALLY_N(tile) *tile, TALLY_N(extent) x, TALLY_N(extent) y) {
+    enum { FARTHEST = 900 };
+    const int32_t lowest = TALLY_N(first_bits) + TALLY_N(level_bits) * (TALLY_PREFIX_LEVELS - 1);
+    tile->scale_x = TALLY_N(scale_for)(x);
+    tile->scale_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(scale_for)(y) : tile->scale_x;
+    const int32_t unit_x = TALLY_N(scaled_unit)(x, tile->scale_x), unit_y = TALLY_N(scaled_unit)(y, tile->scale_y);
+    int32_t holds = 1;
+    if (TALLY_N(has_sum) || TALLY_KERNEL_INPUTS == 1) holds &= -unit_x <= lowest;
+    if (TALLY_KERNEL_INPUTS == 2) holds &= -unit_x - unit_y <= 2 * lowest;
+    if (TALLY_IS_F64) {
+        const int32_t scale = TALLY_N(has_products) ? tile->scale_x + tile->scale_y : tile->scale_x;
+        const int32_t least = TALLY_N(has_products) ? 2 * lowest + 1 : lowest;
+        holds &= -least - scale > -FARTHEST && -scale < FARTHEST;
+    }
+    return holds;
+}
+
+/* ---- infinities and NaNs ---- */
+
+/* Notes them at the end of their segment, and leaves zeros behind. */
+TALLY_RARE void TALLY_N(note_specials)(const TALLY_N(tile) *tile, int32_t from, int32_t until) {
+    for (int32_t i = from < tile->skew ? tile->skew : from; i < until && i < tile->skew + tile->n; i++) {
+        TALLY_T *const x = &tile->x[i], *const y = TALLY_KERNEL_INPUTS == 2 ? &tile->y[i] : x;
+        if (!TALLY_N(is_special)(*x) && !TALLY_N(is_special)(*y)) continue;
+        int32_t low = 0, high = tile->count, note;
+        while (low < high) { /* the first end behind the value */
+            const int32_t middle = (low + high) / 2;
+            if ((tally_look32(&tile->ends[middle]) & TALLY_END_PLACE) > i - tile->skew) high = middle;
+            else low = middle + 1;
+        }
+        if (TALLY_NAN == 1 && (TALLY_N(is_nan)(*x) || TALLY_N(is_nan)(*y))) {
+            tally_add32(&tile->ends[low], 8 << TALLY_N(end_place_bits));
+            *x = TALLY_N(absent_value)();
+            if (TALLY_KERNEL_INPUTS == 2) *y = TALLY_N(plus_zero)();
+            continue;
+        }
+        note = (TALLY_N(evidence_of)(*x, *y) & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS | TALLY_SEEN_NAN)) / TALLY_SEEN_PLUS;
+        tally_or32(&tile->ends[low], note << TALLY_N(end_place_bits));
+        *x = *y = TALLY_N(plus_zero)();
+    }
+}
+TALLY_FN TALLY_N(noted) TALLY_N(noted_at_end)(int32_t end) {
+    TALLY_N(noted) a = TALLY_N(nothing_noted)();
+    a.seen = (end >> TALLY_N(end_place_bits) & 7) * TALLY_SEEN_PLUS;
+    a.absent = end >> (TALLY_N(end_place_bits) + 3);
+    if (a.seen != 0) a.seen |= TALLY_NOT_MINUS_ZERO;
+    return a;
+}
+
+#ifdef TALLY_KEYS
+/* ---- keys ---- */
+
+/* The keys of the thread's strip: at each end since the one before, and behind the last. */
+TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+    const int32_t begin = tally_thread() * tile->strip * TALLY_PART, all = tile->skew + tile->n;
+    TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
+    TALLY_ROLLED
+    for (int32_t i = begin; i <= all && i < begin + tile->strip * TALLY_PART; i++, marks >>= 1) {
+        if (marks & 1) {
+            tile->low[rank] = low;
+            tile->high[rank++] = high;
+            low = TALLY_K_HIGH, high = TALLY_K_LOW;
+        }
+        if (i < tile->skew || i >= all || (TALLY_NAN == 1 && TALLY_N(is_nan)(tile->x[i]))) continue;
+        const TALLY_K key = TALLY_N(key)(tile->x[i]);
+        low = key < low ? key : low;
+        high = key > high ? key : high;
+    }
+    side->low[tally_thread()] = low;
+    side->high[tally_thread()] = high;
+}
+TALLY_FN void TALLY_N(join_strip)(TALLY_N(noted) *a, const TALLY_N(side) *side, int32_t strip) {
+    a->low = side->low[strip] < a->low ? side->low[strip] : a->low;
+    a->high = side->high[strip] > a->high ? side->high[strip] : a->high;
+}
+/* The keys of a segment that ends as number `rank` of strip `last`, and begins at a place of this tile. */
+TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t begin, int32_t last, int32_t rank, TALLY_N(noted) *a) {
+    int32_t bit;
+    const int32_t first = TALLY_N(strip_of)(tile, begin, &bit);
+    a->low = tile->low[rank];
+    a->high = tile->high[rank];
+    TALLY_ROLLED
+    for (int32_t strip = first; strip < last; strip++) TALLY_N(join_strip)(a, side, strip);
+}
+/* Those of what lies behind the tile's last end, which is at a place. */
+TALLY_FN void TALLY_N(keys_behind)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t begin, TALLY_N(noted) *a) {
+    int32_t bit;
+    TALLY_ROLLED
+    for (int32_t strip = TALLY_N(strip_of)(tile, begin, &bit); strip < TALLY_PREFIX_THREADS; strip++) TALLY_N(join_strip)(a, side, strip);
+}
+#endif
+
+/* ---- sums ---- */
+
+/* What is left of a term behind level `from`, to that level and those that follow. */
+TALLY_FN void TALLY_N(put_rest)(double *at, double rest, const int32_t from, const int32_t count) { tally_put_term(at, rest, from, count); }
+
+/* Adds a pair of values to the levels. A product of a value and a power of two is exact, so that fused operations round once. */
+TALLY_FN void TALLY_N(put_pair)(double *at, double x, double y, double scale_x, double scale_y) {
+    (void)y, (void)scale_y;
+#ifdef TALLY_SUM_TERM
+    const double size = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX) : x;
+    const double first = __builtin_fma(size, scale_x, at[0]);
+    if (TALLY_N(value_words) > 1) TALLY_N(put_rest)(at, __builtin_fma(size, scale_x, -(first - at[0])), 1, TALLY_N(value_words));
+    at[0] = first;
+#endif
+#ifdef TALLY_PRODUCTS
+    double *const products = at + TALLY_N(value_words);
+    const double a = x * scale_x, b = TALLY_KERNEL_INPUTS == 2 ? y * scale_y : a;
+#if TALLY_IS_F64
+    const double product = a * b;
+    TALLY_N(put_rest)(products, product, 0, TALLY_N(product_words));
+    TALLY_N(put_rest)(products, __builtin_fma(a, b, -product), 1, TALLY_N(product_words));
+#else
+    const double most = __builtin_fma(a, b, products[0]);
+    TALLY_N(put_rest)(products, __builtin_fma(a, b, -(most - products[0])), 1, TALLY_N(product_words));
+    products[0] = most;
+#endif
+#endif
+}
+TALLY_FN void TALLY_N(put_prefix)(const TALLY_N(tile) *tile, int32_t rank, const double *at) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) tile->prefix[k * tile->room + rank] = tally_bits_f64(at[k]);
+}
+/* Adds up the thread's strip. */
+TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+    const int32_t begin = tally_thread() * tile->strip, all = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
+    const int32_t parts = all - begin < 0 ? 0 : all - begin < tile->strip ? all - begin : tile->strip;
+    const TALLY_T *const x = tile->x + begin * TALLY_PART, *const y = tile->y + begin * TALLY_PART;
+    const double scale_x = TALLY_N(power)(tile->scale_x), scale_y = TALLY_N(power)(tile->scale_y);
+    double at[TALLY_N(prefix_words)];
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) at[k] = TALLY_N(prefix_anchor)(k);
+    TALLY_ROLLED
+    for (int32_t i = 0; i < parts; i++) {
+        const tally_quad of_x = tally_take16((const char *)(x + i * TALLY_PART));
+        const tally_quad of_y = TALLY_KERNEL_INPUTS == 2 ? tally_take16((const char *)(y + i * TALLY_PART)) : of_x;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            if ((uint32_t)marks & (uint32_t)1 << v) TALLY_N(put_prefix)(tile, rank++, at);
+            TALLY_N(put_pair)(at, (double)TALLY_N(value)(TALLY_N(value_of_part)(&of_x, v)),
+                              (double)TALLY_N(value)(TALLY_N(value_of_part)(&of_y, v)), scale_x, scale_y);
+        }
+        marks >>= TALLY_PART;
+    }
+    if (marks & 1) TALLY_N(put_prefix)(tile, rank, at); /* the tile's end */
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++)
+        side->base[k][TALLY_N(base_of)(tally_thread())] = tally_apart(tally_bits_f64(at[k]), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
+}
+/* The sums of strips become sums before strips, a warp for each word; the last is that of all. */
+TALLY_FN void TALLY_N(scan_strips)(TALLY_N(side) *side) {
+    enum { EACH = TALLY_PREFIX_THREADS / TALLY_WARP };
+    for (int32_t k = tally_warp(); k < TALLY_N(prefix_words); k += TALLY_N(prefix_warps)) {
+        int64_t v[EACH], sum = 0, before;
+        TALLY_UNROLL
+        for (int32_t i = 0; i < EACH; i++) v[i] = side->base[k][TALLY_N(base_of)(tally_lane() * EACH + i)], sum = tally_further(sum, v[i]);
+        before = sum;
+        TALLY_UNROLL
+        for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
+            const int64_t other = tally_of_lane64(before, tally_lane() < d ? tally_lane() : tally_lane() - d);
+            if (tally_lane() >= d) before = tally_further(before, other);
+        }
+        if (tally_lane() == TALLY_WARP - 1) side->base[k][TALLY_N(base_pitch) - 1] = before;
+        before = tally_apart(before, sum);
+        TALLY_UNROLL
+        for (int32_t i = 0; i < EACH; i++) side->base[k][TALLY_N(base_of)(tally_lane() * EACH + i)] = before, before = tally_further(before, v[i]);
+    }
+}
+/* Word k of the sum of all values before a place where segments end, and of the anchor. */
+TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, const int32_t k, int32_t rank, int32_t strip) {
+    return tally_further(tile->prefix[k * tile->room + rank], side->base[k][TALLY_N(base_of)(strip)]);
+}
+
+/* ---- what sums give ---- */
+
+/* Two levels of counts, `apart` binades from one another, as a pair in units of the second. A count is a double and what that leaves. */
+TALLY_FN tally_pair TALLY_N(pair_of_counts)(const int64_t *d, const int32_t count) {
+    const double step = tally_from_bits_f64((int64_t)(TALLY_N(level_bits) + 1023) << 52);
+    const double first = (double)d[0], rest = (double)tally_apart(d[0], (int64_t)first);
+    tally_pair p = {first, rest};
+    if (count == 2) {
+        const double second = (double)d[1], least = (double)tally_apart(d[1], (int64_t)second);
+        const tally_pair middle = tally_two_sum(rest * step, second);
+        p = tally_three_sum(first * step, middle.high, tally_to_odd(tally_two_sum(middle.low, least)));
+    }
+    return p;
+}
+/* Any number of levels, in units of the last. */
+TALLY_RARE tally_pair TALLY_N(pair_of_any_counts)(const int64_t *d, const int32_t count) {
+    tally_triple sum = {0, 0, 0};
+    TALLY_ROLLED
+    for (int32_t k = 0; k < count; k++) (void)tally_add_units(&sum, d[k], TALLY_N(level_bits) * (count - 1 - k));
+    return tally_pair_of_triple(sum);
+}
+TALLY_FN tally_pair TALLY_N(scaled_pair)(const int64_t *d, const int32_t count, int32_t scale) {
+    const int32_t unit = -(TALLY_N(first_bits) + TALLY_N(level_bits) * (count - 1)) - scale;
+    const tally_pair p = count <= 2 ? TALLY_N(pair_of_counts)(d, count) : TALLY_N(pair_of_any_counts)(d, count);
+    const double by = tally_from_bits_f64((int64_t)(unit + 1023) << 52);
+    const tally_pair scaled = {p.high * by, p.low * by};
+    return scaled;
+}
