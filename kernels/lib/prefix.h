@@ -33,7 +33,7 @@ typedef struct TALLY_N(side) {
     uint32_t marks[TALLY_PREFIX_THREADS * (TALLY_BYTES == 2 ? 2 : 1)]; /* of each strip a bit for each value that ends come before */
     int32_t ends_before[TALLY_PREFIX_THREADS];                         /* each strip, at different values */
     uint32_t most[2][TALLY_N(prefix_warps)], least[2][TALLY_N(prefix_warps)];
-    int32_t is_bad, is_wanted;
+    int32_t is_bad, is_unordered, is_wanted;
 } TALLY_N(side);
 
 /* A tile, the same in all threads but for the strip. Places are of values in shared memory, where the tile's first is number `skew`. */
@@ -131,7 +131,7 @@ TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, TALLY_N(side) *side)
         }
         if (bits != 0) tally_or32((int32_t *)side->marks + word, (int32_t)bits);
     }
-    if (is_bad) side->is_bad = 1;
+    if (is_bad) side->is_unordered = 1;
 }
 TALLY_FN uint64_t TALLY_N(marks_of)(const TALLY_N(side) *side, int32_t strip) {
     if (TALLY_BYTES != 2) return side->marks[strip];

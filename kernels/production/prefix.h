@@ -179,7 +179,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
         return;
     }
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
-    if (tally_thread() == 0) side->is_bad = side->is_wanted = 0;
+    if (tally_thread() == 0) side->is_bad = side->is_unordered = side->is_wanted = 0;
     tally_barrier();
     TALLY_N(copy_tile)(&x, from.value, tile.n, tile.skew, tile.x);
     if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, from.value, tile.n, tile.skew, tile.y);
@@ -199,8 +199,8 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
     TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = of_x;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(shared_extent)(side, 1);
     const uint64_t marks = TALLY_N(marks_of)(side, tally_thread());
-    const int32_t rank = TALLY_N(rank_strip)(side, marks), is_bad = side->is_bad;
-    if (is_bad) {
+    const int32_t rank = TALLY_N(rank_strip)(side, marks), is_unordered = side->is_unordered;
+    if (is_unordered) {
         if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
         tally_barrier();
         return;
