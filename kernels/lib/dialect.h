@@ -10,6 +10,7 @@
 #include <stdint.h> /* NVRTC has none: it is given lib/nvrtc.h by that name */
 
 #ifdef __CUDACC_RTC__
+#define TALLY_HAS_FMA
 #define TALLY_FN static __device__ __forceinline__
 #define TALLY_RARE static __device__ __noinline__
 #define TALLY_LONG static __device__ __noinline__

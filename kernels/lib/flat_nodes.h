@@ -6,7 +6,7 @@
  * nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP tiles each group of
  * them has its own, and the last kernel adds these up. */
 #ifndef TALLY_FLAT_GROUP
-#define TALLY_FLAT_GROUP 64
+#define TALLY_FLAT_GROUP 256
 #endif
 
 enum {

@@ -24,6 +24,34 @@ enum {
 };
 #define TALLY_END_PLACE ((1 << TALLY_N(end_place_bits)) - 1)
 
+/* A tile. Places are of values in shared memory, where the tile's first is number `skew`. */
+typedef struct TALLY_N(tile) {
+    int64_t s;        /* the first segment that ends here */
+    int64_t origin;   /* the tile's first value */
+    int64_t first;    /* the tile in which the segment begins that runs into this one, or this one */
+    int32_t y_at, prefixes_at, keys_at, ends_at; /* where these arrays begin in the room, in bytes */
+    int32_t count, n; /* segments that end here; values */
+    int32_t skew, room; /* room: ends that there can be at different values */
+    int32_t strip;    /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
+    int32_t over;     /* 65536 / strip, rounded up */
+    int32_t runs_in, runs_out; /* a segment runs over the edge */
+    int32_t is_good, is_bulk;  /* the edges are edges; the values are copied by one thread */
+    int32_t scale_x, scale_y;  /* values are multiplied by 2^scale */
+} TALLY_N(tile);
+
+/* What lies in the room: values; word k at end r, of those at different values: prefixes[k * room + r]; keys of what lies between
+ * an end and the one before, or the strip's beginning; where segments end, and behind them where the tile does. */
+TALLY_FN TALLY_T *TALLY_N(x_of)(char *room) { return (TALLY_T *)(void *)room; }
+TALLY_FN TALLY_T *TALLY_N(y_of)(const TALLY_N(tile) *tile, char *room) {
+    return (TALLY_T *)(void *)(TALLY_KERNEL_INPUTS == 2 ? room + tile->y_at : room);
+}
+TALLY_FN int64_t *TALLY_N(prefixes_of)(const TALLY_N(tile) *tile, char *room) { return (int64_t *)(void *)(room + tile->prefixes_at); }
+TALLY_FN int32_t *TALLY_N(ends_of)(const TALLY_N(tile) *tile, char *room) { return (int32_t *)(void *)(room + tile->ends_at); }
+#ifdef TALLY_KEYS
+TALLY_FN TALLY_K *TALLY_N(low_of)(const TALLY_N(tile) *tile, char *room) { return (TALLY_K *)(void *)(room + tile->keys_at); }
+TALLY_FN TALLY_K *TALLY_N(high_of_keys)(const TALLY_N(tile) *tile, char *room) { return TALLY_N(low_of)(tile, room) + tile->room; }
+#endif
+
 /* What a block has beside the values, the ends and the prefixes, which lie in the launch's room. */
 typedef struct TALLY_N(side) {
     int64_t base[TALLY_N(prefix_words)][TALLY_N(base_pitch)]; /* of each strip, what comes before it; one in 9 places is unused */
@@ -34,23 +62,9 @@ typedef struct TALLY_N(side) {
     int32_t ends_before[TALLY_PREFIX_THREADS];                         /* each strip, at different values */
     uint32_t most[2][TALLY_N(prefix_warps)], least[2][TALLY_N(prefix_warps)];
     int32_t is_bad, is_unordered, is_wanted;
+    tally_gate gate;
+    TALLY_N(tile) tile;
 } TALLY_N(side);
-
-/* A tile, the same in all threads but for the strip. Places are of values in shared memory, where the tile's first is number `skew`. */
-typedef struct TALLY_N(tile) {
-    TALLY_T *x, *y;
-    int32_t *ends;    /* where segments end, and behind them where the tile does */
-    int64_t *prefix;  /* word k at end r, of those at different values: prefix[k * room + r] */
-#ifdef TALLY_KEYS
-    TALLY_K *low, *high; /* of what lies between an end and the one before, or the strip's beginning */
-#endif
-    int64_t s;        /* the first segment that ends here */
-    int32_t count, n; /* segments that end here; values */
-    int32_t skew, room;
-    int32_t strip;    /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
-    int32_t over;     /* 65536 / strip, rounded up */
-    int32_t scale_x, scale_y; /* values are multiplied by 2^scale */
-} TALLY_N(tile);
 
 /* Word k counts units of 2^unit of a scaled value. */
 TALLY_FN int32_t TALLY_N(unit_of_prefix)(const int32_t k) {
@@ -68,6 +82,23 @@ TALLY_FN double TALLY_N(power)(int32_t power) {
 
 /* ---- reading ---- */
 
+/* Whether the whole 16-byte parts around the tile's values are the array's, so that they can be copied in bulk. */
+TALLY_FN int32_t TALLY_N(is_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, int64_t all) {
+    const int32_t behind = (TALLY_PART - (skew + n) % TALLY_PART) % TALLY_PART;
+    const int32_t is_packed = from->stride == TALLY_BYTES && ((uint64_t)from->values + (uint64_t)(at - skew) * TALLY_BYTES) % 16 == 0;
+    return TALLY_HAS_BULK && is_packed && n > 0 && at >= skew && all - at - n >= behind;
+}
+/* By one thread, towards the block's gate. */
+TALLY_FN void TALLY_N(copy_in_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to, tally_gate *gate) {
+    const int32_t parts = (skew + n + TALLY_PART - 1) / TALLY_PART;
+    tally_copy_bulk(to, from->values + (at - skew) * TALLY_BYTES, parts * 16, 0, gate);
+}
+/* Zeros where a bulk copy has brought values of other tiles. */
+TALLY_FN void TALLY_N(clear_around)(const TALLY_N(tile) *tile, TALLY_T *to) {
+    const int32_t i = tally_thread(), end = tile->skew + tile->n;
+    if (i < tile->skew) to[i] = TALLY_N(plus_zero)();
+    if (i < TALLY_PART && (end + i) / TALLY_PART == end / TALLY_PART && end % TALLY_PART != 0) to[end + i] = TALLY_N(plus_zero)();
+}
 /* Begins to copy n values from number `at` on to places from `skew` on, and zeros around them up to whole parts. */
 TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to) {
     const char *const begin = from->values + at * from->stride;
@@ -86,13 +117,14 @@ TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n
     }
 }
 /* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
-TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, int64_t origin, TALLY_N(side) *side) {
+TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side) {
+    int32_t *const ends = TALLY_N(ends_of)(tile, room);
     int32_t is_bad = 0, is_wanted = work->cut.unsure == 0;
     TALLY_ROLLED
     for (int32_t e = tally_thread(); e <= tile->count; e += TALLY_PREFIX_THREADS) {
-        const int64_t end = e < tile->count ? tally_apart(TALLY_N(begin_of)(work, tile->s + e + 1), origin) : tile->n;
+        const int64_t end = e < tile->count ? tally_apart(TALLY_N(begin_of)(work, tile->s + e + 1), tile->origin) : tile->n;
         is_bad |= end < 0 || end > tile->n;
-        tile->ends[e] = (int32_t)end & TALLY_END_PLACE;
+        ends[e] = (int32_t)end & TALLY_END_PLACE;
         if (!is_wanted && tile->s + e < work->cut.count) is_wanted = TALLY_N(is_wanted)(work, tile->s + e);
     }
     if (is_bad) side->is_bad = 1;
@@ -108,17 +140,18 @@ TALLY_FN int32_t TALLY_N(strip_of)(const TALLY_N(tile) *tile, int32_t place, int
     return strip;
 }
 /* A thread takes four ends that follow one another, and those of one word together. */
-TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, TALLY_N(side) *side) {
+TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side) {
+    const int32_t *const ends = TALLY_N(ends_of)(tile, room);
     int32_t is_bad = 0;
     TALLY_ROLLED
     for (int32_t first = 4 * tally_thread(); first < tile->count; first += 4 * TALLY_PREFIX_THREADS) {
-        int32_t word = 0, before = first > 0 ? tile->ends[first - 1] : 0;
+        int32_t word = 0, before = first > 0 ? ends[first - 1] : 0;
         uint32_t bits = 0;
         TALLY_UNROLL
         for (int32_t i = 0; i < 4; i++) {
             if (first + i >= tile->count) continue;
             int32_t bit;
-            const int32_t end = tile->ends[first + i], strip = TALLY_N(strip_of)(tile, tile->skew + end, &bit);
+            const int32_t end = ends[first + i], strip = TALLY_N(strip_of)(tile, tile->skew + end, &bit);
             const int32_t its = TALLY_BYTES == 2 ? 2 * strip + (bit >> 5) : strip;
             is_bad |= end < before;
             before = end;
@@ -144,7 +177,9 @@ TALLY_FN int32_t TALLY_N(count_bits)(uint64_t bits) {
 TALLY_FN int32_t TALLY_N(rank_strip)(TALLY_N(side) *side, uint64_t marks) {
     const int32_t mine = TALLY_N(count_bits)(marks);
     int32_t others = 0;
-    for (int32_t w = 0; w < tally_warp(); w++) others += TALLY_N(count_bits)(TALLY_N(marks_of)(side, w * TALLY_WARP + tally_lane()));
+    TALLY_UNROLL
+    for (int32_t w = 0; w < TALLY_N(prefix_warps) - 1; w++)
+        if (w < tally_warp()) others += TALLY_N(count_bits)(TALLY_N(marks_of)(side, w * TALLY_WARP + tally_lane()));
     TALLY_UNROLL
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) others += (int32_t)tally_shuffle_xor((uint32_t)others, mask);
     const int32_t before = others + tally_sums_before(mine);
@@ -237,24 +272,25 @@ TALLY_FN int32_t TALLY_N(choose_scales)(TALLY_N(tile) *tile, TALLY_N(extent) x, 
 /* ---- infinities and NaNs ---- */
 
 /* Notes them at the end of their segment, and leaves zeros behind. */
-TALLY_RARE void TALLY_N(note_specials)(const TALLY_N(tile) *tile, int32_t from, int32_t until) {
+TALLY_RARE void TALLY_N(note_specials)(const TALLY_N(tile) *tile, char *room, int32_t from, int32_t until) {
+    int32_t *const ends = TALLY_N(ends_of)(tile, room);
     for (int32_t i = from < tile->skew ? tile->skew : from; i < until && i < tile->skew + tile->n; i++) {
-        TALLY_T *const x = &tile->x[i], *const y = TALLY_KERNEL_INPUTS == 2 ? &tile->y[i] : x;
+        TALLY_T *const x = TALLY_N(x_of)(room) + i, *const y = TALLY_N(y_of)(tile, room) + i;
         if (!TALLY_N(is_special)(*x) && !TALLY_N(is_special)(*y)) continue;
         int32_t low = 0, high = tile->count, note;
         while (low < high) { /* the first end behind the value */
             const int32_t middle = (low + high) / 2;
-            if ((tally_look32(&tile->ends[middle]) & TALLY_END_PLACE) > i - tile->skew) high = middle;
+            if ((tally_look32(&ends[middle]) & TALLY_END_PLACE) > i - tile->skew) high = middle;
             else low = middle + 1;
         }
         if (TALLY_NAN == 1 && (TALLY_N(is_nan)(*x) || TALLY_N(is_nan)(*y))) {
-            tally_add32(&tile->ends[low], 8 << TALLY_N(end_place_bits));
+            tally_add32(&ends[low], 8 << TALLY_N(end_place_bits));
             *x = TALLY_N(absent_value)();
             if (TALLY_KERNEL_INPUTS == 2) *y = TALLY_N(plus_zero)();
             continue;
         }
         note = (TALLY_N(evidence_of)(*x, *y) & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS | TALLY_SEEN_NAN)) / TALLY_SEEN_PLUS;
-        tally_or32(&tile->ends[low], note << TALLY_N(end_place_bits));
+        tally_or32(&ends[low], note << TALLY_N(end_place_bits));
         *x = *y = TALLY_N(plus_zero)();
     }
 }
@@ -270,18 +306,20 @@ TALLY_FN TALLY_N(noted) TALLY_N(noted_at_end)(int32_t end) {
 /* ---- keys ---- */
 
 /* The keys of the thread's strip: at each end since the one before, and behind the last. */
-TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+    const TALLY_T *const x = TALLY_N(x_of)(room);
+    TALLY_K *const lows = TALLY_N(low_of)(tile, room), *const highs = TALLY_N(high_of_keys)(tile, room);
     const int32_t begin = tally_thread() * tile->strip * TALLY_PART, all = tile->skew + tile->n;
     TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
     TALLY_ROLLED
     for (int32_t i = begin; i <= all && i < begin + tile->strip * TALLY_PART; i++, marks >>= 1) {
         if (marks & 1) {
-            tile->low[rank] = low;
-            tile->high[rank++] = high;
+            lows[rank] = low;
+            highs[rank++] = high;
             low = TALLY_K_HIGH, high = TALLY_K_LOW;
         }
-        if (i < tile->skew || i >= all || (TALLY_NAN == 1 && TALLY_N(is_nan)(tile->x[i]))) continue;
-        const TALLY_K key = TALLY_N(key)(tile->x[i]);
+        if (i < tile->skew || i >= all || (TALLY_NAN == 1 && TALLY_N(is_nan)(x[i]))) continue;
+        const TALLY_K key = TALLY_N(key)(x[i]);
         low = key < low ? key : low;
         high = key > high ? key : high;
     }
@@ -293,11 +331,11 @@ TALLY_FN void TALLY_N(join_strip)(TALLY_N(noted) *a, const TALLY_N(side) *side, 
     a->high = side->high[strip] > a->high ? side->high[strip] : a->high;
 }
 /* The keys of a segment that ends as number `rank` of strip `last`, and begins at a place of this tile. */
-TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t begin, int32_t last, int32_t rank, TALLY_N(noted) *a) {
+TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, int32_t begin, int32_t last, int32_t rank, TALLY_N(noted) *a) {
     int32_t bit;
     const int32_t first = TALLY_N(strip_of)(tile, begin, &bit);
-    a->low = tile->low[rank];
-    a->high = tile->high[rank];
+    a->low = TALLY_N(low_of)(tile, room)[rank];
+    a->high = TALLY_N(high_of_keys)(tile, room)[rank];
     TALLY_ROLLED
     for (int32_t strip = first; strip < last; strip++) TALLY_N(join_strip)(a, side, strip);
 }
@@ -337,32 +375,41 @@ TALLY_FN void TALLY_N(put_pair)(double *at, double x, double y, double scale_x, 
 #endif
 #endif
 }
-TALLY_FN void TALLY_N(put_prefix)(const TALLY_N(tile) *tile, int32_t rank, const double *at) {
+TALLY_FN void TALLY_N(put_prefix)(int64_t *to, int32_t pitch, const double *at) {
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) tile->prefix[k * tile->room + rank] = tally_bits_f64(at[k]);
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) to[k * pitch] = tally_bits_f64(at[k]);
+}
+TALLY_FN void TALLY_N(put_part)(double *at, const tally_quad *x, const tally_quad *y, int32_t v, double scale_x, double scale_y) {
+    TALLY_N(put_pair)(at, (double)TALLY_N(value)(TALLY_N(value_of_part)(x, v)), (double)TALLY_N(value)(TALLY_N(value_of_part)(y, v)), scale_x, scale_y);
 }
 /* Adds up the thread's strip. */
-TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
     const int32_t begin = tally_thread() * tile->strip, all = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     const int32_t parts = all - begin < 0 ? 0 : all - begin < tile->strip ? all - begin : tile->strip;
-    const TALLY_T *const x = tile->x + begin * TALLY_PART, *const y = tile->y + begin * TALLY_PART;
+    const TALLY_T *const x = TALLY_N(x_of)(room) + begin * TALLY_PART, *const y = TALLY_N(y_of)(tile, room) + begin * TALLY_PART;
+    const tally_quad none = {{0, 0, 0, 0}};
+    int64_t *to = TALLY_N(prefixes_of)(tile, room) + rank;
+    const int32_t pitch = tile->room, strip = tile->strip;
     const double scale_x = TALLY_N(power)(tile->scale_x), scale_y = TALLY_N(power)(tile->scale_y);
     double at[TALLY_N(prefix_words)];
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_N(prefix_words); k++) at[k] = TALLY_N(prefix_anchor)(k);
     TALLY_ROLLED
-    for (int32_t i = 0; i < parts; i++) {
-        const tally_quad of_x = tally_take16((const char *)(x + i * TALLY_PART));
-        const tally_quad of_y = TALLY_KERNEL_INPUTS == 2 ? tally_take16((const char *)(y + i * TALLY_PART)) : of_x;
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) {
-            if ((uint32_t)marks & (uint32_t)1 << v) TALLY_N(put_prefix)(tile, rank++, at);
-            TALLY_N(put_pair)(at, (double)TALLY_N(value)(TALLY_N(value_of_part)(&of_x, v)),
-                              (double)TALLY_N(value)(TALLY_N(value_of_part)(&of_y, v)), scale_x, scale_y);
+    for (int32_t i = 0; i < strip; i++) {
+        const tally_quad of_x = i < parts ? tally_take16((const char *)(x + i * TALLY_PART)) : none;
+        const tally_quad of_y = TALLY_KERNEL_INPUTS == 1 ? of_x : i < parts ? tally_take16((const char *)(y + i * TALLY_PART)) : none;
+        if (tally_any((uint32_t)marks & (((uint32_t)1 << TALLY_PART) - 1))) { /* all lanes go the same way */
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_PART; v++) {
+                if ((uint32_t)marks & (uint32_t)1 << v) TALLY_N(put_prefix)(to++, pitch, at);
+                TALLY_N(put_part)(at, &of_x, &of_y, v, scale_x, scale_y);
+            }
+        } else {
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_PART; v++) TALLY_N(put_part)(at, &of_x, &of_y, v, scale_x, scale_y);
         }
         marks >>= TALLY_PART;
     }
-    if (marks & 1) TALLY_N(put_prefix)(tile, rank, at); /* the tile's end */
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_N(prefix_words); k++)
         side->base[k][TALLY_N(base_of)(tally_thread())] = tally_apart(tally_bits_f64(at[k]), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
@@ -387,8 +434,8 @@ TALLY_FN void TALLY_N(scan_strips)(TALLY_N(side) *side) {
     }
 }
 /* Word k of the sum of all values before a place where segments end, and of the anchor. */
-TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, const int32_t k, int32_t rank, int32_t strip) {
-    return tally_further(tile->prefix[k * tile->room + rank], side->base[k][TALLY_N(base_of)(strip)]);
+TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, const int32_t k, int32_t rank, int32_t strip) {
+    return tally_further(TALLY_N(prefixes_of)(tile, room)[k * tile->room + rank], side->base[k][TALLY_N(base_of)(strip)]);
 }
 
 /* ---- what sums give ---- */

@@ -441,21 +441,29 @@ TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_K
 
 /* ---- segments over edges, at last ---- */
 
-/* Adds up the numbers of a segment's groups, by the warp: from tile `first` to `last`. */
+/* Word i of a node: all are added up, but for keys. */
+TALLY_FN int64_t TALLY_N(empty_word)(int64_t i) { return !TALLY_N(has_keys) || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN; }
+TALLY_FN int64_t TALLY_N(join_words)(int64_t i, int64_t a, int64_t b) {
+    if (!TALLY_N(has_keys) || i < 1 || i > 2) return tally_plus(a, b);
+    return (i == 1) == (b < a) ? b : a;
+}
+
+/* Adds up the numbers of a segment's groups, by the warp: from tile `first` to `last`. Lanes have words of their own, several on their way at once. */
 TALLY_FN void TALLY_N(gather_groups)(const tally_work *work, int64_t first, int64_t last) {
-    TALLY_N(node) *const own = TALLY_N(node_of)(work, first);
-    for (int64_t group = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP; group < last; group += TALLY_FLAT_GROUP) {
-        int64_t *const to = (int64_t *)(void *)own;
-        const int64_t *const from = (const int64_t *)(const void *)TALLY_N(node_of)(work, group);
-        for (int32_t i = tally_lane(); i < (int32_t)(sizeof *own / 8); i += TALLY_WARP) {
-#ifdef TALLY_KEYS
-            if (i == 1 || i == 2) {
-                to[i] = (i == 1) == (from[i] < to[i]) ? from[i] : to[i];
-                continue;
-            }
-#endif
-            to[i] = tally_plus(to[i], from[i]);
+    enum { TOGETHER = 8 };
+    const int64_t begin = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP, words = sizeof(TALLY_N(node)) / 8, step = TALLY_FLAT_GROUP * words;
+    int64_t *const own = (int64_t *)(void *)TALLY_N(node_of)(work, first);
+    for (int64_t i = tally_lane(); i < words; i += TALLY_WARP) {
+        const int64_t *from = (const int64_t *)(const void *)TALLY_N(node_of)(work, begin) + i;
+        int64_t sum = own[i];
+        for (int64_t group = begin; group < last; group += TOGETHER * TALLY_FLAT_GROUP, from += TOGETHER * step) {
+            int64_t some[TOGETHER];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++) some[k] = group + k * TALLY_FLAT_GROUP < last ? from[k * step] : TALLY_N(empty_word)(i);
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++) sum = TALLY_N(join_words)(i, sum, some[k]);
         }
+        own[i] = sum;
     }
     tally_fence();
     tally_warp_barrier();
