@@ -8,16 +8,17 @@
 #ifndef TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_WIDE 0
 #endif
-#define TALLY_PREFIX_IS_F16 (TALLY_NUMBER == TALLY_NUMBER_f16)
-#define TALLY_PREFIX_LEVELS (TALLY_PREFIX_WIDE ? TALLY_PREFIX_WIDE_LEVELS_OF(TALLY_BYTES) : TALLY_PREFIX_LEVELS_OF(TALLY_BYTES))
+#define TALLY_PREFIX_LEVELS TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
+#define TALLY_PREFIX_THREADS TALLY_PREFIX_THREADS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 enum {
-    TALLY_N(log_strip) = TALLY_BYTES == 2 ? 6 : 5,            /* of the values of a strip, at most */
+    TALLY_N(strip_parts) = (TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS) | 1, /* of 16 bytes, at most */
+    TALLY_N(log_strip) = TALLY_N(strip_parts) * 16 / TALLY_BYTES > 32 ? 6 : 5, /* of the values of a strip, at most */
+    TALLY_N(mark_words) = TALLY_N(strip_parts) * 16 / TALLY_BYTES > 32 ? 2 : 1,
     TALLY_N(first_bits) = TALLY_BINADE - TALLY_N(log_strip), /* binades below the top that the first level holds, */
     TALLY_N(level_bits) = TALLY_N(first_bits) + 1,           /* and that each further one holds */
     TALLY_N(value_words) = TALLY_N(has_sum) * TALLY_PREFIX_LEVELS,
     TALLY_N(product_words) = TALLY_N(has_products) * 2 * TALLY_PREFIX_LEVELS,
     TALLY_N(prefix_words) = TALLY_N(value_words) + TALLY_N(product_words),
-    TALLY_N(strip_parts) = TALLY_PREFIX_TILE_MOST / 16 / TALLY_PREFIX_THREADS,
     TALLY_N(prefix_warps) = TALLY_PREFIX_THREADS / TALLY_WARP,
     TALLY_N(base_pitch) = TALLY_PREFIX_THREADS + TALLY_PREFIX_THREADS / 8 + 1,
     TALLY_N(end_place_bits) = 14 /* of an entry of `ends`; evidence and a count of absent values stand above them */
@@ -58,7 +59,7 @@ typedef struct TALLY_N(side) {
 #ifdef TALLY_KEYS
     TALLY_K low[TALLY_PREFIX_THREADS], high[TALLY_PREFIX_THREADS]; /* of each strip, what comes behind its last end */
 #endif
-    uint32_t marks[TALLY_PREFIX_THREADS * (TALLY_BYTES == 2 ? 2 : 1)]; /* of each strip a bit for each value that ends come before */
+    uint32_t marks[TALLY_PREFIX_THREADS * TALLY_N(mark_words)]; /* of each strip a bit for each value that ends come before */
     int32_t ends_before[TALLY_PREFIX_THREADS];                         /* each strip, at different values */
     uint32_t most[2][TALLY_N(prefix_warps)], least[2][TALLY_N(prefix_warps)];
     int32_t is_bad, is_unordered, is_wanted;
@@ -152,7 +153,7 @@ TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, char *room, TALLY_N(
             if (first + i >= tile->count) continue;
             int32_t bit;
             const int32_t end = ends[first + i], strip = TALLY_N(strip_of)(tile, tile->skew + end, &bit);
-            const int32_t its = TALLY_BYTES == 2 ? 2 * strip + (bit >> 5) : strip;
+            const int32_t its = TALLY_N(mark_words) == 2 ? 2 * strip + (bit >> 5) : strip;
             is_bad |= end < before;
             before = end;
             if (its != word && bits != 0) {
@@ -167,11 +168,12 @@ TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, char *room, TALLY_N(
     if (is_bad) side->is_unordered = 1;
 }
 TALLY_FN uint64_t TALLY_N(marks_of)(const TALLY_N(side) *side, int32_t strip) {
-    if (TALLY_BYTES != 2) return side->marks[strip];
-    return side->marks[2 * strip] | (uint64_t)side->marks[TALLY_BYTES == 2 ? 2 * strip + 1 : 0] << 32;
+    const int32_t words = TALLY_N(mark_words);
+    if (words == 1) return side->marks[strip];
+    return side->marks[2 * strip] | (uint64_t)side->marks[words == 2 ? 2 * strip + 1 : 0] << 32;
 }
 TALLY_FN int32_t TALLY_N(count_bits)(uint64_t bits) {
-    return TALLY_BYTES == 2 ? __builtin_popcountll(bits) : __builtin_popcount((uint32_t)bits);
+    return TALLY_N(mark_words) == 2 ? __builtin_popcountll(bits) : __builtin_popcount((uint32_t)bits);
 }
 /* How many marks stand before the thread's strip. */
 TALLY_FN int32_t TALLY_N(rank_strip)(TALLY_N(side) *side, uint64_t marks) {

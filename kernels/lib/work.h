@@ -40,25 +40,19 @@ enum {
     TALLY_LOG_MEET = 8, /* terms of an exact sum that meet in one accumulator, at most */
     TALLY_MOST_MEET = 1 << TALLY_LOG_MEET
 };
-/* Of production/prefix.h: threads of a block; bytes of a tile's values and ends, and of positions from one border to the next; the
- * levels of a value, half as many as those of a product; bytes of an end, with `levels`, and of a tile's room in shared memory. */
-enum {
-    TALLY_PREFIX_THREADS = 128,
-    TALLY_PREFIX_TILE_MOST = 14336,
-    TALLY_PREFIX_SLACK = 32,
-    TALLY_PREFIX_TILE_BYTES = 13184
-};
-#define TALLY_PREFIX_LEVELS_OF(value_bytes) ((value_bytes) == 8 ? 2 : 1)
-#define TALLY_PREFIX_WIDE_LEVELS_OF(value_bytes) 4
-#define TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, levels) \
-    (4 + 8 * ((has_sum) + 2 * (has_products)) * (levels) + 2 * (value_bytes) * (has_keys))
-#define TALLY_PREFIX_WIDE_BYTES(value_bytes, inputs, has_sum, has_products, has_keys)                                                      \
-    ((int64_t)TALLY_PREFIX_TILE_MOST *                                                                                                     \
-     ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, TALLY_PREFIX_WIDE_LEVELS_OF(value_bytes))) / \
-     ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, TALLY_PREFIX_LEVELS_OF(value_bytes))))
-#define TALLY_PREFIX_ROOM(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                                            \
-    (((is_wide) ? TALLY_PREFIX_WIDE_BYTES(value_bytes, inputs, has_sum, has_products, has_keys) : (int64_t)TALLY_PREFIX_TILE_MOST) + \
-     8 * 3 * TALLY_PREFIX_WIDE_LEVELS_OF(value_bytes) + 160)
+/* Of production/prefix.h: bytes of a tile's values and ends, at most, and of positions from one border to the
+ * next; for values of so many bytes, threads of a block; the levels of a value, half as many as those of a product; bytes of an end; and of a tile's room in shared
+ * memory. With more levels, an end's sums take more room, and more threads have shorter strips. */
+enum { TALLY_PREFIX_TILE_MOST = 14336, TALLY_PREFIX_TILE_BYTES = TALLY_PREFIX_TILE_MOST - 1152, TALLY_PREFIX_SLACK = 32 };
+#define TALLY_PREFIX_THREADS_OF(value_bytes, is_wide) ((is_wide) || (value_bytes) == 2 ? 128 : 64)
+#define TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) ((is_wide) ? 4 : (value_bytes) == 8 ? 2 : 1)
+#define TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide) \
+    (4 + 8 * ((has_sum) + 2 * (has_products)) * TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) + 2 * (value_bytes) * (has_keys))
+#define TALLY_PREFIX_ROOM(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                                     \
+    ((int64_t)TALLY_PREFIX_TILE_MOST *                                                                                       \
+         ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide)) /        \
+         ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, 0)) +              \
+     8 * 3 * 4 + 160)
 /* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
  * run over the edge, the end, the number of the leaf that begins at the edge, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
 typedef struct tally_edge {
@@ -86,8 +80,8 @@ typedef struct tally_cut_work {
     int32_t log_rooms;     /* of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;        /* the first tile that no block has taken, behind the counters */
     uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
-    uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, and to production/flat.h; NULL where
-                              production/prefix.h does not come first */
+    uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, if there are any, and to
+                              production/flat.h; NULL where production/prefix.h does not come first */
     uint32_t *some, *doubtful; /* a bit for each tile of which segments are left to production/flat.h, and for each of these */
     int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read; 0: these are the edges for what is unsure */
 } tally_cut_work;

@@ -21,18 +21,18 @@
 #define TALLY_PREFIX_BLOCKS 3
 #else
 #define TALLY_PREFIX_NAME prefix_
-#define TALLY_PREFIX_BLOCKS 8
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
 #endif
 
-#define TALLY_IS_LAST_STAGE (TALLY_PREFIX_WIDE || TALLY_PREFIX_IS_F16)
 TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) { tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32)); }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     if ((tally_look32(work->saw) & saw) == 0) tally_or32(work->saw, saw);
 }
 /* Leaves a tile to the stage that follows, or one segment of it to the last. */
 TALLY_RARE void TALLY_N(leave_tile)(const tally_work *work, int64_t t) {
-    TALLY_N(mark)(TALLY_IS_LAST_STAGE ? work->cut.far : work->cut.left, t);
-    TALLY_N(tell)(work, TALLY_IS_LAST_STAGE ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
+    const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
+    TALLY_N(mark)(is_far ? work->cut.far : work->cut.left, t);
+    TALLY_N(tell)(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
 }
 TALLY_RARE void TALLY_N(leave_segment)(const tally_work *work, int64_t t, int64_t s) {
     TALLY_N(mark)(work->cut.some, t);
@@ -290,7 +290,6 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
     }
 }
 
-#undef TALLY_IS_LAST_STAGE
 #undef TALLY_PREFIX_NAME
 #undef TALLY_PREFIX_BLOCKS
 #undef TALLY_PART

@@ -94,7 +94,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     }
     if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
     if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
-    if (form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE) unit->room = tally__prefix_room(spec, form == TALLY_FORM_WIDE), unit->threads = TALLY_PREFIX_THREADS;
+    if (form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE) unit->room = tally__prefix_room(spec, form == TALLY_FORM_WIDE), unit->threads = TALLY_PREFIX_THREADS_OF(spec->kernel->value_bytes, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);

@@ -67,6 +67,7 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
                                "tell its multiprocessors"));
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device), "tell its shared memory"));
+    gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
     gpu->rooms = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_ROOMS : 1; /* one behind the other, it copies none while it reduces another */
     TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later", ordinal, major, minor);

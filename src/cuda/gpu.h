@@ -10,6 +10,7 @@ typedef struct tally__gpu {
     const tally__platform *platform;
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
+    int shared_bytes; /* that a block may have */
     int rooms; /* tiles of segments that its blocks have in shared memory (kernels/lib/cut.h) */
     tally__cu_device device;
     tally__cu_context context;

@@ -56,7 +56,7 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     if (!spec->exact) return;
     cut->leaf = 16 / bytes;
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
-    cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, TALLY_PREFIX_LEVELS_OF(bytes));
+    cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
 }
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
     const int64_t bytes = bytes_of_values + cut->end_weight * j->results;
@@ -145,6 +145,12 @@ static parts lay_out(const job *j) {
     return all;
 }
 
+/* Whether more levels help, few of which hold all f16, and have room. */
+static bool has_more_levels(const tally__call *c) {
+    enum { STATIC_BYTES = 20 << 10 }; /* that production/prefix.h has beside, at most */
+    return c->spec->type != TALLY_F16 && tally__prefix_room(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
+}
+
 /* The same work by tiles of another shape. */
 static void place_again(job *j, tally_edge *edges) {
     const tally_cut_work shape = j->again.cut;
@@ -180,7 +186,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
-    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT) cut->left = PLACE(left), cut->far = PLACE(far), cut->some = PLACE(some), cut->doubtful = PLACE(doubtful);
+    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT) cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far), cut->some = PLACE(some), cut->doubtful = PLACE(doubtful);
     const bool needs_room = tally__call_needs_room(c);
     j->room = memory + (tally__cu_address)at->results;
     j->work.result = needs_room ? PLACE(results) : c->sink->data;
@@ -239,7 +245,7 @@ static tally_status reduce_exactly(const job *j) {
     if (work->cut.far != NULL) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
         TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
-        if (c->spec->type != TALLY_F16) { /* all of which few levels hold */
+        if (work->cut.left != NULL) {
             TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
             TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
         }
