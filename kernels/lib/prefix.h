@@ -255,7 +255,7 @@ TALLY_FN int32_t TALLY_N(scaled_unit)(TALLY_N(extent) e, int32_t scale) {
 }
 /* Chooses scales. False: the levels do not hold the values, or their units are not in reach of doubles. */
 TALLY_FN int32_t TALLY_N(choose_scales)(TALLY_N(tile) *tile, TALLY_N(extent) x, TALLY_N(extent) y) {
-    enum { FARTHEST = 900 };
+    enum { FARTHEST = 700 };
     const int32_t lowest = TALLY_N(first_bits) + TALLY_N(level_bits) * (TALLY_PREFIX_LEVELS - 1);
     tile->scale_x = TALLY_N(scale_for)(x);
     tile->scale_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(scale_for)(y) : tile->scale_x;
@@ -442,28 +442,61 @@ TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, char *room, const
 
 /* ---- what sums give ---- */
 
-/* Two levels of counts, `apart` binades from one another, as a pair in units of the second. A count is a double and what that leaves. */
-TALLY_FN tally_pair TALLY_N(pair_of_counts)(const int64_t *d, const int32_t count) {
-    const double step = tally_from_bits_f64((int64_t)(TALLY_N(level_bits) + 1023) << 52);
-    const double first = (double)d[0], rest = (double)tally_apart(d[0], (int64_t)first);
-    tally_pair p = {first, rest};
-    if (count == 2) {
-        const double second = (double)d[1], least = (double)tally_apart(d[1], (int64_t)second);
-        const tally_pair middle = tally_two_sum(rest * step, second);
-        p = tally_three_sum(first * step, middle.high, tally_to_odd(tally_two_sum(middle.low, least)));
-    }
-    return p;
+/* a + b + c + d, each far below the one before or cancelling, as tally_three_sum. */
+TALLY_FN tally_pair TALLY_N(four_sum)(double a, double b, double c, double d) {
+    const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d), middle = tally_two_sum(upper.low, lower.high);
+    const tally_pair first = tally_two_sum(upper.high, middle.high);
+    return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
 }
-/* Any number of levels, in units of the last. */
-TALLY_RARE tally_pair TALLY_N(pair_of_any_counts)(const int64_t *d, const int32_t count) {
-    tally_triple sum = {0, 0, 0};
-    TALLY_ROLLED
-    for (int32_t k = 0; k < count; k++) (void)tally_add_units(&sum, d[k], TALLY_N(level_bits) * (count - 1 - k));
-    return tally_pair_of_triple(sum);
+/* The counts of two levels as a pair in units of the second. A count is a double and what that leaves. */
+TALLY_FN tally_pair TALLY_N(pair_of_two)(int64_t first, int64_t second) {
+    const double step = tally_from_bits_f64((int64_t)(TALLY_N(level_bits) + 1023) << 52);
+    const double a = (double)first, c = (double)second, b = (double)tally_apart(first, (int64_t)a), d = (double)tally_apart(second, (int64_t)c);
+    const tally_pair middle = tally_two_sum(b * step, c);
+    return tally_three_sum(a * step, middle.high, tally_to_odd(tally_two_sum(middle.low, d)));
+}
+/* Any number of levels, in units of 2^*unit levels above the last. Counts become digits in [-2^(bits - 1), 2^(bits - 1)), so that the
+ * first one that is not 0 leads; it and three more are doubles, and a quarter of the last one's unit stands for what is left. */
+TALLY_FN tally_pair TALLY_N(pair_of_many)(const int64_t *d, const int32_t count, int32_t *unit) {
+    const double step = tally_from_bits_f64((int64_t)(TALLY_N(level_bits) + 1023) << 52);
+    const int64_t half = (int64_t)1 << (TALLY_N(level_bits) - 1);
+    int64_t digit[TALLY_N(prefix_words) + 1], carry = 0;
+    double a = 0, b = 0, c = 0, e = 0, left = 0;
+    int32_t taken = 0;
+    TALLY_UNROLL
+    for (int32_t k = count - 1; k >= 0; k--) {
+        const int64_t all = tally_further(d[k], carry);
+        carry = tally_further(all, half) >> TALLY_N(level_bits);
+        digit[k + 1] = tally_apart(all, (int64_t)((uint64_t)carry << TALLY_N(level_bits)));
+    }
+    digit[0] = carry;
+    *unit = -3;
+    TALLY_UNROLL
+    for (int32_t k = 0; k <= count; k++) {
+        const double v = (double)digit[k];
+        a = taken == 0 ? v : a;
+        b = taken == 1 ? v : b;
+        c = taken == 2 ? v : c;
+        e = taken == 3 ? v : e;
+        left = taken >= 4 && left == 0 ? v : left;
+        *unit = taken == 0 ? count - k - 3 : *unit;
+        taken += taken > 0 || digit[k] != 0;
+    }
+    e += left > 0 ? 0.25 : left < 0 ? -0.25 : 0;
+    return TALLY_N(four_sum)(a * step * step * step, b * step * step, c * step, e);
 }
 TALLY_FN tally_pair TALLY_N(scaled_pair)(const int64_t *d, const int32_t count, int32_t scale) {
-    const int32_t unit = -(TALLY_N(first_bits) + TALLY_N(level_bits) * (count - 1)) - scale;
-    const tally_pair p = count <= 2 ? TALLY_N(pair_of_counts)(d, count) : TALLY_N(pair_of_any_counts)(d, count);
+    int32_t unit = -(TALLY_N(first_bits) + TALLY_N(level_bits) * (count - 1)) - scale, more = 0;
+    tally_pair p;
+    if (count == 1) {
+        p.high = (double)d[0];
+        p.low = (double)tally_apart(d[0], (int64_t)p.high);
+    } else if (count == 2)
+        p = TALLY_N(pair_of_two)(d[0], d[1]);
+    else {
+        p = TALLY_N(pair_of_many)(d, count, &more);
+        unit += more * TALLY_N(level_bits);
+    }
     const double by = tally_from_bits_f64((int64_t)(unit + 1023) << 52);
     const tally_pair scaled = {p.high * by, p.low * by};
     return scaled;

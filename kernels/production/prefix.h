@@ -179,10 +179,8 @@ TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *room, int32_
     int32_t strip = 0, rank = 0;
     TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
     if (has_rank) rank = TALLY_N(end_at)(&tile, side, tile.skew + (is_open ? begin : end), &strip);
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
-        if (k % TALLY_WARP != tally_lane()) continue;
-        const int32_t unit = TALLY_N(unit_of_prefix)(k) - TALLY_N(scale_of_prefix)(&tile, k);
+    if (tally_lane() < TALLY_N(prefix_words)) { /* a word each */
+        const int32_t k = tally_lane(), unit = TALLY_N(unit_of_prefix)(k) - TALLY_N(scale_of_prefix)(&tile, k);
         int64_t d = 0;
         if (has_rank) d = tally_apart(TALLY_N(prefix_at)(&tile, room, side, k, rank, strip), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
         if (is_open) d = tally_apart(side->base[k][TALLY_N(base_pitch) - 1], d);

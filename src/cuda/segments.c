@@ -244,7 +244,8 @@ static tally_status reduce_exactly(const job *j) {
     TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing, TALLY_START_EARLY, work));
     if (work->cut.far != NULL) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
-        TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
+        if (begins_with_prefixes(j)) TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
+        else TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY, work)); /* as a rule nothing is left to it */
         if (work->cut.left != NULL) {
             TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
             TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
