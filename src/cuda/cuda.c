@@ -173,7 +173,9 @@ static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t fir
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE, &loaded));
+    const tally__form form = small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE;
+    if (what == GIVES_RESULT && c->sink != NULL) TALLY_TRY(tally__call_prepare(c, &form, 1));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &loaded));
     if (small)
         shape_small(c, n, &work, &blocks);
     else if (c->spec->exact)

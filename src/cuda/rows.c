@@ -161,6 +161,7 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
 static tally_status launch(const tally__call *call, plan *p) {
     const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
     tally__loaded loaded;
+    TALLY_TRY(tally__call_prepare(call, &p->form, 1));
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
         tally_work work = p->work;

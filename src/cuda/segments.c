@@ -210,6 +210,17 @@ static tally_status reduce(const job *j) {
     return c->spec->exact ? reduce_marked(j, &flat) : TALLY_OK;
 }
 
+/* All kernels of the call, the slowest to compile first. */
+static tally_status prepare_kernels(const job *j) {
+    tally__form forms[3];
+    int count = 0;
+    if (j->call->spec->exact) forms[count++] = TALLY_FORM_FLAT;
+    if (j->start != NULL) forms[count++] = TALLY_FORM_ROWS;
+    else if (!is_flat(j->call->spec)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (!plan_has_edges(j)) forms[count++] = TALLY_FORM_CUT;
+    return tally__call_prepare(j->call, forms, count);
+}
+
 static tally_status refuse(const job *j) {
     static const char *const whys[] = {[TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
                                        [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
@@ -227,6 +238,7 @@ static tally_status run(job *j, tally__report *report) {
     at = lay_out(j);
     TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &c->scratch));
     place(j, &at, c->scratch.nodes);
+    TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
     TALLY_TRY(tally__call_deliver(c, j->room, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));

@@ -16,21 +16,43 @@
 
 #include "cuda/cache.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* gcc's */
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 /* ---- units ---- */
 
 /* A compiler that takes no time to learn: the image is the preface and the architecture. */
 static struct {
     atomic_int *compilations; /* in memory that children share */
     int milliseconds;
+    int meets; /* compilations that wait for one another, or 0 */
+    atomic_int at_once, most_at_once;
     bool fails;
     const char *version;
 } fake;
 
+/* Waits until `meets` are here, or for so long that they will not come. */
+static void meet(void) {
+    struct timespec pause = {0, 1000000L};
+    const int here = 1 + atomic_fetch_add(&fake.at_once, 1);
+    int most = atomic_load(&fake.most_at_once);
+    while (most < here && !atomic_compare_exchange_weak(&fake.most_at_once, &most, here)) {}
+    for (int i = 0; i < 20000 && atomic_load(&fake.most_at_once) < fake.meets; i++) nanosleep(&pause, NULL);
+}
+
 static tally_status fake_compile(const tally__unit *unit, int sm, tally__image *image) {
     struct timespec pause = {0, fake.milliseconds * 1000000L};
     atomic_fetch_add(fake.compilations, 1);
+    meet();
     nanosleep(&pause, NULL);
-    if (fake.fails) return tally__fail(TALLY_UNSUPPORTED, "asked to fail for %s", unit->entry);
+    atomic_fetch_sub(&fake.at_once, 1);
+    if (fake.fails || strcmp(unit->preface, "fails") == 0)
+        return tally__fail(TALLY_UNSUPPORTED, "asked to fail for %s", unit->entry);
     image->size = strlen(unit->preface) + 4;
     image->bytes = malloc(image->size);
     memcpy(image->bytes, unit->preface, image->size - 4);
@@ -58,7 +80,8 @@ static tally__unit plain_unit(const char *preface) {
 /* ---- processes ---- */
 
 static int begin_test(void **state) {
-    fake.milliseconds = 0;
+    fake.milliseconds = fake.meets = 0;
+    atomic_store(&fake.most_at_once, 0);
     fake.fails = false;
     fake.version = "fake 1.0";
     if (make_folder(state) != 0) return 1;
@@ -161,6 +184,112 @@ static void test_threads(void **state) {
     for (int i = 0; i < CALLERS; i++)
         EXPECT(shared.statuses[i] == TALLY_UNSUPPORTED && shared.said[i] && shared.images[i] == NULL,
                "caller %d was told otherwise", i);
+}
+
+/* ---- side by side ---- */
+
+enum { SIDES = 6 };
+static void name_units(tally__unit *units, const char *test) {
+    char preface[64];
+    for (int i = 0; i < SIDES; i++) {
+        snprintf(preface, sizeof preface, "%s %d", test, i);
+        units[i] = plain_unit(preface);
+    }
+}
+
+/* What has been made already is not made again, nor what is wanted twice; a caller may be alone, and threads at once. */
+static void test_side_by_side(void **state) {
+    tally__unit units[SIDES];
+    const tally__image *image;
+    int before = atomic_load(fake.compilations);
+    (void)state;
+    name_units(units, "ahead");
+    units[5] = units[0];
+    fake.meets = 5;
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64));
+    EXPECT(atomic_load(&fake.most_at_once) == 5, "%d were made at once", atomic_load(&fake.most_at_once));
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64));
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, 0, 90, 64));
+    for (int i = 0; i < SIDES; i++) {
+        EXPECT_OK(tally__image_of(&fake_platform, &units[i], 90, &image));
+        EXPECT(right_image(&units[i], 90, image), "another image");
+    }
+    EXPECT(atomic_load(fake.compilations) == before + 5, "compiled %d times", atomic_load(fake.compilations) - before);
+}
+
+static void test_few_threads(void **state) {
+    tally__unit units[SIDES];
+    (void)state;
+    fake.milliseconds = 5;
+    for (int most = 1; most <= 3; most++) {
+        fake.meets = most;
+        atomic_store(&fake.most_at_once, 0);
+        name_units(units, most == 1 ? "one" : most == 2 ? "two" : "three");
+        EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, most));
+        EXPECT(atomic_load(&fake.most_at_once) == most, "%d of %d", atomic_load(&fake.most_at_once), most);
+    }
+    fake.meets = 0;
+    fake.version = ""; /* they cost nothing, and no thread */
+    atomic_store(&fake.most_at_once, 0);
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64));
+    EXPECT(atomic_load(&fake.most_at_once) == 1, "threads for what costs nothing");
+}
+
+/* Others are at work for the first caller: the second has itself alone. */
+static void *call_ahead(void *units) {
+    shared.statuses[0] = tally__images_ahead(&fake_platform, units, 3, 90, 3);
+    return NULL;
+}
+static void test_shared_processors(void **state) {
+    struct timespec pause = {0, 1000000L};
+    tally__unit units[SIDES];
+    pthread_t other;
+    (void)state;
+    name_units(units, "shared");
+    fake.meets = 4;
+    EXPECT(pthread_create(&other, NULL, call_ahead, units) == 0, "no thread");
+    for (int i = 0; i < 20000 && atomic_load(&fake.at_once) < 3; i++) nanosleep(&pause, NULL);
+    EXPECT_OK(tally__images_ahead(&fake_platform, units + 3, 3, 90, 3));
+    pthread_join(other, NULL);
+    EXPECT(shared.statuses[0] == TALLY_OK && atomic_load(&fake.most_at_once) == 4, "%d at once",
+           atomic_load(&fake.most_at_once));
+}
+
+static void test_one_fails(void **state) {
+    tally__unit units[SIDES];
+    const tally__image *image;
+    (void)state;
+    for (int most = 1; most <= 8; most += 7) {
+        name_units(units, "fails with others");
+        strcpy(units[most == 1 ? 2 : 4].preface, "fails");
+        EXPECT_STATUS(tally__images_ahead(&fake_platform, units, SIDES, 90, most), TALLY_UNSUPPORTED);
+        EXPECT(strcmp(tally_message(), "asked to fail for plain") == 0, "another sentence: %s", tally_message());
+        EXPECT_OK(tally__image_of(&fake_platform, &units[5], 90, &image));
+    }
+}
+
+/* Where the system gives no thread (there is no memory for its stack) the caller makes all. */
+static int without_threads(void) {
+    tally__unit units[SIDES];
+    FILE *file = fopen("/proc/self/statm", "r");
+    struct rlimit limit;
+    long pages = 0;
+    CHILD_CHECK(file != NULL && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (8 << 20);
+    name_units(units, "no threads");
+    CHILD_CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    CHILD_CHECK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64) == TALLY_OK);
+    CHILD_CHECK(atomic_load(&fake.most_at_once) == 1);
+    return 0;
+}
+static void test_no_threads(void **state) {
+    (void)state;
+#ifdef SANITIZED
+    print_message("SKIPPED: a sanitizer needs the memory\n");
+    skip();
+#endif
+    EXPECT(in_child(without_threads) == 0, "see above");
 }
 
 /* ---- the cache on disk ---- */
@@ -375,9 +504,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         ALONE(test_memory),    ALONE(test_failure),  ALONE(test_disk),    ALONE(test_damage),
         ALONE(test_mending),   ALONE(test_folders),  ALONE(test_homes),   ALONE(test_full_disk),
-        ALONE(test_processes), ALONE(test_too_many),
+        ALONE(test_processes), ALONE(test_too_many), ALONE(test_no_threads),
         /* The last: children of a process that had threads are no friends of sanitizers. */
-        ALONE(test_threads),
+        ALONE(test_threads),   ALONE(test_side_by_side), ALONE(test_few_threads),
+        ALONE(test_shared_processors), ALONE(test_one_fails),
     };
     int skipped = begin_program(argc, argv);
     unsetenv("TALLY_JIT_DUMP");

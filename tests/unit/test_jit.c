@@ -8,6 +8,7 @@
 
 #include "children.h"
 
+#include "cuda/cache.h"
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 #include "simt/module.h"
@@ -293,6 +294,31 @@ static void test_compile_errors(void **state) {
            "another sentence");
 }
 
+/* What several threads compile at once is what each would have made alone. */
+static void test_compile_side_by_side(void **state) {
+    enum { UNITS = 6 };
+    static const char *const ops[] = {"stats", "sum", "var"};
+    tally__unit units[UNITS];
+    const tally__image *image;
+    tally__image alone;
+    (void)nvrtc_or_skip();
+    (void)state;
+    set("TALLY_CACHE_DIR", "off");
+    for (int i = 0; i < UNITS; i++) units[i] = unit_of(ops[i / 2], i % 2 ? "f64" : "f32");
+    EXPECT_OK(tally__images_ahead(&tally__nvidia_platform, units, UNITS, 90, UNITS));
+    for (int i = 0; i < UNITS; i++) {
+        EXPECT_OK(tally__image_of(&tally__nvidia_platform, &units[i], 90, &image));
+        EXPECT_OK(tally__nvidia_platform.compile(&units[i], 90, &alone));
+        EXPECT(image->size == alone.size && memcmp(image->bytes, alone.bytes, alone.size) == 0, "%s differs",
+               units[i].entry);
+        free(alone.bytes);
+    }
+    strcat(units[3].preface, "#error in one of them\n");
+    EXPECT_STATUS(tally__images_ahead(&tally__nvidia_platform, units, UNITS, 90, UNITS), TALLY_UNSUPPORTED);
+    EXPECT(strstr(tally_message(), "in one of them") != NULL, "another sentence: %s", tally_message());
+    set("TALLY_CACHE_DIR", NULL);
+}
+
 /* What lies in the folder where a program runs is not compiled. */
 static int compile_in_folder(void) {
     tally__unit unit = {.text = "lib/types.h", .entry = "plain"};
@@ -460,6 +486,7 @@ int main(int argc, char **argv) {
         IN_FOLDER(test_folder_is_not_read),
         cmocka_unit_test(test_compile),
         cmocka_unit_test(test_compile_errors),
+        cmocka_unit_test(test_compile_side_by_side),
         cmocka_unit_test(test_emitted_compiles),
         cmocka_unit_test(test_tally_emit),
         cmocka_unit_test(test_warm),
