@@ -486,7 +486,7 @@ static void test_processes(void **state) {
 static void test_too_many(void **state) {
     char path[MOST_PATH];
     (void)state;
-    for (int i = 0; i <= 4096; i++) {
+    for (int i = 0; i <= 8192; i++) {
         snprintf(path, sizeof path, "%s/%032x.image", folder, (unsigned)i);
         write_file(path, "", 0);
     }

@@ -1,6 +1,7 @@
 /* What the cuda backend stands on, without a GPU: opening the driver, emitting, compiling. What is opened once in a process is tested in
  * children of this one. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -416,6 +417,60 @@ static void test_warm(void **state) {
     tally_context_destroy(context);
 }
 
+/* On a GPU that loads anything, by four threads that want the same kernels. */
+static void *warm_rows(void *status) {
+    tally_options options = TALLY_OPTIONS_INIT;
+    tally_context *context;
+    options.backend = TALLY_BACKEND_CUDA;
+    options.accuracy = TALLY_FAST;
+    *(tally_status *)status = tally_context_create(NULL, &context);
+    if (*(tally_status *)status == TALLY_OK) *(tally_status *)status = tally_set_options(context, &options);
+    if (*(tally_status *)status == TALLY_OK)
+        *(tally_status *)status = tally_warm_segments(context, TALLY_MAX, TALLY_F32, TALLY_ROWS);
+    if (*(tally_status *)status != TALLY_OK) fprintf(stderr, "%s\n", tally_message());
+    tally_context_destroy(context);
+    return NULL;
+}
+enum { NO_COMPILER = 77 };
+static int warm_by_threads(void) {
+    const tally__nvrtc *nvrtc;
+    tally_status statuses[4];
+    pthread_t threads[4];
+    if (tally__nvrtc_open(&nvrtc) != TALLY_OK) return NO_COMPILER;
+    for (int k = 0; k < 4; k++) CHILD_CHECK(pthread_create(&threads[k], NULL, warm_rows, &statuses[k]) == 0);
+    for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+    for (int k = 0; k < 4; k++) CHILD_CHECK(statuses[k] == TALLY_OK);
+    return 0;
+}
+static void test_warm_threads(void **state) {
+    enum { KERNELS = 6 }; /* of segments, cuts, three kinds of rows, and what converts results */
+    char path[MOST_PATH];
+    struct stat before, after;
+    int result;
+    (void)state;
+    set("TALLY_CUDA_DRIVER", FAKE_GPU);
+    set("FAKE_CUDA_VERSION", "99000");
+    set("FAKE_CUDA_DEVICES", "1");
+    snprintf(path, sizeof path, "%s/cache", folder);
+    set("TALLY_CACHE_DIR", path);
+    result = in_child(warm_by_threads);
+    EXPECT(result == 0 || result == NO_COMPILER, "see above");
+    if (result == 0) EXPECT(count_names(path, NULL) == KERNELS, "%d kernels", count_names(path, NULL));
+    if (result == 0)
+        EXPECT(stat(path, &before) == 0 && in_child(warm_by_threads) == 0 && stat(path, &after) == 0, "the second time");
+    if (result == 0)
+        EXPECT(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec,
+               "something was written again");
+    set("FAKE_CUDA_DEVICES", NULL);
+    set("FAKE_CUDA_VERSION", NULL);
+    set("TALLY_CUDA_DRIVER", NULL);
+    set("TALLY_CACHE_DIR", NULL);
+    if (result == NO_COMPILER) {
+        print_message("SKIPPED: no NVRTC\n");
+        skip();
+    }
+}
+
 /* FAKE_WANTED: what the sentence has to say; without it a driver that knows of no GPU. */
 static int ask_without_gpu(void) {
     int count = 7;
@@ -476,7 +531,8 @@ static void test_cache_folder(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_gpu), /* before anything is opened in this process */
+        cmocka_unit_test(test_no_gpu), /* before anything is opened in this process, */
+        IN_FOLDER(test_warm_threads),  /* as is this */
         IN_FOLDER(test_driver),
         cmocka_unit_test(test_driver_is_loaded),
         IN_FOLDER(test_simulators_kernels),
