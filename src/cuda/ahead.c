@@ -90,10 +90,7 @@ tally_status tally__images_ahead(const tally__platform *platform, const tally__u
                .lock = PTHREAD_MUTEX_INITIALIZER,
                .failed = count};
     pthread_t threads[MOST_HELPERS];
-    char version[512];
-    TALLY_TRY(platform->compiler_version(version, sizeof version));
-    const bool takes_long = version[0] != '\0'; /* or it would be kept on disk */
-    const int helpers = count_in(takes_long ? count - 1 : 0, most), started = start(threads, helpers, &b);
+    const int helpers = count_in(tally__is_kept(platform) ? count - 1 : 0, most), started = start(threads, helpers, &b);
     make_some(&b);
     for (int k = 0; k < started; k++) pthread_join(threads[k], NULL);
     atomic_fetch_sub(&at_work, 1 + helpers);

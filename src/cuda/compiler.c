@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/known.h"
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 
@@ -181,6 +182,11 @@ static tally_status compile_unit(const tally__unit *unit, int sm, tally__image *
     return tally__compile(unit, sm, image, NULL);
 }
 
+/* Known of the first process on: others need no compiler for what is kept. */
+static bool guess(char *version, size_t capacity) {
+    return tally__nvrtc_file() == NULL && tally__compiler_known(options, OPTIONS, version, capacity);
+}
+
 static tally_status version(char *version, size_t capacity) {
     const tally__nvrtc *nvrtc;
     int length;
@@ -190,7 +196,8 @@ static tally_status version(char *version, size_t capacity) {
         length += snprintf(version + length, capacity - (size_t)length, " %s", options[i]);
     TALLY_CHECK(length > 0 && (size_t)length < capacity, NO_SPACE,
                 "the compiler's version takes %d bytes, the buffer has %zu", length, capacity);
+    tally__compiler_found(options, OPTIONS, tally__nvrtc_file(), version);
     return TALLY_OK;
 }
 
-const tally__platform tally__nvidia_platform = {"cuda", tally__nvidia_driver, compile_unit, version};
+const tally__platform tally__nvidia_platform = {"cuda", tally__nvidia_driver, compile_unit, version, guess};

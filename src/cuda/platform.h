@@ -68,6 +68,9 @@ typedef struct tally__platform {
     tally_status (*compile)(const tally__unit *unit, int sm, tally__image *image);
     /* The versions that make up an image, for the cache's key ("nvrtc 13.0"); "": do not keep images on disk. */
     tally_status (*compiler_version)(char *version, size_t capacity);
+    /* The same where it is known without opening a compiler, and likely true: good enough to look for images that are
+     * kept. False: it is not. NULL: it never is. */
+    bool (*compiler_guess)(char *version, size_t capacity);
 } tally__platform;
 
 extern const tally__platform tally__nvidia_platform, tally__simt_platform;

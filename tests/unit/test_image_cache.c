@@ -33,7 +33,8 @@ static struct {
     int meets; /* compilations that wait for one another, or 0 */
     atomic_int at_once, most_at_once;
     bool fails;
-    const char *version;
+    const char *version, *guess;
+    bool has_no_compiler;
 } fake;
 
 /* Waits until `meets` are here, or for so long that they will not come. */
@@ -60,10 +61,16 @@ static tally_status fake_compile(const tally__unit *unit, int sm, tally__image *
     return TALLY_OK;
 }
 static tally_status fake_version(char *version, size_t capacity) {
+    if (fake.has_no_compiler) return tally__fail(TALLY_UNSUPPORTED, "the compiler was asked for");
     snprintf(version, capacity, "%s", fake.version);
     return TALLY_OK;
 }
-static const tally__platform fake_platform = {"fake", NULL, fake_compile, fake_version};
+static bool fake_guess(char *version, size_t capacity) {
+    if (fake.guess == NULL) return false;
+    snprintf(version, capacity, "%s", fake.guess);
+    return true;
+}
+static const tally__platform fake_platform = {"fake", NULL, fake_compile, fake_version, fake_guess};
 
 static bool right_image(const tally__unit *unit, int sm, const tally__image *image) {
     size_t length = strlen(unit->preface);
@@ -84,6 +91,8 @@ static int begin_test(void **state) {
     atomic_store(&fake.most_at_once, 0);
     fake.fails = false;
     fake.version = "fake 1.0";
+    fake.guess = NULL;
+    fake.has_no_compiler = false;
     if (make_folder(state) != 0) return 1;
     set("TALLY_CACHE_DIR", folder);
     return 0;
@@ -313,6 +322,28 @@ static void test_disk(void **state) {
            "without a version nothing is kept");
 }
 
+/* Who guesses the compiler's version needs it for nothing that is kept, and keeps nothing under a wrong name. */
+static void test_guess(void **state) {
+    const tally__image *image;
+    (void)state;
+    wanted_unit = plain_unit("guess");
+    fake.guess = fake.version;
+    EXPECT(compilations() == 1 && count_names(folder, NULL) == 1, "a guess in place of an image");
+    fake.has_no_compiler = true;
+    EXPECT(compilations() == 0, "what is kept needs no compiler");
+    wanted_sm = 80;
+    EXPECT_STATUS(tally__image_of(&fake_platform, &wanted_unit, wanted_sm, &image), TALLY_UNSUPPORTED);
+    wanted_sm = 90;
+    fake.has_no_compiler = false;
+    fake.version = "fake 1.1"; /* the guess is wrong: of use where an image is kept under it, */
+    EXPECT(compilations() == 0 && count_names(folder, NULL) == 1, "an older compiler's image is as good");
+    wanted_unit = plain_unit("guess again");
+    EXPECT(compilations() == 1 && compilations() == 0, "made under a wrong name");
+    EXPECT(count_names(folder, NULL) == 2, "made twice");
+    fake.guess = NULL;
+    EXPECT(compilations() == 0, "not under the name of its compiler");
+}
+
 static const tally__key some_key = {"0123456789abcdef"};
 
 static bool readable(const tally__key *key) {
@@ -505,6 +536,7 @@ int main(int argc, char **argv) {
         ALONE(test_memory),    ALONE(test_failure),  ALONE(test_disk),    ALONE(test_damage),
         ALONE(test_mending),   ALONE(test_folders),  ALONE(test_homes),   ALONE(test_full_disk),
         ALONE(test_processes), ALONE(test_too_many), ALONE(test_no_threads),
+        ALONE(test_guess),
         /* The last: children of a process that had threads are no friends of sanitizers. */
         ALONE(test_threads),   ALONE(test_side_by_side), ALONE(test_few_threads),
         ALONE(test_shared_processors), ALONE(test_one_fails),
