@@ -156,6 +156,14 @@ static tally_status take(const job *j, tally__image *image) {
     return nvrtc_failed(j, error, "taking the image");
 }
 
+/* What is said of the compilation as a whole; NULL where there is nothing. */
+static char *log_with(const char *said, int attempts) {
+    const size_t size = said != NULL ? strlen(said) + 32 : 0;
+    char *log = said != NULL ? malloc(size) : NULL;
+    if (log != NULL) snprintf(log, size, "%s\n%d attempts\n", said, attempts);
+    return log;
+}
+
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log) {
     job j = {.unit = unit};
     tally_status status;
@@ -168,10 +176,7 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
         if (status == TALLY_OK) status = compile(&j, sm);
         again = status == TALLY_OK && j.fewer < MOST_FEWER && has_spilled(j.log);
         if (!again && status == TALLY_OK) status = take(&j, image);
-        if (!again && status == TALLY_OK && log != NULL) {
-            *log = j.log;
-            j.log = NULL;
-        }
+        if (!again && status == TALLY_OK && log != NULL) *log = log_with(j.log, j.fewer + 1);
         forget(&j);
         j.fewer++;
     } while (again);
