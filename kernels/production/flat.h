@@ -426,7 +426,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_f
 typedef struct TALLY_N(all_flat) {
     TALLY_N(flat) of[TALLY_FLAT_WARPS];
 } TALLY_N(all_flat);
-TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 4) {
+TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 3 - TALLY_IS_SPREAD_OF_SUMS) {
     TALLY_SHARED(TALLY_N(all_flat), shared);
     tally_let_next_start();
     tally_await_before();

@@ -32,6 +32,10 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
                               const tally_segments *cut, const tally__sink *sink);
 void tally__call_close(tally__call *call);
 
+/* Compiles the kernels of these forms that the call will ask for, and the one that converts its results, side by side,
+ * where they are not ready. */
+tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count);
+
 /* When a kernel starts: behind what is in the stream; or as soon as the kernel before it, of the same call, has told that it may and there is room, for
  * which it waits itself (tally_let_next_start and tally_await_before of kernels/lib/device.h). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;

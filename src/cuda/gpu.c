@@ -172,6 +172,33 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     return TALLY_OK;
 }
 
+/* What is missing, in *places; of one alone there is nothing to prepare. */
+static int list_missing(const tally__gpu *gpu, const tally__want *wants, int count, int *places) {
+    const device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
+    int missing = 0;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count; k++)
+        if (find_kernel(device, wants[k].spec, wants[k].form) == NULL) places[missing++] = k;
+    pthread_mutex_unlock(&lock);
+    return missing;
+}
+
+tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads) {
+    int places[TALLY_MOST_WANTS];
+    const int missing = list_missing(gpu, wants, count, places);
+    tally_status status = TALLY_OK;
+    tally__unit *units;
+    if (missing < 2) return TALLY_OK;
+    units = malloc((size_t)missing * sizeof *units);
+    TALLY_CHECK(units != NULL, NO_MEMORY, "no memory for the descriptions of %d kernels", missing);
+    if (threads <= 0) threads = tally_cpu_threads();
+    for (int k = 0; k < missing && status == TALLY_OK; k++)
+        status = tally__unit_of(wants[places[k]].spec, wants[places[k]].form, &units[k]);
+    if (status == TALLY_OK) status = tally__images_ahead(gpu->platform, units, missing, gpu->sm, threads);
+    free(units);
+    return status;
+}
+
 /* ---- scratch ---- */
 
 enum { HEAD_BYTES = 4096, FIXED_BYTES = HEAD_BYTES + TALLY_ARRIVALS * 4 + TALLY_SUMS_BYTES };

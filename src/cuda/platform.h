@@ -23,7 +23,7 @@
     X(WHOLE, "exact", NULL, NULL, "production/reduce_exact.h")        \
     X(SMALL, "exact_small", NULL, NULL, "production/small_exact.h")   \
     X(SHORT, "exact_short", NULL, NULL, "production/short_exact.h")   \
-    X(ROWS, "exact_rows", NULL, NULL, "production/rows_exact.h")      \
+    X(ROWS, NULL, NULL, NULL, NULL)                                   \
     X(COLUMNS, "exact_columns", NULL, NULL, "production/columns_exact.h") \
     X(SEGMENTS, "quick", "quick_spans", NULL, "production/segments.h") \
     X(PREFIX, "prefix", NULL, NULL, "production/prefix.h")            \
@@ -72,6 +72,9 @@ typedef struct tally__platform {
     tally_status (*compile)(const tally__unit *unit, int sm, tally__image *image);
     /* The versions that make up an image, for the cache's key ("nvrtc 13.0"); "": do not keep images on disk. */
     tally_status (*compiler_version)(char *version, size_t capacity);
+    /* The same where it is known without opening a compiler, and likely true: good enough to look for images that are
+     * kept. False: it is not. NULL: it never is. */
+    bool (*compiler_guess)(char *version, size_t capacity);
 } tally__platform;
 
 extern const tally__platform tally__nvidia_platform, tally__simt_platform;

@@ -57,15 +57,9 @@ static tally_status plan_short(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* Tiles of rows that have several: exact ones take leaves in turn, all of one row are added up at once. */
+/* Tiles of rows that have several. */
 static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
-    if (call->spec->exact) {
-        p->work.tiles = least(over(4 * units, p->work.outer), over(leaves, TALLY_TILE_WARPS));
-        p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles : 0;
-        p->work.row_groups = p->work.tiles > 1;
-        return;
-    }
     /* Long runs save arrivals, short ones share the work evenly. */
     while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units && leaves >> p->work.run > TALLY_TILE_WARPS) p->work.run++;
     do {
@@ -76,8 +70,7 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
 
 static tally_status plan_long(const tally__call *call, plan *p) {
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
-    if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one, or of an exact operator several, one after another */
-        while (call->spec->exact && leaves <= 4 && p->work.run < 5 && p->work.outer >> p->work.run > 64 * units) p->work.run++;
+    if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one */
         p->outer = p->work.outer;
         p->blocks = over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
@@ -161,6 +154,7 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
 static tally_status launch(const tally__call *call, plan *p) {
     const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
     tally__loaded loaded;
+    TALLY_TRY(tally__call_prepare(call, &p->form, 1));
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
         tally_work work = p->work;
@@ -180,7 +174,8 @@ static bool is_packed(const tally__call *call) {
     return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
 }
 
-/* Rows of at most a leaf are segments, and so are all of which some begin where 16 bytes cannot be read at once; of exact sums all, measured. */
+/* Rows of at most a leaf are segments, and so are all of which some begin where 16 bytes cannot be read at once, and those of exact
+ * operators. */
 static bool are_segments(const tally__call *call, const tally_segments *cut) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     if (call->spec->user != NULL) return true;

@@ -30,10 +30,10 @@ typedef struct job {
 #ifndef TALLY_FIRST_STAGE
 #define TALLY_FIRST_STAGE STAGE_QUICK
 #endif
+bool tally__is_sum_alone(const tally__spec *spec) { return !spec->kernel->adds_products && !spec->kernel->keeps_keys; }
 typedef enum stage { STAGE_QUICK, STAGE_PREFIX, STAGE_FLAT } stage;
 static stage first_stage(const tally__spec *spec) {
-    const tally__kernel *kernel = spec->kernel;
-    const stage first = kernel->adds_products || kernel->keeps_keys || spec->final.mean ? STAGE_PREFIX : STAGE_QUICK;
+    const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_QUICK : STAGE_PREFIX;
     return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
 }
 static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && first_stage(j->call->spec) != STAGE_QUICK; }
@@ -145,10 +145,10 @@ static parts lay_out(const job *j) {
     return all;
 }
 
-/* Whether more levels help, few of which hold all f16, and have room. */
+/* Whether more levels help, and have room. */
 static bool has_more_levels(const tally__call *c) {
     enum { STATIC_BYTES = 20 << 10 }; /* that production/prefix.h has beside, at most */
-    return c->spec->type != TALLY_F16 && tally__prefix_room(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
+    return tally__has_form(c->spec, TALLY_FORM_WIDE) && tally__prefix_room(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
 }
 
 /* The same work by tiles of another shape. */
@@ -275,6 +275,19 @@ static tally_status reduce(const job *j) {
     return reduce_exactly(j);
 }
 
+/* All kernels of the call, the slowest to compile first. */
+static tally_status prepare_kernels(const job *j) {
+    tally__form forms[5];
+    int count = 0;
+    const bool is_exact = j->call->spec->exact;
+    if (is_exact) forms[count++] = TALLY_FORM_FLAT;
+    if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (j->again.cut.left != NULL) forms[count++] = TALLY_FORM_WIDE;
+    if (j->again.cut.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
+    if (is_exact || !plan_has_edges(j)) forms[count++] = TALLY_FORM_CUT;
+    return tally__call_prepare(j->call, forms, count);
+}
+
 static tally_status refuse(const job *j) {
     static const char *const whys[] = {[TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
                                        [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
@@ -292,6 +305,7 @@ static tally_status run(job *j, tally__report *report) {
     at = lay_out(j);
     TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &c->scratch));
     place(j, &at, c->scratch.nodes);
+    TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
     TALLY_TRY(tally__call_deliver(c, j->room, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));

@@ -17,7 +17,6 @@
     TALLY_EXACT_KERNELS_OF_FORM(X, exact)     \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_small) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
-    TALLY_EXACT_KERNELS_OF_FORM(X, exact_rows) \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns) \
     TALLY_EXACT_KERNELS_OF_FORM(X, prefix) \
     TALLY_EXACT_KERNELS_OF_FORM(X, wide)
