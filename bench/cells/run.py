@@ -222,4 +222,4 @@ def main(options, make_machine, began):
     }
     log.end(about)
     report.write(records, about, stem)
-    return 1 if "the machine failed" in left else 0
+    return 1 if "the machine failed" in left or not records else 0

@@ -6,7 +6,6 @@ are put on the stream, so that the host's time is not in them; arrays are passed
     bench/gpu/matrix --list             what there is to measure
 """
 
-import concurrent.futures
 import ctypes
 import pathlib
 import re
@@ -19,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import torch  # noqa: E402
 import torch_calls  # noqa: E402
 import torch_shapes  # noqa: E402
+import warm  # noqa: E402
 
 from cells import axes, calls, keep, lengths, run, values  # noqa: E402
 
@@ -26,9 +26,8 @@ SPAN = 4  # windows of an array together exceed the L2 as many times
 BATCH = 0.25e-3  # seconds of calls between two events
 MOST_CALLS = 20
 ROOM = 6 << 30  # bytes of results
-KEPT = 40 << 30  # bytes of values and indexes
+KEPT = 80 << 30  # bytes of values and indexes
 PLAIN = 1 << 30  # bytes that plain reads go over
-lib = axes.tally.lib
 
 
 class Timer:
@@ -145,31 +144,11 @@ class Gpu:
     # ---- kernels and peers
 
     def ready(self, kernels, until):
-        """Compiles them, as many at once as there are cores, until then."""
-        for name, more in (("tally_warm", []), ("tally_warm_segments", [ctypes.c_int])):
-            getattr(lib, name).argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, *more]
-        late = {}
-
-        def warm(kernel):
-            reason = "not compiled in time" if until and time.monotonic() > until else self.warm(*kernel)
-            if reason:
-                late[kernel] = reason
-
         began = time.monotonic()
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            for done, _ in enumerate(pool.map(warm, kernels), 1):
-                if done % 50 == 0 or done == len(kernels):
-                    print(f"[{time.monotonic() - began:5.0f} s] {done} of {len(kernels)} kernels", file=sys.stderr, flush=True)
-        self.about["kernels"] = f"{len(kernels) - len(late)} of {len(kernels)} compiled or loaded in {time.monotonic() - began:.0f} s"
+        late = warm.all_of(self.contexts, kernels, until)
+        spent = time.monotonic() - began
+        self.about["kernels"] = f"{len(kernels) - len(late)} of {len(kernels)} sets compiled or loaded in {spent:.0f} s"
         return late
-
-    def warm(self, op, type, accuracy, form):
-        """What went wrong, or None."""
-        handle = self.contexts[accuracy].handle
-        words = handle, axes.tally.OPERATORS[op].number, axes.tally.TYPES[type].number
-        segments = form != "whole"
-        status = lib.tally_warm_segments(*words, axes.tally.CUTS[form]) if segments else lib.tally_warm(*words)
-        return f"not compiled: {lib.tally_message().decode()}" if status else None
 
     def peer(self, cell, shape):
         form, dtype = axes.CUT[cell.cut].form, torch_calls.TYPES[cell.type]

@@ -7,6 +7,7 @@ import time
 
 import torch
 import torch_calls
+import warm
 
 from cells import axes, calls, report, values
 
@@ -39,6 +40,7 @@ SHAPES = {  # (outer, length, inner): the middle is reduced
 ROUNDS = 5
 BATCH = 1e-3  # seconds between two events
 CALLS = (2, 100)  # at least, at most
+NODES = 20  # calls in a graph at most: each has scratch memory of its own
 FIELDS = ("op", "type", "shape", "contender", "stream", "graph")
 
 
@@ -57,6 +59,14 @@ class Bench:
             self.values[type] = block.repeat(-(-size // block.numel()))[:size].view(torch_calls.TYPES[type])
         self.out = torch.empty(MI * 8 * 20, dtype=torch.uint8, device="cuda")
         torch.cuda.synchronize()
+
+    def ready(self, ops):
+        """Compiles what is measured."""
+        each = [(op, type) for op in ops for type in self.values if axes.tally.OPERATORS[op].takes(type)]
+        kernels = [(op, type, accuracy, form) for op, type in each for accuracy in axes.accuracies_of(op, type)
+                   for form in ("rows", "whole")]
+        for kernel, reason in warm.all_of(self.contexts, kernels).items():
+            print(" ".join(kernel), reason, file=sys.stderr)
 
     def works(self, op, type, name):
         """{contender: call}."""
@@ -99,24 +109,26 @@ class Bench:
                 work()
                 once = self.batch(work, 3) / 3
                 number[who] = max(CALLS[0], min(CALLS[1], int(BATCH / once)))
-            stream = self.rounds(works, number, number)
-        graphs = {}
+            stream = self.rounds(works, number, dict.fromkeys(works, 1))
+        graphs, nodes = {}, {who: min(NODES, number[who]) for who in works}
         for who, work in works.items():
             try:
-                graphs[who] = self.captured(work, number[who])
+                graphs[who] = self.captured(work, nodes[who])
             except RuntimeError as reason:
                 print(f"{op} {type} {name} {who}, graph: {str(reason)[:200]}", file=sys.stderr)
         with torch.cuda.stream(self.stream):
-            graph = self.rounds(graphs, dict.fromkeys(graphs, 1), number)
+            replays = {who: -(-number[who] // nodes[who]) for who in graphs}
+            graph = self.rounds(graphs, replays, nodes)
         return {who: (stream[who], graph.get(who)) for who in works}
 
     def rounds(self, works, number, per):
+        """{contender: median seconds of one of the `per` calls in each of `number` works}."""
         times = {who: [] for who in works}
         for work in works.values():
             work()
         for _ in range(ROUNDS):
             for who, work in works.items():
-                times[who].append(self.batch(work, number[who]) / per[who])
+                times[who].append(self.batch(work, number[who]) / number[who] / per[who])
         return {who: statistics.median(some) for who, some in times.items()}
 
 
@@ -157,9 +169,11 @@ def main(options):
     began = time.monotonic()
     types = options.type or ["f32"]
     bench, results, left = Bench(types), {}, []
+    ops = [op for op in OPERATORS if not options.op or op in options.op]
+    bench.ready(ops)
     for type in types:
         for name in SHAPES:
-            for op in [op for op in OPERATORS if (not options.op or op in options.op) and torch_calls.takes(op, type)]:
+            for op in [op for op in ops if torch_calls.takes(op, type)]:
                 if options.seconds and time.monotonic() - began > options.seconds:
                     left.append(f"{op} {type} {name}: no time")
                     continue
