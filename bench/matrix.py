@@ -1,6 +1,8 @@
-"""The matrix on the CPU, beside NumPy; see bench/cells. Arrays are passed over in turns that exceed the largest cache four times.
+"""The matrix on the CPU, beside NumPy; see bench/cells. Arrays are passed over in turns that exceed the largest cache
+four times.
 
-    bench/matrix [--threads N] [--seconds 540] [--log2 26] [--op sum,var] [--type f32] [--cut "whole;rows of 64"] [--data normal]
+    bench/matrix [--threads N] [--seconds 540] [--log2 24]
+                 [--op sum,var] [--type f32] [--cut "whole;rows of 64"] [--data normal]
     bench/matrix --list                 what there is to measure
 """
 
@@ -13,6 +15,7 @@ import time
 
 import numpy as np
 
+import cases
 import harness
 import peers_numpy
 import run as benchmark
@@ -90,27 +93,28 @@ class Cpu:
         return (time.perf_counter() - began) / number
 
     def seconds(self, works):
-        """(median, repeats)."""
-        for _ in range(2):  # the first warms
-            once = self.batch(works, 1)
-            if once > run.LONG:
-                return once, 1
+        """(median, repeats); the first call warms, and is taken for it where it is long."""
+        once = self.batch(works, 1)
+        if once > run.LONG:
+            return once, 1
         number = max(1, round(BATCH / once))
         return statistics.median(self.batch(works, number) for _ in range(run.LEAST)), run.LEAST
 
     def plain(self, size):
         """Bytes in a second of the fastest shape of plain_read.c over as many bytes."""
         size = min(size, PLAIN)
-        jobs = [harness.Job(left=self.big.address + at, left_bytes=size, cut=harness.WHOLE, threads=self.threads)
-                for at in range(0, PLAIN - size + 1, size)]
-        of = lambda shape: [harness.from_c(self.harness.plain, job.but(streams=shape[0], ahead=shape[1])) for job in jobs]
+        jobs = [
+            harness.Job(left=self.big.address + at, left_bytes=size, cut=harness.WHOLE, threads=self.threads)
+            for at in range(0, PLAIN - size + 1, size)
+        ]
+        of = lambda shape: [
+            harness.from_c(self.harness.plain, job.but(streams=shape[0], ahead=shape[1])) for job in jobs
+        ]
         works = lambda shape: [lambda one=one: one.run(1) for one in of(shape)]
         self.shapes = self.shapes or self.best_shapes(works)
         return size / min(self.seconds(works(shape))[0] for shape in self.shapes for _ in range(2))
 
     def best_shapes(self, works):
-        import cases
-
         return sorted(cases.SHAPES, key=lambda shape: self.seconds(works(shape))[0])[:2]
 
     # ---- kernels and peers
@@ -138,9 +142,11 @@ class Cpu:
 
 
 def add_options(parser):
-    parser.add_argument("--build", default=str(pathlib.Path(axes.tally.LIBRARY).parent), help="where libtallybench.so is")
+    parser.add_argument(
+        "--build", default=str(pathlib.Path(axes.tally.LIBRARY).parent), help="where libtallybench.so is"
+    )
     parser.add_argument("--threads", type=int, default=0, help="default: all")
 
 
 if __name__ == "__main__":
-    sys.exit(run.main(run.options_of(__doc__, 540, 26, 3, add_options), Cpu, BEGAN))
+    sys.exit(run.main(run.options_of(__doc__, 540, 24, 3, add_options), Cpu, BEGAN))

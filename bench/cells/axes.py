@@ -1,4 +1,7 @@
-"""What the matrix is made of, each axis a table. A rank says how early a row is measured: the rank of a cell is the sum of its rows' ranks."""
+"""What the matrix is made of, each axis a table.
+
+A rank says how early a row of a table is measured: the rank of a cell is the sum of its rows' ranks.
+"""
 
 import collections
 import pathlib
@@ -9,7 +12,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "
 import tally  # noqa: E402  the tests' binding: TALLY_LIBRARY names the library
 
 Cell = collections.namedtuple("Cell", "op type accuracy cut data")
-Cut = collections.namedtuple("Cut", "name rank form shape")  # shape: of rows (outer, length, inner), -1 the rest; else see lengths.py
+Cut = collections.namedtuple(
+    "Cut", "name rank form shape"
+)  # shape: of rows (outer, length, inner), -1 the rest; else see lengths.py
 
 OPERATORS = {
     **dict.fromkeys(("sum", "mean", "var", "max"), 0),
@@ -58,7 +63,8 @@ CUTS = [
         ("80% empty", 1, "mostly empty", (1, 63)),
     ]),
     *cuts("offsets", "each ", [(str(n), rank, "each", n) for n, rank in (
-        (1, 1), (2, 3), (3, 0), (6, 3), (8, 1), (12, 3), (24, 2), (48, 3), (100, 1), (128, 2), (300, 0), (1000, 2), (4096, 1), (5000, 3))]),
+        (1, 1), (2, 3), (3, 0), (6, 3), (8, 1), (12, 3), (24, 2), (48, 3), (100, 1), (128, 2), (300, 0), (1000, 2),
+        (4096, 1), (5000, 3))]),
     *cuts("lengths", "lengths, ", [("geometric 20", 3, "geometric", 20)]),
     *cuts("owners", "ids, ", [
         ("one", 3, "few", (1,)),
@@ -127,8 +133,9 @@ def chosen(cells, only):
 
 
 def in_order(cells, together=500, steep=3):
-    """A random order in which a rank more makes a cell come early `steep` times less often: what time allows is a sample of every axis, and of the
-    low ranks nearly all. Cells of one type and data are together in each few hundred, as a machine makes their input once."""
+    """A random order in which a rank more makes a cell come early `steep` times less often: what time allows is a
+    sample of every axis, and of the low ranks nearly all. Cells of one type and data are together in each few
+    hundred, as a machine makes their input once."""
     draw = random.Random(7)
     order = sorted(cells, key=lambda cell: draw.expovariate(1) * steep ** rank(cell))
     parts = (order[k : k + together] for k in range(0, len(order), together))

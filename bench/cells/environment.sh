@@ -4,5 +4,8 @@ if [ -z "${TALLY_LIBRARY-}" ]; then
         [ -f "$library" ] && TALLY_LIBRARY=$library && break
     done
 fi
-[ -n "${TALLY_LIBRARY-}" ] || { echo "$0: no libtally.so under $root/build; build it, or name it in TALLY_LIBRARY" >&2 && exit 2; }
+if [ -z "${TALLY_LIBRARY-}" ]; then
+    echo "$0: no libtally.so under $root/build; build it, or name it in TALLY_LIBRARY" >&2
+    exit 2
+fi
 export TALLY_LIBRARY PYTHONUNBUFFERED=1

@@ -8,8 +8,9 @@ from cells import axes, svg
 Map = collections.namedtuple("Map", "title rows columns shares")  # shares: {(row, column): share}
 
 ABOUT_SHARES = (
-    "A share is (bytes of values + index + results) / time / plain read of as many bytes as the values have, measured in the same run. "
-    "Ordinary data: normal, uniform, cents, zeros, one infinity, NaN in 1000, and +1 and -1; hard data: values times 2^-60..60, any finite bits, subnormals."
+    "A share is (bytes of values + index + results) / time / plain read of as many bytes as the values have, measured "
+    "in the same run. Ordinary data: normal, uniform, cents, zeros, one infinity, NaN in 1000, and +1 and -1; hard "
+    "data: values times 2^-60..60 (f16: 2^-10..10), any finite bits, subnormals."
 )
 
 
@@ -39,7 +40,12 @@ def make_map(title, records, row, column, rows, columns):
 
 def row_names():
     """Of each operator, type and accuracy, in the order of the tables."""
-    cells = (axes.Cell(op, type, accuracy, None, None) for op in axes.tally.OPERATORS for type in axes.TYPES for accuracy in axes.ACCURACIES)
+    cells = (
+        axes.Cell(op, type, accuracy, None, None)
+        for op in axes.tally.OPERATORS
+        for type in axes.TYPES
+        for accuracy in axes.ACCURACIES
+    )
     return [name_of(cell._asdict()) for cell in cells]
 
 
@@ -50,7 +56,9 @@ def maps(records):
         some = [record for record in records if axes.is_hard(record) == hard]
         if some:
             yield make_map(f"Worst share of {title}, by segmentation", some, name_of, cut, rows, cuts)
-    yield make_map("Worst share of all segmentations, by data", records, name_of, lambda record: record["data"], rows, data)
+    yield make_map(
+        "Worst share of all segmentations, by data", records, name_of, lambda record: record["data"], rows, data
+    )
 
 
 # ---- text ----
@@ -71,7 +79,9 @@ def text_of(one):
     for k in range(height):
         lines.append((" " * width + "".join(f"{name.rjust(height)[k]:>4}" for name in one.columns)).rstrip())
     for row in one.rows:
-        lines.append(row.ljust(width) + "".join(f"{percent(one.shares.get((row, column))):>4}" for column in one.columns))
+        lines.append(
+            row.ljust(width) + "".join(f"{percent(one.shares.get((row, column))):>4}" for column in one.columns)
+        )
     return "\n".join(lines)
 
 
@@ -86,7 +96,9 @@ def cliffs(records, part=1 / 3):
     for record in records:
         key = axes.Cell(*(record[axis] for axis in axes.Cell._fields))
         k = axes.CUTS.index(axes.CUT[key.cut])
-        near = [axes.CUTS[j] for j in (k - 1, k + 1) if 0 <= j < len(axes.CUTS) and axes.CUTS[j].form == axes.CUTS[k].form]
+        near = [
+            axes.CUTS[j] for j in (k - 1, k + 1) if 0 <= j < len(axes.CUTS) and axes.CUTS[j].form == axes.CUTS[k].form
+        ]
         around = [shares[key._replace(cut=cut.name)] for cut in near if key._replace(cut=cut.name) in shares]
         if around and record["share"] < part * min(around):
             found.append((record["share"] / min(around), record))
@@ -151,7 +163,15 @@ def peers_table(records):
         if name in groups:
             some = sorted(groups[name], key=lambda record: record["ratio"])
             behind = sum(record["ratio"] < 1 for record in some)
-            rows.append([name, len(some), behind, f"{some[len(some) // 2]['ratio']:.2f}", f"{some[0]['ratio']:.2f} {some[0]['cut']} ({some[0]['peer']})"])
+            rows.append(
+                [
+                    name,
+                    len(some),
+                    behind,
+                    f"{some[len(some) // 2]['ratio']:.2f}",
+                    f"{some[0]['ratio']:.2f} {some[0]['cut']} ({some[0]['peer']})",
+                ]
+            )
     return table(["", "shapes", "behind", "median", "worst"], rows) if rows else ""
 
 
@@ -159,7 +179,9 @@ def left_out(records, left):
     """Sentences: what was not measured, and why."""
     measured = [axes.Cell(*(record[axis] for axis in axes.Cell._fields)) for record in records]
     unmeasured = [cell for cells in left.values() for cell in cells]
-    sentences = [f"{len(cells)} cells: {reason}" for reason, cells in sorted(left.items(), key=lambda pair: -len(pair[1]))]
+    sentences = [
+        f"{len(cells)} cells: {reason}" for reason, cells in sorted(left.items(), key=lambda pair: -len(pair[1]))
+    ]
     counts = [collections.Counter(map(axes.rank, cells)) for cells in (measured, unmeasured)]
     parts = [f"rank {rank}: {counts[0][rank]} of {counts[0][rank] + counts[1][rank]}" for rank in sorted(counts[1])]
     if parts:
@@ -174,15 +196,24 @@ def left_out(records, left):
 def markdown(records, about, chart):
     skipped = ("left_out", "cells", "plain_gb_per_s", "seconds", "name")
     facts = [f"- {key}: {value}" for key, value in about.items() if key not in skipped]
-    plain = "; ".join(f"{size} {', '.join(map(str, speeds))}" for size, speeds in about.get("plain_gb_per_s", {}).items())
+    plain = "; ".join(
+        f"{size} {', '.join(map(str, speeds))}" for size, speeds in about.get("plain_gb_per_s", {}).items()
+    )
     steep = cliffs(records)
     parts = [
         f"# The matrix, {about.get('name', '')}",
-        "\n".join([*facts, f"- plain read in GB/s, at the beginning and the end: {plain}", f"- {len(records)} of {about.get('cells', '?')} cells. {ABOUT_SHARES}"]),
+        "\n".join(
+            [
+                *facts,
+                f"- plain read in GB/s, least, median and most: {plain}",
+                f"- {len(records)} of {about.get('cells', '?')} cells. {ABOUT_SHARES}",
+            ]
+        ),
         f"![heat map]({chart})",
-        "## Worst share of each operator and type\n\nExact / fast where there are two. Ordinary data, all segmentations.",
+        "## Worst share of each operator and type",
+        "Exact / fast where there are two. Ordinary data, all segmentations.",
         by_operator([record for record in records if not axes.is_hard(record)]),
-        "The same, hard data.",
+        "The same, hard data (operators and types that have some).",
         by_operator([record for record in records if axes.is_hard(record)]),
         "## Worst share of each segmentation",
         by_cut(records),

@@ -1,8 +1,14 @@
 """Measures cells on a machine within a limit of time, and keeps the records as lines of tabs.
 
-A machine has: name, about (a dict), count (values), contexts, plain(bytes) in bytes a second, windows(type, data, second) -> addresses of as many
-values, index(form, shape, count) -> (index, segments), address(index), room(bytes) -> address, seconds(works) -> (median, repeats),
-peer(cell, shape) -> (name, works) or None, ready(kernels, until) -> {kernel that is not ready: why}.
+A machine has:
+    name, about (a dict), count (of values), contexts
+    ready(kernels, until)         {kernel that is not ready then: why}
+    windows(type, data, second)   addresses of as many values each; second: of the operator's second input
+    index(form, shape, count)     (index, segments)
+    address(index), room(bytes)   addresses, of room for results
+    plain(bytes)                  bytes in a second
+    seconds(works)                (median seconds of a call, repeats)
+    peer(cell, shape)             (name, works), or None
 """
 
 import argparse
@@ -21,22 +27,44 @@ NUMBERS = {"rank": int, "values": int, "segments": int, "bytes": int, "repeats":
 NUMBERS.update(dict.fromkeys(("seconds", "share", "peer_seconds", "ratio"), float))
 LONG = 0.1  # a call that takes as many seconds is not repeated
 LEAST = 5  # repeats of others
+FRESH = 20  # seconds that a plain read is good for
 FAILURES = 25  # in a row end a run: a GPU that has failed once refuses all that follows
 
 
 def options_of(description, seconds, log2, peers, add=lambda parser: None):
     words = lambda text: text.split(",")
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=seconds, help=f"for all of it (default {seconds}); 0: no limit")
+    parser.add_argument(
+        "--seconds", type=float, default=seconds, help=f"for all of it (default {seconds}); 0: no limit"
+    )
     parser.add_argument("--log2", type=int, default=log2, help=f"2^LOG2 values (default {log2})")
-    parser.add_argument("--peers", type=int, default=peers, metavar="RANK", help=f"to this rank (default {peers}); -1: none")
+    parser.add_argument(
+        "--peers", type=int, default=peers, metavar="RANK", help=f"to this rank (default {peers}); -1: none"
+    )
     parser.add_argument("--rank", type=int, default=99, help="leave out the cells of higher ranks")
-    for axis, table in (("op", axes.OPERATORS), ("type", axes.TYPES), ("accuracy", axes.ACCURACIES), ("cut", axes.CUT), ("data", axes.DATA)):
-        parser.add_argument(f"--{axis}", type=words if axis != "cut" else lambda text: text.split(";"), default=[],
-                            help=f"some of {', '.join(table)}" if axis != "cut" else "some of those that --list prints, by ';'")
+    for axis, table in (
+        ("op", axes.OPERATORS),
+        ("type", axes.TYPES),
+        ("accuracy", axes.ACCURACIES),
+        ("cut", axes.CUT),
+        ("data", axes.DATA),
+    ):
+        parser.add_argument(
+            f"--{axis}",
+            type=words if axis != "cut" else lambda text: text.split(";"),
+            default=[],
+            help=f"some of {', '.join(table)}" if axis != "cut" else "some of those that --list prints, by ';'",
+        )
     parser.add_argument("--list", action="store_true", help="print the segmentations and how many cells each rank has")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(os.environ.get("OUT", "build/matrix")), help="folder of the results")
-    parser.add_argument("--report", type=pathlib.Path, metavar="TSV", help="measure nothing; make the tables of these records again")
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        default=pathlib.Path(os.environ.get("OUT", "build/matrix")),
+        help="folder of the results",
+    )
+    parser.add_argument(
+        "--report", type=pathlib.Path, metavar="TSV", help="measure nothing; make the tables of these records again"
+    )
     add(parser)
     options = parser.parse_args()
     for axis, table in (("op", axes.OPERATORS), ("type", axes.TYPES), ("cut", axes.CUT), ("data", axes.DATA)):
@@ -61,22 +89,26 @@ def list_cells(cells):
 
 
 class Plain:
-    """The plain read of as many bytes as a cell's values have, measured when first asked for and once more at the end."""
+    """The plain read of as many bytes as a cell's values have, measured again every so often: a shared machine changes
+    its pace."""
 
     def __init__(self, machine):
-        self.machine, self.speeds = machine, {}
+        self.machine, self.speeds, self.when = machine, collections.defaultdict(list), {}
 
     def speed(self, size):
-        if size not in self.speeds:
-            self.speeds[size] = [self.machine.plain(size)]
-        return statistics.median(self.speeds[size])
-
-    def again(self):
-        for size, speeds in self.speeds.items():
-            speeds.append(self.machine.plain(size))
+        """Bytes in a second: the median of the last three."""
+        if time.monotonic() > self.when.get(size, 0) + FRESH:
+            self.speeds[size].append(self.machine.plain(size))
+            self.when[size] = time.monotonic()
+        return statistics.median(self.speeds[size][-3:])
 
     def about(self):
-        return {f"{size >> 20} MiB": [round(speed / 1e9, 1) for speed in speeds] for size, speeds in self.speeds.items()}
+        """Least, median, most, in GB/s."""
+        of = lambda speeds: (min(speeds), statistics.median(speeds), max(speeds))
+        return {
+            f"{size >> 20} MiB": [round(speed / 1e9, 1) for speed in of(speeds)]
+            for size, speeds in sorted(self.speeds.items())
+        }
 
 
 class Bench:
@@ -154,7 +186,9 @@ def load(path):
             about = json.loads(line[1:])
         elif number:
             record = dict(zip(FIELDS, line.split("\t")))
-            records.append({k: (NUMBERS[k](v) if v else None) if k in NUMBERS else v or None for k, v in record.items()})
+            records.append(
+                {k: (NUMBERS[k](v) if v else None) if k in NUMBERS else v or None for k, v in record.items()}
+            )
     return records, about
 
 
@@ -177,7 +211,11 @@ def measure_all(bench, cells, until, log):
             in_a_row += "too small" not in str(reason) and "no room" not in str(reason)
         if time.monotonic() - said > 10:
             said = time.monotonic()
-            print(f"[{until - said if until else 0:5.0f} s left] {k + 1} of {len(cells)} cells, rank {axes.rank(cell)}", file=sys.stderr, flush=True)
+            print(
+                f"[{until - said if until else 0:5.0f} s left] {k + 1} of {len(cells)} cells, rank {axes.rank(cell)}",
+                file=sys.stderr,
+                flush=True,
+            )
     return records, left
 
 
@@ -209,7 +247,6 @@ def main(options, make_machine, began):
     records, others = measure_all(bench, ready, until and until - 0.02 * options.seconds, log)
     for reason, some in others.items():
         left[reason] += some
-    bench.plain.again()
     about = {
         **machine.about,
         "command": " ".join(sys.argv),

@@ -32,7 +32,8 @@ def draw(maps, title):
         parts.append(map_of(one, y + 8))
         y += 8 + LABEL + CELL[1] * len(one.rows) + 30
         width = max(width, LABEL + CELL[0] * len(one.columns) + 20)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{max(width, 500)}" height="{y}" font-family="sans-serif" font-size="8">'
+    size = f'width="{max(width, 760)}" height="{y}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="8">'
     ground = '<rect width="100%" height="100%" fill="white"/>'
     name = f'<text x="8" y="18" font-size="14">{html.escape(title)}</text>'
     return "\n".join([head, ground, name, legend(24), *parts, "</svg>"]) + "\n"
@@ -41,7 +42,9 @@ def draw(maps, title):
 def legend(y):
     boxes = []
     for k, (least, shade) in enumerate(COLORS):
-        boxes.append(f'<rect x="{300 + 44 * k}" y="{y}" width="12" height="8" fill="{shade}"/><text x="{315 + 44 * k}" y="{y + 8}">{least:g} on</text>')
+        x = 300 + 44 * k
+        boxes.append(f'<rect x="{x}" y="{y}" width="12" height="8" fill="{shade}"/>')
+        boxes.append(f'<text x="{x + 15}" y="{y + 8}">{least:g} on</text>')
     return "".join(boxes)
 
 
@@ -53,12 +56,14 @@ def map_of(one, top):
     for k, row in enumerate(one.rows):
         y = top + LABEL + CELL[1] * k
         shares = [one.shares.get((row, column)) for column in one.columns]
-        lines.append(f'<text x="{LABEL - 4}" y="{y + 8}" text-anchor="end">{html.escape(row)}</text>' + row_of(shares, y))
+        lines.append(
+            f'<text x="{LABEL - 4}" y="{y + 8}" text-anchor="end">{html.escape(row)}</text>' + row_of(shares, y)
+        )
     return "\n".join(lines)
 
 
 def row_of(shares, y):
-    """Cells side by side that have one colour are one rectangle; the digits of a row are one text for each of their two colours."""
+    """Cells side by side of one colour are one rectangle; the digits of a row are a text for each of their colours."""
     parts, x = [], LABEL
     for shade, some in itertools.groupby(shares, lambda share: None if share is None else color(share)):
         width = CELL[0] * len(list(some))

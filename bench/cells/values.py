@@ -1,9 +1,22 @@
-"""The values of a cell: a block of random ones, which is repeated. Values are numpy arrays as they lie in memory: bf16 and f16 as their bits."""
+"""The values of a cell: a block of random ones, which is repeated.
+
+Values are numpy arrays as they lie in memory: bf16 and f16 as their bits.
+"""
 
 import numpy as np
 
-BLOCK = 1 << 22
-RAW = {"f64": "f8", "f32": "f4", "f16": "u2", "bf16": "u2", "i64": "i8", "i32": "i4", "i16": "i2", "u8": "u1", "bool": "u1"}
+BLOCK = 1 << 20
+RAW = {
+    "f64": "f8",
+    "f32": "f4",
+    "f16": "u2",
+    "bf16": "u2",
+    "i64": "i8",
+    "i32": "i4",
+    "i16": "i2",
+    "u8": "u1",
+    "bool": "u1",
+}
 FLOATS = {"f64": (52, 11), "f32": (23, 8), "f16": (10, 5), "bf16": (7, 8)}  # bits of the fraction, of the exponent
 WIDE = {"f16": 10}  # binades to either side, where 60 are too many
 SPREAD = 30  # of normal integers; those of u8 are folded to 0 and up
@@ -57,7 +70,14 @@ def _floats(random, type, kind, count):
     if kind == "uniform":
         return from_f64(random.random(count), type)
     if kind == "cents":
-        return from_f64(random.integers(-100_000, 100_000, count) / 100 if type != "f16" else random.integers(-1000, 1000, count) / 100, type)
+        return from_f64(
+            (
+                random.integers(-100_000, 100_000, count) / 100
+                if type != "f16"
+                else random.integers(-1000, 1000, count) / 100
+            ),
+            type,
+        )
     x = random.standard_normal(count)
     if kind == "signs":
         x = np.copysign(1.0, x)

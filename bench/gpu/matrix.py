@@ -1,7 +1,9 @@
-"""The matrix on one GPU, beside PyTorch; see bench/cells. Times are of the GPU: calls back to back between two events, behind a pause in which they
-are put on the stream, so that the host's time is not in them; arrays are passed over in turns that exceed the L2 four times.
+"""The matrix on one GPU, beside PyTorch; see bench/cells. Times are of the GPU: calls back to back between two events,
+behind a pause in which they are put on the stream, so that the host's time is not in them. Arrays are passed over in
+turns that exceed the L2 four times.
 
-    bench/gpu/matrix [--seconds 540] [--log2 26] [--op sum,var] [--type f32] [--cut "whole;rows of 64"] [--data normal]
+    bench/gpu/matrix [--seconds 540] [--log2 26]
+                     [--op sum,var] [--type f32] [--cut "whole;rows of 64"] [--data normal]
     bench/gpu/matrix --torch            shapes of rows and small arrays beside PyTorch, on a stream and in a graph
     bench/gpu/matrix --list             what there is to measure
 """
@@ -77,7 +79,11 @@ class Gpu:
         self.about = {
             "name": f"{properties.name}, {self.sms} multiprocessors, {self.l2 >> 20} MiB of L2",
             "peer": f"PyTorch {torch.__version__}, CUDA {torch.version.cuda}",
-            "plain read by": "--plain-gbps" if self.given else "the fastest of torch.sum, amax" + (", plain_read.cuh" if self.library else ""),
+            "plain read by": (
+                "--plain-gbps"
+                if self.given
+                else "the fastest of torch.sum, amax" + (", plain_read.cuh" if self.library else "")
+            ),
         }
 
     # ---- memory
@@ -135,7 +141,10 @@ class Gpu:
         tries = [[lambda x=x: torch.sum(x) for x in floats], [lambda x=x: torch.amax(x) for x in floats]]
         tries.append([lambda x=x: torch.amax(x) for x in (one.view(torch.int32) for one in floats)])
         if self.library:
-            tries += [[lambda x=x, k=k: self.plain_read(k, x, size) for x in floats] for k in range(self.library.plain_read_shapes())]
+            tries += [
+                [lambda x=x, k=k: self.plain_read(k, x, size) for x in floats]
+                for k in range(self.library.plain_read_shapes())
+            ]
         return size / min(statistics.median(self.seconds(works)[0] for _ in range(3)) for works in tries)
 
     def plain_read(self, shape, x, size):
@@ -156,7 +165,9 @@ class Gpu:
         whole = self.values(cell.type, cell.data, False)
         windows = [part.view(dtype)[: shape.values] for part in whole.split(size)]
         if form in ("whole", "rows") and torch_calls.takes(cell.op, cell.type):
-            return torch_calls.CALLS[cell.op][0], [torch_calls.along(cell.op, cell.type, x, shape.rows) for x in windows]
+            return torch_calls.CALLS[cell.op][0], [
+                torch_calls.along(cell.op, cell.type, x, shape.rows) for x in windows
+            ]
         floats = axes.tally.TYPES[cell.type].kind == "float"
         if form == "offsets" and cell.op in torch_calls.SEGMENTS and floats:
             offsets = self.kept.get((cell.cut, "i64"), shape.index.long, lambda tensor: tensor.nbytes)
@@ -167,14 +178,23 @@ class Gpu:
 def open_plain(path):
     library = ctypes.CDLL(str(pathlib.Path(path).resolve()))
     library.plain_read.restype = ctypes.c_char_p
-    library.plain_read.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+    library.plain_read.argtypes = [
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_int64,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+    ]
     return library
 
 
 def add_options(parser):
     parser.add_argument("--plain-gbps", type=float, default=0, help="the plain read, in place of measuring it")
     parser.add_argument("--plain-read", help="plain_read_library.cu, compiled (nvcc -shared): one more way to read")
-    parser.add_argument("--torch", action="store_true", help="shapes of rows and small arrays beside PyTorch, and nothing else")
+    parser.add_argument(
+        "--torch", action="store_true", help="shapes of rows and small arrays beside PyTorch, and nothing else"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How PyTorch does what an operator does along one dimension: {operator: (name, call(x, dim, type), whether it takes floats only)}."""
+"""How PyTorch does what an operator does along one dimension."""
 
 import torch
 
@@ -15,7 +15,7 @@ TYPES = {
 }
 WIDE = {"f16": torch.float32, "bf16": torch.float32}  # what Tally gives
 norm = torch.linalg.vector_norm
-CALLS = {
+CALLS = {  # operator: (name, call(x, dim, type), whether it takes floats only)
     "sum": ("sum", lambda x, dim, t: torch.sum(x, dim, dtype=WIDE.get(t)), False),
     "prod": ("prod", lambda x, dim, t: torch.prod(x, dim, dtype=WIDE.get(t)), False),
     "min": ("amin", lambda x, dim, t: torch.amin(x, dim), False),
@@ -42,7 +42,7 @@ def takes(op, type):
 
 
 def along(op, type, x, rows):
-    """A function without arguments: of the flat x the whole (rows None), or the middle axis of (outer, length, inner)."""
+    """A function without arguments: of a flat x all (rows None), or the middle axis of (outer, length, inner)."""
     call = CALLS[op][1]
     if rows is None:
         return lambda: call(x, 0, type)

@@ -1,4 +1,5 @@
-"""Tally beside PyTorch at the shapes of rows, both axes, and small whole arrays: seconds of a call on a stream, launches included, and in a graph."""
+"""Tally beside PyTorch at shapes of rows, both axes, and small whole arrays: the time of a call on a stream, launches
+included, and in a graph."""
 
 import ctypes
 import statistics
@@ -63,8 +64,12 @@ class Bench:
     def ready(self, ops):
         """Compiles what is measured."""
         each = [(op, type) for op in ops for type in self.values if axes.tally.OPERATORS[op].takes(type)]
-        kernels = [(op, type, accuracy, form) for op, type in each for accuracy in axes.accuracies_of(op, type)
-                   for form in ("rows", "whole")]
+        kernels = [
+            (op, type, accuracy, form)
+            for op, type in each
+            for accuracy in axes.accuracies_of(op, type)
+            for form in ("rows", "whole")
+        ]
         for kernel, reason in warm.all_of(self.contexts, kernels).items():
             print(" ".join(kernel), reason, file=sys.stderr)
 
@@ -76,7 +81,9 @@ class Bench:
         shape = calls.Shape(x.numel(), outer * inner, None if whole else rows, None, 0, outer)
         works = {}
         for accuracy in axes.accuracies_of(op, type):
-            cell = axes.Cell(op, type, accuracy, "whole" if whole else "rows of 64", "normal")  # of the cut only the form counts
+            cell = axes.Cell(
+                op, type, accuracy, "whole" if whole else "rows of 64", "normal"
+            )  # of the cut only the form counts
             context = self.contexts[accuracy]
             if calls.result_bytes(context, cell, shape) > self.out.numel():
                 raise calls.Failure("no room for the results")
@@ -143,7 +150,10 @@ def cell_text(found, who, way):
 
 def markdown(results, way, title):
     contenders = ("torch", "exact", "fast", "only")
-    rows = [[f"{op} {type}", name, *(cell_text(found, who, way) for who in contenders)] for (op, type, name), found in results.items()]
+    rows = [
+        [f"{op} {type}", name, *(cell_text(found, who, way) for who in contenders)]
+        for (op, type, name), found in results.items()
+    ]
     return f"## {title}\n\n" + report.table(["", "shape", *contenders], rows)
 
 
@@ -151,9 +161,14 @@ def behind(results, way):
     """How many cells of each contender are slower than PyTorch."""
     lines = []
     for who in ("exact", "fast", "only"):
-        ratios = [found["torch"][way] / found[who][way] for found in results.values() if who in found and found[who][way] and found["torch"][way]]
+        ratios = [
+            found["torch"][way] / found[who][way]
+            for found in results.values()
+            if who in found and found[who][way] and found["torch"][way]
+        ]
         if ratios:
-            lines.append(f"- {who}: {sum(ratio < 1 for ratio in ratios)} of {len(ratios)} behind PyTorch, the worst {min(ratios):.2f}")
+            slower = sum(ratio < 1 for ratio in ratios)
+            lines.append(f"- {who}: {slower} of {len(ratios)} behind PyTorch, the worst {min(ratios):.2f}")
     return "\n".join(lines)
 
 
@@ -186,7 +201,9 @@ def main(options):
     keep_lines(results, options.out / "torch-shapes.tsv")
     ways = [(0, "On a stream"), (1, "In a graph")]
     parts = [f"# Rows and small arrays beside PyTorch {torch.__version__}, {torch.cuda.get_device_name()}"]
-    parts.append("µs of a call, back to back, and in brackets how many times as fast as PyTorch; small arrays stay in the L2.")
+    parts.append(
+        "µs of a call, back to back, and in brackets how many times as fast as PyTorch; small arrays stay in the L2."
+    )
     parts += [markdown(results, way, title) + "\n\n" + behind(results, way) for way, title in ways]
     if left:
         parts += ["## Left out", "\n".join("- " + line for line in left)]
