@@ -61,7 +61,7 @@ class Bench:
         self.out = torch.empty(MI * 8 * 20, dtype=torch.uint8, device="cuda")
         torch.cuda.synchronize()
 
-    def ready(self, ops):
+    def ready(self, ops, until):
         """Compiles what is measured."""
         each = [(op, type) for op in ops for type in self.values if axes.tally.OPERATORS[op].takes(type)]
         kernels = [
@@ -70,7 +70,7 @@ class Bench:
             for accuracy in axes.accuracies_of(op, type)
             for form in ("rows", "whole")
         ]
-        for kernel, reason in warm.all_of(self.contexts, kernels).items():
+        for kernel, reason in warm.all_of(self.contexts, kernels, until).items():
             print(" ".join(kernel), reason, file=sys.stderr)
 
     def works(self, op, type, name):
@@ -185,7 +185,7 @@ def main(options):
     types = options.type or ["f32"]
     bench, results, left = Bench(types), {}, []
     ops = [op for op in OPERATORS if not options.op or op in options.op]
-    bench.ready(ops)
+    bench.ready(ops, began + options.seconds / 2 if options.seconds else None)
     for type in types:
         for name in SHAPES:
             for op in [op for op in ops if torch_calls.takes(op, type)]:
