@@ -4,7 +4,7 @@ import html
 import itertools
 
 CELL = (15, 10)  # pixels
-LABEL = 150  # room for names, of rows and of columns
+LABEL = 120  # room for names, of rows and of columns
 # From a share on. Red ends where a third is reached, green begins at 0.6.
 COLORS = [
     (0.0, "#67001f"),
@@ -32,7 +32,7 @@ def draw(maps, title):
         parts.append(map_of(one, y + 8))
         y += 8 + LABEL + CELL[1] * len(one.rows) + 30
         width = max(width, LABEL + CELL[0] * len(one.columns) + 20)
-    size = f'width="{max(width, 760)}" height="{y}"'
+    size = f'width="{max(width, 830)}" height="{y}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="8">'
     ground = '<rect width="100%" height="100%" fill="white"/>'
     name = f'<text x="8" y="18" font-size="14">{html.escape(title)}</text>'
@@ -42,9 +42,9 @@ def draw(maps, title):
 def legend(y):
     boxes = []
     for k, (least, shade) in enumerate(COLORS):
-        x = 300 + 44 * k
+        x = 320 + 50 * k
         boxes.append(f'<rect x="{x}" y="{y}" width="12" height="8" fill="{shade}"/>')
-        boxes.append(f'<text x="{x + 15}" y="{y + 8}">{least:g} on</text>')
+        boxes.append(f'<text x="{x + 15}" y="{y + 8}">≥ {least:g}</text>')
     return "".join(boxes)
 
 
