@@ -3,6 +3,7 @@
  * results are wanted. */
 #include "cuda/segments.h"
 
+#include "cuda/cuda.h"
 #include "lib/cut.h"
 #include "plan.h"
 
