@@ -11,6 +11,7 @@
 
 #include "lib/device.h"
 #include "lib/lanes64.h"
+#include "lib/pieces.h"
 #include "lib/wrapping.h"
 
 #ifdef __CUDACC_RTC__
@@ -57,7 +58,7 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
 }
 TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
-    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : s * cut->row;
+    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : tally_begin_of_piece(cut, s);
 }
 TALLY_FN int64_t tally_owner(const tally_cut_work *cut, int64_t i) { return tally_entry(cut->index, cut->index_bytes, i); }
 /* The same of any cut, where it is asked for seldom. */

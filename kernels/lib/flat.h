@@ -1,5 +1,5 @@
 /* Exact sums of many segments at a flat cost: whatever the lengths of segments and the values, a warp's work is shared out by values. No include
- * guard; behind lib/planned.h, whose levels are the fewest that ordinary values need. Undone by lib/flat_end.h.
+ * guard; behind lib/ruler.h, whose levels are the fewest that ordinary values need, and lib/pair_results.h. Undone by lib/flat_end.h.
  *
  * A warp takes a chunk of consecutive values and the ends of segments in it. Each lane adds up a strip of consecutive values in levels (lib/levels.h),
  * and at each end stores what it has counted since the last one. A segmented scan over the lanes (Blelloch, "Prefix sums and their applications", 1990)
@@ -78,10 +78,27 @@ TALLY_RARE TALLY_N(extent) TALLY_N(measure_again)(const TALLY_T *x, int32_t valu
     return TALLY_N(measure_warp)(e);
 }
 
-/* Copies the chunk's values from value `from` on, and measures them. */
-TALLY_FN TALLY_N(extent) TALLY_N(load_values)(const tally_source *from, int64_t at, int32_t values, TALLY_T *to) {
+/* Values of pieces of rows (lib/pieces.h), from number `at` on. */
+TALLY_RARE void TALLY_N(load_pieces)(const tally_work *work, const tally_source *from, int64_t s, int64_t at, int32_t values, TALLY_T *to) {
+    tally_piece_place piece = tally_piece_of(&work->cut, s);
+    int64_t end = tally_further(piece.begin, piece.values);
+    for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
+        while (at + i >= end) {
+            tally_pass_pieces(&work->cut, &piece, 1);
+            end = tally_further(piece.begin, piece.values);
+        }
+        to[i] = TALLY_N(read_one)(from, piece.first + (at + i - piece.begin) * work->cut.inner);
+    }
+    tally_warp_barrier();
+}
+/* Copies the chunk's values from number `at` on, which is of segment s, and measures them. */
+TALLY_FN TALLY_N(extent) TALLY_N(load_values)(const tally_work *work, const tally_source *from, int64_t s, int64_t at, int32_t values, TALLY_T *to) {
     TALLY_N(extent) e = {0, UINT32_MAX};
     const char *const begin = from->values + at * from->stride;
+    if (work->cut.inner > 1) {
+        TALLY_N(load_pieces)(work, from, s, at, values, to);
+        return TALLY_N(measure_again)(to, values);
+    }
     if (!from->is_aligned) {
         TALLY_ROLLED
         for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) to[i] = TALLY_N(read_one)(from, at + i);
@@ -175,6 +192,25 @@ TALLY_FN TALLY_N(levels) TALLY_N(begin_strip)(const TALLY_N(ruler) *ruler, const
     }
     return a;
 }
+#ifdef TALLY_SUM_TERM
+TALLY_FN void TALLY_N(put_values)(double *at, const TALLY_T *x, const int32_t count, const int32_t apart, const int32_t most) {
+    TALLY_UNROLL
+    for (int32_t i = 0; i < count; i++) tally_put_term(at, TALLY_N(term)(x[i * apart]), 0, most);
+}
+#endif
+#ifdef TALLY_PRODUCTS
+TALLY_FN void TALLY_N(put_products)(double *at, const TALLY_T *x, const TALLY_T *y, const int32_t count, const int32_t apart, const int32_t most) {
+    TALLY_UNROLL
+    for (int32_t i = 0; i < count; i++) {
+        double a = (double)TALLY_N(value)(x[i * apart]), b = (double)TALLY_N(value)(y[i * apart]), product = a * b;
+        tally_put_term(at, product, 0, most);
+#if TALLY_IS_F64
+        tally_put_term(at, __builtin_fma(a, b, -product), 1, most);
+#endif
+    }
+}
+#endif
+
 TALLY_FN void TALLY_N(add_to_levels)(TALLY_N(levels) *a, TALLY_T tx, TALLY_T ty) {
     (void)ty;
     TALLY_IF_SUM(TALLY_N(put_values)(a->at, &tx, 1, 1, TALLY_MOST_LEVELS_OF_VALUES);)

@@ -1,6 +1,6 @@
 /* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are to be
  * reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that run over edges of tiles. No
- * include guard; behind lib/planned.h.
+ * include guard; behind lib/pair_results.h.
  *
  * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers commute, so
  * nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP tiles each group of
@@ -77,7 +77,7 @@ TALLY_RARE void TALLY_N(deposit_noted)(const TALLY_N(noted) *a, int64_t present,
     const int32_t plus = (a->seen & TALLY_SEEN_PLUS) != 0, minus = (a->seen & TALLY_SEEN_MINUS) != 0;
     const int32_t other = present > 0 && (a->seen & TALLY_NOT_MINUS_ZERO) != 0, zero = present > 0 && !other;
     (void)plus, (void)minus, (void)zero;
-    tally_add64(&node->n, -a->absent);
+    if (a->absent != 0) tally_add64(&node->n, -a->absent);
 #ifdef TALLY_SUM_TERM
     int64_t *const words = node->sum;
 #else
@@ -136,7 +136,7 @@ TALLY_RARE int64_t TALLY_N(begin_of_any)(const tally_work *work, int64_t s) { re
 TALLY_FN int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) {
     const tally_cut_work *cut = &work->cut;
     if (cut->owners != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
-    if (cut->offsets == 0) return s * cut->row;
+    if (cut->offsets == 0) return tally_begin_of_piece(cut, s);
     return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s] : ((const int64_t *)(const void *)cut->offsets)[s];
 }
 TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
@@ -156,6 +156,18 @@ TALLY_FN TALLY_N(node) *TALLY_N(node_of)(const tally_work *work, int64_t tile) {
 TALLY_FN TALLY_N(node) *TALLY_N(node_for)(const tally_work *work, int64_t t, int64_t first) {
     const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
     return TALLY_N(node_of)(work, group > first ? group : first);
+}
+/* Whether segments are pieces of rows, whose sums are joined before there are results. */
+TALLY_FN int32_t TALLY_N(has_pieces)(const tally_work *work) { return work->cut.chunks > 1; }
+/* Where a part of piece s is added. */
+TALLY_FN TALLY_N(node) *TALLY_N(node_of_piece)(const tally_work *work, int64_t s) {
+    int64_t chunk;
+    const int64_t row = tally_row_of_piece(&work->cut, s, &chunk);
+    return TALLY_N(node_of)(work, row * work->cut.groups + chunk % work->cut.groups);
+}
+/* Where tile t adds its part of segment s, which begins in tile `first`. */
+TALLY_FN TALLY_N(node) *TALLY_N(node_for_part)(const tally_work *work, int64_t t, int64_t first, int64_t s) {
+    return TALLY_N(has_pieces)(work) ? TALLY_N(node_of_piece)(work, s) : TALLY_N(node_for)(work, t, first);
 }
 /* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
 TALLY_FN int64_t TALLY_N(runs_over)(const tally_work *work, const tally_edge *to) {

@@ -49,6 +49,28 @@ TALLY_RARE void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, con
 }
 /* ---- results ---- */
 
+/* A count of units as a pair of doubles, by levels; sure if each level's count is a double. */
+TALLY_FN tally_pair TALLY_N(pair_of)(const int64_t *counts, const tally_levels *levels, const int32_t most, int32_t *sure) {
+    double part[TALLY_DEVICE_LEVELS] = {0, 0, 0, 0};
+    TALLY_UNROLL
+    for (int32_t k = 0; k < most; k++) {
+        if (k >= levels->count) continue;
+        int64_t size = counts[k] < 0 ? tally_apart(0, counts[k]) : counts[k];
+        *sure &= size <= (int64_t)1 << 53;
+        part[k] = tally_scale((double)counts[k], levels->unit[k]);
+    }
+    *sure &= part[3] == 0;
+    return tally_three_sum(part[0], part[1], part[2]);
+}
+/* Units of a level may lie below what a scaled double can be: such levels are left to limbs. */
+TALLY_FN int32_t TALLY_N(is_in_doubles)(const tally_levels *levels) {
+    int32_t is_in = 1;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++)
+        if (k < levels->count) is_in &= levels->unit[k] > -1000 && levels->unit[k] < 900;
+    return is_in;
+}
+
 /* The sums at end e as pairs; false: doubles cannot tell. */
 TALLY_RARE int32_t TALLY_N(any_pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
     const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words), all = c->windows > 0 ? c->windows * each : each;

@@ -117,6 +117,36 @@ TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n
             to[skew + i] = i >= 0 && i < n ? TALLY_N(read_one)(from, at + i) : TALLY_N(plus_zero)();
     }
 }
+/* Copies n values from number `origin` on, of `all` pieces from piece s on (lib/pieces.h), and zeros up to whole parts. Threads that follow one another take columns side by
+ * side, 32 bytes of them, and several values of each. */
+TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, int32_t is_second, int64_t s, int32_t all, int64_t origin, int32_t n, TALLY_T *to) {
+    enum { ACROSS = 32 / TALLY_BYTES, DOWN = TALLY_PREFIX_THREADS / ACROSS, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
+    const tally_cut_work *const cut = &work->cut;
+    const tally_source from = tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
+    const int64_t apart = cut->inner * from.stride;
+    int32_t p = tally_thread() % ACROSS;
+    tally_piece_place piece = tally_piece_of(cut, s);
+    tally_pass_pieces(cut, &piece, p);
+    TALLY_ROLLED
+    for (; p < all; p += ACROSS, tally_pass_pieces(cut, &piece, ACROSS)) {
+        const int64_t low = origin - piece.begin, high = low + n; /* of the piece's values */
+        const int32_t first = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values);
+        const char *at = from.values + piece.first * from.stride + (first + tally_thread() / ACROSS) * apart;
+        const int32_t place = (int32_t)-low;
+        TALLY_ROLLED
+        for (int32_t i = first + tally_thread() / ACROSS; i < until; i += TOGETHER * DOWN) {
+            TALLY_T v[TOGETHER];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++, at += DOWN * apart)
+                if (i + k * DOWN < until) v[k] = TALLY_N(read_at)(&from, at);
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++)
+                if (i + k * DOWN < until) to[place + i + k * DOWN] = v[k];
+        }
+    }
+    for (int32_t i = n + tally_thread(); i < (n + TALLY_PART - 1) / TALLY_PART * TALLY_PART; i += TALLY_PREFIX_THREADS)
+        to[i] = TALLY_N(plus_zero)();
+}
 /* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
 TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side) {
     int32_t *const ends = TALLY_N(ends_of)(tile, room);
@@ -351,16 +381,13 @@ TALLY_FN void TALLY_N(keys_behind)(const TALLY_N(tile) *tile, const TALLY_N(side
 
 /* ---- sums ---- */
 
-/* What is left of a term behind level `from`, to that level and those that follow. */
-TALLY_FN void TALLY_N(put_rest)(double *at, double rest, const int32_t from, const int32_t count) { tally_put_term(at, rest, from, count); }
-
 /* Adds a pair of values to the levels. A product of a value and a power of two is exact, so that fused operations round once. */
 TALLY_FN void TALLY_N(put_pair)(double *at, double x, double y, double scale_x, double scale_y) {
     (void)y, (void)scale_y;
 #ifdef TALLY_SUM_TERM
     const double size = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX) : x;
     const double first = __builtin_fma(size, scale_x, at[0]);
-    if (TALLY_N(value_words) > 1) TALLY_N(put_rest)(at, __builtin_fma(size, scale_x, -(first - at[0])), 1, TALLY_N(value_words));
+    if (TALLY_N(value_words) > 1) tally_put_term(at, __builtin_fma(size, scale_x, -(first - at[0])), 1, TALLY_N(value_words));
     at[0] = first;
 #endif
 #ifdef TALLY_PRODUCTS
@@ -368,11 +395,11 @@ TALLY_FN void TALLY_N(put_pair)(double *at, double x, double y, double scale_x, 
     const double a = x * scale_x, b = TALLY_KERNEL_INPUTS == 2 ? y * scale_y : a;
 #if TALLY_IS_F64
     const double product = a * b;
-    TALLY_N(put_rest)(products, product, 0, TALLY_N(product_words));
-    TALLY_N(put_rest)(products, __builtin_fma(a, b, -product), 1, TALLY_N(product_words));
+    tally_put_term(products, product, 0, TALLY_N(product_words));
+    tally_put_term(products, __builtin_fma(a, b, -product), 1, TALLY_N(product_words));
 #else
     const double most = __builtin_fma(a, b, products[0]);
-    TALLY_N(put_rest)(products, __builtin_fma(a, b, -(most - products[0])), 1, TALLY_N(product_words));
+    tally_put_term(products, __builtin_fma(a, b, -(most - products[0])), 1, TALLY_N(product_words));
     products[0] = most;
 #endif
 #endif

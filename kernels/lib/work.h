@@ -32,13 +32,9 @@ enum {
          ? 16 / ((value_bytes) * (inputs))                              \
          : TALLY_ACROSS_MOST(node_bytes, order_shows))
 #define TALLY_SHORT_ACROSS_OF(value_bytes) ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
-#define TALLY_EXACT_ACROSS_OF(value_bytes, inputs) (((value_bytes) == 8 ? 2 : 4) / (inputs)) /* the same of exact sums */
 enum {
     TALLY_CHUNK_FAN = 16,
-    TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */
-    TALLY_PARTIAL_BYTES = 96, /* what blocks leave for one another of an exact sum, at most */
-    TALLY_LOG_MEET = 8, /* terms of an exact sum that meet in one accumulator, at most */
-    TALLY_MOST_MEET = 1 << TALLY_LOG_MEET
+    TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */
 };
 /* Of production/prefix.h: bytes of a tile's values and ends, at most, and of positions from one border to the
  * next; for values of so many bytes, threads of a block; the levels of a value, half as many as those of a product; bytes of an end; and of a tile's room in shared
@@ -64,7 +60,10 @@ typedef struct tally_cut_work {
     const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
     char *offsets;         /* what these make of them; NULL: of rows, which need none, and of owners that tiles look at */
     const char *owners;    /* these: the index, at a multiple of index_bytes; or NULL */
-    int64_t row;           /* values of each row */
+    int64_t row;           /* values of each row, or of each piece of a row (lib/pieces.h) */
+    int64_t length, inner; /* of the rows that pieces are of: values, and how far apart these lie; inner 1: there are no pieces */
+    int64_t chunks;        /* pieces of each row; of several, results are made when all have been added up */
+    int64_t groups;        /* numbers of limbs that the pieces of a row are added to in turn */
     int32_t index_bytes, offset_bytes;
     int64_t count;         /* segments */
     int64_t tiles;

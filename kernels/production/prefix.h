@@ -11,8 +11,7 @@
 #include "lib/extent.h"
 #include "lib/terms.h"
 #include "lib/ruler.h"
-#include "lib/careful.h"
-#include "lib/planned.h"
+#include "lib/pair_results.h"
 #include "lib/flat_nodes.h"
 #include "lib/prefix.h"
 
@@ -63,7 +62,7 @@ TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from
     tile->runs_out = runs_out;
     tile->n = (int32_t)n;
     tile->count = (int32_t)count;
-    tile->skew = TALLY_N(skew_of)(x, from->value);
+    tile->skew = work->cut.inner > 1 ? 0 : TALLY_N(skew_of)(x, from->value);
     const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     tile->strip = (parts / TALLY_PREFIX_THREADS + 1) | 1;
     tile->over = 65536 / tile->strip + 1;
@@ -81,7 +80,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *room, 
     __builtin_memset(&tile, 0, sizeof tile);
     TALLY_N(place_tile)(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
+        tile.is_bulk = work->cut.inner == 1 && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
         if (TALLY_KERNEL_INPUTS == 2) tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
         if (tile.is_bulk) {
             tally_fill_gate(&side->gate, tile.prefixes_at);
@@ -89,7 +88,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *room, 
             if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, room), &side->gate);
         }
         tile.first = t;
-        if (tile.runs_in) tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
+        if (tile.runs_in && !TALLY_N(has_pieces)(work)) tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
     }
     side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
@@ -104,6 +103,12 @@ TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *ti
         return;
     }
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    if (work->cut.inner > 1) {
+        const int32_t all = tile->count + tile->runs_out;
+        TALLY_N(copy_pieces)(work, 0, tile->s, all, tile->origin, tile->n, TALLY_N(x_of)(room));
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_pieces)(work, 1, tile->s, all, tile->origin, tile->n, TALLY_N(y_of)(tile, room));
+        return;
+    }
     TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(room));
     if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, room));
     tally_copied();
@@ -142,6 +147,23 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
     else TALLY_N(leave_segment)(work, t, s);
 }
 
+/* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
+TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y, char *room, int64_t s,
+                                   int32_t begin, int32_t end, const int64_t *d, TALLY_N(noted) noted) {
+    TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, s);
+    int64_t some = 0;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
+        some |= d[k];
+        if (d[k] == 0) continue;
+        const int32_t is_product = k >= TALLY_N(value_words), unit = TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x);
+        TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
+        TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
+    }
+    if (some != 0 || TALLY_N(has_other)(&side->tile, room, begin, end, 1)) noted.seen |= TALLY_NOT_MINUS_ZERO;
+    TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
+}
+
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its neighbour that at the end before. */
 TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, int64_t t) {
     const int32_t *const ends = TALLY_N(ends_of)(tile, room);
@@ -163,7 +185,8 @@ TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) 
 #ifdef TALLY_KEYS
         if (end > begin) TALLY_N(keys_at_end)(tile, room, side, tile->skew + begin, strip, rank, &noted);
 #endif
-        TALLY_N(put_sums)(work, tile, room, t, tile->s + e, begin, end, d, noted);
+        if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, room, tile->s + e, begin, end, d, noted);
+        else TALLY_N(put_sums)(work, tile, room, t, tile->s + e, begin, end, d, noted);
     }
 }
 
@@ -261,9 +284,10 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
     TALLY_N(scan_strips)(side);
     tally_barrier();
     if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && TALLY_N(is_wanted)(work, tile.s))
-        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for)(work, t, tile.first));
+        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
     if (tile.runs_out && tally_warp() == 1 && TALLY_N(is_wanted)(work, tile.s + tile.count))
-        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 1, TALLY_N(node_for)(work, t, tile.count > 0 ? t : tile.first));
+        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 1,
+                           TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
     TALLY_N(put_segments)(work, &tile, room, side, t);
 }
 

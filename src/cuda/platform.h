@@ -22,9 +22,9 @@
 #define TALLY_EXACT_FORMS(X)                                    \
     X(WHOLE, "exact", NULL, NULL, "production/reduce_exact.h")        \
     X(SMALL, "exact_small", NULL, NULL, "production/small_exact.h")   \
-    X(SHORT, "exact_short", NULL, NULL, "production/short_exact.h")   \
+    X(SHORT, NULL, NULL, NULL, NULL)                                  \
     X(ROWS, NULL, NULL, NULL, NULL)                                   \
-    X(COLUMNS, "exact_columns", NULL, NULL, "production/columns_exact.h") \
+    X(COLUMNS, NULL, NULL, NULL, NULL)                                \
     X(SEGMENTS, "quick", "quick_spans", NULL, "production/segments.h") \
     X(PREFIX, "prefix", NULL, NULL, "production/prefix.h")            \
     X(WIDE, "wide", NULL, NULL, "production/prefix.h")                \

@@ -18,7 +18,6 @@ typedef struct plan {
 } plan;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int log_above(int64_t n) {
     int log = 0;
@@ -34,9 +33,6 @@ static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *grou
         *groups += over(count, fan);
     }
 }
-
-/* Of what blocks leave for one another. */
-static size_t node_size(const tally__call *call) { return call->spec->exact ? TALLY_PARTIAL_BYTES : call->spec->kernel->node_size; }
 
 /* How many outer indices one launch takes: those of `panels` each whose counters fit. */
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
@@ -76,7 +72,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
         return TALLY_OK;
     }
     cut_row(call, p, leaves);
-    TALLY_TRY(fit_counters(p, 1, node_size(call)));
+    TALLY_TRY(fit_counters(p, 1, call->spec->kernel->node_size));
     p->blocks = p->outer * p->work.tiles;
     return TALLY_OK;
 }
@@ -87,14 +83,6 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors, all = p->work.outer * panels;
     p->work.tiles = 1;
-    if (call->spec->exact) {
-        /* A thread has accumulators enough for TALLY_MOST_MEET values of a row. */
-        p->work.tiles = least(over(4 * units * slots, all), over(p->work.length, (int64_t)64 << p->work.log_subs));
-        p->work.tiles = most(p->work.tiles, over(p->work.length, (int64_t)TALLY_MOST_MEET << p->work.log_subs));
-        p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles * width : 0;
-        p->work.row_groups = p->work.tiles > 1;
-        return;
-    }
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
     while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
            all * over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
@@ -110,15 +98,14 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     const tally__kernel *kernel = call->spec->kernel;
     const int64_t bytes = (int64_t)kernel->value_bytes, inputs = call->spec->inputs;
     const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
-    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, inputs)
-                                             : TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
+    const int64_t across = TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
     p->work.log_subs = (int)least(8 - p->work.log_across, log_above(columns));
     const int64_t width = across << p->work.log_across, panels = over(p->work.inner, width);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     cut_panel(call, p, panels, slots, width);
-    TALLY_TRY(fit_counters(p, panels, node_size(call)));
+    TALLY_TRY(fit_counters(p, panels, kernel->node_size));
     p->blocks = over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
@@ -174,12 +161,11 @@ static bool is_packed(const tally__call *call) {
     return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
 }
 
-/* Rows of at most a leaf are segments, and so are all of which some begin where 16 bytes cannot be read at once, and those of exact
- * operators. */
+/* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some begin where
+ * 16 bytes cannot be read at once. */
 static bool are_segments(const tally__call *call, const tally_segments *cut) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
-    if (call->spec->user != NULL) return true;
-    if (call->spec->exact && cut->inner == 1 && cut->length > 0) return true;
+    if (call->spec->user != NULL || call->spec->exact) return true;
     return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
 }
 

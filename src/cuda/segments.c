@@ -37,7 +37,9 @@ static stage first_stage(const tally__spec *spec) {
     const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_QUICK : STAGE_PREFIX;
     return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
 }
-static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && first_stage(j->call->spec) != STAGE_QUICK; }
+/* Whether the rows of an exact operator lie across others. */
+static bool has_columns(const job *j) { return j->cut.cut == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
+static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK); }
 
 /* ---- memory ---- */
 
@@ -59,8 +61,24 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
     cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
 }
+/* Rows that lie across others are cut into pieces such that a tile has SECTOR bytes of values that lie side by side (kernels/lib/pieces.h). */
+static void cut_rows(const job *j, tally_cut_work *cut) {
+    enum { SECTOR = 32, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs, so that blocks seldom meet */
+    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, side = SECTOR / bytes, across = j->cut.inner < side ? j->cut.inner : side;
+    int64_t most = (cut->tile_bytes / across - cut->end_weight) / cut->weight;
+    cut->length = cut->row = j->cut.length;
+    cut->inner = j->cut.inner;
+    if (cut->length <= 2 * most) return;
+    most = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
+    cut->chunks = (cut->length + most - 1) / most;
+    cut->row = most;
+    cut->count = j->results * cut->chunks;
+    cut->groups = NODES / j->results + 1;
+    if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
+    if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+}
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
-    const int64_t bytes = bytes_of_values + cut->end_weight * j->results;
+    const int64_t bytes = bytes_of_values + cut->end_weight * cut->count;
     cut->tiles = bytes / cut->tile_bytes + 1;
     TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)j->call->in.count, (long long)j->results);
@@ -92,9 +110,11 @@ static tally_status measure(job *j) {
     cut->count = j->results;
     cut->index = j->call->index;
     cut->row = j->cut.cut == TALLY_ROWS ? j->cut.length : 0;
+    cut->inner = cut->chunks = cut->groups = 1;
     j->again.cut = *cut;
     shape_for_prefixes(j->call->spec, &j->again.cut);
     if (begins_with_prefixes(j)) shape_for_prefixes(j->call->spec, cut);
+    if (has_columns(j)) cut_rows(j, cut), j->again.cut = *cut;
     TALLY_TRY(count_tiles(j, bytes, cut));
     return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.cut) : TALLY_OK;
 }
@@ -118,6 +138,8 @@ static int64_t take(parts *all, int64_t bytes) {
 }
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool owners_become_offsets(const job *j) { return j->cut.cut == TALLY_OWNERS && j->work.cut.owners == NULL; }
+/* Numbers of limbs that exact segments are added to. */
+static int64_t flat_nodes(const tally_cut_work *cut) { return cut->chunks > 1 ? cut->count / cut->chunks * cut->groups : cut->tiles; }
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
@@ -140,9 +162,9 @@ static parts lay_out(const job *j) {
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     const int64_t leaf_nodes = begins_with_prefixes(j) ? 0 : tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
-    const int64_t tile_nodes = spec->exact ? j->again.cut.tiles * (int64_t)spec->kernel->node_size : 0; /* when the others are done with */
+    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)spec->kernel->node_size : 0; /* when the others are done with */
     all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
-    all.results = take(&all, tally__call_needs_room(j->call) ? cut->count * (int64_t)spec->result_bytes : 0);
+    all.results = take(&all, tally__call_needs_room(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
     return all;
 }
 
@@ -239,7 +261,8 @@ static tally_status reduce_exactly(const job *j) {
     enum { CLEAR, FINISH };
     const tally__call *c = j->call;
     const tally_work *work = &j->again;
-    const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors, clearing = shares(tiles, 8 * TALLY_TILE_WARPS);
+    const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors, clearing = shares(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
+    const int64_t finishing = work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
     tally__loaded prefix, wide, flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing, TALLY_START_EARLY, work));
@@ -253,7 +276,7 @@ static tally_status reduce_exactly(const job *j) {
         }
     }
     TALLY_TRY(tally__call_launch_resident(c, &flat, shares(tiles, flat.threads / TALLY_WARP), TALLY_START_EARLY, work));
-    return tally__call_launch(c, flat.more[FINISH], shares(tiles, TALLY_TILE_WARPS * TALLY_WARP), TALLY_START_EARLY, work);
+    return tally__call_launch(c, flat.more[FINISH], shares(flat_nodes(&work->cut) / work->cut.groups, finishing), TALLY_START_EARLY, work);
 }
 /* Edges for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {

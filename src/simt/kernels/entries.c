@@ -16,8 +16,6 @@
     TALLY_KERNELS_OF_FORM(X, columns)         \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact)     \
     TALLY_EXACT_KERNELS_OF_FORM(X, exact_small) \
-    TALLY_EXACT_KERNELS_OF_FORM(X, exact_short) \
-    TALLY_EXACT_KERNELS_OF_FORM(X, exact_columns) \
     TALLY_EXACT_KERNELS_OF_FORM(X, prefix) \
     TALLY_EXACT_KERNELS_OF_FORM(X, wide)
 TALLY_SINGLE(TALLY_DECLARE)
