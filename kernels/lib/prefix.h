@@ -117,35 +117,87 @@ TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n
             to[skew + i] = i >= 0 && i < n ? TALLY_N(read_one)(from, at + i) : TALLY_N(plus_zero)();
     }
 }
-/* Copies n values from number `origin` on, of `all` pieces from piece s on (lib/pieces.h), and zeros up to whole parts. Threads that follow one another take columns side by
- * side, 32 bytes of them, and several values of each. */
-TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, int32_t is_second, int64_t s, int32_t all, int64_t origin, int32_t n, TALLY_T *to) {
-    enum { ACROSS = 32 / TALLY_BYTES, DOWN = TALLY_PREFIX_THREADS / ACROSS, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
-    const tally_cut_work *const cut = &work->cut;
-    const tally_source from = tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
-    const int64_t apart = cut->inner * from.stride;
-    int32_t p = tally_thread() % ACROSS;
-    tally_piece_place piece = tally_piece_of(cut, s);
-    tally_pass_pieces(cut, &piece, p);
+/* A tile of pieces of rows (lib/pieces.h). */
+typedef struct TALLY_N(pieces) {
+    int64_t s, origin; /* the first piece, and the number of the tile's first value */
+    int32_t all, n;    /* pieces, the first and the last perhaps in part; values */
+} TALLY_N(pieces);
+/* Whether all pieces lie in the tile, and 16 bytes at a time belong to pieces side by side. */
+TALLY_FN int32_t TALLY_N(are_whole)(const tally_work *work, const TALLY_N(tile) *tile) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    if (!x.is_packed || !y.is_packed || work->cut.inner % TALLY_PART != 0) return 0;
+    return !tile->runs_in && !tile->runs_out && tile->s % TALLY_PART == 0 && tile->count % TALLY_PART == 0;
+}
+/* Copies them 16 bytes at a time, of as many pieces, into each of which a value goes. */
+TALLY_FN void TALLY_N(copy_whole_pieces)(const tally_work *work, int32_t is_second, TALLY_N(pieces) of, TALLY_T *to) {
+    enum { SIDE = 2, DOWN = TALLY_PREFIX_THREADS / SIDE, TOGETHER = 4 };
+    const char *const values = is_second ? work->y : work->x;
+    const int64_t apart = work->cut.inner * TALLY_BYTES;
+    const int32_t first = tally_thread() / SIDE;
+    int32_t p = tally_thread() % SIDE * TALLY_PART;
+    tally_piece_place piece = tally_piece_of(&work->cut, of.s);
+    tally_pass_pieces(&work->cut, &piece, p);
     TALLY_ROLLED
-    for (; p < all; p += ACROSS, tally_pass_pieces(cut, &piece, ACROSS)) {
-        const int64_t low = origin - piece.begin, high = low + n; /* of the piece's values */
-        const int32_t first = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values);
-        const char *at = from.values + piece.first * from.stride + (first + tally_thread() / ACROSS) * apart;
-        const int32_t place = (int32_t)-low;
+    for (; p < of.all; p += SIDE * TALLY_PART, tally_pass_pieces(&work->cut, &piece, SIDE * TALLY_PART)) {
+        const int32_t rows = (int32_t)piece.values;
+        const char *at = values + piece.first * TALLY_BYTES + first * apart;
+        TALLY_T *const its = to + (int32_t)(piece.begin - of.origin);
         TALLY_ROLLED
-        for (int32_t i = first + tally_thread() / ACROSS; i < until; i += TOGETHER * DOWN) {
-            TALLY_T v[TOGETHER];
+        for (int32_t r = first; r < rows; r += TOGETHER * DOWN) {
+            tally_quad quad[TOGETHER];
             TALLY_UNROLL
             for (int32_t k = 0; k < TOGETHER; k++, at += DOWN * apart)
-                if (i + k * DOWN < until) v[k] = TALLY_N(read_at)(&from, at);
+                if (r + k * DOWN < rows) quad[k] = tally_load16(at);
             TALLY_UNROLL
-            for (int32_t k = 0; k < TOGETHER; k++)
-                if (i + k * DOWN < until) to[place + i + k * DOWN] = v[k];
+            for (int32_t k = 0; k < TOGETHER; k++) {
+                if (r + k * DOWN >= rows) continue;
+                TALLY_UNROLL
+                for (int32_t v = 0; v < TALLY_PART; v++) its[v * rows + r + k * DOWN] = TALLY_N(value_of_part)(&quad[k], v);
+            }
         }
     }
-    for (int32_t i = n + tally_thread(); i < (n + TALLY_PART - 1) / TALLY_PART * TALLY_PART; i += TALLY_PREFIX_THREADS)
-        to[i] = TALLY_N(plus_zero)();
+}
+/* Copies them one at a time. Threads that follow one another take pieces side by side, 32 bytes of them. */
+TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_second, TALLY_N(pieces) of, TALLY_T *to) {
+    enum { MOST_ACROSS = 32 / TALLY_BYTES, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
+    const tally_source from = tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
+    const int64_t apart = work->cut.inner * from.stride;
+    int32_t across = MOST_ACROSS;
+    while (across / 2 >= of.all) across /= 2;
+    const int32_t thread = tally_thread(), down = TALLY_PREFIX_THREADS / across;
+    int32_t p = thread & (across - 1);
+    tally_piece_place piece = tally_piece_of(&work->cut, of.s);
+    tally_pass_pieces(&work->cut, &piece, p);
+    TALLY_ROLLED
+    for (; p < of.all; p += across, tally_pass_pieces(&work->cut, &piece, across)) {
+        const int64_t low = of.origin - piece.begin, high = low + of.n; /* of the piece's values */
+        const int32_t begin = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values), place = (int32_t)-low;
+        int32_t i = begin + (int32_t)((uint32_t)thread / (uint32_t)across);
+        const char *at = from.values + piece.first * from.stride + i * apart;
+        TALLY_ROLLED
+        for (; from.is_aligned && i + (TOGETHER - 1) * down < until; i += TOGETHER * down) {
+            TALLY_T v[TOGETHER];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++, at += down * apart) v[k] = *(const TALLY_T *)(const void *)at;
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++) to[place + i + k * down] = v[k];
+        }
+        TALLY_ROLLED
+        for (; i < until; i += down, at += down * apart) to[place + i] = TALLY_N(read_at)(&from, at);
+    }
+}
+/* Copies a tile's values, and zeros behind them up to whole parts. A function of its own, before the rest needs registers. */
+TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side) *side, char *room) {
+    const TALLY_N(tile) *const tile = &side->tile;
+    const TALLY_N(pieces) of = {tile->s, tile->origin, tile->count + tile->runs_out, tile->n};
+    const int32_t are_whole = TALLY_N(are_whole)(work, tile);
+    for (int32_t k = 0; k < TALLY_KERNEL_INPUTS; k++) {
+        TALLY_T *const to = k == 0 ? TALLY_N(x_of)(room) : TALLY_N(y_of)(tile, room);
+        if (are_whole) TALLY_N(copy_whole_pieces)(work, k, of, to);
+        else TALLY_N(copy_parts_of_pieces)(work, k, of, to);
+        for (int32_t i = of.n + tally_thread(); i < (of.n + TALLY_PART - 1) / TALLY_PART * TALLY_PART; i += TALLY_PREFIX_THREADS)
+            to[i] = TALLY_N(plus_zero)();
+    }
 }
 /* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
 TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side) {

@@ -1,5 +1,5 @@
 /* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that production/segments.h was
- * not sure of. With TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result
+ * not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result
  * doubles cannot tell, are for production/flat.h. No include guard. */
 #include "lib/types.h"
 
@@ -12,16 +12,23 @@
 #include "lib/terms.h"
 #include "lib/ruler.h"
 #include "lib/pair_results.h"
-#include "lib/flat_nodes.h"
-#include "lib/prefix.h"
-
+#ifndef TALLY_PREFIX_COLUMNS
+#define TALLY_PREFIX_COLUMNS 0
+#endif
 #if TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_NAME wide_
 #define TALLY_PREFIX_BLOCKS 3
+#elif TALLY_PREFIX_COLUMNS
+#define TALLY_PREFIX_NAME prefix_columns_
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_N(has_keys) ? 8 : 10) /* or registers spill */
+#define TALLY_COLUMNS_ARE_THERE 1
 #else
 #define TALLY_PREFIX_NAME prefix_
 #define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
+#define TALLY_COLUMNS_ARE_THERE 0
 #endif
+#include "lib/flat_nodes.h"
+#include "lib/prefix.h"
 
 TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) { tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32)); }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
@@ -62,7 +69,7 @@ TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from
     tile->runs_out = runs_out;
     tile->n = (int32_t)n;
     tile->count = (int32_t)count;
-    tile->skew = work->cut.inner > 1 ? 0 : TALLY_N(skew_of)(x, from->value);
+    tile->skew = TALLY_N(has_columns)(work) ? 0 : TALLY_N(skew_of)(x, from->value);
     const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     tile->strip = (parts / TALLY_PREFIX_THREADS + 1) | 1;
     tile->over = 65536 / tile->strip + 1;
@@ -80,7 +87,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *room, 
     __builtin_memset(&tile, 0, sizeof tile);
     TALLY_N(place_tile)(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = work->cut.inner == 1 && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
+        tile.is_bulk = !TALLY_N(has_columns)(work) && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
         if (TALLY_KERNEL_INPUTS == 2) tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
         if (tile.is_bulk) {
             tally_fill_gate(&side->gate, tile.prefixes_at);
@@ -102,13 +109,8 @@ TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *ti
         if (TALLY_KERNEL_INPUTS == 2) TALLY_N(clear_around)(tile, TALLY_N(y_of)(tile, room));
         return;
     }
+    if (TALLY_N(has_columns)(work)) return; /* they have come before */
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    if (work->cut.inner > 1) {
-        const int32_t all = tile->count + tile->runs_out;
-        TALLY_N(copy_pieces)(work, 0, tile->s, all, tile->origin, tile->n, TALLY_N(x_of)(room));
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_pieces)(work, 1, tile->s, all, tile->origin, tile->n, TALLY_N(y_of)(tile, room));
-        return;
-    }
     TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(room));
     if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, room));
     tally_copied();
@@ -243,6 +245,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
     if (tally_thread() == 0) TALLY_N(open_tile)(work, t, room, side);
     tally_barrier();
+    if (TALLY_N(has_columns)(work) && side->tile.is_good) TALLY_N(copy_pieces)(work, side, room);
     TALLY_N(tile) tile = side->tile;
     if (tile.is_good) TALLY_N(read_tile)(work, &tile, room, side, phase);
     tally_barrier();
@@ -305,15 +308,27 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
     }
     tally_barrier();
     const int32_t is_wanted = side->is_wanted;
-    for (int64_t t = tally_block(); is_wanted && t < work.cut.tiles; t += tally_blocks()) {
-        if (TALLY_PREFIX_WIDE && (work.cut.left[t / 32] >> t % 32 & 1) == 0) continue;
+    if (!is_wanted) return;
+#if TALLY_PREFIX_WIDE
+    const int64_t blocks = tally_blocks(), step = blocks * TALLY_WARP;
+    for (int64_t first = tally_block(); first < work.cut.tiles; first += step) { /* tiles that were left are few, as a rule: lanes look for them */
+        const int64_t its = first + tally_lane() * blocks;
+        for (uint32_t left = tally_ballot(its < work.cut.tiles && (work.cut.left[its / 32] >> its % 32 & 1)); left != 0; left &= left - 1) {
+            tally_barrier();
+            TALLY_N(take_tile)(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, room, side, &phase);
+        }
+    }
+#else
+    for (int64_t t = tally_block(); t < work.cut.tiles; t += tally_blocks()) {
         tally_barrier();
         TALLY_N(take_tile)(&work, t, room, side, &phase);
     }
+#endif
 }
 
 #undef TALLY_PREFIX_NAME
 #undef TALLY_PREFIX_BLOCKS
+#undef TALLY_COLUMNS_ARE_THERE
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF

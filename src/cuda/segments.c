@@ -41,6 +41,8 @@ static stage first_stage(const tally__spec *spec) {
 static bool has_columns(const job *j) { return j->cut.cut == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
 static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK); }
 
+static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
+
 /* ---- memory ---- */
 
 /* Whether tiles look at the owners themselves, which spares writing and reading an offset for each segment: where there are many, measured. For a plan, which is
@@ -61,21 +63,26 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
     cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
 }
-/* Rows that lie across others are cut into pieces such that a tile has SECTOR bytes of values that lie side by side (kernels/lib/pieces.h). */
+/* Rows that lie across others (kernels/lib/pieces.h). A tile has SECTOR bytes of them side by side, or at least as many as threads read
+ * at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at a piece's beginning. */
 static void cut_rows(const job *j, tally_cut_work *cut) {
-    enum { SECTOR = 32, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs, so that blocks seldom meet */
-    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, side = SECTOR / bytes, across = j->cut.inner < side ? j->cut.inner : side;
-    int64_t most = (cut->tile_bytes / across - cut->end_weight) / cut->weight;
+    enum { SECTOR = 32, READ = 16, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
+    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->cut.inner, weight = cut->weight, end = cut->end_weight;
+    const int64_t side = SECTOR / bytes, read = READ / bytes, fit = cut->tile_bytes / (j->cut.length * weight + end);
+    int64_t across = fit >= side ? fit / side * side : fit / read * read;
     cut->length = cut->row = j->cut.length;
-    cut->inner = j->cut.inner;
-    if (cut->length <= 2 * most) return;
-    most = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
-    cut->chunks = (cut->length + most - 1) / most;
-    cut->row = most;
-    cut->count = j->results * cut->chunks;
-    cut->groups = NODES / j->results + 1;
-    if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
-    if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+    cut->inner = inner;
+    if (across == 0 && fit < inner) {
+        across = inner < side ? inner : side;
+        const int64_t most = (cut->tile_bytes / across - end) / weight;
+        cut->row = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
+        cut->chunks = (cut->length + cut->row - 1) / cut->row;
+        cut->count = j->results * cut->chunks;
+        cut->groups = NODES / j->results + 1;
+        if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
+        if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+    }
+    if (across > 0) cut->tile_bytes = (int32_t)(across * (cut->row * weight + end));
 }
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
     const int64_t bytes = bytes_of_values + cut->end_weight * cut->count;
@@ -267,7 +274,7 @@ static tally_status reduce_exactly(const job *j) {
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing, TALLY_START_EARLY, work));
     if (work->cut.far != NULL) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
         if (begins_with_prefixes(j)) TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
         else TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY, work)); /* as a rule nothing is left to it */
         if (work->cut.left != NULL) {
@@ -307,7 +314,7 @@ static tally_status prepare_kernels(const job *j) {
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
     if (j->again.cut.left != NULL) forms[count++] = TALLY_FORM_WIDE;
-    if (j->again.cut.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
+    if (j->again.cut.far != NULL) forms[count++] = prefix_form(j);
     if (is_exact || !plan_has_edges(j)) forms[count++] = TALLY_FORM_CUT;
     return tally__call_prepare(j->call, forms, count);
 }
