@@ -2,12 +2,13 @@
  *
  * Enums, names, legality, command-line help, the Python constants and the test matrix are expansions of these lists.
  * What an operator *does* is not here: it is in kernels/operators/<kernel>.h. New rows go at the end of their list:
- * the numbers are part of saved states and of the ABI. CMake reads the operator rows too (one row, one line).
+ * the numbers are part of saved states and of the ABI. CMake has the C preprocessor list the rows, and stops
+ * at one that it does not understand.
  */
 #ifndef TALLY_TABLES_H
 #define TALLY_TABLES_H
 
-/* Classes of types, as masks an operator row can combine. */
+/* Classes of types. A row of an operator takes one of the TALLY_ON_... below, or any classes with | between them. */
 #define TALLY_CLASS_BOOL 1
 #define TALLY_CLASS_INT 2  /* signed integers */
 #define TALLY_CLASS_UINT 4 /* unsigned integers */
