@@ -2,7 +2,7 @@
 """Writes what include/tally/tables.h says into docs/operators.md, between its markers; the rest of that page is by hand.
 
     tools/gen_operator_docs.py           rewrites the generated parts
-    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale or an operator has no rule
+    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale, or a page has no rule for an operator
 """
 import pathlib
 import re
@@ -19,8 +19,9 @@ NANS = {"TALLY_NANS_PLAIN": "propagate, skip", "TALLY_NANS_ORDER": "propagate, s
 KINDS = [("bool", 1), ("integers", 6), ("signed integers", 2), ("unsigned integers", 4), ("floats", 8)]
 NARROW = ("f16", "bf16", "f32")
 
-# Sections in which every operator must have a rule.
-RULED = ["What each one computes", "Empty input", "NaN"]
+# Sections in which every operator must have a rule, and how a name is written there.
+RULED = [("operators.md", "What each one computes", "`%s`"), ("operators.md", "Empty input", "`%s`"), ("operators.md", "NaN", "`%s`"),
+         ("order.md", "What is combined", "%s"), ("states.md", "Layout", "%s")]
 
 
 def types_of(words):
@@ -88,16 +89,17 @@ def made(page):
     return page
 
 
-def unruled(page):
+def unruled():
     """Operators that a section of rules does not name."""
-    for title in RULED:
-        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    for page, title, name in RULED:
+        text = (PAGE.parent / page).read_text()
+        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
         if section is None:
-            yield f"there is no section '{title}'"
+            yield f"docs/{page}: there is no section '{title}'"
             continue
         for row in rows("TALLY_OPERATORS"):
-            if f"`{row[1]}`" not in section.group(1):
-                yield f"'{title}' says nothing of {row[1]}"
+            if not re.search(rf"(?<!\w){re.escape(name % row[1])}(?!\w)", section.group(1)):
+                yield f"docs/{page}: '{title}' says nothing of {row[1]}"
 
 
 def main(arguments):
@@ -105,14 +107,14 @@ def main(arguments):
         sys.exit(__doc__)
     page = PAGE.read_text()
     fresh = made(page)
-    faults = list(unruled(fresh))
+    faults = list(unruled())
     if arguments == ["--check"]:
         if fresh != page:
-            faults.append("it is stale: run tools/gen_operator_docs.py")
+            faults.append("docs/operators.md is stale: run make generated, or tools/gen_operator_docs.py alone")
     elif fresh != page:
         PAGE.write_text(fresh)
     for fault in faults:
-        print(f"{PAGE.relative_to(ROOT)}: {fault}", file=sys.stderr)
+        print(fault, file=sys.stderr)
     return 1 if faults else 0
 
 
