@@ -50,3 +50,21 @@ def test_index_names_every_page():
     named = {(index.parent / link.partition("#")[0]).resolve() for link in links(index.read_text())}
     kept = [page for page in (ROOT / "docs").rglob("*.md") if page != index and page.parent.name != "measurements"]
     assert [page.name for page in kept if page.resolve() not in named] == []
+
+
+def test_paths_in_contributing():
+    """A file that CONTRIBUTING.md names in code is there: the way of a call stays true."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"`((?:src|kernels|tests|tools|bench|cli|race|docs|include)/[\w./-]+\.\w+)`", text)
+    assert len(paths) > 15
+    assert [path for path in paths if not (ROOT / path).exists() and "NAME" not in path and "NNN" not in path] == []
+
+
+def test_words_of_a_text():
+    """What docs/operators.md promises to operators given as text is in the headers that they include."""
+    page = (ROOT / "docs" / "operators.md").read_text().split("### Words of a text")[1]
+    words = re.findall(r"`((?:TALLY|tally)_\w+)", "".join(row.split("|")[1] for row in page.splitlines() if row.startswith("| `")))
+    assert len(words) > 15
+    texts = "".join(file.read_text() for file in (ROOT / "kernels").glob("lib/*.h"))
+    given = {"TALLY_COLUMN", "TALLY_NODE", "TALLY_START", "TALLY_JOIN"}
+    assert [word for word in words if not re.search(rf"\b{word}\b", texts) and word not in given] == []
