@@ -86,9 +86,11 @@
     X(DOT,       dot,       dot,       2, TALLY_ON_ALL,    TALLY_GIVES_WIDE,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the sum of products of two arrays")
 /* clang-format on */
 
-/* Operators made of sums, and the kernel in kernels/exact/ that adds floats exactly for them. Integers are always exact. */
-#define TALLY_EXACT_SUMS(X) \
-    X(SUM, sum) X(MEAN, sum) X(NORM1, norm1) X(SUMSQ, sumsq) X(NORM2, sumsq) X(DOT, dot) X(VAR, var) X(STD, var) X(STATS, stats)
+/* Operators made of sums, and the kernel in kernels/exact/ that adds floats exactly for them. Integers are always
+ * exact. */
+#define TALLY_EXACT_SUMS(X)                                                                          \
+    X(SUM, sum) X(MEAN, sum) X(NORM1, norm1) X(SUMSQ, sumsq) X(NORM2, sumsq) X(DOT, dot) X(VAR, var) \
+    X(STD, var) X(STATS, stats)
 
 /*        id            number  sentence */
 #define TALLY_STATUSES(X)                                                             \
