@@ -31,6 +31,12 @@ generated: ## write again the pages, pictures and test data that are made of the
 	cmake --build $(BUILD) -j $(JOBS) --target tally_cli tally_simt test_state_file
 	tools/generate.sh $(BUILD)
 
+docs: ## build the documentation as a site, build/site/site/readme.html, by mkdocs-material from PyPI
+	tools/setup.sh docs
+	[ -x $(BUILD)/site/venv/bin/mkdocs ] || { $(PYTHON) -m venv $(BUILD)/site/venv && $(BUILD)/site/venv/bin/pip install -q mkdocs-material==9.8.1; }
+	$(PYTHON) tools/site.py $(BUILD)/site
+	cd $(BUILD)/site && NO_MKDOCS_2_WARNING=1 venv/bin/mkdocs build --strict
+
 bench: ## set up, build, and measure
 	tools/setup.sh bench
 	cmake -S . -B $(BUILD) -DTALLY_BENCH=ON $(CMAKE_FLAGS)
@@ -48,4 +54,4 @@ info: command ## what this machine offers
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all command simt demo check generated bench fmt install info clean
+.PHONY: all command simt demo check generated docs bench fmt install info clean

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/setup.sh build|demo|check|bench|lanes: installs the Debian packages that are needed for it and missing.
+# tools/setup.sh build|demo|check|bench|docs|lanes: installs the Debian packages that are needed for it and missing.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
 set -euo pipefail
@@ -10,6 +10,7 @@ case ${1-} in
 build | demo) packages=$build ;;
 check) packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
+docs) packages="python3 python3-venv" ;;
 gpu) packages="python3 python3-pip" ;;
 lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 *)

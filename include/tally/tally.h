@@ -445,6 +445,7 @@ typedef struct tally_gpu_info {
 /* The number of GPUs that the driver shows this process: at least 1. TALLY_NO_DEVICE: there is none, *count is 0, and
  * the sentence says why. TALLY_DEVICE_FAILED. */
 TALLY_CHECKED tally_status tally_gpu_count(int *count);
+
 /* Describes GPU `ordinal`, counted from 0 as options.device is. Starts nothing on it. Errors as above; TALLY_NO_DEVICE
  * also if there is no such GPU. */
 TALLY_CHECKED tally_status tally_gpu_describe(int ordinal, tally_gpu_info *info);
@@ -462,16 +463,19 @@ TALLY_API const char *tally_cache_folder(void);
  * the caller's own without text. TALLY_NO_MEMORY. */
 TALLY_CHECKED tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer,
                                       size_t capacity, size_t *size);
+
 /* The bytes of GPU memory that options.scratch needs for reductions of at most `count` values by op, on any GPU: some
  * 100 KB, and more for large arrays whose order shows. A reduction with such memory allocates nothing. Reductions that
  * share the memory must follow one another: on one stream, or in one chain of a graph. Needs no GPU.
  * TALLY_BAD_ARGUMENT: NULL bytes, a negative count. Others as tally_result_type. */
 TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type,
                                                int64_t count, size_t *bytes);
+
 /* Makes the kernel of whole arrays ready on the context's GPU (options.device; backend AUTO means CUDA): compiles,
  * keeps and loads it. May take seconds; does nothing if the kernel is ready. TALLY_BAD_ARGUMENT: a backend without a
  * GPU. Others as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
+
 /* The same for the kernels that tally_reduce_segments uses for such segments: two or three, and for TALLY_ROWS all
  * among which the shape chooses. Kernels are compiled side by side, on as many threads as options.threads allows. */
 TALLY_CHECKED tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type,
