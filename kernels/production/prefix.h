@@ -29,6 +29,7 @@
 #endif
 #include "lib/flat_nodes.h"
 #include "lib/prefix.h"
+#include "lib/prefix_columns.h"
 
 TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) { tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32)); }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
@@ -118,21 +119,25 @@ TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *ti
 
 /* ---- results ---- */
 
-/* Whether some value from one place on is anything but -0, where the sum is 0. */
-TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *room, int32_t at, int32_t end, int32_t step) {
-    const TALLY_T *const x = TALLY_N(x_of)(room), *const y = TALLY_N(y_of)(tile, room);
-    for (int32_t i = tile->skew + at; i < tile->skew + end; i += step)
-        if (TALLY_N(is_other)(x[i], y[i])) return 1;
+/* Places of values in the tile: the first, how many, and how far apart. */
+typedef struct TALLY_N(places) {
+    int32_t at, n, apart;
+} TALLY_N(places);
+/* Whether some value there is anything but -0, where the sum is 0. */
+TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *room, TALLY_N(places) of) {
+    const TALLY_T *const x = TALLY_N(x_of)(room) + tile->skew + of.at, *const y = TALLY_N(y_of)(tile, room) + tile->skew + of.at;
+    for (int32_t i = 0; i < of.n; i++)
+        if (TALLY_N(is_other)(x[i * of.apart], y[i * of.apart])) return 1;
     return 0;
 }
 
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *room, int64_t t, int64_t s, int32_t begin, int32_t end,
+TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *room, int64_t t, int64_t s, TALLY_N(places) of,
                                 const int64_t *d, TALLY_N(noted) noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_N(in_pairs) a;
     __builtin_memset(&a, 0, sizeof a);
-    a.present = end - begin - noted.absent;
+    a.present = of.n - noted.absent;
     a.seen = noted.seen;
 #ifdef TALLY_KEYS
     a.low = (TALLY_K)noted.low;
@@ -144,14 +149,14 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
     }
     TALLY_IF_SUM(a.sum = TALLY_N(scaled_pair)(d, TALLY_N(value_words), tile->scale_x);)
     TALLY_IF_PRODUCTS(a.products = TALLY_N(scaled_pair)(d + TALLY_N(value_words), TALLY_N(product_words), tile->scale_x + tile->scale_y);)
-    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, room, begin, end, 1)) a.seen |= TALLY_NOT_MINUS_ZERO;
+    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, room, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
     if (TALLY_N(conclude_pairs)(&a, &work->final, result)) TALLY_N(put_bytes)(work, s, result, a.present);
     else TALLY_N(leave_segment)(work, t, s);
 }
 
 /* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
 TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y, char *room, int64_t s,
-                                   int32_t begin, int32_t end, const int64_t *d, TALLY_N(noted) noted) {
+                                   TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
     TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, s);
     int64_t some = 0;
     TALLY_UNROLL
@@ -162,8 +167,14 @@ TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *
         TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
         TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
     }
-    if (some != 0 || TALLY_N(has_other)(&side->tile, room, begin, end, 1)) noted.seen |= TALLY_NOT_MINUS_ZERO;
-    TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
+    if (some != 0 || TALLY_N(has_other)(&side->tile, room, of)) noted.seen |= TALLY_NOT_MINUS_ZERO;
+    TALLY_N(deposit_noted)(&noted, of.n - noted.absent, node);
+}
+/* What is made of a segment's sums. */
+TALLY_FN void TALLY_N(put_segment)(const tally_work *work, const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, int64_t t, int64_t s,
+                                   TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
+    if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, room, s, of, d, noted);
+    else TALLY_N(put_sums)(work, tile, room, t, s, of, d, noted);
 }
 
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its neighbour that at the end before. */
@@ -187,8 +198,8 @@ TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) 
 #ifdef TALLY_KEYS
         if (end > begin) TALLY_N(keys_at_end)(tile, room, side, tile->skew + begin, strip, rank, &noted);
 #endif
-        if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, room, tile->s + e, begin, end, d, noted);
-        else TALLY_N(put_sums)(work, tile, room, t, tile->s + e, begin, end, d, noted);
+        const TALLY_N(places) of = {begin, end - begin, 1};
+        TALLY_N(put_segment)(work, tile, room, side, t, tile->s + e, of, d, noted);
     }
 }
 
@@ -214,7 +225,8 @@ TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *room, int32_
     }
     for (int32_t i = begin; i < end && !(noted.seen & TALLY_NOT_MINUS_ZERO); i += TALLY_WARP) {
         const int32_t at = i + tally_lane();
-        if (tally_any(at < end && TALLY_N(has_other)(&tile, room, at, at + 1, 1))) noted.seen |= TALLY_NOT_MINUS_ZERO;
+        const TALLY_N(places) one = {at, 1, 1};
+        if (tally_any(at < end && TALLY_N(has_other)(&tile, room, one))) noted.seen |= TALLY_NOT_MINUS_ZERO;
     }
     if (tally_lane() != 0 || end <= begin) return;
 #ifdef TALLY_KEYS
@@ -240,11 +252,44 @@ TALLY_RARE void TALLY_N(take_specials)(TALLY_N(side) *side, char *room, int32_t 
     tally_barrier();
 }
 
+#if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
+/* The pieces of a tile that suits a grid. False: some values are infinite or NaN. */
+TALLY_FN int32_t TALLY_N(take_grid)(const tally_work *work, int64_t t, char *room, TALLY_N(side) *side) {
+    TALLY_N(tile) tile = side->tile;
+    const TALLY_N(grid) grid = TALLY_N(grid_of)(&tile);
+    TALLY_N(copy_grid)(work, &tile, &grid, room);
+    tally_barrier();
+    TALLY_N(share_extent)(TALLY_N(measure_grid)(room, &grid), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_grid)(room + tile.y_at, &grid), side, 1);
+    tally_barrier();
+    const TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
+    if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
+    if (!TALLY_N(choose_scales)(&tile, of_x, of_y)) {
+        if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
+        return 1;
+    }
+    TALLY_N(add_grid)(&tile, &grid, room);
+    tally_barrier();
+    const int64_t *const sums = TALLY_N(prefixes_of)(&tile, room);
+    for (int32_t e = tally_thread(); e < tile.count; e += TALLY_PREFIX_THREADS) {
+        const TALLY_N(places) of = {e, grid.rows, tile.count};
+        int64_t d[TALLY_N(prefix_words)];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(prefix_words); k++) d[k] = sums[k * tile.room + e];
+        TALLY_N(put_segment)(work, &tile, room, side, t, tile.s + e, of, d, TALLY_N(nothing_noted)());
+    }
+    return 1;
+}
+#endif
+
 /* The tile's segments that are wanted. All threads of the block take part, between barriers. */
 TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, TALLY_N(side) *side, int32_t *phase) {
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
     if (tally_thread() == 0) TALLY_N(open_tile)(work, t, room, side);
     tally_barrier();
+#if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
+    if (side->tile.is_good && TALLY_N(suits_grid)(work, &side->tile) && TALLY_N(take_grid)(work, t, room, side)) return;
+#endif
     if (TALLY_N(has_columns)(work) && side->tile.is_good) TALLY_N(copy_pieces)(work, side, room);
     TALLY_N(tile) tile = side->tile;
     if (tile.is_good) TALLY_N(read_tile)(work, &tile, room, side, phase);
