@@ -71,12 +71,12 @@ TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_s
     }
 }
 /* Copies a tile's values, and zeros behind them up to whole parts. A function of its own, before the rest needs registers. */
-TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side) *side, char *room) {
+TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side) *side, char *buffer) {
     const TALLY_N(tile) *const tile = &side->tile;
     const TALLY_N(pieces) of = {tile->s, tile->origin, tile->count + tile->runs_out, tile->n};
     const int32_t are_whole = TALLY_N(are_whole)(work, tile);
     for (int32_t k = 0; k < TALLY_KERNEL_INPUTS; k++) {
-        TALLY_T *const to = k == 0 ? TALLY_N(x_of)(room) : TALLY_N(y_of)(tile, room);
+        TALLY_T *const to = k == 0 ? TALLY_N(x_of)(buffer) : TALLY_N(y_of)(tile, buffer);
         if (are_whole) TALLY_N(copy_whole_pieces)(work, k, of, to);
         else TALLY_N(copy_parts_of_pieces)(work, k, of, to);
         for (int32_t i = of.n + tally_thread(); i < (of.n + TALLY_PART - 1) / TALLY_PART * TALLY_PART; i += TALLY_PREFIX_THREADS)
@@ -112,7 +112,7 @@ TALLY_FN int32_t TALLY_N(suits_grid)(const tally_work *work, const TALLY_N(tile)
     return work->cut.chunks == 1 || tile->n == (int32_t)tally_piece_of(&work->cut, tile->s).values * tile->count;
 }
 /* Begins to copy the tile as it lies in memory: value r of piece p to place r * count + p. */
-TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *room) {
+TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *buffer) {
     const int64_t apart = work->cut.inner * TALLY_BYTES;
     tally_piece_place piece = tally_piece_of(&work->cut, tile->s);
     tally_pass_pieces(&work->cut, &piece, grid->group * TALLY_PART);
@@ -122,8 +122,8 @@ TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *ti
         TALLY_ROLLED
         for (int32_t r = grid->sub, k = 0; r < grid->rows; r += grid->down, k++) {
             const int32_t to = 16 * (r * grid->groups + g);
-            tally_copy16(room + to, work->x + at + k * grid->down * apart);
-            if (TALLY_KERNEL_INPUTS == 2) tally_copy16(room + tile->y_at + to, work->y + at + k * grid->down * apart);
+            tally_copy16(buffer + to, work->x + at + k * grid->down * apart);
+            if (TALLY_KERNEL_INPUTS == 2) tally_copy16(buffer + tile->y_at + to, work->y + at + k * grid->down * apart);
         }
     }
     tally_copied();
@@ -145,10 +145,10 @@ TALLY_FN int64_t TALLY_N(add_below)(int64_t d, int32_t side) {
     return d;
 }
 /* The counts of all pieces, to where prefixes at ends are of other tiles. All threads of the block take part, between barriers. */
-TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *room) {
+TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *buffer) {
     const double scale_x = TALLY_N(power)(tile->scale_x), scale_y = TALLY_N(power)(tile->scale_y);
     const int32_t of_warp = grid->side < TALLY_WARP ? TALLY_WARP / grid->side : 1; /* subs */
-    int64_t *const to = TALLY_N(prefixes_of)(tile, room);
+    int64_t *const to = TALLY_N(prefixes_of)(tile, buffer);
     TALLY_ROLLED
     for (int32_t first = 0; first < grid->groups; first += grid->side) {
         const int32_t g = first + grid->group, is_there = g < grid->groups;
@@ -160,7 +160,7 @@ TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *
         }
         TALLY_ROLLED
         for (int32_t r = grid->sub; is_there && r < grid->rows; r += grid->down) {
-            const char *const from = room + 16 * (r * grid->groups + g);
+            const char *const from = buffer + 16 * (r * grid->groups + g);
             const tally_quad x = tally_take16(from), y = TALLY_KERNEL_INPUTS == 1 ? x : tally_take16(from + tile->y_at);
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_PART; v++) TALLY_N(put_part)(at[v], &x, &y, v, scale_x, scale_y);
@@ -180,7 +180,7 @@ TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *
             for (int32_t v = 0; v < TALLY_PART; v++) {
                 TALLY_UNROLL
                 for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
-                    int64_t *const its = to + k * tile->room + g * TALLY_PART + v;
+                    int64_t *const its = to + k * tile->pitch + g * TALLY_PART + v;
                     *its = sub == 0 ? d[v][k] : tally_further(*its, d[v][k]);
                 }
             }
