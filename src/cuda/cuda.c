@@ -106,10 +106,10 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
-    if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
+    if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
     if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
     if (is_prefix(spec, form)) {
-        unit->room = tally__prefix_room(spec, form == TALLY_FORM_WIDE);
+        unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
         unit->threads = TALLY_PREFIX_THREADS_OF(spec->kernel->value_bytes, form == TALLY_FORM_WIDE);
     }
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
@@ -242,10 +242,10 @@ static tally_status check_given(const tally__call *c) {
 }
 
 static tally_status reduce_here(tally__call *c, tally__report *report) {
-    bool needs_room = tally__call_needs_room(c);
+    bool needs_staging = tally__call_needs_staging(c);
     TALLY_TRY(check_given(c));
     if (!c->sink_on_device) return reduce_to_host(c, report);
-    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_room ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
+    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
     if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
     return tally__call_deliver(c, c->scratch.node, 1, 0, report);
 }

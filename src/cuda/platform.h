@@ -52,7 +52,7 @@ typedef struct tally__unit {
     tally_nan nan;
     bool exact;
     int threads;        /* of each block of the first kernel; 0: TALLY_THREADS */
-    size_t room;        /* bytes of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants none */
+    size_t shared_bytes; /* of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants none */
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
     char user_key[33];     /* of that operator, else "" */
 } tally__unit;
