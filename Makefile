@@ -33,7 +33,8 @@ generated: ## write again the pages, pictures and test data that are made of the
 
 docs: ## build the documentation as a site, build/site/site/readme.html, by mkdocs-material from PyPI
 	tools/setup.sh docs
-	[ -x $(BUILD)/site/venv/bin/mkdocs ] || { $(PYTHON) -m venv $(BUILD)/site/venv && $(BUILD)/site/venv/bin/pip install -q mkdocs-material==9.8.1; }
+	[ -x $(BUILD)/site/venv/bin/mkdocs ] || { $(PYTHON) -m venv $(BUILD)/site/venv && \
+	    $(BUILD)/site/venv/bin/pip install -q mkdocs-material==9.8.1; }
 	$(PYTHON) tools/site.py $(BUILD)/site
 	cd $(BUILD)/site && NO_MKDOCS_2_WARNING=1 venv/bin/mkdocs build --strict
 

@@ -141,8 +141,8 @@ class Bench:
             yield peer
 
     def exact(self):
-        """What is made of exact sums, by class of data; sums beside what else gives the true one: math.fsum, and Neal's xsum where it
-        is installed (pip install xsum)."""
+        """What is made of exact sums, by class of data; sums beside what else gives the true one: math.fsum, and Neal's
+        xsum where it is installed (pip install xsum)."""
         for type in ("f32", "f64"):
             if type not in self.types:
                 continue

@@ -116,7 +116,9 @@ def cpu_whole():
     rows, found = [], []
     for labels, of, lucky in shares(load("cpu")["records"], "whole"):
         name = f"{labels['op']} {labels['type']}"
-        rows.append([name + (" (†)" if lucky else ""), *(number(of.get(who)) for who in ("tally", "tally fast", *PEERS))])
+        rows.append(
+            [name + (" (†)" if lucky else ""), *(number(of.get(who)) for who in ("tally", "tally fast", *PEERS))]
+        )
         if not lucky:
             found.append((name, of["tally"]))
     head = ["", "Tally", "Tally fast", *(report.TITLES[who] for who in PEERS)]
@@ -125,7 +127,8 @@ def cpu_whole():
 
 CASES = ["one", "3", "10..50", "power 1.1", "huge + 10..50", "80% empty", "300", "4096"]
 CASE_TITLES = {"one": "one segment", "3": "3 values each", "10..50": "10 to 50 values", "power 1.1": "power law",
-               "huge + 10..50": "half in one, then 10 to 50", "300": "300 values each", "4096": "4096 values each"}  # fmt: skip
+               # fmt: skip
+               "huge + 10..50": "half in one, then 10 to 50", "300": "300 values each", "4096": "4096 values each"}
 
 
 def cpu_segments():
@@ -145,25 +148,42 @@ def cpu_segments():
             by, lucky = of.get((op, type, case, cut), ({}, False))
             row.append(number(by.get(who)) + (" (†)" if lucky and who in by else ""))
             if who in ("tally", "tally fast") and who in by and not lucky and op == "sum":
-                found.append((f"{op} {type} {who.replace('tally', '').strip() or 'exact'}, {CASE_TITLES.get(case, case)}, {cut}".replace("owners", "ids"), by[who]))
+                found.append(
+                    (
+                        f"{op} {type} {who.replace('tally', '').strip() or 'exact'}, {CASE_TITLES.get(case, case)}, "
+                        f"{cut}".replace(
+                            "owners", "ids"
+                        ),
+                        by[who],
+                    )
+                )
         rows.append(row)
     return [table(["", *(title for title, _, _ in columns)], rows), missed(0.80, found), source_cpu("cpu segments")]
 
 
 def cpu_cache():
-    found = [(labels, best) for labels, best in report.cases_of(load("cpu exact")["records"]) if labels["section"] == "cache"]
+    found = [
+        (labels, best) for labels, best in report.cases_of(load("cpu exact")["records"]) if labels["section"] == "cache"
+    ]
     rows, late = [], []
     for labels, best in found:
         if labels["op"] not in ("sum", "dot", "var") or labels["count"] not in (100, 10000, 1000000):
             continue
         row = [f"{labels['op']} {labels['type']}, {labels['count']} values"]
-        rows.append(row + [report.duration(best[who]["seconds"]) if who in best else "" for who in ("tally", "tally fast", *PEERS)])
+        rows.append(
+            row
+            + [report.duration(best[who]["seconds"]) if who in best else "" for who in ("tally", "tally fast", *PEERS)]
+        )
         if labels["count"] == 10000 and labels["op"] == "sum":
             for who, goal in (("tally", 3), ("tally fast", 1.3)):
                 ratio = best[who]["seconds"] / best["openblas"]["seconds"]
                 late.append(f"{labels['type']} {who.replace('tally', '').strip() or 'exact'} {ratio:.2f} (goal {goal})")
     head = ["", "Tally", "Tally fast", *(report.TITLES[who] for who in PEERS)]
-    return [table(head, rows), "Time of a sum of 10000 values, as a multiple of OpenBLAS's: " + "; ".join(late) + ".", source_cpu("cpu exact")]
+    return [
+        table(head, rows),
+        "Time of a sum of 10000 values, as a multiple of OpenBLAS's: " + "; ".join(late) + ".",
+        source_cpu("cpu exact"),
+    ]
 
 
 def accuracy():
@@ -177,9 +197,20 @@ def accuracy():
     on_cpu = table(["CPU", *(" ".join(op) for op in ops)], rows)
     goal = [(f"{op} {type}, {kind}", by["tally"]) for (op, type, kind), (by, lucky) in of.items()
             if kind in ("uniform", "normal", "cancelling") and not lucky]  # fmt: skip
-    gpu = {(r["type"], r["data"], r["contender"]): r for r in load("gpu")["records"] if r["section"] == "exact" and r["op"] == "sum"}
+    gpu = {
+        (r["type"], r["data"], r["contender"]): r
+        for r in load("gpu")["records"]
+        if r["section"] == "exact" and r["op"] == "sum"
+    }
     kinds = list(dict.fromkeys(data for _, data, _ in gpu))
-    row = lambda data: [data, *(number(gpu[type, data, who]["of_plain"]) for type in ("f32", "f64") for who in ("tally", "tally fast", "cub"))]
+    row = lambda data: [
+        data,
+        *(
+            number(gpu[type, data, who]["of_plain"])
+            for type in ("f32", "f64")
+            for who in ("tally", "tally fast", "cub")
+        ),
+    ]
     head = ["GPU", "sum f32", "fast", "CUB", "sum f64", "fast", "CUB"]
     on_gpu = table(head, [row(data) for data in kinds])
     least = [(f"sum {type}, {data}", r["of_plain"]) for (type, data, who), r in gpu.items() if who == "tally"]
@@ -216,14 +247,18 @@ def gpu_sizes():
             of[r["contender"]] = min(of.get(r["contender"], r["seconds"]), r["seconds"])
     whos = ("plain", "tally", "tally fast", "cub", "torch")
     size = lambda n: next(f"{n >> k} {unit}" for k, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")) if n >> k)
-    rows = [[f"{size(n)}, {mode}", *(report.duration(of[who]) if who in of else "" for who in whos)] for (mode, n), of in by.items()]
+    rows = [
+        [f"{size(n)}, {mode}", *(report.duration(of[who]) if who in of else "" for who in whos)]
+        for (mode, n), of in by.items()
+    ]
     late = [f"{size(n)} {mode} {of['cub'] / of['tally']:.2f}" for (mode, n), of in by.items()
             if n <= 1 << 26 and of["cub"] / of["tally"] < 1]  # fmt: skip
     text = f"Goal up to 64 MiB: never slower than CUB. Missed by {len(late)}: {', '.join(late)} (CUB's time / Tally's)."
     return [table(["sum of f32", "plain read", "Tally", "Tally fast", "CUB", "PyTorch"], rows), text, source_gpu()]
 
 
-CUTS = {"one": "one", "10 to 50": "10 to 50", "=3": "all 3", "=1": "all 1", "power": "power law", "80% empty": "80% empty",
+CUTS = {"one": "one", "10 to 50": "10 to 50", "=3": "all 3", "=1": "all 1", "power": "power law",
+        "80% empty": "80% empty",
         "half and threes": "half, and threes", "=300": "all 300", "=4096": "all 4096"}  # fmt: skip
 
 
@@ -246,7 +281,11 @@ def gpu_segments():
             name = name.replace("Tally", "Tally fast")
         rows.append([name, *(number(of.get(cut)) for cut in CUTS)])
         if who.startswith("tally") and op in ("sum", "argmin") and form.startswith("offsets"):
-            found += [(f"{what}{' exact' if 'exact' in who else ''}, {form}, {CUTS[cut]}", of[cut]) for cut in CUTS if cut in of]
+            found += [
+                (f"{what}{' exact' if 'exact' in who else ''}, {form}, {CUTS[cut]}", of[cut])
+                for cut in CUTS
+                if cut in of
+            ]
     text = path("gpu segments").with_suffix(".md").read_text()
     command, commit = re.search(r"`(bench_segments [^`]+)`.*? on ([0-9a-f]{7});", text).groups()
     return [table(["2^28 values", *CUTS.values()], rows), missed(0.90, found),
@@ -281,12 +320,15 @@ def matrix(subject):
         ordinary = [r["share"] for r in some if r["data"] not in HARD]
         hard = [r["share"] for r in some if r["data"] in HARD]
         worst = min(some, key=lambda r: r["share"])
-        rows.append([op + ("" if kind == "only" else f" {kind}"), len(some), number(statistics.median(ordinary)) if ordinary else "",
+        rows.append([op + ("" if kind == "only" else f" {kind}"), len(some),
+                     number(statistics.median(ordinary)) if ordinary else "",
                      number(min(ordinary)) if ordinary else "", number(min(hard)) if hard else "",
-                     sum(r["share"] < floor(r) for r in some), f"{worst['type']}, {worst['cut']}, {worst['data']}"])  # fmt: skip
+                     # fmt: skip
+                     sum(r["share"] < floor(r) for r in some), f"{worst['type']}, {worst['cut']}, {worst['data']}"])
     below = sum(r["share"] < floor(r) for r in records)
     head = ["", "cells", "median", "worst, ordinary data", "worst, hard data", "below the floor", "the worst cell"]
-    text = (f"{len(records)} of {about['cells']} cells. Floor: 0.5 for exact sums of ordinary data, 0.15 for those of hard data, 0.25 for all else. "
+    text = (f"{len(records)} of {about['cells']} cells. Floor: 0.5 for exact sums of ordinary data, 0.15 for those of "
+            f"hard data, 0.25 for all else. "
             f"Below it: {below} of {len(records)}.")  # fmt: skip
     heat = path(subject).with_suffix(".svg").name
     return [table(head, rows), text, f"![heat map](measurements/{heat})",
@@ -302,7 +344,9 @@ def compiling():
     names = list(dict.fromkeys(name for name, _ in first))
     cell = lambda name, who: report.duration(first[name, who]) if (name, who) in first else ""
     rows = [[name, cell(name, "tally"), cell(name, "tally fast")] for name in names]
-    over = [f"{name} {report.duration(t)}" for (name, _), t in sorted(first.items(), key=lambda one: -one[1]) if t > 0.5]
+    over = [
+        f"{name} {report.duration(t)}" for (name, _), t in sorted(first.items(), key=lambda one: -one[1]) if t > 0.5
+    ]
     text = f"Goal: 0.5 s, 1.5 s for the slowest. Over 0.5 s: {', '.join(over) or 'none'}."
     ready = matrix_of("gpu matrix")[1]["kernels"]
     return [table(["first call", "Tally", "Tally fast"], rows), text, source_gpu(),
@@ -319,23 +363,30 @@ def gallery():
             for kernel, share in found:
                 by.setdefault(kernel, {})[title] = float(share)
     rows = [[kernel, *(number(of.get(title)) for title in titles)] for kernel, of in by.items()]
-    return [table(["kernel", *titles], rows), source("gallery", "NVIDIA H200", date_of("gallery"), "", "tests/gpu.sh gallery")]
+    return [
+        table(["kernel", *titles], rows),
+        source("gallery", "NVIDIA H200", date_of("gallery"), "", "tests/gpu.sh gallery"),
+    ]
 
 
 SUBJECTS = [
     ("CPU: whole arrays", "Arrays of 512 MiB, from memory.", cpu_whole),
     ("CPU: segments", "256 MiB of values. Offsets are i32 for f32, i64 for f64 and var.", cpu_segments),
     ("CPU: arrays in cache", "The time of a call.", cpu_cache),
-    ("CPU: the matrix", "A random sample of all operators, types, segmentations and data. The floor is the goal of the GPU's matrix; the CPU's has none of its own.", lambda: matrix("cpu matrix")),
+    ("CPU: the matrix", "A random sample of all operators, types, segmentations and data. The floor is the goal of "
+                        "the GPU's matrix; the CPU's has none of its own.", lambda: matrix("cpu matrix")),
     ("GPU: whole arrays", "", gpu_whole),
     ("GPU: small and large arrays", "The time of a call, on a stream or in a CUDA graph.", gpu_sizes),
-    ("GPU: segments", "Shares of a plain pass that reads and writes as many bytes. `affine` is a caller's own operator, "
+    ("GPU: segments", "Shares of a plain pass that reads and writes as many bytes. `affine` is a caller's own "
+                      "operator, "
      "which does not commute.", gpu_segments),
     ("GPU: rows", "Shares of a plain pass that reads and writes as many bytes.", gpu_rows),
     ("GPU: the matrix", "A random sample, as above.", lambda: matrix("gpu matrix")),
-    ("Accuracy", "An exact sum is the true sum, rounded once; tests hold it to GMP and MPFR ([exact.md](exact.md)). What is "
+    ("Accuracy", "An exact sum is the true sum, rounded once; tests hold it to GMP and MPFR ([exact.md](exact.md)). "
+                 "What is "
      "measured here is its price, by class of data. `bits`, `any bits` and `200 binades` are the hard ones.", accuracy),
-    ("Compile times", "The first call on a GPU, with no kernel in the cache. mean shares the kernel of sum, which is there by then.", compiling),
+    ("Compile times", "The first call on a GPU, with no kernel in the cache. mean shares the kernel of sum, which is "
+                      "there by then.", compiling),
     ("Gallery", "The textbook's kernels beside Tally's: share of the plain read.", gallery),
 ]  # fmt: skip
 
@@ -344,13 +395,17 @@ def page():
     text = [
         "# Results",
         "<!-- Made by bench/results.py from docs/measurements. Do not edit: run it. -->",
-        "Every number here comes from a file in [measurements](measurements/README.md), which also says how it was measured. "
-        "A number without a unit is a share: the speed as a fraction of the *plain read*, the fastest kernel that only loads the same bytes, in the same run. "
+        "Every number here comes from a file in [measurements](measurements/README.md), which also says how it was "
+        "measured. "
+        "A number without a unit is a share: the speed as a fraction of the *plain read*, the fastest kernel that "
+        "only loads the same bytes, in the same run. "
         "*Tally* is the default, exact for sums of floats; *fast* is `TALLY_FAST`, the plain sum in canonical order. "
         "A blank means that it was not measured or does not exist.",
-        f"(†): in this row the plain read was more than {LUCKY} times as fast as its median in the run. The host is shared, and a lucky plain "
+        f"(†): in this row the plain read was more than {LUCKY} times as fast as its median in the run. The host is "
+        f"shared, and a lucky plain "
         "read makes every share beside it too small. Such rows are not compared with the goal.",
-        "Builds, mutation tests and what was tried and not kept are records of their own: [build](measurements/build-2026-11-22.md), "
+        "Builds, mutation tests and what was tried and not kept are records of their own: "
+        "[build](measurements/build-2026-11-22.md), "
         "[mutations](measurements/mutations-2026-11-22.md), [notes on the H200](measurements/gpu-notes.md), "
         "[the paper of 2012](measurements/paper-2026-11-22-nvidia-h200.md), "
         "[a Xeon with 16 threads](measurements/cpu-2026-11-21-intel-r-xeon-r-processor-16-threads.md).",
@@ -369,11 +424,17 @@ def front():
     cut = {(labels["op"], labels["type"], labels["case"], labels["cut"]): of
            for labels, of, _ in shares(load("cpu segments")["records"], "segments")}  # fmt: skip
     rows = []
-    add = lambda name, of, peers: rows.append((name, of.get("tally"), of.get("tally fast"), {p: of[p] for p in peers if p in of}))
+    add = lambda name, of, peers: rows.append(
+        (name, of.get("tally"), of.get("tally fast"), {p: of[p] for p in peers if p in of})
+    )
     for op in ("sum", "var", "stats"):
         add(f"CPU, {op} f32, 512 MiB", whole[op, "f32"], PEERS)
     for case in ("3", "10..50"):
-        add(f"CPU, sum f32, segments of {CASE_TITLES[case]}".replace(" values", "").replace(" each", ""), cut["sum", "f32", case, "offsets i32"], PEERS)
+        add(
+            f"CPU, sum f32, segments of {CASE_TITLES[case]}".replace(" values", "").replace(" each", ""),
+            cut["sum", "f32", case, "offsets i32"],
+            PEERS,
+        )
     gpu = {}
     for r in load("gpu")["records"]:
         if r["section"] == "whole":
@@ -383,7 +444,10 @@ def front():
     by = gpu_segment_rows()
     for name, case in (("3", "=3"), ("10 to 50", "10 to 50"), ("a power law", "power")):
         get = lambda who, form="offsets i32": by[who, "sum", "f32", form][case]
-        peers = {"CUB DeviceSegmentedReduce": get("CUB DeviceSegmentedReduce"), "CUB ReduceByKey": get("CUB ReduceByKey", "owners i32")}
+        peers = {
+            "CUB DeviceSegmentedReduce": get("CUB DeviceSegmentedReduce"),
+            "CUB ReduceByKey": get("CUB ReduceByKey", "owners i32"),
+        }
         rows.append((f"GPU, sum f32, segments of {name}", get("tally exact"), get("tally"), peers))
     return rows
 
@@ -401,9 +465,12 @@ def front_text():
     records, _ = matrix_of("gpu matrix")
     below = sum(r["share"] < floor(r) for r in records)
     return (
-        f"{front_table()}\n\nCPU: two threads of an AMD EPYC. GPU: an NVIDIA H200. The goals are 0.95 to 0.97 for whole arrays and 0.80 to 0.90 for segments.\n"
-        f"They are not all reached: {below} of the {len(records)} sampled cells of the GPU's matrix are below their floor, and exact\n"
-        "sums of short rows and of extreme data are the slowest. [All results, where the goals are missed, and the commands](docs/results.md)."
+        f"{front_table()}\n\nCPU: two threads of an AMD EPYC. GPU: an NVIDIA H200. The goals are 0.95 to 0.97 for "
+        f"whole arrays and 0.80 to 0.90 for segments.\n"
+        f"They are not all reached: {below} of the {len(records)} sampled cells of the GPU's matrix are below their "
+        f"floor, and exact\n"
+        "sums of short rows and of extreme data are the slowest. [All results, where the goals are missed, and the "
+        "commands](docs/results.md)."
     )
 
 
@@ -416,20 +483,30 @@ def chart():
     by, width, height, left, top = gpu_segment_rows(), 900, 300, 50, 60
     step, scale = (width - left - 10) / len(CUTS), 200 / 1.1
     bottom = top + 200
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+           f'font-size="12">',
            '<rect width="100%" height="100%" fill="white"/>',
-           f'<text x="{left}" y="20" font-size="15">Sum of 2^28 f32 in segments on an H200: share of a plain pass over as many bytes</text>']  # fmt: skip
+           f'<text x="{left}" y="20" font-size="15">Sum of 2^28 f32 in segments on an H200: share of a plain pass '
+           f'over as many bytes</text>']  # fmt: skip
     for k, (_, _, color, caption) in enumerate(BARS):
         x = left + 190 * k
-        out.append(f'<rect x="{x}" y="32" width="12" height="12" fill="{color}"/><text x="{x + 18}" y="43">{caption}</text>')
+        out.append(
+            f'<rect x="{x}" y="32" width="12" height="12" fill="{color}"/><text x="{x + 18}" y="43">{caption}</text>'
+        )
     for share in (0, 0.5, 1):
         y = bottom - share * scale
-        out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{width - 10}" y2="{y:.1f}" stroke="#ccc"/><text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{share}</text>')
+        out.append(
+            f'<line x1="{left}" y1="{y:.1f}" x2="{width - 10}" y2="{y:.1f}" stroke="#ccc"/><text x="{left - 8}" '
+            f'y="{y + 4:.1f}" text-anchor="end">{share}</text>'
+        )
     for i, (cut, title) in enumerate(CUTS.items()):
         x = left + i * step
         for k, (who, form, color, _) in enumerate(BARS):
             share = by[who, "sum", "f32", form][cut]
-            out.append(f'<rect x="{x + 8 + k * 18:.1f}" y="{bottom - share * scale:.1f}" width="16" height="{share * scale:.1f}" fill="{color}"><title>{title}: {share:.3f}</title></rect>')
+            out.append(
+                f'<rect x="{x + 8 + k * 18:.1f}" y="{bottom - share * scale:.1f}" width="16" '
+                f'height="{share * scale:.1f}" fill="{color}"><title>{title}: {share:.3f}</title></rect>'
+            )
         out.append(f'<text x="{x + step / 2:.1f}" y="{bottom + 18}" text-anchor="middle">{title}</text>')
     return "\n".join([*out, "</svg>"]) + "\n"
 

@@ -15,8 +15,8 @@ bool complain(const char *subject, const char *format, ...) __attribute__((forma
 /* What the system says about errno, as complain does. */
 bool complain_system(const char *subject, const char *doing);
 
-/* Memory for count things of size bytes, or NULL and a complaint. More than the machine has is refused before the kernel
- * can promise it. Zero things give one byte, so that NULL always means failure. */
+/* Memory for count things of size bytes, or NULL and a complaint. More than the machine has is refused before the
+ * kernel can promise it. Zero things give one byte, so that NULL always means failure. */
 void *take_memory(const char *subject, int64_t count, size_t size);
 
 int64_t machine_memory(void); /* bytes; INT64_MAX where the system does not say */

@@ -178,7 +178,8 @@ static int64_t segment_count(const tally_segments *segments) {
     return __builtin_mul_overflow(segments->count, segments->inner, &product) ? -1 : product;
 }
 
-/* Which segments had nothing to give: the statistics of each know their count, with NaNs skipped where the user wants it. */
+/* Which segments had nothing to give: the statistics of each know their count, with NaNs skipped where the user wants
+ * it. */
 static bool find_absent(tally_context *context, tally_array array, tally_segments segments, results *made) {
     tally_options kept = tally_get_options(context), plain = kept;
     plain.nan = kept.nan == TALLY_NAN_SKIP ? TALLY_NAN_SKIP : TALLY_NAN_PROPAGATE;

@@ -24,14 +24,17 @@ typedef struct stage {
     int32_t *owners;
 } stage;
 
-/* Opens a track as the command wants it; the default operator is min, the default type f32. Returns the exit status, after a complaint. */
+/* Opens a track as the command wants it; the default operator is min, the default type f32. Returns the exit status,
+ * after a complaint. */
 int open_stage(const command *wanted, tally_backend backend, stage *made);
-/* The same values for everybody: random (floats from 0 to 1), and cut into segments of the stage's shape. `copies`: as tally__track_load has it. */
+/* The same values for everybody: random (floats from 0 to 1), and cut into segments of the stage's shape. `copies`: as
+ * tally__track_load has it. */
 bool set_stage(stage *s, int64_t count, const char *shape, int copies);
 bool sort_stage(stage *s, int64_t count); /* with the first `count` values, in ascending order */
 void close_stage(stage *s);
 
-/* Whether --segments can be that, after a complaint if not; and owners of `count` values in that shape, which gives the number of segments. */
+/* Whether --segments can be that, after a complaint if not; and owners of `count` values in that shape, which gives the
+ * number of segments. */
 bool is_shape(const char *word);
 int64_t cut_into(const char *shape, int64_t count, int32_t *owners);
 /* Copies of the values, so many that no cache holds them. */
@@ -40,7 +43,8 @@ int copies_of(const stage *s, int64_t count);
 /* Bytes that a kernel has to read: the values, and with segments their owners. */
 double bytes_read(const stage *s, const tally__gallery_row *row);
 
-/* One run of a kernel, or with NULL of Tally's own way, and whether its results are what they must be. Fails with the sentence in tally_message(). */
+/* One run of a kernel, or with NULL of Tally's own way, and whether its results are what they must be. Fails with the
+ * sentence in tally_message(). */
 tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right);
 
 /* ---- charts (charts.c) ---- */

@@ -55,8 +55,8 @@ bool values_at_hand(const input *in);
 /* How many values next_values gives at best. */
 int64_t block_values(const input *in);
 
-/* The next values, `most` unless the input ends: in C order (but see in_memory_order), native byte order. They stay valid
- * until the next call. array->count 0: the end, and the file was whole. */
+/* The next values, `most` unless the input ends: in C order (but see in_memory_order), native byte order. They stay
+ * valid until the next call. array->count 0: the end, and the file was whole. */
 bool next_values(input *in, int64_t most, tally_array *array);
 
 /* All values at once, in C order unless in_memory_order. They stay valid until close_input. */

@@ -37,7 +37,8 @@ typedef enum npy_verdict {
 
 bool npy_starts(const unsigned char *bytes, size_t size);
 
-/* Reads the header at the start of bytes. Never reads beyond size; count * size fits 63 bits when the verdict is fine. */
+/* Reads the header at the start of bytes. Never reads beyond size; count * size fits 63 bits when the verdict is fine.
+ */
 npy_verdict npy_read(const unsigned char *bytes, size_t size, npy_layout *layout, char trouble[NPY_TROUBLE_SIZE]);
 
 /* Writes a version 1.0 header for values that descr describes (a Python literal) and returns its bytes. */

@@ -79,8 +79,8 @@ static double widen_short(uint16_t bits, float_layout layout) {
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/* The magnitude in units of the type's last place, rounded to nearest; a tie goes where `lean` points (up, down, or 0 for
- * even), because a tie of doubles may stand for a decimal a little to one side. */
+/* The magnitude in units of the type's last place, rounded to nearest; a tie goes where `lean` points (up, down, or 0
+ * for even), because a tie of doubles may stand for a decimal a little to one side. */
 static uint64_t round_significand(uint64_t significand, int shift, int lean) {
     if (shift >= 54) {
         return 0;

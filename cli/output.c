@@ -99,7 +99,8 @@ static bool attach(output *out, int descriptor) {
     return out->stream != NULL;
 }
 
-/* The rights of the file that is replaced. Where its group cannot be kept, another one gets no more than everybody has. */
+/* The rights of the file that is replaced. Where its group cannot be kept, another one gets no more than everybody has.
+ */
 static bool keep_rights(int descriptor, const struct stat *kept) {
     mode_t mode = kept->st_mode & 0777;
     if (fchown(descriptor, kept->st_uid, kept->st_gid) != 0 && fchown(descriptor, (uid_t)-1, kept->st_gid) != 0) {
@@ -108,8 +109,8 @@ static bool keep_rights(int descriptor, const struct stat *kept) {
     return fchmod(descriptor, mode) == 0;
 }
 
-/* A new file in the folder; `replaced` is what has the name now, or NULL. Nobody else has a name by chance, so that a signal
- * can take it back from before it is there. */
+/* A new file in the folder; `replaced` is what has the name now, or NULL. Nobody else has a name by chance, so that a
+ * signal can take it back from before it is there. */
 static int make_beside(output *out, const struct stat *replaced) {
     uint64_t chance = 0;
     if (getrandom(&chance, sizeof chance, 0) != sizeof chance) {

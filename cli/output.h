@@ -1,5 +1,6 @@
-/* A file that the user names for results: it appears whole or not at all, where the name's links lead to, with the rights
- * of the file that it replaces. What is no ordinary file (a device, a pipe) is written to as it is; "-" is standard output. */
+/* A file that the user names for results: it appears whole or not at all, where the name's links lead to, with the
+ * rights of the file that it replaces. What is no ordinary file (a device, a pipe) is written to as it is; "-" is
+ * standard output. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 

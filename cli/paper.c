@@ -1,5 +1,6 @@
-/* tally race --paper: the tables and figures of Martin, Ayuso, Torres and Gavilanes, "Algorithmic Strategies for Optimizing the Parallel Reduction
- * Primitive in CUDA" (2012), for the GPU at hand, as Markdown. Tables III and IV are the simulator's on any machine. */
+/* tally race --paper: the tables and figures of Martin, Ayuso, Torres and Gavilanes, "Algorithmic Strategies for
+ * Optimizing the Parallel Reduction Primitive in CUDA" (2012), for the GPU at hand, as Markdown. Tables III and IV are
+ * the simulator's on any machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

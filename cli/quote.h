@@ -1,5 +1,5 @@
-/* Text that others chose, names of files above all, as it can be shown: it cannot pass for lines or move the cursor of a
- * terminal. */
+/* Text that others chose, names of files above all, as it can be shown: it cannot pass for lines or move the cursor of
+ * a terminal. */
 #ifndef QUOTE_H
 #define QUOTE_H
 

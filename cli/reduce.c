@@ -141,8 +141,8 @@ bool refused_result(tally_status status, tally_op op, const char *name) {
 }
 
 /* Opens a state that is fed block after block. One thread reduces a block faster than a pipe, a disk or the text reader
- * brings the next; more would spin in between and take the processor from whoever writes the pipe (measured: eight times
- * slower on two busy cores). A number of threads that the user gave is kept. */
+ * brings the next; more would spin in between and take the processor from whoever writes the pipe (measured: eight
+ * times slower on two busy cores). A number of threads that the user gave is kept. */
 static tally_status open_fed_state(tally_context *context, tally_op op, tally_type type, tally_state **state) {
     tally_options kept = tally_get_options(context), fed = kept;
     fed.threads = kept.threads == 0 ? 1 : kept.threads;
@@ -262,8 +262,8 @@ static bool is_for_gpu(const tally_context *context) {
 /* ---- text ---- */
 
 /* The type of text is known only at its end. One state for each type it may turn out to have reads along, so that one
- * pass does, of a pipe as of a file; a state is dropped as soon as a number rules its type out. Parsing takes far longer
- * than the states do. */
+ * pass does, of a pipe as of a file; a state is dropped as soon as a number rules its type out. Parsing takes far
+ * longer than the states do. */
 enum { FOUND_TYPES = 3 };
 static const tally_type found_types[FOUND_TYPES] = {TALLY_I64, TALLY_U64, TALLY_F64};
 

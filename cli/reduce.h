@@ -7,8 +7,8 @@
 #include "results.h"
 #include "tally/tally.h"
 
-/* One result of the whole input (right NULL), or of a pair, through a state: inputs may be larger than the memory. For a GPU they are
- * brought into memory whole. */
+/* One result of the whole input (right NULL), or of a pair, through a state: inputs may be larger than the memory. For
+ * a GPU they are brought into memory whole. */
 bool reduce_whole(tally_context *context, tally_op op, input *left, input *right, results *made);
 
 typedef enum cut_kind { CUT_NONE, CUT_BY_KEYS, CUT_BY_OFFSETS, CUT_BY_LENGTHS, CUT_BY_AXIS } cut_kind;

@@ -1,10 +1,10 @@
 /* Numbers out of text, a block of bytes at a time.
  *
- * Numbers are separated by white space or commas; a comma follows a number on its line; '#' begins a comment that ends with
- * the line. The type is given, or found: i64 as long as every number is an integer that fits, then u64, and f64 as soon
- * as one number has a point, an exponent or is inf or nan. What is found only grows, so each block says the type its
- * values came in, and text_verdict the type of them all. Integers have no -0: where one was written is kept beside them,
- * for floats do, and what a text says does not depend on where in it the first point stands. */
+ * Numbers are separated by white space or commas; a comma follows a number on its line; '#' begins a comment that ends
+ * with the line. The type is given, or found: i64 as long as every number is an integer that fits, then u64, and f64 as
+ * soon as one number has a point, an exponent or is inf or nan. What is found only grows, so each block says the type
+ * its values came in, and text_verdict the type of them all. Integers have no -0: where one was written is kept beside
+ * them, for floats do, and what a text says does not depend on where in it the first point stands. */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -45,9 +45,9 @@ typedef struct text_run {
 void text_begin(text_reader *reader, tally_type wanted);
 
 /* Reads from bytes into values (8 bytes of room each; stored side by side in the run's type), and the places of those
- * written -0 into zeros (room for capacity too), until capacity, the last whole number, or a change of type. last: no more
- * bytes follow. count 0 without change of type, and consumed < size, asks for more bytes. False: reader->trouble says what
- * is wrong. */
+ * written -0 into zeros (room for capacity too), until capacity, the last whole number, or a change of type. last: no
+ * more bytes follow. count 0 without change of type, and consumed < size, asks for more bytes. False: reader->trouble
+ * says what is wrong. */
 bool text_read(text_reader *reader, const char *bytes, size_t size, bool last, void *values, size_t *zeros,
                size_t capacity, text_run *run);
 

@@ -117,8 +117,8 @@ static void swap_bytes(unsigned char *values, size_t size, int64_t count) {
     }
 }
 
-/* Whether values have to move because the array lies in Fortran order. An array with at most one extent above 1 lies the
- * same way in both orders. */
+/* Whether values have to move because the array lies in Fortran order. An array with at most one extent above 1 lies
+ * the same way in both orders. */
 static bool must_gather(const input *in) {
     int long_extents = 0;
     for (int d = 0; d < in->layout.dimensions; d++) {

@@ -154,8 +154,8 @@ static void *warm_some(void *argument) {
     return NULL;
 }
 
-/* Others beside this one, as many as the system gives; returns how many. For the simulator, which has its kernels, one is
- * enough. */
+/* Others beside this one, as many as the system gives; returns how many. For the simulator, which has its kernels, one
+ * is enough. */
 static int start(pthread_t *threads, job *j) {
     pthread_attr_t attributes;
     int count = 0, most = j->wanted->options.threads > 0 ? j->wanted->options.threads : tally_cpu_threads();

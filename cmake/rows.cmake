@@ -1,6 +1,7 @@
-# The rows of the operators: sets rows, exact_rows, and the regular expressions row and exact_row, whose groups are what CMakeLists.txt
-# needs of each. The C preprocessor lists them from ${tables} (rows.c). A row that is not understood is an error.
-# For tests: cmake -DCMAKE_C_COMPILER=cc -Dtables=FILE -P cmake/rows.cmake, where FILE is .../tally/tables.h, prints them.
+# The rows of the operators: sets rows, exact_rows, and the regular expressions row and exact_row, whose groups are what
+# CMakeLists.txt needs of each. The C preprocessor lists them from ${tables} (rows.c). A row that is not understood is
+# an error. For tests: cmake -DCMAKE_C_COMPILER=cc -Dtables=FILE -P cmake/rows.cmake, where FILE is .../tally/tables.h,
+# prints them.
 cmake_minimum_required(VERSION 3.21)
 get_filename_component(include_folder ${tables} DIRECTORY)
 get_filename_component(include_folder ${include_folder} DIRECTORY)
@@ -25,8 +26,9 @@ foreach(line IN LISTS lines)
     elseif(line MATCHES "^${exact_row}$")
         list(APPEND exact_rows "${line}")
     else()
-        message(FATAL_ERROR "A row of ${tables} is not understood. Names have lower-case letters and digits, an operator has 1 or 2 inputs, "
-            "its types are TALLY_ON_... or some TALLY_CLASS_... with | between them. The row is:\n${line}")
+        message(FATAL_ERROR
+            "A row of ${tables} is not understood. Names have lower-case letters and digits, an operator has 1 or 2 "
+            "inputs, its types are TALLY_ON_... or some TALLY_CLASS_... with | between them. The row is:\n${line}")
     endif()
 endforeach()
 if(CMAKE_SCRIPT_MODE_FILE)

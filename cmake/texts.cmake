@@ -1,6 +1,6 @@
-# cmake -DKERNELS=folder -DOUT=file.c [-DFOLDERS=a,b] -DPREFIX=tally__ [-DEDITION=file.c -DVERSION=1.2.3] -P texts.cmake: the texts of a folder, or
-# of some folders in it, as a C file, for NVRTC. As bytes: C promises no string literals of such lengths. EDITION tells them from those of other
-# builds and versions.
+# cmake -DKERNELS=folder -DOUT=file.c [-DFOLDERS=a,b] -DPREFIX=tally__ [-DEDITION=file.c -DVERSION=1.2.3] -P
+# texts.cmake: the texts of a folder, or of some folders in it, as a C file, for NVRTC. As bytes: C promises no string
+# literals of such lengths. EDITION tells them from those of other builds and versions.
 cmake_minimum_required(VERSION 3.21)
 string(REPLACE "," ";" FOLDERS "${FOLDERS}")
 file(GLOB names RELATIVE ${KERNELS} ${KERNELS}/*.h)

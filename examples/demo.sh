@@ -34,7 +34,8 @@ try "tally stats sunspots.txt"
 say "The year with the most sunspots:"
 try "expr 1700 + \$(tally argmax sunspots.txt)"
 
-say "A ragged one: CO2 at Mauna Loa by week, where some weeks were not measured. A NaN spoils the mean unless it is skipped."
+say "A ragged one: CO2 at Mauna Loa by week, where some weeks were not measured. A NaN spoils the mean unless it is" \
+    "skipped."
 try "tally mean co2.txt"
 try "tally mean co2.txt --nan skip"
 say "Cut by year: one sorted key for each value, one result for each key. 1958 and 2001:"

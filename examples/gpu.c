@@ -1,5 +1,6 @@
-/* Sums of an array in GPU memory: on a stream, and in a graph that is captured once and launched again for new data. Built by a C compiler
- * alone: the functions of NVIDIA's driver that it needs are declared here, as the CUDA driver API has them, and opened at run time. */
+/* Sums of an array in GPU memory: on a stream, and in a graph that is captured once and launched again for new data.
+ * Built by a C compiler alone: the functions of NVIDIA's driver that it needs are declared here, as the CUDA driver API
+ * has them, and opened at run time. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Two workers take halves of an array; one sends its state as bytes, the other merges it: the bits are those of one pass. */
+/* Two workers take halves of an array; one sends its state as bytes, the other merges it: the bits are those of one
+ * pass. */
 #include <stdio.h>
 #include <stdlib.h>
 

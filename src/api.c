@@ -1,4 +1,5 @@
-/* The entry points: check what the caller passed, describe it, hand it to a backend, make a status of what comes back. */
+/* The entry points: check what the caller passed, describe it, hand it to a backend, make a status of what comes back.
+ */
 #include <stdio.h>
 
 #include "fpenv.h"
@@ -55,8 +56,8 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
     TALLY_CHECK(out->count >= needed, BAD_ARGUMENT, "the output has room for %lld results, %lld are needed",
                 (long long)out->count, (long long)needed);
     TALLY_CHECK(out->data != NULL || needed == 0, BAD_ARGUMENT, "the output is NULL");
-    TALLY_CHECK(type == spec->result_type || (tally_type_size(type) != 0 && spec->result_type != TALLY_STRUCT), BAD_TYPE,
-                "the result of %s cannot be given as %s", spec->name,
+    TALLY_CHECK(type == spec->result_type || (tally_type_size(type) != 0 && spec->result_type != TALLY_STRUCT),
+                BAD_TYPE, "the result of %s cannot be given as %s", spec->name,
                 tally_type_name(type) ? tally_type_name(type) : "that type");
     if (type != TALLY_STRUCT) bytes = tally_type_size(type) * (size_t)spec->components;
     sink->data = out->data;
@@ -71,20 +72,23 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
 
 tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what) {
     TALLY_CHECK(!(report->saw & TALLY_SAW_OVERFLOW), OVERFLOW,
-                "the exact %s of %s does not fit 64 bits: ask for TALLY_F64, or set the option overflow to TALLY_OVERFLOW_WRAPS",
+                "the exact %s of %s does not fit 64 bits: ask for TALLY_F64, or set the option overflow to "
+                "TALLY_OVERFLOW_WRAPS",
                 spec->op == TALLY_STATS ? "sum" : spec->name, what);
     TALLY_CHECK(!(report->saw & TALLY_SAW_UNFIT), OVERFLOW,
                 "%s does not fit the type asked for: ask for a wider one, or TALLY_NATURAL", what);
-    TALLY_CHECK(!(report->saw & TALLY_SAW_EMPTY) || !spec->refuses_empty, EMPTY, "%s has no value%s, and %s of nothing is not defined", what,
+    TALLY_CHECK(!(report->saw & TALLY_SAW_EMPTY) || !spec->refuses_empty, EMPTY,
+                "%s has no value%s, and %s of nothing is not defined", what,
                 spec->options.nan == TALLY_NAN_SKIP ? " but NaN" : "", spec->name);
     return TALLY_OK;
 }
 
-/* The first segment of no values in a cut that fits; -1: a GPU has the index, or its beginning names none, and those who take TALLY_EMPTY for
- * granted should not wait for more. */
+/* The first segment of no values in a cut that fits; -1: a GPU has the index, or its beginning names none, and those
+ * who take TALLY_EMPTY for granted should not wait for more. */
 static int64_t first_empty(const tally_segments *cut, int64_t values) {
     enum { BEGINNING = 1 << 16 };
-    const int64_t entries = cut->cut == TALLY_OWNERS ? values : cut->count, some = entries < BEGINNING ? entries : BEGINNING;
+    const int64_t entries = cut->cut == TALLY_OWNERS ? values : cut->count,
+                  some = entries < BEGINNING ? entries : BEGINNING;
     int64_t next = 0; /* of owners: the segment whose values are to come */
     if (cut->cut == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
     if (cut->cut == TALLY_PLANNED || tally__lies_on_gpu(cut->index)) return -1;
@@ -99,7 +103,8 @@ static int64_t first_empty(const tally_segments *cut, int64_t values) {
 }
 
 /* What a report on segments is about: one by its number, if that can be told. */
-static void name_segment(const tally__spec *spec, const tally_segments *cut, int64_t values, const tally__report *report, char *name, size_t size) {
+static void name_segment(const tally__spec *spec, const tally_segments *cut, int64_t values,
+                         const tally__report *report, char *name, size_t size) {
     const int others = TALLY_SAW_OVERFLOW | TALLY_SAW_UNFIT; /* of whatever segment, and told first */
     bool is_empty = spec->refuses_empty && (report->saw & (TALLY_SAW_EMPTY | others)) == TALLY_SAW_EMPTY;
     int64_t empty = is_empty ? first_empty(cut, values) : -1;
@@ -116,7 +121,8 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
     tally__report report = {0};
     TALLY_TRY(tally__check_callbacks(spec, backend->kernels != NULL));
     tally__fpenv left = tally__fpenv_enter();
-    tally_status status = cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
+    tally_status status =
+        cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
     tally__fpenv_leave(left);
     char what[32] = "the array";
     TALLY_TRY(status);
@@ -125,14 +131,16 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
 }
 
 /* Compute goes to the data: an array, cut or output on a GPU is reduced there. cut: NULL for a whole array. */
-static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink) {
+static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                   const tally__sink *sink) {
     const tally_plan *plan = cut != NULL && cut->cut == TALLY_PLANNED ? cut->index : NULL;
     bool on_gpu = tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
     on_gpu |= plan != NULL ? plan->backend == TALLY_BACKEND_CUDA : cut != NULL && tally__lies_on_gpu(cut->index);
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
     TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
-    TALLY_CHECK(plan == NULL || plan->backend == spec->options.backend, BAD_ARGUMENT, "the plan was made ready for another backend than this");
+    TALLY_CHECK(plan == NULL || plan->backend == spec->options.backend, BAD_ARGUMENT,
+                "the plan was made ready for another backend than this");
     return TALLY_OK;
 }
 
@@ -186,9 +194,11 @@ tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t
 static tally_status look_behind_plan(const tally_segments **cut, int64_t values) {
     const tally_plan *plan = (*cut)->index;
     if ((*cut)->cut != TALLY_PLANNED) return TALLY_OK;
-    TALLY_CHECK((*cut)->index_type == TALLY_NATURAL && (*cut)->count == 0, BAD_ARGUMENT, "the cut of a plan is what tally_planned gives");
+    TALLY_CHECK((*cut)->index_type == TALLY_NATURAL && (*cut)->count == 0, BAD_ARGUMENT,
+                "the cut of a plan is what tally_planned gives");
     TALLY_CHECK(plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
-    TALLY_CHECK(plan->values == values, BAD_CUT, "the plan cuts %lld values, and the array has %lld", (long long)plan->values, (long long)values);
+    TALLY_CHECK(plan->values == values, BAD_CUT, "the plan cuts %lld values, and the array has %lld",
+                (long long)plan->values, (long long)values);
     if (plan->gpu == NULL) *cut = &plan->cut;
     return TALLY_OK;
 }

@@ -17,8 +17,8 @@ static const tally_context process_context = {TALLY_OPTIONS_INIT, {allocate_plai
 
 const tally_context *tally__context(const tally_context *context) { return context ? context : &process_context; }
 
-/* The caller's allocator promises alignment for any type, kernels want cache lines: the address handed out is rounded up, and
- * the one that was given stands in the word before it. */
+/* The caller's allocator promises alignment for any type, kernels want cache lines: the address handed out is rounded
+ * up, and the one that was given stands in the word before it. */
 void *tally__allocate(const tally_allocator *allocator, size_t bytes) {
     const size_t line = 64;
     char *given;
@@ -76,14 +76,18 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
                 "NaN policy %d is not propagate, skip or total", (int)options->nan);
     TALLY_CHECK(options->threads >= 0 && options->threads <= TALLY_MOST_THREADS, BAD_ARGUMENT,
                 "threads is %d: 0 for the default, or 1 to %d", options->threads, TALLY_MOST_THREADS);
-    TALLY_CHECK(options->ddof >= 0 && options->ddof <= TALLY_MOST_DDOF, BAD_ARGUMENT, "ddof is %d: 0 to %d", options->ddof, TALLY_MOST_DDOF);
-    TALLY_CHECK((int)options->overflow >= TALLY_OVERFLOW_REFUSED && options->overflow <= TALLY_OVERFLOW_WRAPS, BAD_ARGUMENT,
-                "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS", (int)options->overflow);
+    TALLY_CHECK(options->ddof >= 0 && options->ddof <= TALLY_MOST_DDOF, BAD_ARGUMENT, "ddof is %d: 0 to %d",
+                options->ddof, TALLY_MOST_DDOF);
+    TALLY_CHECK((int)options->overflow >= TALLY_OVERFLOW_REFUSED && options->overflow <= TALLY_OVERFLOW_WRAPS,
+                BAD_ARGUMENT, "overflow %d is not TALLY_OVERFLOW_REFUSED or TALLY_OVERFLOW_WRAPS",
+                (int)options->overflow);
     TALLY_CHECK((int)options->backend >= TALLY_BACKEND_AUTO && options->backend <= TALLY_BACKEND_SIMT, BAD_ARGUMENT,
                 "backend %d is unknown", (int)options->backend);
-    TALLY_CHECK((options->scratch != NULL || options->scratch_bytes == 0) && (uintptr_t)options->scratch % 16 == 0, BAD_ARGUMENT,
-                "scratch is NULL with scratch_bytes of %zu, or no multiple of 16", options->scratch_bytes);
-    TALLY_CHECK(options->checked == 0 || options->checked == 1, BAD_ARGUMENT, "checked is %d, not 0 or 1", options->checked);
+    TALLY_CHECK((options->scratch != NULL || options->scratch_bytes == 0) && (uintptr_t)options->scratch % 16 == 0,
+                BAD_ARGUMENT, "scratch is NULL with scratch_bytes of %zu, or no multiple of 16",
+                options->scratch_bytes);
+    TALLY_CHECK(options->checked == 0 || options->checked == 1, BAD_ARGUMENT, "checked is %d, not 0 or 1",
+                options->checked);
     TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
     tally__gpu_forget_given(context);
     context->options = *options;

@@ -25,7 +25,8 @@ void tally__gather(const tally__spec *spec, const tally__input *in, int64_t begi
 }
 
 /* The numbers that kernels know types by are those of the enumeration. */
-#define TALLY_ROW(id, name, numpy, bytes, class) _Static_assert((int)TALLY_##id == TALLY_NUMBER_##name, "lib/types.h numbers types otherwise");
+#define TALLY_ROW(id, name, numpy, bytes, class) \
+    _Static_assert((int)TALLY_##id == TALLY_NUMBER_##name, "lib/types.h numbers types otherwise");
 #define TALLY_NUMBER_bool TALLY_NUMBER_boolean
 TALLY_TYPES(TALLY_ROW)
 #undef TALLY_NUMBER_bool
@@ -42,10 +43,11 @@ int tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first
             continue;
         }
         for (int c = 0; c < spec->components; c++)
-            changed |= tally_write_scalar((int32_t)sink->type,
-                                          tally_read_scalar((int32_t)spec->result_type,
-                                                            from + (size_t)s * bytes + (size_t)c * tally_type_size(spec->result_type)),
-                                          to + (size_t)c * tally_type_size(sink->type)) != 0;
+            changed |= tally_write_scalar(
+                           (int32_t)sink->type,
+                           tally_read_scalar((int32_t)spec->result_type,
+                                             from + (size_t)s * bytes + (size_t)c * tally_type_size(spec->result_type)),
+                           to + (size_t)c * tally_type_size(sink->type)) != 0;
     }
     return changed ? TALLY_SAW_UNFIT : 0;
 }

@@ -1,8 +1,9 @@
-/* Includes TALLY_TEMPLATE for every type and NaN policy that TALLY_KERNEL is defined on, then defines the set TALLY_SET of their
- * kernels: TALLY_MEMBERS names them, which the template defines; no include guard. Types to which an operator's
- * kernels are the same share one: with TALLY_SIGNLESS unsigned types have those of signed ones; with TALLY_TRUTHS, of operators that ask whether
- * a value is zero, bool also has that of i8, and bf16 that of f16 unless NaNs are skipped; with TALLY_PLACES, of operators that ask which value
- * is first in order, bf16 that of f16 in total order. */
+/* Includes TALLY_TEMPLATE for every type and NaN policy that TALLY_KERNEL is defined on, then defines the set TALLY_SET
+ * of their kernels: TALLY_MEMBERS names them, which the template defines; no include guard. Types to which an
+ * operator's kernels are the same share one: with TALLY_SIGNLESS unsigned types have those of signed ones; with
+ * TALLY_TRUTHS, of operators that ask whether a value is zero, bool also has that of i8, and bf16 that of f16 unless
+ * NaNs are skipped; with TALLY_PLACES, of operators that ask which value is first in order, bf16 that of f16 in total
+ * order. */
 #ifndef TALLY_SET
 #error "define TALLY_SET"
 #endif
@@ -107,8 +108,9 @@
 extern const TALLY_SET_TYPE TALLY_SET;
 #define TALLY_CELL(TYPE, type, nan) .of[TALLY_##TYPE][nan] = TALLY_MEMBERS(type, nan),
 /* Integers have no NaN: every policy is the same kernel. */
-#define TALLY_CELLS(TYPE, type) \
-    TALLY_CELL(TYPE, type, 0).of[TALLY_##TYPE][1] = TALLY_MEMBERS(type, 0), .of[TALLY_##TYPE][2] = TALLY_MEMBERS(type, 0),
+#define TALLY_CELLS(TYPE, type)                                             \
+    TALLY_CELL(TYPE, type, 0).of[TALLY_##TYPE][1] = TALLY_MEMBERS(type, 0), \
+                           .of[TALLY_##TYPE][2] = TALLY_MEMBERS(type, 0),
 const TALLY_SET_TYPE TALLY_SET = {
 #if TALLY_KERNEL_ON & TALLY_CLASS_BOOL
     TALLY_CELLS(BOOL, TALLY_BOOL_KERNEL)

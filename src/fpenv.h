@@ -1,5 +1,6 @@
-/* The floating-point environment a caller may have left: for the length of a call, on each thread that computes, results are rounded to nearest even,
- * subnormals are not flushed, and no exception traps. Then all of it is as it was, the flags of exceptions included. */
+/* The floating-point environment a caller may have left: for the length of a call, on each thread that computes,
+ * results are rounded to nearest even, subnormals are not flushed, and no exception traps. Then all of it is as it was,
+ * the flags of exceptions included. */
 #ifndef TALLY_FPENV_H
 #define TALLY_FPENV_H
 
@@ -18,8 +19,8 @@ static inline tally__fpenv tally__fpenv_enter(void) {
 static inline void tally__fpenv_leave(tally__fpenv left) {
     if (_mm_getcsr() != left) _mm_setcsr(left);
 }
-/* The flag that a result was rounded (bit 5): whether it is up; and lowers it. Arithmetic that it is to tell of reads and writes memory, which the
- * compiler does not move past these instructions. */
+/* The flag that a result was rounded (bit 5): whether it is up; and lowers it. Arithmetic that it is to tell of reads
+ * and writes memory, which the compiler does not move past these instructions. */
 static inline bool tally__take_inexact(void) {
     unsigned int was;
     __asm__ volatile("stmxcsr %0" : "=m"(was) : : "memory");

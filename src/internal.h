@@ -53,8 +53,8 @@ typedef union tally__ordered_room {
     unsigned char bytes[TALLY_ORDERED_NODE_BYTES];
 } tally__ordered_room;
 
-/* A float field of a packed node (of `size` bytes, 0 for other fields): NaNs come out of arithmetic with different signs and
- * payloads on different machines, and are written as one. */
+/* A float field of a packed node (of `size` bytes, 0 for other fields): NaNs come out of arithmetic with different
+ * signs and payloads on different machines, and are written as one. */
 static inline void tally__clean_packed(unsigned char *bytes, int size) {
     float single;
     double wide;
@@ -69,8 +69,9 @@ static inline void tally__clean_packed(unsigned char *bytes, int size) {
     }
 }
 
-/* An operator for one input type and NaN policy, compiled for one instruction set (or made of the caller's callbacks). `y` is
- * the second input of operators of two inputs and otherwise equals `x`. Values lie side by side at any alignment. */
+/* An operator for one input type and NaN policy, compiled for one instruction set (or made of the caller's callbacks).
+ * `y` is the second input of operators of two inputs and otherwise equals `x`. Values lie side by side at any
+ * alignment. */
 typedef struct tally__kernel tally__kernel;
 struct tally__kernel {
     int64_t leaf;          /* values in a leaf */
@@ -98,9 +99,9 @@ struct tally__kernel {
     /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. */
     int (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
                     int64_t count, const tally_final *final, void *results);
-    /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf. Writes nodes,
-     * or results when nodes is NULL. scratch: row_bytes for each of min(rows, columns) * width lanes, and TALLY_ROWS_SLACK,
-     * 64-byte aligned. */
+    /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf. Writes
+     * nodes, or results when nodes is NULL. scratch: row_bytes for each of min(rows, columns) * width lanes, and
+     * TALLY_ROWS_SLACK, 64-byte aligned. */
     int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };
@@ -175,7 +176,8 @@ const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
 /* An operator of the caller's own that has only text cannot be computed on the host. */
 tally_status tally__check_callbacks(const tally__spec *spec, bool on_host);
-/* An exact sum goes to the type asked for without a rounding or a limit before: makes that the spec's result type where kernels can. */
+/* An exact sum goes to the type asked for without a rounding or a limit before: makes that the spec's result type where
+ * kernels can. */
 void tally__aim(tally__spec *spec, tally_type wanted);
 
 /* ---- memory (context.c) ---- */
@@ -248,19 +250,24 @@ typedef struct tally__backend {
     tally_status (*segments)(const tally__spec *, const tally__input *, const tally_segments *, const tally__sink *,
                              tally__report *);
     /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
-    tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first, tally__node *);
+    tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first,
+                             tally__node *);
     tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
     /* Bytes of the host's to such memory. */
     tally_status (*far_store)(const tally__spec *, void *to, const void *bytes, size_t count);
 } tally__backend;
 extern const tally__backend tally__cpu_backend, tally__reference_backend;
-extern const tally__backend tally__cuda_backend, tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */
+extern const tally__backend tally__cuda_backend,
+    tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */
 const tally__backend *tally__backend_of(const tally_options *options);      /* that reduces */
 const tally__backend *tally__host_backend_of(const tally_options *options); /* whose kernels and trees the host uses */
 
 /* Whether it runs GPU kernels. */
-static inline bool tally__backend_is_gpu(tally_backend backend) { return backend == TALLY_BACKEND_CUDA || backend == TALLY_BACKEND_SIMT; }
-/* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver. */
+static inline bool tally__backend_is_gpu(tally_backend backend) {
+    return backend == TALLY_BACKEND_CUDA || backend == TALLY_BACKEND_SIMT;
+}
+/* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver.
+ */
 bool tally__lies_on_gpu(const void *address);
 /* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address);

@@ -1,11 +1,12 @@
-/* Plans: cuts that are made ready once. On the host a plan is offsets that were checked; on a GPU src/cuda has one of its own. */
+/* Plans: cuts that are made ready once. On the host a plan is offsets that were checked; on a GPU src/cuda has one of
+ * its own. */
 #include "plan.h"
 
 #include <string.h>
 
 static tally_status refuse(const tally_segments *cut, int64_t values, const char *what, int64_t where) {
-    return tally__fail(TALLY_BAD_CUT, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)", what, (long long)where,
-                       (long long)cut->count, (long long)values);
+    return tally__fail(TALLY_BAD_CUT, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
+                       what, (long long)where, (long long)cut->count, (long long)values);
 }
 
 static tally_status check_offsets(const tally_segments *cut, int64_t values) {
@@ -64,7 +65,8 @@ static tally_status ready(tally_context *context, tally_type type, tally_plan *p
     return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan) : ready_host(plan);
 }
 
-tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments, tally_plan **plan) {
+tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments,
+                             tally_plan **plan) {
     const tally_context *of = tally__context(context);
     tally_plan *made;
     tally_status status;
@@ -73,7 +75,8 @@ tally_status tally_plan_open(tally_context *context, tally_type type, int64_t va
     *plan = NULL;
     TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
     TALLY_CHECK(type == TALLY_STRUCT || tally_type_size(type) > 0, BAD_TYPE, "type %d is no type of values", (int)type);
-    TALLY_CHECK(segments.cut != TALLY_PLANNED, BAD_ARGUMENT, "a plan is made of offsets, lengths, owners or rows, not of a plan");
+    TALLY_CHECK(segments.cut != TALLY_PLANNED, BAD_ARGUMENT,
+                "a plan is made of offsets, lengths, owners or rows, not of a plan");
     TALLY_TRY(tally__check_cut(&segments, values, &results));
     made = tally__allocate(&of->allocator, sizeof *made);
     TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a plan of %zu bytes", sizeof *made);

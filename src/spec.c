@@ -53,7 +53,8 @@ static const tally_format *format_of(tally_type type) {
     return type >= TALLY_F16 && type <= TALLY_F64 ? &formats[type - TALLY_F16] : NULL;
 }
 
-/* A sum that wraps around has its 64 bits before all else; natural results of 64 bits are what narrower types are clamped from. */
+/* A sum that wraps around has its 64 bits before all else; natural results of 64 bits are what narrower types are
+ * clamped from. */
 static void aim_integers(tally__spec *spec, tally_type wanted) {
     if (spec->result_type != TALLY_F64 && spec->final.wraps) return;
     if (format_of(wanted) != NULL) {
@@ -67,7 +68,8 @@ static void aim_integers(tally__spec *spec, tally_type wanted) {
 }
 
 void tally__aim(tally__spec *spec, tally_type wanted) {
-    if (spec->whole_sums && spec->result_type != TALLY_STRUCT && wanted != spec->result_type) aim_integers(spec, wanted);
+    if (spec->whole_sums && spec->result_type != TALLY_STRUCT && wanted != spec->result_type)
+        aim_integers(spec, wanted);
     if (!spec->exact || spec->result_type == TALLY_STRUCT || format_of(wanted) == NULL) return;
     spec->final.format = *format_of(wanted);
     spec->result_type = wanted == TALLY_F64 ? TALLY_F64 : TALLY_F32; /* f32 holds the values of f16 and bf16 */

@@ -1,13 +1,13 @@
-/* States: the reduction of a run that need not begin where a leaf does, kept such that it can grow at its end, be joined with its
- * successor, and be written down.
+/* States: the reduction of a run that need not begin where a leaf does, kept such that it can grow at its end, be
+ * joined with its successor, and be written down.
  *
  * A state covers values first ... end of a whole whose leaves begin at multiples of the leaf length. It keeps
  *   - the head: raw values from `first` up to the next leaf border (none when first is one),
  *   - a ladder: nodes over the whole leaves, each an aligned power of two of them, as large as alignment allows,
  *   - the tail: raw values behind the last border.
- * Where order cannot show, all there is to keep is `extra`, a node over everything, and head, ladder and tail stay empty.
- * The ladder of leaves a ... b is what remains of the adjacent-pair tree when only those leaves are known; two ladders that
- * meet join to the ladder of both, so adjacent states always merge to the bits of the whole. */
+ * Where order cannot show, all there is to keep is `extra`, a node over everything, and head, ladder and tail stay
+ * empty. The ladder of leaves a ... b is what remains of the adjacent-pair tree when only those leaves are known; two
+ * ladders that meet join to the ladder of both, so adjacent states always merge to the bits of the whole. */
 #include <string.h>
 
 #include "fpenv.h"
@@ -37,7 +37,8 @@ static size_t value_bytes(const tally_state *s) { return s->spec.kernel->value_b
 
 /* ---- opening and closing ---- */
 
-tally_status tally_state_open(tally_context *context, tally_op op, tally_type type, int64_t first, tally_state **state) {
+tally_status tally_state_open(tally_context *context, tally_op op, tally_type type, int64_t first,
+                              tally_state **state) {
     tally__spec spec;
     TALLY_CHECK(state != NULL, BAD_ARGUMENT, "tally_state_open needs a place for the state");
     *state = NULL;
@@ -84,15 +85,16 @@ tally_type tally_state_type(const tally_state *state) { return state ? state->sp
 /* ---- pushing ---- */
 
 /* Where pushed values are read: `far` is the backend of the GPU they lie on, or NULL. Only that can fail. */
-static tally_status read_tree(const tally_state *s, const tally__backend *far, const tally__input *in, int64_t begin, int64_t n, int64_t first,
-                              tally__node *node) {
+static tally_status read_tree(const tally_state *s, const tally__backend *far, const tally__input *in, int64_t begin,
+                              int64_t n, int64_t first, tally__node *node) {
     if (far != NULL) return far->far_tree(&s->spec, in, begin, n, first, node);
     tally__host_backend_of(&s->spec.options)->tree(&s->spec, in, begin, n, first, node);
     return TALLY_OK;
 }
 
 /* Moves n values of the input, from `from` on, behind those of a buffer of one leaf. */
-static tally_status keep_raw(tally_state *s, const tally__backend *far, tally__raw *raw, const tally__input *in, int64_t from, int64_t n) {
+static tally_status keep_raw(tally_state *s, const tally__backend *far, tally__raw *raw, const tally__input *in,
+                             int64_t from, int64_t n) {
     size_t at = (size_t)raw->count * value_bytes(s);
     if (far != NULL)
         TALLY_TRY(far->far_values(&s->spec, in, from, n, raw->x + at, raw->y + at));
@@ -115,9 +117,10 @@ static void close_leaf(tally_state *s) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Whole leaves from value `from` of the input on, in runs of 2^rank leaves: as aligned as the ladder's end, as long as what is
- * there. *taken: how many values. */
-static tally_status push_leaves(tally_state *s, const tally__backend *far, const tally__input *in, int64_t from, int64_t *taken) {
+/* Whole leaves from value `from` of the input on, in runs of 2^rank leaves: as aligned as the ladder's end, as long as
+ * what is there. *taken: how many values. */
+static tally_status push_leaves(tally_state *s, const tally__backend *far, const tally__input *in, int64_t from,
+                                int64_t *taken) {
     int64_t leaves = (in->count - from) / leaf_of(s);
     *taken = 0;
     while (leaves > 0) {
@@ -296,7 +299,8 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     out.stride = 0; /* of one result none is needed: the sink's is then its size */
     TALLY_TRY(tally__check_output(&spec, &out, 1, &sink));
     far = tally__far_backend_of(&spec.options, sink.data);
-    TALLY_CHECK(far != NULL || !tally__lies_on_gpu(sink.data), BAD_ARGUMENT, "an output in GPU memory is for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA");
+    TALLY_CHECK(far != NULL || !tally__lies_on_gpu(sink.data), BAD_ARGUMENT,
+                "an output in GPU memory is for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA");
     if (far != NULL) sink.data = written;
     tally__fpenv left = tally__fpenv_enter();
     total(state, &room.node);

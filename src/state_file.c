@@ -1,5 +1,5 @@
-/* States written down: docs/states.md has the layout. Every field is little-endian; a hash of everything before it ends the file,
- * and what the hash lets through is checked again, field by field, before any of it is used. */
+/* States written down: docs/states.md has the layout. Every field is little-endian; a hash of everything before it ends
+ * the file, and what the hash lets through is checked again, field by field, before any of it is used. */
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -9,7 +9,8 @@
 #include "fpenv.h"
 #include "state.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved states are little-endian; this machine needs swaps here");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "saved states are little-endian; this machine needs swaps here");
 
 static const char magic[8] = "TALLYST";
 enum { VERSION = 2, NAME_BYTES = 32 };
@@ -119,8 +120,8 @@ static tally_op find_operator(const tally_context *context, const char *name) {
     return op;
 }
 
-/* The numbers of a header must describe one possible state of a kernel with this leaf length. A state that begins or ends within the last
- * leaf has its ladder at the border behind. */
+/* The numbers of a header must describe one possible state of a kernel with this leaf length. A state that begins or
+ * ends within the last leaf has its ladder at the border behind. */
 static bool consistent(const header *h, int64_t leaf) {
     const int64_t most = TALLY_MOST_VALUES, last_border = most / leaf + (most % leaf != 0);
     int64_t border;
@@ -130,7 +131,8 @@ static bool consistent(const header *h, int64_t leaf) {
     if (h->rung_count < 0 || h->rung_count > TALLY_RUNGS - 2) return false;
     if (h->head_count < 0 || h->head_count >= leaf || h->tail_count < 0 || h->tail_count >= leaf) return false;
     if (h->end < border * leaf)
-        return h->head_count == h->end - h->head_first && h->tail_count == 0 && h->leaf_end == border && h->rung_count == 0;
+        return h->head_count == h->end - h->head_first && h->tail_count == 0 && h->leaf_end == border &&
+               h->rung_count == 0;
     return h->head_count == border * leaf - h->head_first && h->end == h->leaf_end * leaf + h->tail_count;
 }
 
@@ -145,7 +147,8 @@ static bool read_rungs(tally_state *s, const header *h, const unsigned char *fro
         memcpy(&rung->leaf, from + 8, 8);
         if (rank < 0 || rank > 57 || rung->leaf != at || at % ((int64_t)1 << rank) != 0) return false;
         if ((int64_t)1 << rank > h->leaf_end - at) return false;
-        if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0) return false; /* would have been joined */
+        if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0)
+            return false; /* would have been joined */
         rung->rank = (int32_t)rank;
         kernel->unpack(kernel, from + 16, &rung->room.node);
         n = rung->room.node.n;

@@ -7,10 +7,12 @@
 static _Thread_local char message[512];
 
 /* The controls of ASCII, and those of Latin-1, which UTF-8 writes as two bytes. */
-static bool is_control(const unsigned char *at) { return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0); }
+static bool is_control(const unsigned char *at) {
+    return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0);
+}
 
-/* Sentences quote names that others chose, of files and of operators in saved states: what would move the cursor of a terminal, or pass for
- * another line of a log, becomes \x1b. What is shown already stays as it is. */
+/* Sentences quote names that others chose, of files and of operators in saved states: what would move the cursor of a
+ * terminal, or pass for another line of a log, becomes \x1b. What is shown already stays as it is. */
 static void show(const char *sentence) {
     size_t length = 0;
     for (const unsigned char *at = (const unsigned char *)sentence; *at != '\0'; at++) {

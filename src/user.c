@@ -1,8 +1,8 @@
 /* The caller's own operators: their definition, and the kernel made of their callbacks.
  *
- * Callbacks work on runs of accumulators, so each step of the canonical order is laid out as a run: lift a stripe, combine a
- * stripe into the columns, fold half of the columns onto the other (commutative), or gather the k-th value of every group of
- * seven (order kept). A user's node is the count of values and the accumulator. */
+ * Callbacks work on runs of accumulators, so each step of the canonical order is laid out as a run: lift a stripe,
+ * combine a stripe into the columns, fold half of the columns onto the other (commutative), or gather the k-th value of
+ * every group of seven (order kept). A user's node is the count of values and the accumulator. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,14 @@
 
 #include "internal.h"
 
-enum { BATCH = 16 }; /* groups of seven whose accumulators a callback is given at a time: the bits do not depend on it */
-enum { ACC_MOST = 64, NODE_HEAD = 8, PACKED_HEAD = 16 }; /* a node is as device code has it; states keep a gap behind the count */
+enum {
+    BATCH = 16
+}; /* groups of seven whose accumulators a callback is given at a time: the bits do not depend on it */
+enum {
+    ACC_MOST = 64,
+    NODE_HEAD = 8,
+    PACKED_HEAD = 16
+}; /* a node is as device code has it; states keep a gap behind the count */
 _Static_assert(NODE_HEAD + ACC_MOST <= TALLY_ORDERED_NODE_BYTES, "a user's accumulator does not fit a node");
 
 static size_t node_size(size_t acc_size) { return (NODE_HEAD + acc_size + 15) / 16 * 16; }
@@ -34,7 +40,8 @@ static void fold_columns(const tally_operator *op, char *acc, int64_t columns, i
         }
 }
 
-static void commutative_leaf(const tally__kernel *kernel, const char *x, int64_t n, int64_t first, char *acc, char *row) {
+static void commutative_leaf(const tally__kernel *kernel, const char *x, int64_t n, int64_t first, char *acc,
+                             char *row) {
     const tally_operator *op = kernel->user;
     int64_t columns = n <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->columns;
     int64_t present = n < columns ? n : columns;
@@ -66,8 +73,8 @@ static void fold_pairs(const tally_operator *op, char *acc, char *spare, int64_t
     }
 }
 
-/* A leaf whose order is kept, `batch` groups of seven at a time: acc holds the groups, row one batch of lifted values, spare
- * the k-th of each group. */
+/* A leaf whose order is kept, `batch` groups of seven at a time: acc holds the groups, row one batch of lifted values,
+ * spare the k-th of each group. */
 static void ordered_leaf(const tally__kernel *kernel, const char *x, int64_t n, int64_t first, char *acc, char *row,
                          char *spare) {
     const tally_operator *op = kernel->user;
@@ -189,7 +196,8 @@ static int user_rows(const tally__kernel *kernel, const void *vx, const void *vy
     (void)vy, (void)scratch;
     for (int64_t p = 0; p < width; p++) {
         tally__ordered_room node;
-        for (int64_t r = 0; r < rows; r++) memcpy(leaf + (size_t)r * bytes, x + (size_t)(r * stride + p) * bytes, bytes);
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(leaf + (size_t)r * bytes, x + (size_t)(r * stride + p) * bytes, bytes);
         user_run(kernel, leaf, NULL, rows, first, &node.node);
         if (nodes)
             tally__copy_node(kernel, tally__node_at(kernel, nodes, p), &node.node);
@@ -242,13 +250,16 @@ static tally_status check_definition(const tally_context *context, const tally_o
                 sizeof *definition);
     TALLY_CHECK(is_name(definition->name), BAD_ARGUMENT,
                 "an operator's name is 1 to 31 letters, digits, '_' or '-'");
-    TALLY_CHECK(tally_op_from_name(definition->name) == TALLY_OP_END, BAD_ARGUMENT, "%s is built in: choose another name",
-                definition->name);
+    TALLY_CHECK(tally_op_from_name(definition->name) == TALLY_OP_END, BAD_ARGUMENT,
+                "%s is built in: choose another name", definition->name);
     for (int i = 0; i < context->user_count; i++)
         TALLY_CHECK(strcmp(context->users[i]->name, definition->name) != 0, BAD_ARGUMENT,
                     "%s is defined in this context already", definition->name);
-    TALLY_CHECK((definition->lift != NULL) == (definition->combine != NULL) && (definition->lift != NULL || definition->text != NULL),
-                UNSUPPORTED, "%s needs both the callbacks lift and combine, for the CPU, or text, for GPUs, or all of them", definition->name);
+    TALLY_CHECK((definition->lift != NULL) == (definition->combine != NULL) &&
+                    (definition->lift != NULL || definition->text != NULL),
+                UNSUPPORTED,
+                "%s needs both the callbacks lift and combine, for the CPU, or text, for GPUs, or all of them",
+                definition->name);
     TALLY_CHECK(definition->identity != NULL, BAD_ARGUMENT, "%s has no identity", definition->name);
     TALLY_CHECK(definition->acc_size >= 1 && definition->acc_size <= ACC_MOST, BAD_ARGUMENT,
                 "%s has an accumulator of %zu bytes: 1 to %d", definition->name, definition->acc_size, ACC_MOST);
@@ -265,7 +276,8 @@ static size_t agreed_size(tally_type type, size_t size) {
 /* Two operators with one key have one kernel on a GPU. */
 static void write_key(tally__user_operator *user) {
     const tally_operator *d = &user->definition;
-    const int32_t numbers[] = {(int32_t)d->input, (int32_t)d->input_size, (int32_t)d->acc_size, (int32_t)d->result_size, d->commutative != 0};
+    const int32_t numbers[] = {(int32_t)d->input, (int32_t)d->input_size, (int32_t)d->acc_size, (int32_t)d->result_size,
+                               d->commutative != 0};
     XXH3_state_t state;
     XXH128_hash_t hash;
     if (d->text == NULL) return;
@@ -273,7 +285,8 @@ static void write_key(tally__user_operator *user) {
     XXH3_128bits_update(&state, numbers, sizeof numbers);
     XXH3_128bits_update(&state, d->text, strlen(d->text));
     hash = XXH3_128bits_digest(&state);
-    snprintf(user->key, sizeof user->key, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    snprintf(user->key, sizeof user->key, "%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
 }
 
 tally_status tally_define(tally_context *context, const tally_operator *definition, tally_op *op) {

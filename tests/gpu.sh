@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench] [matrix]: what needs a GPU,
-# on a machine that has one; all of it but the last sanitizer and the matrix by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
+# tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer]
+# [bench] [matrix]: what needs a GPU, on a machine that has one; all of it but the last sanitizer and the matrix by
+# default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
 # prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
@@ -12,7 +13,9 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu{,_user,_calls,_rows,_segments,_mixes,_extremes,_big} test_gallery test_compile tally; do cp "${2:-build}/$name" build/dev/; done
+    for name in test_gpu{,_user,_calls,_rows,_segments,_mixes,_extremes,_big} test_gallery test_compile tally; do
+        cp "${2:-build}/$name" build/dev/
+    done
     cp -L "${2:-build}/libtally.so.0" build/dev/
     for name in libcmocka.so.0 libmpfr.so.6 libgmp.so.10; do cp -L "$(shared_library $name)" build/dev/; done
     cp /usr/include/xxhash.h build/dev/
@@ -55,7 +58,8 @@ for part in $wanted; do
         ;;
     mixes) # behind segments, which has compiled their kernels
         for share in $(seq 0 13); do
-            begin_part "mixes-$share" timeout 400 build/dev/test_gpu_mixes --cuda --problems "${PROBLEMS:-1000}" --first $((share * 1000000))
+            begin_part "mixes-$share" timeout 400 build/dev/test_gpu_mixes --cuda --problems "${PROBLEMS:-1000}" \
+                --first $((share * 1000000))
         done
         end_parts
         ;;

@@ -1,4 +1,5 @@
-# Sourced by scripts whose programs are built on one machine and run on another, which may lack what these are linked with:
+# Sourced by scripts whose programs are built on one machine and run on another, which may lack what these are linked
+# with:
 #   shared_library NAME            where the loader finds it here
 #   pack FOLDER FILE...            FOLDER.tar.xz of these files and folders in FOLDER
 #   unpack FOLDER                  makes them again, also where there is no xz

@@ -10,8 +10,10 @@ python=/usr/bin/python3 # Debian's, which has Debian's NumPy
 [ -x $python ] || python=python3
 
 part layers "$python" tools/check_layers.py
+part lines "$python" tools/check_lines.py
 part ctest ctest --test-dir "$build" -LE jit --output-on-failure --no-tests=error -j "$(nproc)"
-part skipped bash -c "grep SKIPPED '$build/Testing/Temporary/LastTest.log' || echo nothing" # passing tests keep quiet there
+# passing tests keep quiet there
+part skipped bash -c "grep SKIPPED '$build/Testing/Temporary/LastTest.log' || echo nothing"
 skip jit "tools/lanes.sh gpu compiles GPU kernels by NVRTC"
 part package tests/package/run.sh "$build"
 if [ -x examples/demo.sh ]; then

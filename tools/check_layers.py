@@ -14,15 +14,35 @@ MAY_INCLUDE = {
     "src": {"src", "kernels", "include"},
     "src/cpu": {"src/cpu", "src", "kernels", "include"},
     "src/cuda": {"src/cuda", "src", "kernels", "include"},
-    "src/simt": {"src/simt", "src/cuda", "src", "kernels", "include"},  # of src/cuda the headers: the platform it stands in for
-    "src/simt/kernels": {"src/simt/kernels", "src/simt", "src", "kernels", "include"},  # a library of its own: the machine does not see it
+    "src/simt": {
+        "src/simt",
+        "src/cuda",
+        "src",
+        "kernels",
+        "include",
+    },  # of src/cuda the headers: the platform it stands in for
+    "src/simt/kernels": {
+        "src/simt/kernels",
+        "src/simt",
+        "src",
+        "kernels",
+        "include",
+    },  # a library of its own: the machine does not see it
     "src/ref": {"src/ref", "src", "kernels", "include"},
-    "race": {"race", "src/simt", "src/cuda", "src", "kernels", "include"},  # the gallery's host side: runs kernels as backends do
+    "race": {
+        "race",
+        "src/simt",
+        "src/cuda",
+        "src",
+        "kernels",
+        "include",
+    },  # the gallery's host side: runs kernels as backends do
     "cli": {"cli", "include"},
     "bench": {"bench", "include"},
     "examples": {"examples", "include"},
 }
-# Device code compiled for the simulator finds its words there; for a GPU it is never read. The command runs the gallery by its one header.
+# Device code compiled for the simulator finds its words there; for a GPU it is never read. The command runs the gallery
+# by its one header.
 EXCEPTIONS = {("kernels/lib/device.h", "src/simt/device.h"), ("cli/gallery.h", "race/gallery.h")}
 INCLUDE_PATH = ["include", "src", "kernels", "."]  # as in CMakeLists.txt
 GENERATED = {"kernel_list.h"}

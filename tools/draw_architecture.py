@@ -18,7 +18,13 @@ BOXES = {
     "examples": (240, 20, 180, 56, ["programs to copy from"]),
     "bench": (440, 20, 180, 56, ["Tally beside its peers"]),
     "include": (40, 120, 580, 62, ["tally.h: the interface", "tables.h: the types, operators and statuses"]),
-    "src": (40, 226, 580, 62, ["the core: checks a call, describes it, chooses a backend;", "states, plans, conversion"]),
+    "src": (
+        40,
+        226,
+        580,
+        62,
+        ["the core: checks a call, describes it, chooses a backend;", "states, plans, conversion"],
+    ),
     "src/ref": (40, 332, 130, 78, ["the reference:", "slow, the same bits"]),
     "src/cpu": (190, 332, 130, 78, ["threads and", "vector code"]),
     "src/cuda": (340, 332, 130, 78, ["NVIDIA GPUs: driver", "and NVRTC, cache"]),
@@ -60,7 +66,8 @@ def lowest(part, to):
 
 def drawing():
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" fill="{INK}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+        f'fill="{INK}">',
         '<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         f'<path d="M0 0L8 4L0 8z" fill="{BLUE}"/></marker></defs>',
         '<rect width="100%" height="100%" fill="white"/>',
@@ -68,7 +75,9 @@ def drawing():
     for part, (x, y, w, h, words) in BOXES.items():
         fill = GREEN if part in ("include", "kernels") else PALE
         out.append(f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="4" fill="{fill}" stroke="{LINE}"/>')
-        out.append(f'<text x="{x + w / 2}" y="{y + 22}" font-size="14" font-weight="bold" text-anchor="middle">{part}/</text>')
+        out.append(
+            f'<text x="{x + w / 2}" y="{y + 22}" font-size="14" font-weight="bold" text-anchor="middle">{part}/</text>'
+        )
         for k, line in enumerate(words):
             out.append(f'<text x="{x + w / 2}" y="{y + 40 + 16 * k}" font-size="12" text-anchor="middle">{line}</text>')
     x, y, w, _, _ = BOXES["kernels"]
@@ -78,11 +87,17 @@ def drawing():
         out.append(f'<text x="{at}" y="{y + 64}" font-size="12" text-anchor="middle">{words}</text>')
     for part, to in sorted(edges()):
         (x1, y1), (x2, y2) = lowest(part, to)
-        out.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{BLUE}" stroke-width="1.5" marker-end="url(#a)"/>')
+        out.append(
+            f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{BLUE}" stroke-width="1.5" '
+            f'marker-end="url(#a)"/>'
+        )
     out.append('<text x="640" y="44" font-size="12">An arrow: includes headers of.</text>')
     out.append('<text x="640" y="62" font-size="12">All of src/ and race/ include kernels/ too.</text>')
     out.append('<text x="640" y="80" font-size="12">tests/ see everything.</text>')
-    out.append('<text x="40" y="440" font-size="12">kernels/: what is reduced and how, once, in C that gcc, clang and NVRTC compile</text>')
+    out.append(
+        '<text x="40" y="440" font-size="12">kernels/: what is reduced and how, once, in C that gcc, clang and NVRTC '
+        'compile</text>'
+    )
     return "\n".join([*out, "</svg>"]) + "\n"
 
 

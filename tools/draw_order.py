@@ -58,7 +58,12 @@ def pairs():
             line(x, y - 24, centres[i // 2], y - 2, True)
         for x in centres:
             box(x - 14, y, 28, 20, BLUE if len(centres) == 1 else PALE)
-    text(20, y + 48, "3. the shape depends on the number of leaves alone, so any threads may take any aligned run of leaves", 12)
+    text(
+        20,
+        y + 48,
+        "3. the shape depends on the number of leaves alone, so any threads may take any aligned run of leaves",
+        12,
+    )
 
 
 leaf()

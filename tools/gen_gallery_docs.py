@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/gallery.md from the opening comments of kernels/gallery/NNN_name.h, their table, and what an H200 measured.
+"""Writes docs/gallery.md from the opening comments of kernels/gallery/NNN_name.h, their table, and what an H200
+measured.
 
     tools/gen_gallery_docs.py           rewrites the page
     tools/gen_gallery_docs.py --check   exit status 1, and a sentence, if the page is stale or a comment lacks a part
@@ -19,45 +20,65 @@ NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Next"]
 NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
 CHAPTERS = {
     0: ("What is to be reached", ""),
-    1: ("One block",
-        "A reduction combines n values into one with an operator that is associative: parentheses may be moved. That is all that\n"
-        "parallel reduction needs. The first kernels have one block, whose threads see each other's writes in shared memory after a barrier."),
-    3: ("Any length",
-        "Blocks cannot wait for one another inside a launch. What each leaves has to be reduced too: by another launch, by the\n"
-        "host, or by the block that comes last."),
-    10: ("One warp",
-         "32 threads that advance together, or did once. The texts' kernels rely on that; since Volta a warp's lanes advance on\n"
-         "their own, and each place where one lane reads what another wrote has a `__syncwarp`. Every kernel here is one step of\n"
-         "32 values, repeated by launches: it is slow on purpose, to show the step."),
-    16: ("The paper",
-         "Five kernels of Martín, Ayuso, Torres and Gavilanes (2012), who keep the order of the values and compare trees with\n"
-         "rows. [What became of their ranking](paper.md) in fourteen years is a page of its own."),
-    21: ("Segments", "Many arrays in one, side by side: each value has an owner, the number of its segment, and each segment gets a result."),
+    1: (
+        "One block",
+        "A reduction combines n values into one with an operator that is associative: parentheses may be moved. That "
+        "is all that\n"
+        "parallel reduction needs. The first kernels have one block, whose threads see each other's writes in shared "
+        "memory after a barrier.",
+    ),
+    3: (
+        "Any length",
+        "Blocks cannot wait for one another inside a launch. What each leaves has to be reduced too: by another "
+        "launch, by the\n"
+        "host, or by the block that comes last.",
+    ),
+    10: (
+        "One warp",
+        "32 threads that advance together, or did once. The texts' kernels rely on that; since Volta a warp's lanes "
+        "advance on\n"
+        "their own, and each place where one lane reads what another wrote has a `__syncwarp`. Every kernel here is "
+        "one step of\n"
+        "32 values, repeated by launches: it is slow on purpose, to show the step.",
+    ),
+    16: (
+        "The paper",
+        "Five kernels of Martín, Ayuso, Torres and Gavilanes (2012), who keep the order of the values and compare "
+        "trees with\n"
+        "rows. [What became of their ranking](paper.md) in fourteen years is a page of its own.",
+    ),
+    21: (
+        "Segments",
+        "Many arrays in one, side by side: each value has an owner, the number of its segment, and each segment gets "
+        "a result.",
+    ),
     27: ("Another use", ""),
 }
 
 HEAD = """<!-- Made by tools/gen_gallery_docs.py from kernels/gallery: change the comments there, not this page. -->
 # The gallery: parallel reduction, one idea after another
 
-These are the kernels of the texts that Tally comes from, in teaching order: each improves on one before it. They are kept faithful to their idea
-and its cost; what had to change since is said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of
-Tally's operators and types, are tested as Tally's own kernels are, and are no part of the library.
+These are the kernels of the texts that Tally comes from, in teaching order: each improves on one before it. They are
+kept faithful to their idea and its cost; what had to change since is said with each, and [errata](errata.md) lists what
+is wrong in the texts, with proofs. They take any of Tally's operators and types, are tested as Tally's own kernels are,
+and are no part of the library.
 
 ```
 tally race --list                         the kernels
 tally race --n 67108864                   all of them on the GPU here, checked and timed beside Tally's own way
 tally race --segments three --chart c.svg with segments, and a chart
-tally race --device simt --op compose     without a GPU: divergence, bank conflicts and transactions; compose tells any change of order
+tally race --device simt --op compose     without a GPU: divergence, bank conflicts, transactions; any change of order
 tally race --paper                        the tables and figures of the paper behind kernels 16 to 26
 tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, drawn from a run on the simulator
 ```
 
-Words. An **element** is an accumulator: a lifted value, or several combined. The **identity** is the element that changes nothing. A block's threads
-share **shared memory** and meet at a **barrier**; 32 of them are a **warp**, which **diverges** when some lanes take a branch and some do not.
-Shared memory has 32 **banks** of 4 bytes; lanes that want different words of one bank wait for one another. Global memory comes in
-**transactions** of 128 bytes.
+Words. An **element** is an accumulator: a lifted value, or several combined. The **identity** is the element that
+changes nothing. A block's threads share **shared memory** and meet at a **barrier**; 32 of them are a **warp**, which
+**diverges** when some lanes take a branch and some do not. Shared memory has 32 **banks** of 4 bytes; lanes that want
+different words of one bank wait for one another. Global memory comes in **transactions** of 128 bytes.
 
-In the pictures a box is an element, with the values in it; below it the thread that made it. A thick line is a barrier, a dashed one holds for a warp.
+In the pictures a box is an element, with the values in it; below it the thread that made it. A thick line is a barrier,
+a dashed one holds for a warp.
 
 "Measured" is the time of one run over 2^26 f32, min, on an H200, and the share of the speed of a plain read (4.4 TB/s)
 ([all of it](measurements/gallery-2026-11-21-nvidia-h200.md)).
@@ -68,7 +89,12 @@ def table_rows():
     text = (KERNELS / "table.h").read_text()
     body = re.search(r"#define TALLY_GALLERY\(X\)(.*?)clang-format on", text, re.S).group(1)
     for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
-        yield dict(zip("number name plan needs threads least each room owners source what".split(), (word.strip() for word in row)))
+        yield dict(
+            zip(
+                "number name plan needs threads least each room owners source what".split(),
+                (word.strip() for word in row),
+            )
+        )
 
 
 def measured():
@@ -107,7 +133,9 @@ def opening(path, number, name):
 
 def numbers(name, times):
     words = {"whole": "", "one": "one segment: ", "random": "segments of 10 to 50: ", "three": "segments of 3: "}
-    return "; ".join(f"{words[shape]}{microseconds:.0f} µs, {share:.2f}" for shape, microseconds, share in times.get(name, []))
+    return "; ".join(
+        f"{words[shape]}{microseconds:.0f} µs, {share:.2f}" for shape, microseconds, share in times.get(name, [])
+    )
 
 
 def page():
@@ -120,10 +148,16 @@ def page():
             chapter, text = CHAPTERS[number]
             lines.append(f"## {chapter}\n" + (f"\n{text}\n" if text else ""))
         lines.append(f"### {number}. {name}: {title}\n")
-        lines.append(f"[{number:03d}_{name}.h](../kernels/gallery/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of {row['threads']} threads"
-                     + (f", {row['room']} elements of shared memory" if row["room"] != "0" else "") + ".\n")
+        lines.append(
+            f"[{number:03d}_{name}.h](../kernels/gallery/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of "
+            f"{row['threads']} threads"
+            + (f", {row['room']} elements of shared memory" if row["room"] != "0" else "")
+            + ".\n"
+        )
         for key, text in parts.items():
-            lines.append(textwrap.fill(f"**{key}.** {text}", 147, break_long_words=False, break_on_hyphens=False) + "\n")
+            lines.append(
+                textwrap.fill(f"**{key}.** {text}", 147, break_long_words=False, break_on_hyphens=False) + "\n"
+            )
         if name in times and name != "merge_lists":
             lines.append(f"**Measured.** {numbers(name, times)}\n")
         if (ROOT / "docs" / "gallery" / f"{name}.svg").exists():

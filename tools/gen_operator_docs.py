@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what include/tally/tables.h says into docs/operators.md, between its markers; the rest of that page is by hand.
+"""Writes what include/tally/tables.h says into docs/operators.md, between its markers; the rest of that page is by
+hand.
 
     tools/gen_operator_docs.py           rewrites the generated parts
-    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale, or a page has no rule for an operator
+    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale, or a page has no rule for an
+    operator
 """
 import pathlib
 import re
@@ -20,8 +22,13 @@ KINDS = [("bool", 1), ("integers", 6), ("signed integers", 2), ("unsigned intege
 NARROW = ("f16", "bf16", "f32")
 
 # Sections in which every operator must have a rule, and how a name is written there.
-RULED = [("operators.md", "What each one computes", "`%s`"), ("operators.md", "Empty input", "`%s`"), ("operators.md", "NaN", "`%s`"),
-         ("order.md", "What is combined", "%s"), ("states.md", "Layout", "%s")]
+RULED = [
+    ("operators.md", "What each one computes", "`%s`"),
+    ("operators.md", "Empty input", "`%s`"),
+    ("operators.md", "NaN", "`%s`"),
+    ("order.md", "What is combined", "%s"),
+    ("states.md", "Layout", "%s"),
+]
 
 
 def types_of(words):
@@ -70,9 +77,18 @@ def results():
 
 
 def types():
-    return table(["type", "bytes", "NumPy", "values in a leaf"],
-                 [[f"`{name}`", size, "`" + numpy.lstrip("<|") + "`" if numpy else "none; `uint16` holds its bits", str(4096 // int(size))]
-                  for _, name, numpy, size, _ in rows("TALLY_TYPES")])
+    return table(
+        ["type", "bytes", "NumPy", "values in a leaf"],
+        [
+            [
+                f"`{name}`",
+                size,
+                "`" + numpy.lstrip("<|") + "`" if numpy else "none; `uint16` holds its bits",
+                str(4096 // int(size)),
+            ]
+            for _, name, numpy, size, _ in rows("TALLY_TYPES")
+        ],
+    )
 
 
 def statuses():

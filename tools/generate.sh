@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/generate.sh [BUILD]: writes again all that is made of the tables, the measurements and the sources, after a build with tests.
-# `make generated` builds, then comes here. Look at the diff: a row of tests/unit/golden.h is added for a new operator, never changed.
+# tools/generate.sh [BUILD]: writes again all that is made of the tables, the measurements and the sources, after a
+# build with tests. `make generated` builds, then comes here. Look at the diff: a row of tests/unit/golden.h is added
+# for a new operator, never changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")

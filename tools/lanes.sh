@@ -3,13 +3,15 @@
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
-#   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check (build/gpu-kernels.tsv has a table of them)
-# tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints what it leaves to
-# others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments on the simulator. gcc, as in make check, has all;
-# the others have the baseline instruction set, and of the operators' kernels (not those of exact sums, which are small):
-#   asan, tsan   a part under the sanitizer, each operator in one of them and each kind of code path in both: in order, exact, arg, bits,
-#                counts, extremes, two passes, logsumexp, two inputs. What they spare is linked from the build of make check, where there
-#                is one, and tested as well
+#   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check
+#                (build/gpu-kernels.tsv has a table of them)
+# tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints
+# what it leaves to others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments on the
+# simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators' kernels
+# (not those of exact sums, which are small):
+#   asan, tsan   a part under the sanitizer, each operator in one of them and each kind of code path in both: in order,
+#                exact, arg, bits, counts, extremes, two passes, logsumexp, two inputs. What they spare is linked from
+#                the build of make check, where there is one, and tested as well
 #   aarch64      one of each kind optimised as it is shipped, the others with -Og
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,15 +44,21 @@ spare() { # spare HOW KERNEL...: sets the options for it
     spared=("-DTALLY_SPARED=$*" "-DTALLY_SPARED_FROM=$from")
 }
 build() { # build OPTION_OF_CMAKE...
-    echo "test_gpu_rows, _segments, _mixes and _big, segments of test_gpu_user: SKIPPED here; make check runs them (TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
-    cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" >"$dir.configure.log" || { cat "$dir.configure.log"; return 1; }
+    echo "test_gpu_rows, _segments, _mixes and _big, segments of test_gpu_user: SKIPPED here; make check runs them" \
+        "(TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
+    if ! cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" \
+        >"$dir.configure.log"; then
+        cat "$dir.configure.log"
+        return 1
+    fi
     cmake --build "$dir" -j "$(nproc)" | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
 }
 sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
     export UBSAN_OPTIONS=print_stacktrace=1
     spare linked $spared_by_asan
-    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline "${spared[@]}"
+    build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline \
+        "${spared[@]}"
 }
 fuzz_one() { # fuzz_one NAME
     local seeds=$PWD/tests/fuzz/corpus/${1#fuzz_} log=$dir/$1.log
@@ -85,7 +93,8 @@ asan)
 tsan)
     spare linked $spared_by_tsan
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=thread -DTALLY_ISAS=baseline "${spared[@]}"
-    # Memory of the simulator's fibers is allocated by files that are not instrumented: what they call is not looked at either.
+    # Memory of the simulator's fibers is allocated by files that are not instrumented: what they call is not looked at
+    # either.
     export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1"
     unit_tests
     ;;
@@ -96,7 +105,9 @@ aarch64)
         apt="apt-get -qq -o APT::Architectures::=$(dpkg --print-architecture) -o APT::Architectures::=arm64
             -o Dir::State::lists=$packages/lists -o Dir::Cache=$packages/cache -o Acquire::Languages=none"
         mkdir -p "$packages"/{lists,cache/archives}/partial
-        (cd "$packages" && $apt update && $apt download {libcmocka-dev,libcmocka0,libmpfr-dev,libmpfr6,libgmp-dev,libgmp10}:arm64 2>&1 | grep -v unsandboxed) || true
+        (cd "$packages" && $apt update &&
+            $apt download {libcmocka-dev,libcmocka0,libmpfr-dev,libmpfr6,libgmp-dev,libgmp10}:arm64 2>&1 |
+            grep -v unsandboxed) || true
         for package in "$packages"/*.deb; do dpkg-deb -x "$package" "$packages"; done
     fi
     spare compiled $spared_by_aarch64
@@ -109,7 +120,8 @@ gpu)
     export TALLY_NVRTC
     echo "gpu: compiling with $TALLY_NVRTC"
     [ -f "$dir/CMakeCache.txt" ] || cmake -S . -B "$dir" -DTALLY_WERROR=ON >"$dir.configure.log"
-    cmake --build "$dir" -j "$(nproc)" --target test_compile test_gallery_compile test_gpu_user test_jit | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
+    cmake --build "$dir" -j "$(nproc)" --target test_compile test_gallery_compile test_gpu_user test_jit |
+        sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
     ctest --test-dir "$dir" -L jit --verbose --no-tests=error
     ;;
 fuzz)
@@ -119,7 +131,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,15s/^# \?//p' "$0" >&2
+    sed -n '2,17s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,7 @@
 # Sourced by scripts that run several parts and end with a table of them:
 #   part NAME COMMAND...   runs a part; its output is shown and kept in $logs/NAME.log
-#   begin_part NAME COMMAND...   the same beside what follows; its output is shown by end_parts, which waits for all that began
+#   begin_part NAME COMMAND...   the same beside what follows; its output is shown by end_parts, which waits for all
+#                                that began
 #   skip NAME WHY          says that a part is not run
 #   finish_parts           prints the table and "N passed, N failed"; its status is 0 when nothing failed
 # A line with "SKIPPED" in a part's output is repeated below the table.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tools/setup.sh build|demo|check|bench|docs|lanes: installs the Debian packages that are needed for it and missing.
-# tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file for TALLY_NVRTC.
+# tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
+# for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
 set -euo pipefail
 
@@ -8,13 +9,19 @@ nvrtc=13.5.37 # a later one may have registers spill, which fails tests/unit/tes
 build="gcc libc6-dev make cmake libxxhash-dev"
 case ${1-} in
 build | demo) packages=$build ;;
-check) packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis python3-pytest" ;;
+check)
+    packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis"
+    packages="$packages python3-pytest"
+    ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
 docs) packages="python3 python3-venv" ;;
 gpu) packages="python3 python3-pip" ;;
-lanes) packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
+lanes)
+    packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    packages="$packages qemu-user"
+    ;;
 *)
-    sed -n '2,4s/^# //p' "$0" >&2
+    sed -n '2,5s/^# //p' "$0" >&2
     exit 2
     ;;
 esac
@@ -23,11 +30,13 @@ present() { # a program counts however it came here
     command -v "$1" >/dev/null || [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# NVIDIA's wheel of NVRTC, downloaded by pip and unpacked: a wheel is a zip, so that nothing outside the folder changes. Some 50 MB.
+# NVIDIA's wheel of NVRTC, downloaded by pip and unpacked: a wheel is a zip, so that nothing outside the folder changes.
+# Some 50 MB.
 fetch_nvrtc() {
     local folder=$1
     if ! compgen -G "$folder/nvidia/cu*/lib/libnvrtc.so.*" >/dev/null; then
-        echo "setup: downloading NVIDIA's wheel nvidia-cuda-nvrtc $nvrtc (proprietary; its licence comes with it) into $folder" >&2
+        echo "setup: downloading NVIDIA's wheel nvidia-cuda-nvrtc $nvrtc (proprietary; its licence comes with it)" \
+            "into $folder" >&2
         rm -rf "$folder"
         mkdir -p "$folder"
         python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$folder" "nvidia-cuda-nvrtc==$nvrtc" >&2

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """tools/site.py OUT: the documentation as the sources of a site, for mkdocs (`make docs` builds it).
 
-OUT gets mkdocs.yml and docs/: the pages of docs/, README.md, CONTRIBUTING.md, CHANGELOG.md, the pages of the interface made from the
-comments of include/tally/tally.h, and the other files that pages point to. Links between them are changed to where they are there.
+OUT gets mkdocs.yml and docs/: the pages of docs/, README.md, CONTRIBUTING.md, CHANGELOG.md, the pages of the interface
+made from the comments of include/tally/tally.h, and the other files that pages point to. Links between them are changed
+to where they are there.
 """
+
 import os
 import pathlib
 import re
@@ -92,7 +94,10 @@ def paragraphs(comment):
     text = re.sub(r"^ +- ", "\n- ", text, flags=re.M)
     text = re.sub(r"^(TALLY_[A-Z_]+): ", r"\n- `\1`: ", text, flags=re.M)
     text = re.sub(r"(?<![`\w/])((?:TALLY|tally)_\w+(?:\(\))?)(?![`\w])", r"`\1`", text)
-    blocks = [re.sub(r"\s*\n\s+", " ", block.strip()) if not block.startswith("     ") else block for block in re.split(r"\n(?=\n)", text)]
+    blocks = [
+        re.sub(r"\s*\n\s+", " ", block.strip()) if not block.startswith("     ") else block
+        for block in re.split(r"\n(?=\n)", text)
+    ]
     return "\n\n".join(block.strip("\n").replace("*", "\\*") for block in blocks if block.strip())
 
 
@@ -123,7 +128,10 @@ def interface():
 def main():
     site = pathlib.Path(sys.argv[1])
     shutil.rmtree(site / "docs", ignore_errors=True)
-    pages = [page.relative_to(ROOT).as_posix() for page in [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]]
+    pages = [
+        page.relative_to(ROOT).as_posix()
+        for page in [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
+    ]
     copied, done = set(pages), set()
     while copied - done:
         for path in sorted(copied - done):
@@ -136,7 +144,11 @@ def main():
                 to.write_text(moved((ROOT / path).read_text(), path, copied))
             else:
                 shutil.copy(ROOT / path, to)
-    titles = [(page, (ROOT / page).read_text().split("\n", 1)[0].lstrip("# ")) for page in pages if page.startswith("docs/design/")]
+    titles = [
+        (page, (ROOT / page).read_text().split("\n", 1)[0].lstrip("# "))
+        for page in pages
+        if page.startswith("docs/design/")
+    ]
     design = "\n".join(f'      - "{title}": {place(page)}' for page, title in titles)
     (site / "mkdocs.yml").write_text(CONFIG + NAV % design)
     print(f"{len(done)} pages and files in {site}")

@@ -1,5 +1,6 @@
 // The benchmark of Tally on one GPU: the plain read, CUB, and Tally exact and fast, over the same bytes in turn.
-// JSON lines go to --out, progress to stderr. Exit status 1: some result of Tally had other bits than the CPU's, or failed.
+// JSON lines go to --out, progress to stderr. Exit status 1: some result of Tally had other bits than the CPU's, or
+// failed.
 #include <cub/version.cuh>
 #include <cuda_profiler_api.h>
 

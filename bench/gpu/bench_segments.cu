@@ -1,7 +1,9 @@
-// Segments on the GPU: Tally beside a plain pass that reads and writes as many bytes, CUB's DeviceSegmentedReduce and ReduceByKey. One line of
-// JSON for each measurement; every result of Tally is compared with the CPU's bits over the first segments. bench/gpu/run.sh builds and runs it.
+// Segments on the GPU: Tally beside a plain pass that reads and writes as many bytes, CUB's DeviceSegmentedReduce and
+// ReduceByKey. One line of JSON for each measurement; every result of Tally is compared with the CPU's bits over the
+// first segments. bench/gpu/run.sh builds and runs it.
 //
-//     bench_segments [--log2 28] [--rounds 7] [--only TEXT|TEXT] [--shape TEXT] [--quick] [--no-peers] [--check N] [--out FILE]
+//     bench_segments [--log2 28] [--rounds 7] [--only TEXT|TEXT] [--shape TEXT] [--quick] [--no-peers] [--check N]
+//     [--out FILE]
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -175,7 +177,8 @@ static tally_type type_of(const std::string &name) {
     return name == "affine" ? TALLY_STRUCT : tally_type_from_name(name.c_str());
 }
 static int64_t width_of(const std::string &name) {
-    return name == "affine" ? static_cast<int64_t>(sizeof(Affine)) : static_cast<int64_t>(tally_type_size(type_of(name)));
+    return name == "affine" ? static_cast<int64_t>(sizeof(Affine))
+                            : static_cast<int64_t>(tally_type_size(type_of(name)));
 }
 
 // ---- measuring ----
@@ -234,7 +237,8 @@ struct Bench {
     }
 
     // The first segments, by the CPU.
-    std::string verify(const std::string &op_name, const std::string &type_name, tally_accuracy accuracy, const Cut &cut) {
+    std::string verify(const std::string &op_name, const std::string &type_name, tally_accuracy accuracy,
+                       const Cut &cut) {
         int64_t count = std::min<int64_t>(cut.count, check), width = width_of(type_name);
         tally_type type = type_of(type_name);
         tally_op op;

@@ -1,5 +1,6 @@
 // CUB's whole-array reductions over one type. CMake compiles this file once for each type, side by side: BENCH_NAME is
-// Tally's name of the type, BENCH_TYPE the type. Counts are 32-bit, CUB's faster kind; ArgMin and ArgMax always take 64.
+// Tally's name of the type, BENCH_TYPE the type. Counts are 32-bit, CUB's faster kind; ArgMin and ArgMax always
+// take 64.
 #include <cub/cub.cuh>
 #include <cuda/functional>
 

@@ -41,7 +41,9 @@ def load(paths):
                 wrong += summary.get("wrong", 0)
                 about.setdefault("finished", []).append(pathlib.Path(path).name)
             elif "failed" in entry:
-                failures.append(f"{entry['failed']['contender']}, {entry['failed']['case']}: {entry['failed']['error']}")
+                failures.append(
+                    f"{entry['failed']['contender']}, {entry['failed']['case']}: {entry['failed']['error']}"
+                )
             else:
                 if "error" in entry or "warning" in entry:
                     failures.append(f"{named(entry)}: {entry.get('error') or entry['warning']}")
@@ -82,7 +84,9 @@ def section_table(section, cases):
     families = [f for f in FAMILIES if any(f in best for _, best in cases)]
     timed = section == "sizes"
     constant = lambda key: len({labels[key] for labels, _ in cases}) == 1
-    names = [k for k in ("op", "type", "data", "mode", "where") if not constant(k) or (k in ("op", "type") and not timed)]
+    names = [
+        k for k in ("op", "type", "data", "mode", "where") if not constant(k) or (k in ("op", "type") and not timed)
+    ]
     head = [*names, "bytes", "plain read", *(report.TITLES[f] for f in families)]
     rivals = [f for f in ("cub", "torch") if f in families]
     rows = [head + [f"Tally / {report.TITLES[f]}" for f in rivals]]
@@ -107,7 +111,9 @@ def share(best, family):
 
 def order(section, labels, best):
     bytes_read = next(iter(best.values()))["bytes"]
-    return (labels["mode"] != "stream", bytes_read) if section == "sizes" else (-bytes_read if section == "whole" else 0,)
+    return (
+        (labels["mode"] != "stream", bytes_read) if section == "sizes" else (-bytes_read if section == "whole" else 0,)
+    )
 
 
 def markdown(results, chart):
@@ -120,15 +126,22 @@ def markdown(results, chart):
         f"- Machine: {about['gpu']}, {about['sms']} multiprocessors, {about['l2_bytes'] / 2**20:.0f} MiB of L2, "
         f"{about['memory_bytes'] / 2**30:.0f} GiB; driver for CUDA {version(about['driver'])}.",
         f"- Command: `{about['command']}`",
-        f"- Tally {about['tally']} ({about['commit']}); CUB {cub // 100000}.{cub // 100 % 1000}.{cub % 100}, CUDA {version(about['runtime'])}"
+        f"- Tally {about['tally']} ({about['commit']}); CUB {cub // 100000}.{cub // 100 % 1000}.{cub % 100}, CUDA "
+        f"{version(about['runtime'])}"
         + (f"; PyTorch {about['torch']}." if "torch" in about else "."),
-        f"- Times are of back-to-back calls between two events, on a stream or in a graph of as many nodes in a chain; medians of "
-        f"{about['rounds']} rounds in which each contender has one batch (PyTorch: in a process of its own, afterwards). Random data, "
-        "warm. Cases larger than a quarter of the L2 go through windows that together exceed it four times; smaller ones stay in the L2.",
-        "- A share is the speed as a fraction of the plain read, the best of seven shapes, in the same rounds; in brackets GB/s. "
-        "Tally / peer: how many times as fast. CUB's sum of narrow types is the faster of two: into the type itself, where it wraps or "
+        f"- Times are of back-to-back calls between two events, on a stream or in a graph of as many nodes in a "
+        f"chain; medians of "
+        f"{about['rounds']} rounds in which each contender has one batch (PyTorch: in a process of its own, "
+        f"afterwards). Random data, "
+        "warm. Cases larger than a quarter of the L2 go through windows that together exceed it four times; smaller "
+        "ones stay in the L2.",
+        "- A share is the speed as a fraction of the plain read, the best of seven shapes, in the same rounds; in "
+        "brackets GB/s. "
+        "Tally / peer: how many times as fast. CUB's sum of narrow types is the faster of two: into the type itself, "
+        "where it wraps or "
         "saturates, and into the wide type that Tally gives.",
-        f"- {about['checks']} results of Tally were compared with the CPU's or with a second call, bit for bit: {about['wrong']} wrong "
+        f"- {about['checks']} results of Tally were compared with the CPU's or with a second call, bit for bit: "
+        f"{about['wrong']} wrong "
         "or failed.",
         f"- Chart: [{chart}]({chart})",
     ]
@@ -139,7 +152,11 @@ def markdown(results, chart):
     first = [r for r in results["records"] if r["contender"].startswith("tally") and r.get("first_call", 0) > 0]
     if first:
         slow = max(first, key=lambda r: r["first_call"])
-        lines += ["", f"The longest first call of Tally, compiling included: {report.duration(slow['first_call'])}, {named(slow)}."]
+        lines += [
+            "",
+            f"The longest first call of Tally, compiling included: {report.duration(slow['first_call'])}, "
+            f"{named(slow)}.",
+        ]
     for title, texts in (("Warnings", results["failures"]), ("Dropped for want of time", about["dropped"])):
         if texts:
             lines += ["", f"## {title}", "", *(f"- {text}" for text in texts)]

@@ -1,10 +1,11 @@
 #!/bin/sh
 # bench/gpu/run.sh [--quick] [--seconds N] [--torch-seconds N] [--no-torch] [--segments] [--build] [FOLDER]
 # Builds libtally and bench_gpu, measures, and leaves gpu-DATE-GPU.json, .md and .svg in FOLDER (default: $OUT, or
-# docs/measurements). Says where time went. BUILD: the build folder (build/gpu, which git ignores); JOBS; COMMIT: what to call
-# the code where git is not there. Exit status: bench_gpu's, 1 if some result of Tally was wrong. --segments: segments in place of all
-# else, 2^28 values and 2^30 of f32; leaves segments.jsonl, segments-large.jsonl and .svg in FOLDER and prints a table of each. --build: builds all there is and
-# measures nothing, also where no GPU is, for that of ARCH (90).
+# docs/measurements). Says where time went. BUILD: the build folder (build/gpu, which git ignores); JOBS; COMMIT: what
+# to call the code where git is not there. Exit status: bench_gpu's, 1 if some result of Tally was wrong. --segments:
+# segments in place of all else, 2^28 values and 2^30 of f32; leaves segments.jsonl, segments-large.jsonl and .svg in
+# FOLDER and prints a table of each. --build: builds all there is and measures nothing, also where no GPU is, for that
+# of ARCH (90).
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 seconds=240 torch_seconds=90 quick='' torch=yes segments='' only_build='' folder=${OUT:-docs/measurements}
@@ -62,8 +63,10 @@ if [ -n "$segments" ]; then
     step 'plain pass, CUB, Tally' "$build/bench_segments" $quick --out "$raw/segments.jsonl"
     result=$?
     cp "$raw/segments.jsonl" "$folder"
-    "$python" bench/gpu/segments_table.py "$folder/segments.jsonl" "$folder/segments.svg" "$folder/segments-by-length.svg"
-    step '2^30 values of f32' "$build/bench_segments" --quick --log2 30 --rounds 3 --only f32 --out "$folder/segments-large.jsonl" || result=1
+    "$python" bench/gpu/segments_table.py "$folder/segments.jsonl" "$folder/segments.svg" \
+        "$folder/segments-by-length.svg"
+    step '2^30 values of f32' "$build/bench_segments" --quick --log2 30 --rounds 3 --only f32 --out \
+        "$folder/segments-large.jsonl" || result=1
     "$python" bench/gpu/segments_table.py "$folder/segments-large.jsonl"
     finish $result
 fi

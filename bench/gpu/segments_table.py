@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What bench_segments measured: a table, a row for each contender, the share of the plain pass for each cut, a chart of them, and
-one of equal segments by their length.
+"""What bench_segments measured: a table, a row for each contender, the share of the plain pass for each cut, a chart of
+them, and one of equal segments by their length.
 
     bench/gpu/segments_table.py FILE.jsonl [CHART.svg [CURVE.svg]]
 """
@@ -10,7 +10,17 @@ import pathlib
 import sys
 
 TITLES = {"=1": "all 1", "=3": "all 3", "power": "power law", "half and threes": "half, and threes"}
-CUTS = ["one", "10 to 50", "=3", "=1", "power", "80% empty", "half and threes", "=4096", "=300"]  # of the table; others are the curve's alone
+CUTS = [
+    "one",
+    "10 to 50",
+    "=3",
+    "=1",
+    "power",
+    "80% empty",
+    "half and threes",
+    "=4096",
+    "=300",
+]  # of the table; others are the curve's alone
 BARS = [  # of the chart: who, type, form, color, caption
     ("tally", "f32", "offsets i32", "#6bbf9c", "Tally, canonical order"),
     ("tally exact", "f32", "offsets i32", "#0b6e4f", "Tally, exact"),
@@ -68,13 +78,26 @@ def curve(style, rows, path):
     figure, axis = style.plt.subplots(figsize=(8, 4), constrained_layout=True)
     for who, kind, form, color, caption in BARS[:2]:
         row = rows.get((who, "sum", kind, form), {})
-        points = sorted((int(cut[1:]) if cut[0] == "=" else one["values"], one["share"]) for cut, one in row.items() if cut[0] == "=" or cut == "one")
-        axis.plot([length for length, _ in points], [share for _, share in points], marker="o", markersize=3, color=color, label=caption)
+        points = sorted(
+            (int(cut[1:]) if cut[0] == "=" else one["values"], one["share"])
+            for cut, one in row.items()
+            if cut[0] == "=" or cut == "one"
+        )
+        axis.plot(
+            [length for length, _ in points],
+            [share for _, share in points],
+            marker="o",
+            markersize=3,
+            color=color,
+            label=caption,
+        )
     axis.axhline(0.9, color="#999999", linewidth=0.7, linestyle="--")
     axis.set_xscale("log")
     axis.set_ylim(0, 1.15)
     axis.set_xlabel("values in each segment")
-    axis.set_title("Sum of 2^28 f32 in equal segments: share of a plain pass over as many bytes (dashed: 0.9)", fontsize=9)
+    axis.set_title(
+        "Sum of 2^28 f32 in equal segments: share of a plain pass over as many bytes (dashed: 0.9)", fontsize=9
+    )
     axis.legend(frameon=False, loc="lower right")
     figure.savefig(path, metadata={"Date": None})
 

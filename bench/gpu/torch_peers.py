@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""PyTorch's reductions over the same sizes, timed as bench_gpu times: back-to-back calls between two events, the median of
-some batches, windows that together exceed the L2. JSON lines with bench_gpu's labels go to --out, progress to stderr."""
+"""PyTorch's reductions over the same sizes, timed as bench_gpu times: back-to-back calls between two events, the median
+of some batches, windows that together exceed the L2. JSON lines with bench_gpu's labels go to --out, progress to
+stderr.
+"""
 
 import argparse
 import json
@@ -177,7 +179,9 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", default="-")
-    parser.add_argument("--seconds", type=float, default=0, help="drop the least important cases after as many; 0: never")
+    parser.add_argument(
+        "--seconds", type=float, default=0, help="drop the least important cases after as many; 0: never"
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()

@@ -1,4 +1,5 @@
-/* An exact operator for every float type, slow and obvious: the body of the units that CMake writes for the reference backend. */
+/* An exact operator for every float type, slow and obvious: the body of the units that CMake writes for the reference
+ * backend. */
 #include "internal.h"
 #include "lib/limbs.h"
 

@@ -1,5 +1,5 @@
-/* One operator for every type, slow and obvious: the body of the units that CMake writes for the reference backend. They
- * export `const tally__kernel_set tally__ref_<kernel>`. */
+/* One operator for every type, slow and obvious: the body of the units that CMake writes for the reference backend.
+ * They export `const tally__kernel_set tally__ref_<kernel>`. */
 #include <stdlib.h>
 
 #include "internal.h"

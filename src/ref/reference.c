@@ -51,8 +51,8 @@ static tally_status slice_tree(const tally__spec *spec, const tally__input *in, 
     return TALLY_OK;
 }
 
-static tally_status reduce_slice(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t step,
-                                 const tally__sink *sink, int64_t place, tally__report *report) {
+static tally_status reduce_slice(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n,
+                                 int64_t step, const tally__sink *sink, int64_t place, tally__report *report) {
     unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &room.node));
@@ -62,8 +62,8 @@ static tally_status reduce_slice(const tally__spec *spec, const tally__input *in
 }
 
 /* One leaf; not inlined, so that what it gathers is on the stack once and not for each level of the tree. */
-static __attribute__((noinline)) void reference_leaf(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
-                                                     tally__node *node) {
+static __attribute__((noinline)) void reference_leaf(const tally__spec *spec, const tally__input *in, int64_t begin,
+                                                     int64_t n, int64_t first, tally__node *node) {
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
     tally__gather(spec, in, begin, n, x, y);
     spec->kernel->run(spec->kernel, x, spec->inputs == 2 ? y : x, n, first, node);
@@ -105,8 +105,9 @@ static tally_status bounds(const tally_segments *cut, const tally__input *in, in
         *end = at + length;
     } else {
         for (*end = at; *end < in->count && tally__index(cut, *end) <= s; ++*end)
-            TALLY_CHECK(tally__index(cut, *end) == s, BAD_CUT, "owner %lld of value %lld is out of order or out of range",
-                        (long long)tally__index(cut, *end), (long long)*end);
+            TALLY_CHECK(tally__index(cut, *end) == s, BAD_CUT,
+                        "owner %lld of value %lld is out of order or out of range", (long long)tally__index(cut, *end),
+                        (long long)*end);
         TALLY_CHECK(s + 1 < cut->count || *end == in->count, BAD_CUT, "owner %lld of value %lld is not below %lld",
                     (long long)tally__index(cut, *end), (long long)*end, (long long)cut->count);
     }
@@ -135,4 +136,12 @@ static tally_status reference_segments(const tally__spec *spec, const tally__inp
     return TALLY_OK;
 }
 
-const tally__backend tally__reference_backend = {"reference", reference_kernels, reference_exact_kernels, reference_tree, reference_reduce, reference_segments, NULL, NULL, NULL};
+const tally__backend tally__reference_backend = {"reference",
+                                                 reference_kernels,
+                                                 reference_exact_kernels,
+                                                 reference_tree,
+                                                 reference_reduce,
+                                                 reference_segments,
+                                                 NULL,
+                                                 NULL,
+                                                 NULL};

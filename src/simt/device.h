@@ -1,5 +1,6 @@
-/* The words of lib/device.h for the simulator: the same text compiled as C11, each thread a fiber. What a word means stands there; what
- * it does in the simulator, in machine.c. Words at which threads meet are macros, to say in messages where in the text they stand. */
+/* The words of lib/device.h for the simulator: the same text compiled as C11, each thread a fiber. What a word means
+ * stands there; what it does in the simulator, in machine.c. Words at which threads meet are macros, to say in messages
+ * where in the text they stand. */
 #ifndef TALLY_SIMT_DEVICE_H
 #define TALLY_SIMT_DEVICE_H
 
@@ -11,9 +12,11 @@
     void name(tally_work); \
     void name(const tally_work work)
 #define TALLY_SHARED(type, name) \
-    type *const name = tally__simt->shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")
+    type *const name =           \
+        tally__simt->shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")
 
-#define TALLY_SHARED_BUFFER(name, bytes) char *const name = tally__simt->shared_buffer((size_t)(bytes), TALLY_SIMT_HERE " (" #name ")")
+#define TALLY_SHARED_BUFFER(name, bytes) \
+    char *const name = tally__simt->shared_buffer((size_t)(bytes), TALLY_SIMT_HERE " (" #name ")")
 
 #define TALLY_SIMT_TEXT_(x) #x
 #define TALLY_SIMT_TEXT(x) TALLY_SIMT_TEXT_(x)
@@ -80,8 +83,8 @@ TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
     return (high < least >> 16 ? high : least >> 16) << 16 | low;
 }
 
-/* Atomics order nothing else (relaxed), as on the device. They are written out here, in the kernel's unit, for the thread sanitizer to
- * see; and since only the words switch, loading and storing is atomic enough. */
+/* Atomics order nothing else (relaxed), as on the device. They are written out here, in the kernel's unit, for the
+ * thread sanitizer to see; and since only the words switch, loading and storing is atomic enough. */
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) {
     uint32_t before;
     tally__simt->before_atomic(counter, sizeof *counter);
@@ -146,7 +149,8 @@ TALLY_FN void tally_mbarrier_arrive(tally_mbarrier *mbarrier) {
     tally_fence();
     tally_arrive(&mbarrier->reached, UINT32_MAX);
 }
-TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier, int32_t bytes) { /* both at once: only words switch to other threads */
+TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier,
+                                    int32_t bytes) { /* both at once: only words switch to other threads */
     tally_mbarrier_arrive(mbarrier);
     __atomic_fetch_add(&mbarrier->bytes, bytes, __ATOMIC_RELAXED);
 }
@@ -156,12 +160,14 @@ TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t
     tally_fence();
     __atomic_fetch_sub(&mbarrier->bytes, bytes, __ATOMIC_RELAXED);
 }
-/* Like the device it knows of a phase only whether its number is odd, and takes the last but one for one that is still to begin. */
+/* Like the device it knows of a phase only whether its number is odd, and takes the last but one for one that is still
+ * to begin. */
 TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
     uint32_t ended;
     do { /* for ever, if fewer arrive or fewer bytes come: the simulator's patience ends */
         tally__simt->before_fresh(mbarrier);
-        ended = __atomic_load_n(&mbarrier->reached, __ATOMIC_RELAXED) / mbarrier->each - (__atomic_load_n(&mbarrier->bytes, __ATOMIC_RELAXED) != 0);
+        ended = __atomic_load_n(&mbarrier->reached, __ATOMIC_RELAXED) / mbarrier->each -
+                (__atomic_load_n(&mbarrier->bytes, __ATOMIC_RELAXED) != 0);
     } while (((ended ^ (uint32_t)phase) & 1) == 0);
 }
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {

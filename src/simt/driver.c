@@ -1,5 +1,5 @@
-/* The driver's table over the simulator: one device named "simt". Streams do their work at once. It is stricter than a real one: whatever
- * is handed in must be live, and a context must be current where the driver API asks for one. */
+/* The driver's table over the simulator: one device named "simt". Streams do their work at once. It is stricter than a
+ * real one: whatever is handed in must be live, and a context must be current where the driver API asks for one. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -191,7 +191,8 @@ static int device_memory(size_t *bytes, tally__cu_device device) {
     return TALLY_CU_SUCCESS;
 }
 
-/* Kernels that wait for other blocks count on multiprocessors * resident blocks of them at once: the machine runs as many. */
+/* Kernels that wait for other blocks count on multiprocessors * resident blocks of them at once: the machine runs as
+ * many. */
 static int device_attribute(int *value, int attribute, tally__cu_device device) {
     BEGIN(TALLY_CU_INVALID_VALUE);
     REQUIRE(initialized, NOT_INITIALIZED);
@@ -204,7 +205,9 @@ static int device_attribute(int *value, int attribute, tally__cu_device device) 
     case TALLY_CU_DEVICE_L2_BYTES: *value = 4 << 20; break;
     case TALLY_CU_DEVICE_MAJOR: *value = 9; break;
     case TALLY_CU_DEVICE_MINOR: *value = 0; break;
-    case TALLY_CU_DEVICE_SHARED_OPT_IN: *value = getenv("TALLY_SIMT_LITTLE_SHARED") != NULL ? TALLY_SIMT_SHARED_BYTES : TALLY_SIMT_MOST_ROOM; break;
+    case TALLY_CU_DEVICE_SHARED_OPT_IN:
+        *value = getenv("TALLY_SIMT_LITTLE_SHARED") != NULL ? TALLY_SIMT_SHARED_BYTES : TALLY_SIMT_MOST_ROOM;
+        break;
     default: return TALLY_CU_INVALID_VALUE;
     }
     return TALLY_CU_SUCCESS;
@@ -277,7 +280,8 @@ static int module_function(tally__cu_function *function, tally__cu_module module
     REQUIRE(strlen(name) < sizeof module->functions[0].name, TALLY_CU_NOT_FOUND);
     for (int k = 0; k < MOST_FUNCTIONS; k++) {
         struct CUfunc_st *f = &module->functions[k];
-        if (f->entry == NULL && (f->entry = tally__simt_beside(module->functions[0].name, name)) != NULL) strcpy(f->name, name);
+        if (f->entry == NULL && (f->entry = tally__simt_beside(module->functions[0].name, name)) != NULL)
+            strcpy(f->name, name);
         if (f->entry == NULL || strcmp(name, f->name) != 0) continue;
         *function = f;
         return TALLY_CU_SUCCESS;
@@ -308,7 +312,8 @@ static int function_attribute(int *value, int attribute, tally__cu_function func
 static int function_set(tally__cu_function function, int attribute, int value) {
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_function(function), INVALID_HANDLE);
-    if (attribute == TALLY_CU_FUNCTION_SHARED_CARVEOUT && value >= -1 && value <= 100) return TALLY_CU_SUCCESS; /* it has no cache */
+    if (attribute == TALLY_CU_FUNCTION_SHARED_CARVEOUT && value >= -1 && value <= 100)
+        return TALLY_CU_SUCCESS; /* it has no cache */
     REQUIRE(attribute == TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED && value >= 0 && value <= TALLY_SIMT_MOST_ROOM,
             TALLY_CU_INVALID_VALUE);
     function->dynamic_shared = value;
@@ -487,7 +492,8 @@ static int check_canaries(const char *name) {
 }
 
 static bool is_known(const tally__cu_launch *how) { /* kernels run one after the other: none is early */
-    return how->attribute_count == 0 || (how->attribute_count == 1 && how->attributes->number == TALLY_CU_LAUNCH_OVERLAPS);
+    return how->attribute_count == 0 ||
+           (how->attribute_count == 1 && how->attributes->number == TALLY_CU_LAUNCH_OVERLAPS);
 }
 static int launch(const tally__cu_launch *how, tally__cu_function function, void **parameters, void **extra) {
     tally__simt_job job;
@@ -500,9 +506,12 @@ static int launch(const tally__cu_launch *how, tally__cu_function function, void
     REQUIRE(initialized, NOT_INITIALIZED);
     REQUIRE(pushed > 0, INVALID_CONTEXT);
     REQUIRE(is_function(function) && is_stream(how->stream), INVALID_HANDLE);
-    REQUIRE(how->grid_x > 0 && how->grid_x <= INT32_MAX && how->grid_y == 1 && how->grid_z == 1, TALLY_CU_INVALID_VALUE);
-    REQUIRE(how->block_x > 0 && how->block_x <= TALLY_SIMT_MOST_THREADS && how->block_y == 1 && how->block_z == 1, TALLY_CU_INVALID_VALUE);
-    REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL, TALLY_CU_INVALID_VALUE);
+    REQUIRE(how->grid_x > 0 && how->grid_x <= INT32_MAX && how->grid_y == 1 && how->grid_z == 1,
+            TALLY_CU_INVALID_VALUE);
+    REQUIRE(how->block_x > 0 && how->block_x <= TALLY_SIMT_MOST_THREADS && how->block_y == 1 && how->block_z == 1,
+            TALLY_CU_INVALID_VALUE);
+    REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL,
+            TALLY_CU_INVALID_VALUE);
     job = (tally__simt_job){function->name, function->entry, (int)how->grid_x, (int)how->block_x, how->shared_bytes,
                             *(const tally_work *)parameters[0]};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);

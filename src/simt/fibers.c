@@ -1,6 +1,6 @@
-/* Fibers, after QEMU's coroutine-ucontext.c: mapped stacks with a guard page, kept when they end, and the sanitizers told of every
- * switch. The switch itself is a page of assembly on x86-64 and AArch64 (makecontext elsewhere): swapcontext asks the kernel for
- * the signal mask, which costs twenty times as much. */
+/* Fibers, after QEMU's coroutine-ucontext.c: mapped stacks with a guard page, kept when they end, and the sanitizers
+ * told of every switch. The switch itself is a page of assembly on x86-64 and AArch64 (makecontext elsewhere):
+ * swapcontext asks the kernel for the signal mask, which costs twenty times as much. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 
 typedef struct tally__fiber tally__fiber;
 
-/* A fiber, old if there is one, that runs body() once switched to; NULL: no memory. The last thing body does is to switch away for
- * good: when the fiber is taken again that switch returns, and body is to return as well. */
+/* A fiber, old if there is one, that runs body() once switched to; NULL: no memory. The last thing body does is to
+ * switch away for good: when the fiber is taken again that switch returns, and body is to return as well. */
 tally__fiber *tally__fiber_take(void (*body)(void));
 /* Keeps it for the next. Not ended: its body was left in the middle and never goes on. */
 void tally__fiber_give(tally__fiber *fiber, bool ended);

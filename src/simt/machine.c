@@ -1,5 +1,6 @@
-/* The machine: blocks that live at once, the places where their threads meet, and what is wrong with how they do. One launch at a
- * time has it; its threads are fibers of the OS thread that launches. This file runs on them: see sanitizers.h. */
+/* The machine: blocks that live at once, the places where their threads meet, and what is wrong with how they do. One
+ * launch at a time has it; its threads are fibers of the OS thread that launches. This file runs on them: see
+ * sanitizers.h. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ typedef struct warp {
     const char *site;
     uint32_t values[TALLY_WARP];
     int32_t sources[TALLY_WARP];
-    /* What orders memory at warp barriers, in turns: a lane that is ahead already releases the other when the last acquires one. */
+    /* What orders memory at warp barriers, in turns: a lane that is ahead already releases the other when the last
+     * acquires one. */
     char order[2];
     int turn;
 } warp;
@@ -146,8 +148,14 @@ static int32_t launches_traced;
 
 static tally__simt_event event_of(tally__simt_sight sight, const char *site) {
     const thread *self = machine.now;
-    return (tally__simt_event){.sight = sight, .launch = launches_traced - 1, .block = self->block->index, .thread = self->place.thread,
-                               .step = self->step, .label = self->label, .object = TALLY_SIMT_GLOBAL, .site = site};
+    return (tally__simt_event){.sight = sight,
+                               .launch = launches_traced - 1,
+                               .block = self->block->index,
+                               .thread = self->place.thread,
+                               .step = self->step,
+                               .label = self->label,
+                               .object = TALLY_SIMT_GLOBAL,
+                               .site = site};
 }
 
 static void see_meeting(tally__simt_meeting meeting, uint32_t value, int32_t source, const char *site) {
@@ -292,7 +300,8 @@ static uint32_t meet(tally__simt_meeting meeting, uint32_t value, int32_t argume
     w->values[lane] = value;
     w->sources[lane] = argument;
     w->arrived |= UINT32_C(1) << lane;
-    /* Of these, only the barrier orders memory: CUDA C++ Programming Guide, "Warp Shuffle Functions", "Warp Vote Functions". */
+    /* Of these, only the barrier orders memory: CUDA C++ Programming Guide, "Warp Shuffle Functions", "Warp Vote
+     * Functions". */
     if (meeting == TALLY_SIMT_WARP_BARRIER) TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
     if (w->arrived == w->lanes) {
@@ -376,7 +385,8 @@ static void *shared(size_t bytes, size_t alignment, const char *site) {
     void *known = object_of(b, bytes, site);
     if (known != NULL) return known;
     if (bytes > TALLY_SIMT_SHARED_BYTES - b->shared_bytes)
-        fail("shared memory at %s: %zu bytes and %zu more, of %d", short_site(site), b->shared_bytes, bytes, TALLY_SIMT_SHARED_BYTES);
+        fail("shared memory at %s: %zu bytes and %zu more, of %d", short_site(site), b->shared_bytes, bytes,
+             TALLY_SIMT_SHARED_BYTES);
     b->shared_bytes += bytes;
     if ((int64_t)b->shared_bytes > counters.shared_bytes) counters.shared_bytes = (int64_t)b->shared_bytes;
     return lay_out(b, bytes, alignment, site);
@@ -387,7 +397,9 @@ static void *shared_buffer(size_t bytes, const char *site) {
     block *b = machine.now->block;
     void *known = object_of(b, bytes, site);
     if (known != NULL) return known;
-    if (bytes > machine.job->shared_bytes) fail("shared memory at %s: %zu bytes, and the launch gives %zu", short_site(site), bytes, machine.job->shared_bytes);
+    if (bytes > machine.job->shared_bytes)
+        fail("shared memory at %s: %zu bytes, and the launch gives %zu", short_site(site), bytes,
+             machine.job->shared_bytes);
     return lay_out(b, bytes, MOST_ALIGNMENT, site);
 }
 

@@ -1,5 +1,5 @@
-/* libtally-simt.so, opened at run time: named by TALLY_SIMT_KERNELS, or in the folder of the program or library that this code is part of, or
- * where that would have installed it, or where the loader finds it. */
+/* libtally-simt.so, opened at run time: named by TALLY_SIMT_KERNELS, or in the folder of the program or library that
+ * this code is part of, or where that would have installed it, or where the loader finds it. */
 #define _GNU_SOURCE
 #include "simt/module.h"
 

@@ -1,6 +1,7 @@
-/* The simulator's platform: kernels by name. There is nothing to compile; an image is the word "simt" and the name of the entry. An operator
- * given as text is found if a program has compiled that text itself and registered it: a library that runs a compiler behind the caller's
- * back for the sake of a simulator would be a surprise, and its code beyond the reach of sanitizers. */
+/* The simulator's platform: kernels by name. There is nothing to compile; an image is the word "simt" and the name of
+ * the entry. An operator given as text is found if a program has compiled that text itself and registered it: a library
+ * that runs a compiler behind the caller's back for the sake of a simulator would be a surprise, and its code beyond
+ * the reach of sanitizers. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,13 @@ tally__simt_entry *tally__simt_find(const char *name) {
 
 /* Texts of several kernels: those of segments, and of cuts. */
 tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
-    static const char *const texts[][2] = {
-        {"tally_cut_", "tally_cut_"}, {"tally_segments_", "tally_spans_"}, {"tally_quick_", "tally_quick_spans_"}, {"tally_flat_", "tally_flat_"}};
+    static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"},
+                                           {"tally_segments_", "tally_spans_"},
+                                           {"tally_quick_", "tally_quick_spans_"},
+                                           {"tally_flat_", "tally_flat_"}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        if (strncmp(name, texts[k][0], strlen(texts[k][0])) == 0 && strncmp(other, texts[k][1], strlen(texts[k][1])) == 0)
+        if (strncmp(name, texts[k][0], strlen(texts[k][0])) == 0 &&
+            strncmp(other, texts[k][1], strlen(texts[k][1])) == 0)
             return tally__simt_find(other);
     return NULL;
 }

@@ -1,9 +1,9 @@
 /* What the sanitizers are to be told of fibers and of memory; nothing in builds without them.
  *
- * Under ThreadSanitizer each fiber is a thread of its own to it, and a switch orders nothing: only what orders memory on a GPU
- * (barriers, fences) is told with TALLY_RELEASE and TALLY_ACQUIRE, so that a missing one is reported as a race. The files of
- * src/simt that run on fibers are compiled without its instrumentation (CMakeLists.txt, which then defines TALLY_SIMT_TSAN):
- * all fibers share the machine's own variables and must. */
+ * Under ThreadSanitizer each fiber is a thread of its own to it, and a switch orders nothing: only what orders memory
+ * on a GPU (barriers, fences) is told with TALLY_RELEASE and TALLY_ACQUIRE, so that a missing one is reported as a
+ * race. The files of src/simt that run on fibers are compiled without its instrumentation (CMakeLists.txt, which then
+ * defines TALLY_SIMT_TSAN): all fibers share the machine's own variables and must. */
 #ifndef TALLY_SIMT_SANITIZERS_H
 #define TALLY_SIMT_SANITIZERS_H
 

@@ -1,11 +1,12 @@
-/* Which thread runs next (schedule.c), for machine.c alone. Threads have numbers: slot of their block * TALLY_SIMT_MOST_THREADS + index. */
+/* Which thread runs next (schedule.c), for machine.c alone. Threads have numbers: slot of their block *
+ * TALLY_SIMT_MOST_THREADS + index. */
 #ifndef TALLY_SIMT_SCHEDULE_H
 #define TALLY_SIMT_SCHEDULE_H
 
 #include "simt/simt.h"
 
-/* Why a thread leaves the processor: it waits or has ended; all it waited for has come; it is about to do something atomic;
- * or it looks at memory again, for which others must get on. */
+/* Why a thread leaves the processor: it waits or has ended; all it waited for has come; it is about to do something
+ * atomic; or it looks at memory again, for which others must get on. */
 typedef enum tally__step { TALLY_STEP_WAIT, TALLY_STEP_MET, TALLY_STEP_ATOMIC, TALLY_STEP_SPIN } tally__step;
 
 /* For a launch: nobody is ready, `slots` blocks of `threads` run at once. */

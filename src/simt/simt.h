@@ -1,5 +1,5 @@
-/* The GPU simulator as the host sees it: kernels of lib/device.h run on the CPU, threads as fibers. Its platform (tally__simt_platform,
- * declared in cuda/platform.h) stands in for NVIDIA's; the rest is for tests. */
+/* The GPU simulator as the host sees it: kernels of lib/device.h run on the CPU, threads as fibers. Its platform
+ * (tally__simt_platform, declared in cuda/platform.h) stands in for NVIDIA's; the rest is for tests. */
 #ifndef TALLY_SIMT_H
 #define TALLY_SIMT_H
 
@@ -34,7 +34,12 @@ typedef enum tally__simt_order {
     TALLY_SIMT_ORDERS
 } tally__simt_order;
 
-enum { TALLY_SIMT_MOST_BLOCKS = 8, TALLY_SIMT_MOST_THREADS = 1024, TALLY_SIMT_SHARED_BYTES = 48 << 10, TALLY_SIMT_MOST_ROOM = 227 << 10 };
+enum {
+    TALLY_SIMT_MOST_BLOCKS = 8,
+    TALLY_SIMT_MOST_THREADS = 1024,
+    TALLY_SIMT_SHARED_BYTES = 48 << 10,
+    TALLY_SIMT_MOST_ROOM = 227 << 10
+};
 
 typedef struct tally__simt_settings {
     tally__simt_order order;
@@ -48,7 +53,8 @@ typedef struct tally__simt_settings {
 
 /* "round", "reverse", "random", "random:SEED", "random:SEED:LAUNCH", "greedy", "lockstep". False: none of these. */
 bool tally__simt_parse(const char *schedule, tally__simt_settings *settings);
-/* For the launches to come. NULL: as the environment's TALLY_SIMT_SCHEDULE says, which is also what they do unconfigured. */
+/* For the launches to come. NULL: as the environment's TALLY_SIMT_SCHEDULE says, which is also what they do
+ * unconfigured. */
 void tally__simt_configure(const tally__simt_settings *settings);
 tally__simt_settings tally__simt_configured(void);
 
@@ -72,8 +78,8 @@ typedef struct tally__simt_job {
     size_t shared_bytes; /* bytes of shared memory that each block is given */
     tally_work work;
 } tally__simt_job;
-/* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS threads wait for one
- * another. */
+/* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS
+ * threads wait for one another. */
 int tally__simt_launch(const tally__simt_job *job, char *sentence, size_t capacity);
 
 /* ---- the driver (driver.c), and what tests want of it ---- */
@@ -88,8 +94,8 @@ typedef struct tally__simt_live {
 } tally__simt_live;
 tally__simt_live tally__simt_live_now(void);
 
-/* The n-th driver call from now, 1 the next, fails with an error that it may give; what releases something does so nevertheless.
- * 0: none will. */
+/* The n-th driver call from now, 1 the next, fails with an error that it may give; what releases something does so
+ * nevertheless. 0: none will. */
 void tally__simt_fail_call(int64_t n);
 /* Calls of the driver so far, of all kinds. */
 int64_t tally__simt_calls(void);

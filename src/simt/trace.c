@@ -73,7 +73,8 @@ static int compare_threads(const void *left, const void *right) {
 
 static void number_visits(seen *events, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        bool same = i > 0 && compare_places(events[i - 1].event, events[i].event) == 0 && events[i - 1].event->thread == events[i].event->thread;
+        bool same = i > 0 && compare_places(events[i - 1].event, events[i].event) == 0 &&
+                    events[i - 1].event->thread == events[i].event->thread;
         events[i].visit = same ? events[i - 1].visit + 1 : 0;
     }
 }
@@ -82,7 +83,8 @@ static void number_visits(seen *events, int64_t count) {
 static int units_touched(const seen *lanes, int count, int unit, int64_t *units) {
     int touched = 0;
     for (int i = 0; i < count; i++)
-        for (int64_t u = lanes[i].event->at / unit; u <= (lanes[i].event->at + lanes[i].event->bytes - 1) / unit && touched < MOST_WORDS; u++) {
+        for (int64_t u = lanes[i].event->at / unit;
+             u <= (lanes[i].event->at + lanes[i].event->bytes - 1) / unit && touched < MOST_WORDS; u++) {
             int place = touched;
             while (place > 0 && units[place - 1] > u) place--;
             if (place > 0 && units[place - 1] == u) continue;
@@ -123,8 +125,8 @@ static void count_request(const seen *lanes, int count, tally__simt_counts *coun
     }
 }
 
-bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *), const void *with,
-                           tally__simt_counts *counts) {
+bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *),
+                           const void *with, tally__simt_counts *counts) {
     seen *events = malloc((size_t)(trace->count + 1) * sizeof *events);
     int64_t count = 0;
     *counts = (tally__simt_counts){0};
@@ -135,7 +137,9 @@ bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const 
     number_visits(events, count);
     qsort(events, (size_t)count, sizeof *events, compare_visits);
     for (int64_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && compare_places(events[i].event, events[end].event) == 0 && events[i].visit == events[end].visit;) end++;
+        for (end = i + 1; end < count && compare_places(events[i].event, events[end].event) == 0 &&
+                          events[i].visit == events[end].visit;)
+            end++;
         count_request(&events[i], (int)(end - i), counts);
     }
     free(events);

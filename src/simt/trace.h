@@ -1,5 +1,6 @@
-/* What kernels do when they say it (TALLY_READ, TALLY_WRITE, tally_branch, tally_step of lib/device.h), as the simulator sees it: events, and
- * what the literature counts of them. One trace at a time, of all launches between start and stop. */
+/* What kernels do when they say it (TALLY_READ, TALLY_WRITE, tally_branch, tally_step of lib/device.h), as the
+ * simulator sees it: events, and what the literature counts of them. One trace at a time, of all launches between start
+ * and stop. */
 #ifndef TALLY_SIMT_TRACE_H
 #define TALLY_SIMT_TRACE_H
 
@@ -21,7 +22,7 @@ typedef struct tally__simt_event {
     tally__simt_sight sight;
     int32_t launch, block, thread;  /* launches are counted from 0 */
     int32_t step, label;            /* steps that the thread has begun; what the last is called, -1 before the first */
-    int32_t object;                 /* shared memory: which object, in the order in which they were laid out; or TALLY_SIMT_GLOBAL */
+    int32_t object; /* shared memory: which object, in the order in which they were laid out; or TALLY_SIMT_GLOBAL */
     int32_t bytes;                  /* of an access */
     int32_t taken;                  /* of a branch; of a meeting: whether it is a shuffle */
     int64_t at;                     /* the byte in its object, or its address; of a shuffle the lane that is read */
@@ -39,15 +40,17 @@ void tally__simt_trace_start(void);
 /* Ends the trace and gives it away. */
 void tally__simt_trace_stop(tally__simt_trace *trace);
 
-/* Accesses of the lanes of one warp at one place of one step are one request, as they are on a GPU while lanes do not diverge. */
+/* Accesses of the lanes of one warp at one place of one step are one request, as they are on a GPU while lanes do not
+ * diverge. */
 typedef struct tally__simt_counts {
     int64_t branches, divergent;             /* of warps; those where some lanes take it and some do not */
-    int64_t shared_requests, bank_conflicts; /* turns that requests take beyond those that so many words need: 32 banks of 4 bytes */
+    int64_t shared_requests,
+        bank_conflicts; /* turns that requests take beyond those that so many words need: 32 banks of 4 bytes */
     int64_t global_requests, accesses;       /* of warps; of lanes, */
     int64_t transactions;                    /* and the different 128 bytes that they touch, request by request */
 } tally__simt_counts;
 /* Counts what `wanted` holds for (NULL: all). False: no memory. */
-bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *), const void *with,
-                           tally__simt_counts *counts);
+bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *),
+                           const void *with, tally__simt_counts *counts);
 
 #endif

@@ -1,5 +1,5 @@
-/* What kernels need of the machine, in one table: those of kernels/ are a library of their own, which sees no symbol of whoever opens it.
- * What a word means stands in lib/device.h. */
+/* What kernels need of the machine, in one table: those of kernels/ are a library of their own, which sees no symbol of
+ * whoever opens it. What a word means stands in lib/device.h. */
 #ifndef TALLY_SIMT_WORDS_H
 #define TALLY_SIMT_WORDS_H
 
@@ -23,7 +23,8 @@ typedef struct tally__simt_place {
 } tally__simt_place;
 
 typedef struct tally__simt_words {
-    const tally__simt_place *here; /* of the running thread. All fibers run in one OS thread at a time, whichever that is. */
+    const tally__simt_place
+        *here; /* of the running thread. All fibers run in one OS thread at a time, whichever that is. */
     int32_t traces;                /* whether there is a trace to be told what is seen */
     void *(*shared)(size_t bytes, size_t alignment, const char *site);
     void *(*shared_buffer)(size_t bytes, const char *site); /* what the launch gives */

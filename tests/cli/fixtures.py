@@ -39,8 +39,19 @@ def make(where):
 
     ramp = list(range(1, 25))
     # every type, in its usual form
-    for kind, name in (("i1", "i8"), ("i2", "i16"), ("i4", "i32"), ("i8", "i64"), ("u1", "u8"), ("u2", "u16"), ("u4", "u32"),
-                       ("u8", "u64"), ("f2", "f16"), ("f4", "f32"), ("f8", "f64")):
+    for kind, name in (
+        ("i1", "i8"),
+        ("i2", "i16"),
+        ("i4", "i32"),
+        ("i8", "i64"),
+        ("u1", "u8"),
+        ("u2", "u16"),
+        ("u4", "u32"),
+        ("u8", "u64"),
+        ("f2", "f16"),
+        ("f4", "f32"),
+        ("f8", "f64"),
+    ):
         put(f"{name}.npy", array(kind, [3, 1, 2, 0, 5]))
     put("limits.npy", array("i8", [2**63 - 1, 2**63 - 1, 5]))
     put("bool.npy", array("b1", [True, False, True], order="|"))

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Ends tally while it writes a large result, by each signal that ends programs: the old file or the new one is there, and nothing else."""
+"""Ends tally while it writes a large result, by each signal that ends programs: the old file or the new one is
+there, and nothing else."""
+
 import os
 import signal
 import subprocess

@@ -80,7 +80,11 @@ def report(name, step, got):
         if what == "status" and wanted != given:
             print(f"  status {given}, not {wanted}")
         elif wanted != given:
-            print("\n".join("  " + line for line in difflib.unified_diff(wanted, given, f"{what} wanted", "given", lineterm="")))
+            print(
+                "\n".join(
+                    "  " + line for line in difflib.unified_diff(wanted, given, f"{what} wanted", "given", lineterm="")
+                )
+            )
 
 
 def write(path, steps):

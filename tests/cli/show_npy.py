@@ -1,4 +1,6 @@
-"""Prints what a .npy file holds: its header's dictionary and its bytes as numbers. For records, the bytes in words of 8."""
+"""Prints what a .npy file holds: its header's dictionary and its bytes as numbers. For records, the bytes in words
+of 8."""
+
 import ast
 import struct
 import sys

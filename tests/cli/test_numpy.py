@@ -1,4 +1,6 @@
-"""The command against NumPy: arrays of every type, shape, order and version, there and back, and the digits of floats."""
+"""The command against NumPy: arrays of every type, shape, order and version, there and back, and the digits of
+floats."""
+
 import os
 import pathlib
 import subprocess
@@ -8,7 +10,26 @@ import pytest
 np = pytest.importorskip("numpy")
 
 TALLY = os.environ.get("TALLY_COMMAND", str(pathlib.Path(__file__).resolve().parents[2] / "build" / "tally"))
-TYPES = ["?", "i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "u1", "<u2", ">u4", "<u8", "<f2", ">f2", "<f4", ">f4", "<f8", ">f8"]
+TYPES = [
+    "?",
+    "i1",
+    "<i2",
+    ">i2",
+    "<i4",
+    ">i4",
+    "<i8",
+    ">i8",
+    "u1",
+    "<u2",
+    ">u4",
+    "<u8",
+    "<f2",
+    ">f2",
+    "<f4",
+    ">f4",
+    "<f8",
+    ">f8",
+]
 SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 3, 4), (4, 1, 3), (2, 0, 3), (2, 2, 2, 3)]
 
 

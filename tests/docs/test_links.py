@@ -1,4 +1,6 @@
-"""Every link of every page: the file exists, and so does the heading. Needs no network; links to other sites are left alone."""
+"""Every link of every page: the file exists, and so does the heading. Needs no network; links to other sites are
+left alone."""
+
 import re
 from pathlib import Path
 
@@ -14,7 +16,8 @@ FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 
 
 def anchors(page):
-    """As GitHub makes them of headings: lower case, no punctuation, dashes for spaces, numbers for the second and later."""
+    """As GitHub makes them of headings: lower case, no punctuation, dashes for spaces, numbers for the second and
+    later."""
     found = set()
     for title in re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text()), re.M):
         title = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)
@@ -63,7 +66,9 @@ def test_paths_in_contributing():
 def test_words_of_a_text():
     """What docs/operators.md promises to operators given as text is in the headers that they include."""
     page = (ROOT / "docs" / "operators.md").read_text().split("### Words of a text")[1]
-    words = re.findall(r"`((?:TALLY|tally)_\w+)", "".join(row.split("|")[1] for row in page.splitlines() if row.startswith("| `")))
+    words = re.findall(
+        r"`((?:TALLY|tally)_\w+)", "".join(row.split("|")[1] for row in page.splitlines() if row.startswith("| `"))
+    )
     assert len(words) > 15
     texts = "".join(file.read_text() for file in (ROOT / "kernels").glob("lib/*.h"))
     given = {"TALLY_COLUMN", "TALLY_NODE", "TALLY_START", "TALLY_JOIN"}

@@ -31,8 +31,22 @@ def test_c_examples():
             source, program = Path(folder, "example.c"), Path(folder, "example")
             source.write_text(text)
             subprocess.run(
-                ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{ROOT}/include", source, "-o", program,
-                 LIBRARY, f"-Wl,-rpath,{LIBRARY.parent.resolve()}"], check=True)
+                [
+                    "cc",
+                    "-std=c11",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-pedantic",
+                    f"-I{ROOT}/include",
+                    source,
+                    "-o",
+                    program,
+                    LIBRARY,
+                    f"-Wl,-rpath,{LIBRARY.parent.resolve()}",
+                ],
+                check=True,
+            )
             done = subprocess.run([program], capture_output=True, text=True, check=True)
             expected = re.search(r"printf\(.*/\* (.*) \*/", text).group(1)
             assert done.stdout.strip() == expected

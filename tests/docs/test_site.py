@@ -1,5 +1,6 @@
-"""The sources of the site (make docs): every page, every function of the interface, and links that lead somewhere. Needs no network
-and no mkdocs, which checks them once more."""
+"""The sources of the site (make docs): every page, every function of the interface, and links that lead somewhere.
+Needs no network and no mkdocs, which checks them once more."""
+
 import re
 import subprocess
 import sys
@@ -43,7 +44,9 @@ def test_interface(site):
     """Each function of the header has a heading, and no comment marks are left."""
     page = (site / "docs" / "api.md").read_text()
     headings = set(re.findall(r"\w+", " ".join(re.findall(r"^### (.*)$", page, re.M))))
-    declared = re.findall(r"^TALLY_(?:API|CHECKED) .*?\b(tally_\w+)\(", (ROOT / "include/tally/tally.h").read_text(), re.M)
+    declared = re.findall(
+        r"^TALLY_(?:API|CHECKED) .*?\b(tally_\w+)\(", (ROOT / "include/tally/tally.h").read_text(), re.M
+    )
     assert len(declared) > 40
     assert [name for name in declared if name not in headings] == []
     words = re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)

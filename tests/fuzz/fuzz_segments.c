@@ -1,6 +1,6 @@
-/* Fuzz target: segment descriptors. The first bytes choose operator, type, cut and counts, the rest is the index, copied to a
- * block of its exact size so that a read outside it is seen. The backends, and a plan of the cut, must agree on whether the cut is
- * good, and if so on every bit. */
+/* Fuzz target: segment descriptors. The first bytes choose operator, type, cut and counts, the rest is the index,
+ * copied to a block of its exact size so that a read outside it is seen. The backends, and a plan of the cut, must
+ * agree on whether the cut is good, and if so on every bit. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static tally_segments cut_from(const uint8_t *choice, const uint8_t *bytes, size
 }
 
 /* By a plan of the cut; where there is none, the reason. */
-static tally_status reduce_by_plan(tally_context *context, tally_op op, tally_array in, tally_segments cut, tally_output out) {
+static tally_status reduce_by_plan(tally_context *context, tally_op op, tally_array in, tally_segments cut,
+                                   tally_output out) {
     tally_plan *plan;
     tally_status status = tally_plan_open(context, in.type, in.count, cut, &plan);
     if (status == TALLY_OK) status = tally_reduce_segments(context, op, in, tally_planned(plan), out);
@@ -53,9 +54,11 @@ static tally_status reduce_by_plan(tally_context *context, tally_op op, tally_ar
     return status;
 }
 
-static void compare(const char *by, tally_status status, tally_status expected, const void *fast, const void *slow, size_t bytes) {
+static void compare(const char *by, tally_status status, tally_status expected, const void *fast, const void *slow,
+                    size_t bytes) {
     if (status != expected) {
-        fprintf(stderr, "fuzz_segments: %s says %s, the reference %s\n", by, tally_status_name(status), tally_status_name(expected));
+        fprintf(stderr, "fuzz_segments: %s says %s, the reference %s\n", by, tally_status_name(status),
+                tally_status_name(expected));
         abort();
     }
     if (status == TALLY_OK && memcmp(fast, slow, bytes) != 0) {

@@ -1,5 +1,5 @@
-/* Fuzz target: the loader of saved states. The input is taken as it is, and again with its hash made right, so that the checks
- * behind the hash are reached. What loads must survive being pushed to, merged, finished and saved again. */
+/* Fuzz target: the loader of saved states. The input is taken as it is, and again with its hash made right, so that the
+ * checks behind the hash are reached. What loads must survive being pushed to, merged, finished and saved again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static void use(tally_state *state, const tally_state *later) {
     demand(status == TALLY_OK || status == TALLY_BAD_ORDER || status == TALLY_BAD_ARGUMENT, "so has a merge");
     status = tally_state_finish(state, tally_out(result, TALLY_NATURAL, 1));
     demand(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_BAD_ORDER, "so has a finish");
-    for (tally_type type = TALLY_F16; type <= TALLY_F64; type++) { /* exact sums are rounded to each format in its own way */
+    for (tally_type type = TALLY_F16; type <= TALLY_F64;
+         type++) { /* exact sums are rounded to each format in its own way */
         status = tally_state_finish(state, tally_out(result, type, 1));
         demand(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_BAD_ORDER || status == TALLY_OVERFLOW ||
                    status == TALLY_BAD_TYPE,

@@ -1,8 +1,7 @@
 /* Fuzz target: the text reader. The first byte picks the type and how small the pieces are in which the rest is shown;
- * in pieces it must give what it gives at once, floats that are found late what they give when they are asked for, and every number
- * must survive being printed and read again.
- * Build: clang -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/fuzz_text.c cli/text.c cli/numbers.c
- * Without libFuzzer add tests/fuzz/standalone_main.c. */
+ * in pieces it must give what it gives at once, floats that are found late what they give when they are asked for, and
+ * every number must survive being printed and read again. Build: clang -fsanitize=fuzzer,address,undefined -Iinclude
+ * tests/fuzz/fuzz_text.c cli/text.c cli/numbers.c Without libFuzzer add tests/fuzz/standalone_main.c. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

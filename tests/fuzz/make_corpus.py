@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the seed inputs of the fuzz targets: good ones and broken ones. Run from anywhere; needs nothing but Python."""
+"""Writes the seed inputs of the fuzz targets: good ones and broken ones. Run from anywhere; needs nothing but
+Python."""
+
 import pathlib
 import struct
 

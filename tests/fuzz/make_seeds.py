@@ -9,7 +9,12 @@ library = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/li
 
 
 class Array(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int), ("count", ctypes.c_int64), ("stride", ctypes.c_int64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("type", ctypes.c_int),
+        ("count", ctypes.c_int64),
+        ("stride", ctypes.c_int64),
+    ]
 
 
 EXACT = ["sum", "mean", "norm1", "norm2", "sumsq", "dot", "var", "std", "stats"]

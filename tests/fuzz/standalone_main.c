@@ -1,4 +1,5 @@
-/* Replays files through a fuzz target where libFuzzer is absent: names files and directories, each file is one input. */
+/* Replays files through a fuzz target where libFuzzer is absent: names files and directories, each file is one input.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdint.h>

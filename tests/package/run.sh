@@ -81,6 +81,7 @@ if [ -x "$prefix/bin/tally" ]; then
     check "the simulator's kernels: beside the installed command" "${tally[@]}" sum "$work/x.npy" --device simt
     rm "$lib/libtally-simt.so"
     ldconfig -p 2>/dev/null | grep -q libtally-simt ||
-        check "the simulator's kernels: missing, and what to do" without "make simt builds it" "${tally[@]}" sum "$work/x.npy" --device simt
+        check "the simulator's kernels: missing, and what to do" without "make simt builds it" "${tally[@]}" sum \
+            "$work/x.npy" --device simt
 fi
 exit $failed

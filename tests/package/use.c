@@ -1,4 +1,5 @@
-/* A stranger's program: exits with 0 when the sum of 1 .. 1000 is right. With an argument it is the simulator that adds. */
+/* A stranger's program: exits with 0 when the sum of 1 .. 1000 is right. With an argument it is the simulator that
+ * adds. */
 #include <stdio.h>
 
 #include "tally/tally.h"

@@ -32,4 +32,6 @@ def pytest_sessionstart(session):
         if op not in order.REDUCE:
             pytest.exit(f"{op} has no oracle: write one in tests/python/order.py, and name it in REDUCE there", 1)
         if op not in state_file.OPERATORS:
-            pytest.exit(f"{op} has no node in tests/python/state_file.py: see OPERATORS, node_fields and finish there", 1)
+            pytest.exit(
+                f"{op} has no node in tests/python/state_file.py: see OPERATORS, node_fields and finish there", 1
+            )

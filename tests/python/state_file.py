@@ -39,8 +39,31 @@ TYPES = ["", *order.SIZES, "struct"]  # by number
 NANS = ["propagate", "skip", "total"]
 
 
-OPERATORS = {"sum", "prod", "min", "max", "argmin", "argmax", "minmax", "any", "all", "count", "and", "or", "xor", "mean",
-             "var", "std", "stats", "norm1", "norm2", "norminf", "sumsq", "logsumexp", "dot"}
+OPERATORS = {
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "argmin",
+    "argmax",
+    "minmax",
+    "any",
+    "all",
+    "count",
+    "and",
+    "or",
+    "xor",
+    "mean",
+    "var",
+    "std",
+    "stats",
+    "norm1",
+    "norm2",
+    "norminf",
+    "sumsq",
+    "logsumexp",
+    "dot",
+}
 
 
 def node_fields(op, type_name):
@@ -144,8 +167,13 @@ def finish_integers(p, n, fields):
     if p.op != "stats":
         return order.pack(F64, variance)
     ends = [order.decode(p.type, int.from_bytes(winner(p.type, p.nan, n, key), "little")) for key in keys]
-    return (order.pack("i64", n) + b"".join(order.pack(p.wide_type, end) for end in ends) + order.pack("u64", fields[0]) +
-            order.pack(F64, total / n if n else np.nan) + order.pack(F64, variance))
+    return (
+        order.pack("i64", n)
+        + b"".join(order.pack(p.wide_type, end) for end in ends)
+        + order.pack("u64", fields[0])
+        + order.pack(F64, total / n if n else np.nan)
+        + order.pack(F64, variance)
+    )
 
 
 def finish(op, type_name, nan, ddof, node):

@@ -74,9 +74,20 @@ class Segments(c.Structure):
 
 
 class Options(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("accuracy", c.c_int), ("nan", c.c_int), ("threads", c.c_int), ("ddof", c.c_int),
-                ("backend", c.c_int), ("overflow", c.c_int), ("device", c.c_int), ("stream", c.c_void_p), ("scratch", c.c_void_p),
-                ("scratch_bytes", c.c_size_t), ("checked", c.c_int)]
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("accuracy", c.c_int),
+        ("nan", c.c_int),
+        ("threads", c.c_int),
+        ("ddof", c.c_int),
+        ("backend", c.c_int),
+        ("overflow", c.c_int),
+        ("device", c.c_int),
+        ("stream", c.c_void_p),
+        ("scratch", c.c_void_p),
+        ("scratch_bytes", c.c_size_t),
+        ("checked", c.c_int),
+    ]
 
 
 LIFT = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_int64, c.c_int64, c.c_void_p)
@@ -155,8 +166,8 @@ class Results:
 
 
 class Context:
-    """Calls on one context. Values are numpy arrays of the dtype in RAW; `out` names another type for results. Sums of integers
-    wrap around, unless told otherwise."""
+    """Calls on one context. Values are numpy arrays of the dtype in RAW; `out` names another type for results. Sums of
+    integers wrap around, unless told otherwise."""
 
     def __init__(self, nan="propagate", threads=0, ddof=0, backend=0, accuracy="best", wraps=True):
         self.handle = c.c_void_p()

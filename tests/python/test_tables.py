@@ -6,7 +6,10 @@ import pytest
 import tables
 import tally
 
-ROW = 'X(RANGE, range, range, 1, TALLY_ON_ALL, TALLY_GIVES_SAME, TALLY_ORDER_FREE, TALLY_EMPTY_IS_REFUSED, TALLY_NANS_PLAIN, "largest, minus smallest")'
+ROW = (
+    "X(RANGE, range, range, 1, TALLY_ON_ALL, TALLY_GIVES_SAME, TALLY_ORDER_FREE, TALLY_EMPTY_IS_REFUSED, "
+    'TALLY_NANS_PLAIN, "largest, minus smallest")'
+)
 LAST = '"the sum of products of two arrays")'
 GOOD = {
     "as others": ROW,

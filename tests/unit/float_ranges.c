@@ -10,7 +10,8 @@ static void put(const float_segments *f, int64_t i, double value) {
     static const int scales[] = {0, 40, -960, 1020};
     const double wide = ldexp(value, scales[f->turn % 4]);
     const float narrow = (float)value;
-    memcpy(f->values + (size_t)i * tally_type_size(f->type), f->type == TALLY_F64 ? (const void *)&wide : &narrow, tally_type_size(f->type));
+    memcpy(f->values + (size_t)i * tally_type_size(f->type), f->type == TALLY_F64 ? (const void *)&wide : &narrow,
+           tally_type_size(f->type));
 }
 
 /* 2^(digits - 1) + 1 + 2 k last bits of numbers `binades` below 1. */

@@ -42,7 +42,8 @@ int begin_gpu_program(int argc, char **argv) {
     return SKIPPED;
 }
 
-int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others, size_t count_of_others) {
+int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others,
+                  size_t count_of_others) {
     int failed = _cmocka_run_group_tests("of subjects", of_subjects, count_of_subjects, NULL, NULL);
     return failed + (share == 0 ? _cmocka_run_group_tests("others", others, count_of_others, NULL, NULL) : 0);
 }
@@ -61,7 +62,8 @@ void compile_kernels(bool (*is_wanted)(tally__form)) {
             if (tally__specify(context_for(&s, backend, 1), s.op, s.type, &spec) != TALLY_OK) continue;
             for (int form = 0; form < TALLY_FORMS; form++)
                 if (is_wanted((tally__form)form) && tally__has_form(&spec, (tally__form)form) &&
-                    (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK || tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK))
+                    (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK ||
+                     tally__image_of(platform, &unit, gpu->sm, &image) != TALLY_OK))
                     printf("%s\n", tally_message());
         }
         _exit(0);
@@ -70,7 +72,13 @@ void compile_kernels(bool (*is_wanted)(tally__form)) {
 }
 
 void set_scene(const subject *s, data_class class, int64_t size) {
-    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
+    scene fresh = {.op = s->op,
+                   .type = s->type,
+                   .nan = s->nan,
+                   .accuracy = s->accuracy,
+                   .ddof = s->ddof,
+                   .data = class_names[class],
+                   .size = size};
     now = fresh;
 }
 
@@ -85,7 +93,8 @@ void choose_schedule(int turn) {
     now.layout = schedules[turn % SCHEDULES];
 }
 
-void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of), const void *of) {
+void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of),
+                     const void *of) {
     bool done = false;
     if (backend != TALLY_BACKEND_SIMT) return;
     tally__gpu_leave(gpu);
@@ -104,17 +113,19 @@ void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_conte
         tally_status status = reduce(context, of);
         done = tally__simt_calls() - before < n; /* there was no n-th call */
         tally__simt_fail_call(0);
-        EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY || status == TALLY_NO_DEVICE, "call %d gave %s", n,
-               tally_status_name(status));
+        EXPECT(status == TALLY_OK || status == TALLY_DEVICE_FAILED || status == TALLY_NO_MEMORY ||
+                   status == TALLY_NO_DEVICE,
+               "call %d gave %s", n, tally_status_name(status));
         EXPECT(status == TALLY_OK || tally_message()[0] != '\0', "no sentence for call %d", n);
         EXPECT(!done || status == TALLY_OK, "no call failed, but the reduction did");
         EXPECT_OK(reduce(context, of));
         tally_context_destroy(context);
         tally__gpu_close_all(platform);
         tally__simt_live live = tally__simt_live_now();
-        EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 && live.pushed == 0,
-               "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n, (long long)live.allocations,
-               (long long)live.streams, (long long)live.modules, (long long)live.retained);
+        EXPECT(live.allocations == held.allocations && live.streams == 0 && live.modules == 0 && live.retained == 0 &&
+                   live.pushed == 0,
+               "call %d: %lld allocations, %lld streams, %lld modules, %lld contexts are left", n,
+               (long long)live.allocations, (long long)live.streams, (long long)live.modules, (long long)live.retained);
     }
     EXPECT(done, "the calls never ended");
     EXPECT_OK(tally__gpu_open(platform, 0, &gpu));

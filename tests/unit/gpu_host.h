@@ -1,4 +1,5 @@
-/* What the tests of the GPU backend share: the device they run on, the simulator's or with --cuda a GPU, its memory, and schedules. */
+/* What the tests of the GPU backend share: the device they run on, the simulator's or with --cuda a GPU, its memory,
+ * and schedules. */
 #ifndef TALLY_TESTS_GPU_HOST_H
 #define TALLY_TESTS_GPU_HOST_H
 
@@ -11,16 +12,18 @@ extern const tally__platform *platform;
 extern const tally__driver *driver;
 extern tally__gpu *gpu;
 
-/* Takes --cuda, --share K/N and --only PATTERN, in this order, from the arguments, begins the program and enters device 0. Not 0: the status to exit
- * with. A share of a program visits some of the subjects only. */
+/* Takes --cuda, --share K/N and --only PATTERN, in this order, from the arguments, begins the program and enters device
+ * 0. Not 0: the status to exit with. A share of a program visits some of the subjects only. */
 int begin_gpu_program(int argc, char **argv);
 
 /* Runs the tests that visit subjects, and in the first share the others. Returns how many failed. */
 #define RUN_GPU_TESTS(of_subjects, others) \
     run_gpu_tests(of_subjects, sizeof(of_subjects) / sizeof *(of_subjects), others, sizeof(others) / sizeof *(others))
-int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others, size_t count_of_others);
+int run_gpu_tests(const struct CMUnitTest *of_subjects, size_t count_of_subjects, const struct CMUnitTest *others,
+                  size_t count_of_others);
 
-/* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC lets only one thread of each compile. */
+/* For a GPU: compiles every built-in kernel of these forms into the cache on disk, by several processes, since NVRTC
+ * lets only one thread of each compile. */
 void compile_kernels(bool (*is_wanted)(tally__form));
 
 /* What messages say. */
@@ -29,9 +32,10 @@ void set_scene(const subject *s, data_class class, int64_t size);
 /* One of some ways to schedule the simulator's threads. */
 void choose_schedule(int turn);
 
-/* Makes every driver call of `reduce` fail in turn, on the simulator: a status and a sentence, nothing kept, and then it works. Device 0 is closed
- * before and opened again behind. */
-void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of), const void *of);
+/* Makes every driver call of `reduce` fail in turn, on the simulator: a status and a sentence, nothing kept, and then
+ * it works. Device 0 is closed before and opened again behind. */
+void fail_every_call(tally_accuracy accuracy, tally_status (*reduce)(tally_context *context, const void *of),
+                     const void *of);
 
 /* A context with that backend and the default options otherwise. */
 tally_context *context_of(tally_backend on);

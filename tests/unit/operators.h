@@ -1,5 +1,5 @@
-/* Operators of the caller's own that several tests define. Their callbacks note what breaks the promises of tally_operator
- * (alignment, overlap, counts), since an assertion must not fail on a thread of the library's. */
+/* Operators of the caller's own that several tests define. Their callbacks note what breaks the promises of
+ * tally_operator (alignment, overlap, counts), since an assertion must not fail on a thread of the library's. */
 #ifndef TALLY_TESTS_OPERATORS_H
 #define TALLY_TESTS_OPERATORS_H
 
@@ -21,7 +21,8 @@ typedef struct affine {
 tally_operator affine_operator(void);
 affine compose(affine first, affine then);
 
-/* The run of indices that was lifted, without a finish: `whole` is 1 as long as every combine met neighbours in order. */
+/* The run of indices that was lifted, without a finish: `whole` is 1 as long as every combine met neighbours in order.
+ */
 typedef struct index_run {
     int64_t first, last, whole;
 } index_run;

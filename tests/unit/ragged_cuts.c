@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-const char *const shape_names[SHAPES] = {"one", "ones", "threes", "10 to 50", "power law", "80% empty", "empty ends", "huge and threes",
-                                                "around edges", "leaves", "few of a warp's", "all empty"};
+const char *const shape_names[SHAPES] = {"one",          "ones",      "threes",          "10 to 50",
+                                         "power law",    "80% empty", "empty ends",      "huge and threes",
+                                         "around edges", "leaves",    "few of a warp's", "all empty"};
 
 static int64_t next_length(shape which, int64_t leaf, int64_t left, int64_t i, uint64_t *random) {
     static const int64_t around[] = {0, 1, 8, 9, 63, 64, 65};
@@ -20,15 +21,23 @@ static int64_t next_length(shape which, int64_t leaf, int64_t left, int64_t i, u
     case HUGE_AND_THREES: return i == 5 ? left / 2 + 1 : 3;
     case EDGES: return around[pick] + (random_below(random, 3) ? 0 : leaf);
     case LEAVES: return leaf * (pick - 1 > 0 ? pick - 1 : 0) + random_below(random, 3) - (pick > 1);
-    case FEW: return i / 32 % 2 == 0 ? 2 * (i % 32 < 3) : i % 32 == 7 ? 20 + random_below(random, 41) : i % 32 == 9; /* of 32: three of two, or a longer one */
+    case FEW:
+        return i / 32 % 2 == 0 ? 2 * (i % 32 < 3)
+               : i % 32 == 7   ? 20 + random_below(random, 41)
+                               : i % 32 == 9; /* of 32: three of two, or a longer one */
     default: return 0;
     }
 }
 
 ragged make_ragged(shape which, tally_type type, int64_t values, int turn) {
-    int64_t leaf = tally_leaf_length(type), room = which == EMPTY ? 9000 : which == ENDS ? 12000 : 5 * values + 10000, total = 0;
+    int64_t leaf = tally_leaf_length(type),
+            room = which == EMPTY  ? 9000
+                   : which == ENDS ? 12000
+                                   : 5 * values + 10000,
+            total = 0;
     uint64_t random = seed + (uint64_t)turn;
-    ragged r = {.skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, (size_t)room * sizeof(int64_t))};
+    ragged r = {
+        .skip = turn % 4 * 3, .slack = turn % 3 * 7, .lengths = scratch(LENGTHS, (size_t)room * sizeof(int64_t))};
     while (r.count < room && (total < values || which == EMPTY)) {
         int64_t length = next_length(which, leaf, values - total, r.count, &random);
         length = length < 0 ? 0 : length > values - total ? values - total : length;
@@ -49,7 +58,8 @@ void put_index(tally_type type, char *to, int64_t i, int64_t value) {
 }
 
 const char *const cut_names[] = {"offsets", "lengths", "owners"};
-tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count, size_t *bytes) {
+tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count,
+                        size_t *bytes) {
     char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
     int64_t at = form == TALLY_OFFSETS ? r->skip : 0, entries = form == TALLY_OWNERS ? 0 : r->count;
     *skip = form == TALLY_OFFSETS ? 0 : r->skip;

@@ -6,10 +6,25 @@
 
 enum { X = 0, Y = 1, OUT = 2, INDEX = 3, WANTED = 4, LENGTHS = 5 }; /* numbers of scratch memory */
 
-typedef enum shape { ONE, ONES, THREES, TENS, POWER, EIGHTY, ENDS, HUGE_AND_THREES, EDGES, LEAVES, FEW, EMPTY, SHAPES } shape;
+typedef enum shape {
+    ONE,
+    ONES,
+    THREES,
+    TENS,
+    POWER,
+    EIGHTY,
+    ENDS,
+    HUGE_AND_THREES,
+    EDGES,
+    LEAVES,
+    FEW,
+    EMPTY,
+    SHAPES
+} shape;
 extern const char *const shape_names[SHAPES], *const cut_names[]; /* of offsets, lengths, owners */
 
-/* Segments of these lengths; the array has `skip` values before and `slack` behind them (of forms that can have such). */
+/* Segments of these lengths; the array has `skip` values before and `slack` behind them (of forms that can have such).
+ */
 typedef struct ragged {
     int64_t count, skip, slack, values;
     int64_t *lengths;
@@ -19,6 +34,7 @@ typedef struct ragged {
 ragged make_ragged(shape which, tally_type type, int64_t values, int turn);
 void put_index(tally_type type, char *to, int64_t i, int64_t value);
 /* The index in memory that is aligned or not; *skip and *count say which values it is about, *bytes how long it is. */
-tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count, size_t *bytes);
+tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count,
+                        size_t *bytes);
 
 #endif

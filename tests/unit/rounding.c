@@ -2,7 +2,8 @@
 
 #include <mpfr.h>
 
-static const format formats[] = {{TALLY_F16, 11, -23, 16}, {TALLY_BF16, 8, -132, 128}, {TALLY_F32, 24, -148, 128}, {TALLY_F64, 53, -1073, 1024}};
+static const format formats[] = {
+    {TALLY_F16, 11, -23, 16}, {TALLY_BF16, 8, -132, 128}, {TALLY_F32, 24, -148, 128}, {TALLY_F64, 53, -1073, 1024}};
 const format *format_of(tally_type type) { return &formats[type - TALLY_F16]; }
 
 /* x rounded once to the format, where `ternary` says on which side of x the truth lies. */
@@ -39,7 +40,8 @@ double answer(int way, const mpz_t z, const mpz_t sum, long base, int64_t n, int
         mpfr_mul_si(divisor, divisor, n - ddof, MPFR_RNDN);
     }
     mpfr_set_z_2exp(exact, apart, -base, MPFR_RNDN);
-    if (way == SPREAD_ROOT) mpfr_div(exact, exact, divisor, MPFR_RNDN); /* to thousands of digits: no tie is that close */
+    if (way == SPREAD_ROOT)
+        mpfr_div(exact, exact, divisor, MPFR_RNDN); /* to thousands of digits: no tie is that close */
     ternary = way == PLAIN                    ? mpfr_set(small, exact, MPFR_RNDN)
               : way == MEAN || way == SPREAD ? mpfr_div(small, exact, divisor, MPFR_RNDN)
                                              : mpfr_sqrt(small, exact, MPFR_RNDN);

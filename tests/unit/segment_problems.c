@@ -9,9 +9,11 @@ static tally_status reduce_slices(const subject *s, const char *x, const char *y
     size_t bytes = result_bytes(s);
     tally_status all = TALLY_OK;
     for (int64_t i = 0; i < r->count; i++) {
-        tally_status one = perform(context, s->op, tally_in(x + at, s->type, r->lengths[i]), tally_in(y + at, s->type, r->lengths[i]), NULL,
-                                   tally_out(wanted + (size_t)i * bytes, TALLY_NATURAL, 1));
-        EXPECT(one == TALLY_OK || one == TALLY_EMPTY || one == TALLY_OVERFLOW, "slice %d gave %s", (int)i, tally_status_name(one));
+        tally_status one =
+            perform(context, s->op, tally_in(x + at, s->type, r->lengths[i]), tally_in(y + at, s->type, r->lengths[i]),
+                    NULL, tally_out(wanted + (size_t)i * bytes, TALLY_NATURAL, 1));
+        EXPECT(one == TALLY_OK || one == TALLY_EMPTY || one == TALLY_OVERFLOW, "slice %d gave %s", (int)i,
+               tally_status_name(one));
         if (one != TALLY_OK && all != TALLY_OVERFLOW) all = one;
         at += r->lengths[i] * width;
     }
@@ -27,7 +29,8 @@ problem pose_values(const subject *s, const char *x, const char *y, ragged r) {
 
 problem pose_cut(const subject *s, ragged r, data_class class) {
     set_scene(s, class, r.values);
-    return pose_values(s, data_of(s->type, class, r.values), data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), r.values), r);
+    return pose_values(s, data_of(s->type, class, r.values),
+                       data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), r.values), r);
 }
 
 tally_array on_device(const void *values, tally_type type, int64_t count, size_t offset, tally__cu_address *memory) {
@@ -53,14 +56,18 @@ void compare_host(const problem *p, tally_cut form, tally_type index_type, int t
     now.layout = l->name;
     memset(out, 0xa5, (size_t)(stride * p->r.count) + 64);
     choose_schedule(turn);
-    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &cut, (tally_output){out, TALLY_NATURAL, p->r.count, stride}), p->due);
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, &cut,
+                          (tally_output){out, TALLY_NATURAL, p->r.count, stride}),
+                  p->due);
     expect_results(out, stride, p->wanted, bytes, p->r.count);
 }
 
 void compare_device(const problem *p, tally_cut form, tally_type index_type, int turn) {
     const subject *s = p->s;
-    size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type), offset = (size_t)(turn % 4) * (turn % 5 ? width : 1);
-    const size_t behind = (size_t)(turn % 3 == 0 ? 4 * (turn / 3 % 4) : turn % 3); /* the index's address, from a multiple of 16 */
+    size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type),
+           offset = (size_t)(turn % 4) * (turn % 5 ? width : 1);
+    const size_t behind =
+        (size_t)(turn % 3 == 0 ? 4 * (turn / 3 % 4) : turn % 3); /* the index's address, from a multiple of 16 */
     int64_t skip, count, stride = (int64_t)bytes + (turn % 3 == 2 ? 5 : 0);
     tally_segments cut = make_cut(form, index_type, &p->r, 0, &skip, &count, &index_bytes);
     tally__cu_address memory[4];

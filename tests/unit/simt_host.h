@@ -1,4 +1,5 @@
-/* What the tests of the simulator share: the driver's table, opened, with all kernels of simt_kernels.h; memory and launches. */
+/* What the tests of the simulator share: the driver's table, opened, with all kernels of simt_kernels.h; memory and
+ * launches. */
 #ifndef TALLY_TESTS_SIMT_HOST_H
 #define TALLY_TESTS_SIMT_HOST_H
 
@@ -10,19 +11,23 @@
 #include "simt_kernels.h"
 #include "support.h"
 
-#define RIGHT_KERNELS(X) \
-    X(test_place)        \
-    X(test_warp)         \
-    X(test_barrier) X(test_warp_barrier) X(test_mbarriers) X(test_atomics) X(test_load16) X(test_last_block) X(test_chain) X(test_swaps)
-#define WRONG_KERNELS(X)                                                                                         \
-    X(test_missing_barrier)                                                                                      \
-    X(test_missing_second_barrier)                                                                               \
-    X(test_missing_warp_barrier)                                                                                 \
-    X(test_missing_fence)                                                                                        \
-    X(test_barrier_in_branch)                                                                                    \
-    X(test_two_barriers) X(test_ended_lane) X(test_vote_of_ended_lane) X(test_absent_lane) X(test_two_shuffles)  \
-        X(test_deadlock) X(test_livelock) X(test_atomic_livelock) X(test_misaligned_load) X(test_shared_overrun) \
-            X(test_too_much_shared) X(test_stranger) X(test_closed_mbarrier) X(test_no_room) X(test_read_tail) X(test_write_tail)
+#define RIGHT_KERNELS(X)                                                                                   \
+    X(test_place)                                                                                          \
+    X(test_warp)                                                                                           \
+    X(test_barrier)                                                                                        \
+    X(test_warp_barrier) X(test_mbarriers) X(test_atomics) X(test_load16) X(test_last_block) X(test_chain) \
+        X(test_swaps)
+#define WRONG_KERNELS(X)                                                                                       \
+    X(test_missing_barrier)                                                                                    \
+    X(test_missing_second_barrier)                                                                             \
+    X(test_missing_warp_barrier)                                                                               \
+    X(test_missing_fence)                                                                                      \
+    X(test_barrier_in_branch)                                                                                  \
+    X(test_two_barriers)                                                                                       \
+    X(test_ended_lane) X(test_vote_of_ended_lane) X(test_absent_lane) X(test_two_shuffles) X(test_deadlock)    \
+        X(test_livelock) X(test_atomic_livelock) X(test_misaligned_load) X(test_shared_overrun)                \
+            X(test_too_much_shared) X(test_stranger) X(test_closed_mbarrier) X(test_no_room) X(test_read_tail) \
+                X(test_write_tail)
 
 static const tally__driver *driver; /* as tests call it */
 static tally__cu_context context;
@@ -37,8 +42,8 @@ static inline void schedule_as(const char *schedule, int live_blocks) {
     tally__simt_configure(&settings);
 }
 
-static inline int start(tally__cu_function function, unsigned grid_x, unsigned grid_y, unsigned threads, unsigned shared_bytes, tally__cu_stream stream,
-                        void **parameters) {
+static inline int start(tally__cu_function function, unsigned grid_x, unsigned grid_y, unsigned threads,
+                        unsigned shared_bytes, tally__cu_stream stream, void **parameters) {
     const tally__cu_launch how = {grid_x, grid_y, 1, threads, 1, 1, shared_bytes, stream, NULL, 0};
     return driver->launch(&how, function, parameters, NULL);
 }

@@ -1,5 +1,5 @@
-/* Kernels for test_simt.c, in the dialect of lib/device.h: first right ones, which use each word, then ones with a fault planted.
- * `x` is input, `result` output, `arrivals` counters, `user` a number. */
+/* Kernels for test_simt.c, in the dialect of lib/device.h: first right ones, which use each word, then ones with a
+ * fault planted. `x` is input, `result` output, `arrivals` counters, `user` a number. */
 #include "lib/device.h"
 
 enum { MOST_THREADS = 256 };
@@ -40,7 +40,8 @@ TALLY_ENTRY(test_warp, 1) {
     out[7] = tally_shuffle(v, TALLY_WARP); /* the lane modulo 32 */
 }
 
-/* A thread behind a team brings rounds of words, from x, to two rooms by turns; the team adds up what their neighbours have of each. */
+/* A thread behind a team brings rounds of words, from x, to two rooms by turns; the team adds up what their neighbours
+ * have of each. */
 enum { TEAM = 2 * TALLY_WARP, MBARRIER_ROUNDS = 9 };
 typedef struct two_buffers {
     uint32_t words[2][TEAM], turn[TEAM];
@@ -68,7 +69,8 @@ TALLY_ENTRY(test_mbarriers, 1) {
         if (round >= 2) tally_mbarrier_wait(&rooms->left[round % 2], round / 2 - 1);
         tally_mbarrier_expect(come, TEAM * 4);
         for (int32_t half = 0; half < 2; half++)
-            tally_copy_bulk(rooms->words[round % 2] + half * TEAM / 2, work.x + 4 * (round * TEAM + half * TEAM / 2), TEAM * 2, half, come);
+            tally_copy_bulk(rooms->words[round % 2] + half * TEAM / 2, work.x + 4 * (round * TEAM + half * TEAM / 2),
+                            TEAM * 2, half, come);
     }
     if (thread < TEAM) words(work.result)[tally_block() * TEAM + thread] = sum;
 }
@@ -146,7 +148,8 @@ TALLY_ENTRY(test_last_block, 1) {
     }
 }
 
-/* Each waits for the one before, in the order of blocks or against it: a chain, which wants them alive at once. nodes: value and flag. */
+/* Each waits for the one before, in the order of blocks or against it: a chain, which wants them alive at once. nodes:
+ * value and flag. */
 TALLY_ENTRY(test_chain, 1) {
     int64_t *nodes = (int64_t *)(void *)work.nodes;
     int32_t place = work.user ? tally_blocks() - 1 - tally_block() : tally_block();

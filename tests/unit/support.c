@@ -57,9 +57,9 @@ void fail_at(const char *file, int line, const char *format, ...) {
                 "  data %s, layout %s, size %" PRId64 ", cut %s (index %s), segment %" PRId64 ", rows %" PRId64
                 " x %" PRId64 " x %" PRId64 "\n  last message: %s\n",
                 sentence, seed, tally_cpu_isa(), or_dash(tally_op_name(now.op)), or_dash(tally_type_name(now.type)),
-                (int)now.nan, (int)now.accuracy, now.ddof, now.threads, or_dash(now.data), or_dash(now.layout), now.size, or_dash(now.cut),
-                or_dash(tally_type_name(now.index_type)), now.segment, now.outer, now.length, now.inner,
-                tally_message());
+                (int)now.nan, (int)now.accuracy, now.ddof, now.threads, or_dash(now.data), or_dash(now.layout),
+                now.size, or_dash(now.cut), or_dash(tally_type_name(now.index_type)), now.segment, now.outer,
+                now.length, now.inner, tally_message());
     _fail(file, line);
     abort(); /* not reached: cmocka leaves the test */
 }
@@ -331,7 +331,8 @@ const void *data_of(tally_type type, data_class class, int64_t count) {
         made[type][class].room = room;
         assert_non_null(made[type][class].values);
     }
-    for (int64_t i = first; i < count; i++) put_one(type, class, made[type][class].values, i, next_random(&made[type][class].state));
+    for (int64_t i = first; i < count; i++)
+        put_one(type, class, made[type][class].values, i, next_random(&made[type][class].state));
     if (count > first) made[type][class].count = count;
     return made[type][class].values;
 }

@@ -1,5 +1,5 @@
-/* What the unit tests share: a seeded generator, data of every class, values in memory at any place and stride, and a scene
- * that is printed when an assertion fails. */
+/* What the unit tests share: a seeded generator, data of every class, values in memory at any place and stride, and a
+ * scene that is printed when an assertion fails. */
 #ifndef TALLY_TESTS_SUPPORT_H
 #define TALLY_TESTS_SUPPORT_H
 
@@ -104,7 +104,8 @@ const void *data_of(tally_type type, data_class class, int64_t count);
 /* f16 and bf16 by the obvious formula: fraction 10, bias 15 and fraction 7, bias 127. */
 uint16_t slow_narrow(long double value, int fraction, int bias);
 double slow_widen(uint16_t bits, int fraction, int bias);
-/* A value in memory as a number: exact for all types but the largest i64 and u64 (long double of 64 bits is exact for these). */
+/* A value in memory as a number: exact for all types but the largest i64 and u64 (long double of 64 bits is exact for
+ * these). */
 long double number_at(tally_type type, const void *values, int64_t i);
 void put_number(tally_type type, void *values, int64_t i, double number);
 

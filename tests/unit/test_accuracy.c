@@ -1,5 +1,5 @@
-/* Results that are rounded, against long double: sums within the bound of their tree, moments by two passes, logsumexp by expl.
- * And the rules around them: NaN, infinities, signed zeros, ddof. */
+/* Results that are rounded, against long double: sums within the bound of their tree, moments by two passes, logsumexp
+ * by expl. And the rules around them: NaN, infinities, signed zeros, ddof. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -63,7 +63,8 @@ static truth find_truth(tally_type type, const void *x, const void *y, int64_t n
 /* A value passes through so many additions: rows of a column, halves of columns, pairs of leaves. */
 static long double depth_of(int64_t n) { return 8 + 9 + log2l((long double)n + 1) + 3; }
 
-/* Leaves are joined by the difference of their f64 means: of the order of the deviation, each mean off by its own rounding. */
+/* Leaves are joined by the difference of their f64 means: of the order of the deviation, each mean off by its own
+ * rounding. */
 static long double variance_tolerance(const truth *t, tally_type type, int64_t n) {
     return 2 * depth_of(n) * unit_of(type) * t->variance + 8 * 0x1p-53L * fabsl(t->mean) * sqrtl(t->variance);
 }
@@ -159,9 +160,11 @@ static void check_type(tally_type type, int kind, int64_t n) {
 static void test_accuracy(void **state) {
     static const int64_t sizes[] = {1, 2, 3, 7, 50, 100, 513, 1000, 4097, MOST};
     (void)state;
-    for (int type = TALLY_BOOL; type <= TALLY_F64; type++) /* integers too, though test_integers.c is stricter with them */
+    for (int type = TALLY_BOOL; type <= TALLY_F64;
+         type++) /* integers too, though test_integers.c is stricter with them */
         for (int kind = 0; kind < KINDS; kind++)
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes - (quick ? 2 : 0); i++) /* long doubles, emulated: minutes */
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes - (quick ? 2 : 0);
+                 i++) /* long doubles, emulated: minutes */
                 check_type((tally_type)type, kind, sizes[i]);
 }
 

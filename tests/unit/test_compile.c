@@ -1,9 +1,10 @@
-/* Every production kernel through NVRTC, without a GPU: each operator, type and NaN policy, fast and exact, for each architecture. Fails on
- * an error, a warning and a spilled register, and keeps a table of what the assembler tells.
+/* Every production kernel through NVRTC, without a GPU: each operator, type and NaN policy, fast and exact, for each
+ * architecture. Fails on an error, a warning and a spilled register, and keeps a table of what the assembler tells.
  *
  * --arch 75,80,90,100,120   the architectures
- * --share I/N               of all pairs of a unit and an architecture only share I (1 to N). With as many shares as architectures each
- *                           unit of a whole array is in each share once, for another architecture; of rows, a tenth as many are in any
+ * --share I/N               of all pairs of a unit and an architecture only share I (1 to N). With as many shares as
+ * architectures each unit of a whole array is in each share once, for another architecture; of rows, a tenth as many
+ * are in any
  * --only TEXT               units whose name contains TEXT
  * --processes P             side by side, as one process compiles in one thread at a time; all processors
  * --out FILE                the table, tab-separated */
@@ -99,7 +100,8 @@ static void list_units(void) {
     tally__unit unit;
     while (next_subject(&s)) {
         tally__spec spec;
-        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK) usage("no unit:", tally_message());
+        if (tally__specify(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &spec) != TALLY_OK)
+            usage("no unit:", tally_message());
         for (int form = 0; form < TALLY_FORMS; form++) {
             if (!tally__has_form(&spec, (tally__form)form)) continue;
             if (tally__unit_of(&spec, (tally__form)form, &unit) != TALLY_OK) usage("no unit:", tally_message());
@@ -120,7 +122,8 @@ static unsigned hash_of(const char *name) {
 static void list_jobs(void) {
     for (int u = 0; u < unit_count; u++)
         for (int a = 0; a < wanted.arch_count; a++) {
-            const unsigned shares = (unsigned)wanted.shares * (wanted.shares > 1 && units[u].form != TALLY_FORM_WHOLE ? ROWS_SHARES : 1);
+            const unsigned shares =
+                (unsigned)wanted.shares * (wanted.shares > 1 && units[u].form != TALLY_FORM_WHOLE ? ROWS_SHARES : 1);
             if ((hash_of(units[u].entry) + (unsigned)a) % shares + 1 != (unsigned)wanted.share)
                 todo->left_out++;
             else {
@@ -276,8 +279,9 @@ static void summarize(double took) {
     printf("%d compilations in %.0f s, %.1f s of work each %d ms; at most %d registers; %ld bytes of code\n",
            todo->count, took, 1e-3 * (double)busy, todo->count ? (int)(busy / todo->count) : 0, most, code);
     if (todo->count > 0)
-        printf("%ld attempts: one that spills registers is made again with fewer blocks; the longest is %s with %d ms\n",
-               attempts, units[todo->jobs[longest].unit].entry, todo->jobs[longest].milliseconds);
+        printf(
+            "%ld attempts: one that spills registers is made again with fewer blocks; the longest is %s with %d ms\n",
+            attempts, units[todo->jobs[longest].unit].entry, todo->jobs[longest].milliseconds);
     if (todo->left_out > 0)
         printf("SKIPPED: %d of %d compilations, which are not in share %d of %d\n", todo->left_out,
                todo->left_out + todo->count, wanted.share, wanted.shares);

@@ -1,6 +1,6 @@
-/* The CPU backend against the reference backend, bit for bit: every operator, type and NaN policy, over sizes at the borders of
- * the canonical order, every cut, layouts of inputs and outputs, and numbers of threads. ctest runs this program once for each
- * instruction set (TALLY_ISA). */
+/* The CPU backend against the reference backend, bit for bit: every operator, type and NaN policy, over sizes at the
+ * borders of the canonical order, every cut, layouts of inputs and outputs, and numbers of threads. ctest runs this
+ * program once for each instruction set (TALLY_ISA). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +15,13 @@ typedef struct inputs {
 } inputs;
 
 static void set_scene(const subject *s, data_class class, int64_t size) {
-    scene fresh = {
-        .op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size};
+    scene fresh = {.op = s->op,
+                   .type = s->type,
+                   .nan = s->nan,
+                   .accuracy = s->accuracy,
+                   .ddof = s->ddof,
+                   .data = class_names[class],
+                   .size = size};
     now = fresh;
 }
 
@@ -155,8 +160,8 @@ typedef struct ragged {
     int64_t *lengths;
 } ragged;
 
-/* The last lengths are small, so that kernels reach the end of the array with them; empty ones stand at both ends. In between are
- * bunches of each kind: up to 4 values, up to 8, empty or longer, mixed; and empty ones side by side. */
+/* The last lengths are small, so that kernels reach the end of the array with them; empty ones stand at both ends. In
+ * between are bunches of each kind: up to 4 values, up to 8, empty or longer, mixed; and empty ones side by side. */
 static ragged make_ragged(tally_type type, int turn) {
     static const int64_t small[] = {0,  0,  1,  2,  3,   5, 7, 8, 9, 15, 16, 17, 33,
                                     63, 64, 65, 66, 130, 0, 0, 0, 1, 1,  1,  4};
@@ -276,23 +281,27 @@ static void test_ragged(void **state) {
             compare_ragged(&s, (data_class)((turn + 4 * c) % DATA_CLASSES), turn + c);
 }
 
-/* Many segments begin at one value, or one at each: more than are gathered before they are reduced, and just as many. */
+/* Many segments begin at one value, or one at each: more than are gathered before they are reduced, and just as many.
+ */
 static void test_gaps(void **state) {
     static const subject some[] = {
-        {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST},
-        {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST}, {TALLY_STATS, TALLY_F32, 1, 0, TALLY_BEST},
+        {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST},  {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_COUNT, TALLY_U8, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_I64, 0, 0, TALLY_BEST},
+        {TALLY_SUM, TALLY_U64, 0, 0, TALLY_BEST},  {TALLY_STATS, TALLY_F32, 1, 0, TALLY_BEST},
         {TALLY_VAR, TALLY_F64, 0, 1, TALLY_BEST}};
-    static const int64_t runs[][2] = {/* length, so many times */
-                                      {1, 3001}, {0, 5000}, {2, 1},   {0, 15}, {1, 1},    {0, 16}, {3, 1},    {0, 17},   {1, 1},   {0, 2047},
-                                      {1, 1},    {0, 2048}, {1, 1},   {0, 1},  {1, 510},  {0, 1},  {1, 1},    {600, 1},  {0, 511}, {1, 1},
-                                      {0, 512},  {1500, 2}, {0, 513}, {4, 1},  {64, 100}, {63, 9}, {65, 100}, {0, 1533}, {5, 400}};
+    static const int64_t runs[][2] = {
+        /* length, so many times */
+        {1, 3001}, {0, 5000}, {2, 1},   {0, 15}, {1, 1},    {0, 16}, {3, 1},    {0, 17},   {1, 1},   {0, 2047},
+        {1, 1},    {0, 2048}, {1, 1},   {0, 1},  {1, 510},  {0, 1},  {1, 1},    {600, 1},  {0, 511}, {1, 1},
+        {0, 512},  {1500, 2}, {0, 513}, {4, 1},  {64, 100}, {63, 9}, {65, 100}, {0, 1533}, {5, 400}};
     (void)state;
     for (int k = 0; k < (int)(sizeof some / sizeof *some); k++) {
         uint64_t random = seed + (uint64_t)k;
         ragged r = {.skip = 3, .slack = 5, .lengths = scratch(LENGTHS, 30000 * sizeof(int64_t))};
         for (int i = 0; i < (int)(sizeof runs / sizeof *runs); i++)
             for (int64_t times = runs[i][1]; times > 0; times--) r.lengths[r.count++] = runs[i][0];
-        for (int i = 0; i < 4000; i++) r.lengths[r.count++] = random_below(&random, 10) < 8 ? 0 : random_below(&random, 50);
+        for (int i = 0; i < 4000; i++)
+            r.lengths[r.count++] = random_below(&random, 10) < 8 ? 0 : random_below(&random, 50);
         r.values = r.skip + r.slack;
         for (int64_t i = 0; i < r.count; i++) r.values += r.lengths[i];
         inputs in = packed_inputs(&some[k], ANY_BITS, r.values);
@@ -301,11 +310,13 @@ static void test_gaps(void **state) {
         tally_status status = reduce_slices(&some[k], &in, &r, wanted);
         for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
             for (int place = 0; place < 6; place++)
-                compare_cut(&some[k], &in, &r, (tally_cut)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted, status);
+                compare_cut(&some[k], &in, &r, (tally_cut)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted,
+                            status);
     }
 }
 
-/* A segment that begins with NaNs among short ones: it has values, and so has each of the others, whatever their lanes hold. */
+/* A segment that begins with NaNs among short ones: it has values, and so has each of the others, whatever their lanes
+ * hold. */
 static void test_nans_first(void **state) {
     enum { BUNCH = 64 };
     static const tally_type types[] = {TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
@@ -505,10 +516,12 @@ static void test_threads(void **state) {
 /* Some megabytes, so that there are long segments and many pieces. */
 static void test_megabytes(void **state) {
     static const subject some[] = {
-        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},  {TALLY_ARGMIN, TALLY_F16, 1, 0, TALLY_BEST},    {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST},
-        {TALLY_VAR, TALLY_F64, 1, 1, TALLY_BEST},  {TALLY_MINMAX, TALLY_I16, 0, 0, TALLY_BEST},    {TALLY_STATS, TALLY_BOOL, 0, 0, TALLY_BEST},
-        {TALLY_DOT, TALLY_BF16, 1, 0, TALLY_BEST}, {TALLY_LOGSUMEXP, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_ARGMAX, TALLY_I8, 0, 0, TALLY_BEST},
-        {TALLY_ALL, TALLY_I64, 0, 0, TALLY_BEST},  {TALLY_MEAN, TALLY_U32, 0, 0, TALLY_BEST},      {TALLY_MIN, TALLY_F64, 2, 0, TALLY_BEST},
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},    {TALLY_ARGMIN, TALLY_F16, 1, 0, TALLY_BEST},
+        {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST},     {TALLY_VAR, TALLY_F64, 1, 1, TALLY_BEST},
+        {TALLY_MINMAX, TALLY_I16, 0, 0, TALLY_BEST}, {TALLY_STATS, TALLY_BOOL, 0, 0, TALLY_BEST},
+        {TALLY_DOT, TALLY_BF16, 1, 0, TALLY_BEST},   {TALLY_LOGSUMEXP, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_ARGMAX, TALLY_I8, 0, 0, TALLY_BEST},  {TALLY_ALL, TALLY_I64, 0, 0, TALLY_BEST},
+        {TALLY_MEAN, TALLY_U32, 0, 0, TALLY_BEST},   {TALLY_MIN, TALLY_F64, 2, 0, TALLY_BEST},
     };
     (void)state;
     for (int i = 0; i < (quick ? 3 : (int)(sizeof some / sizeof *some)); i++) {
@@ -523,10 +536,11 @@ static void test_megabytes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),   cmocka_unit_test(test_overlapping),
-        cmocka_unit_test(test_ragged),  cmocka_unit_test(test_gaps), cmocka_unit_test(test_nans_first), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_columns_are_strided_arrays),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_megabytes),
+        cmocka_unit_test(test_whole),      cmocka_unit_test(test_overlapping),
+        cmocka_unit_test(test_ragged),     cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_nans_first), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_columns_are_strided_arrays),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_megabytes),
     };
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Values between types: f16 and bf16 in full, every type of output from every type of result, rounding and saturation, against
- * long double, which holds every value of every type exactly. */
+/* Values between types: f16 and bf16 in full, every type of output from every type of result, rounding and saturation,
+ * against long double, which holds every value of every type exactly. */
 #include <math.h>
 #include <string.h>
 
@@ -103,7 +103,8 @@ static int64_t list_midpoints(tally_type half, tally_type from, void *values) {
         uint16_t pair[2] = {(uint16_t)bits, (uint16_t)(bits + 1)};
         double low = (double)number_at(half, pair, 0), high = (double)number_at(half, pair, 1), middle;
         if (isnan(low) || isnan(high)) continue;
-        /* Behind the last finite value comes what would be next if there were room for it: from the middle on, infinity. */
+        /* Behind the last finite value comes what would be next if there were room for it: from the middle on,
+         * infinity. */
         if (isinf(high)) high = low + (low - (double)number_at(half, &(uint16_t){(uint16_t)(bits - 1)}, 0));
         middle = low + (high - low) / 2;
         if (bits % 2) low = -low, middle = -middle;

@@ -1,5 +1,5 @@
-/* Callers that have set another rounding direction, flush subnormals to zero, trap floating-point exceptions or watch their flags get the same
- * bits, and their settings and flags back. */
+/* Callers that have set another rounding direction, flush subnormals to zero, trap floating-point exceptions or watch
+ * their flags get the same bits, and their settings and flags back. */
 #include <fenv.h>
 #include <string.h>
 
@@ -149,7 +149,13 @@ static void test_environments(void **state) {
                 offsets[6] = {2, 2, 30, 90, 6000, n};
         tally_status statuses[STATUSES];
         calls c = {.what = s, .context = context_for(&s, TALLY_BACKEND_CPU, 3), .bytes = result_bytes(&s)};
-        now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .data = class_names[class], .size = n, .threads = 3};
+        now = (scene){.op = s.op,
+                      .type = s.type,
+                      .nan = s.nan,
+                      .accuracy = s.accuracy,
+                      .data = class_names[class],
+                      .size = n,
+                      .threads = 3};
         n -= n % 40;
         offsets[5] = n;
         c.x = tally_in(data_of(s.type, class, n), s.type, n);

@@ -1,4 +1,5 @@
-/* docs/errata.md: each slip of the seed texts that a run can show, as the text has it, run on the simulator. The right kernels are the gallery's. */
+/* docs/errata.md: each slip of the seed texts that a run can show, as the text has it, run on the simulator. The right
+ * kernels are the gallery's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ static const int32_t *input(const tally_work *work) { return (const int32_t *)(c
 static int32_t *output(const tally_work *work) { return (int32_t *)work->result; }
 
 /* Runs it; false: it did not end, and *sentence says why. */
-static bool run(tally__simt_entry *entry, int blocks, int threads, tally_work work, const char *schedule, char sentence[400]) {
+static bool run(tally__simt_entry *entry, int blocks, int threads, tally_work work, const char *schedule,
+                char sentence[400]) {
     tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
     const tally__simt_job job = {"erratum", entry, blocks, threads, 0, work};
     assert_true(tally__simt_parse(schedule, &settings));
@@ -72,7 +74,8 @@ static void test_padding(void **state) {
     int32_t x[6] = {7, 5, 9, 6, 8, 11}, least = -1;
     char sentence[400];
     (void)state;
-    EXPECT(run(errata_padding, 1, 8, (tally_work){.x = (char *)x, .result = &least, .count = 6}, "round", sentence), "%s", sentence);
+    EXPECT(run(errata_padding, 1, 8, (tally_work){.x = (char *)x, .result = &least, .count = 6}, "round", sentence),
+           "%s", sentence);
     EXPECT(least == 0, "the minimum of values from 5 on, padded with zeros, is %d", least);
 }
 
@@ -115,8 +118,9 @@ TALLY_ENTRY_OF(MOST, errata_merge, 1) {
 }
 static void merge(const uint32_t *x, int count, int lists, uint32_t *merged, uint32_t *winners) {
     char sentence[400];
-    EXPECT(run(errata_merge, 1, lists, (tally_work){.x = (const char *)x, .result = merged, .node = winners, .count = count, .run = lists}, "round",
-               sentence),
+    EXPECT(run(errata_merge, 1, lists,
+               (tally_work){.x = (const char *)x, .result = merged, .node = winners, .count = count, .run = lists},
+               "round", sentence),
            "%s", sentence);
 }
 static void test_lists(void **state) {
@@ -150,7 +154,8 @@ TALLY_ENTRY_OF(256, errata_tb4_warp, 1) {
     int32_t thid = tally_thread(), warps = tally_threads() / TALLY_WARP;
     for (int32_t i = thid; i < 1024; i += tally_threads()) s_data->v[i] = input(&work)[i];
     tally_barrier();
-    for (int32_t k = 0; k < 4; k++) errata_reduce_warp(s_data->v, thid + k * tally_threads(), &s_result->v[tally_warp() + k * warps]);
+    for (int32_t k = 0; k < 4; k++)
+        errata_reduce_warp(s_data->v, thid + k * tally_threads(), &s_result->v[tally_warp() + k * warps]);
     tally_barrier();
     if (tally_warp() == 0) errata_reduce_warp(work.user ? s_result->v : s_data->v, thid, &s_data->v[0]);
     if (thid == 0) output(&work)[0] = s_data->v[0];
@@ -162,7 +167,9 @@ static void test_algorithm_2(void **state) {
     (void)state;
     for (int i = 0; i < 1024; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_tb4_warp, 1, 256, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "round", sentence), "%s", sentence);
+        EXPECT(run(errata_tb4_warp, 1, 256, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "round",
+                   sentence),
+               "%s", sentence);
         EXPECT((sum == 1024) == mended, "1024 ones sum to %d", sum);
     }
 }
@@ -188,7 +195,9 @@ static void test_algorithm_3(void **state) {
     (void)state;
     for (int i = 0; i < 1024; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_matrix, 1, 32, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "reverse", sentence), "%s", sentence);
+        EXPECT(run(errata_matrix, 1, 32, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "reverse",
+                   sentence),
+               "%s", sentence);
         EXPECT((sum == 1024) == mended, "1024 ones sum to %d", sum);
     }
 }
@@ -235,7 +244,9 @@ static void test_last_block(void **state) {
         uint32_t counter = 0;
         for (int i = 0; i < 64; i++) out[i] = 7;
         EXPECT(run(errata_last_block, 3, 64,
-                   (tally_work){.x = (char *)ones, .nodes = (char *)out, .arrivals = &counter, .count = 1000, .user = mended}, "round", sentence),
+                   (tally_work){
+                       .x = (char *)ones, .nodes = (char *)out, .arrivals = &counter, .count = 1000, .user = mended},
+                   "round", sentence),
                "%s", sentence);
         EXPECT(out[0] == (mended ? 1000 : 1000 + 7 * 61), "1000 ones sum to %d", out[0]);
     }
@@ -259,15 +270,18 @@ static void test_warp(void **state) {
     (void)state;
     for (int i = 0; i < 32; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_warp, 1, 32, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "round", sentence), "%s", sentence);
+        EXPECT(
+            run(errata_warp, 1, 32, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "round", sentence),
+            "%s", sentence);
         EXPECT((sum == 32) == mended, "32 ones sum to %d", sum);
     }
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stride),      cmocka_unit_test(test_padding),    cmocka_unit_test(test_lists), cmocka_unit_test(test_algorithm_2),
-        cmocka_unit_test(test_algorithm_3), cmocka_unit_test(test_last_block), cmocka_unit_test(test_warp),
+        cmocka_unit_test(test_stride),      cmocka_unit_test(test_padding),     cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_algorithm_2), cmocka_unit_test(test_algorithm_3), cmocka_unit_test(test_last_block),
+        cmocka_unit_test(test_warp),
     };
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;

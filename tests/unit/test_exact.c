@@ -1,5 +1,5 @@
-/* Results that have one right answer, against plain loops over the values: integers, orders, counts, bits; what nothing gives;
- * which types operators take and give. No formula of the library is used. */
+/* Results that have one right answer, against plain loops over the values: integers, orders, counts, bits; what nothing
+ * gives; which types operators take and give. No formula of the library is used. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@ typedef __int128 wide;
 
 /* ---- types ---- */
 
-/* One letter for each input type, bool to f64: I i64, U u64, f f32, d f64, = the same, b bool, 2 a pair, S stats, . refused. */
+/* One letter for each input type, bool to f64: I i64, U u64, f f32, d f64, = the same, b bool, 2 a pair, S stats, .
+ * refused. */
 static const struct {
     tally_op op;
     const char *gives;
@@ -83,7 +84,8 @@ static wide rank_at(tally_type type, const void *values, int64_t i) {
 
 /* ---- min, max and their places ---- */
 
-/* The index of the winner, or -1. Under propagate the first NaN wins, under skip none does, under total they have ranks. */
+/* The index of the winner, or -1. Under propagate the first NaN wins, under skip none does, under total they have
+ * ranks. */
 static int64_t winner(const subject *s, const void *x, int64_t n, bool largest) {
     int64_t best = -1;
     for (int64_t i = 0; i < n; i++) {
@@ -125,7 +127,8 @@ static void put_winner(const subject *s, const void *x, int64_t n, bool largest,
 
 static wide absolute(wide v) { return v < 0 ? -v : v; }
 
-/* One step of an integer reduction, modulo 2^64 where it can exceed that (test_integers.c has what sums are otherwise). */
+/* One step of an integer reduction, modulo 2^64 where it can exceed that (test_integers.c has what sums are otherwise).
+ */
 static uint64_t step(tally_op op, uint64_t so_far, wide x, wide y) {
     switch (op) {
     case TALLY_SUM: return so_far + (uint64_t)x;
@@ -219,7 +222,13 @@ static tally_context *wrapping_context(const subject *s) {
 static void check_answer(const subject *s, data_class class, int64_t n) {
     const void *x = data_of(s->type, class, n), *y = data_of(s->type, ANY_BITS, n);
     char wanted[64], got[64];
-    now = (scene){.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = n};
+    now = (scene){.op = s->op,
+                  .type = s->type,
+                  .nan = s->nan,
+                  .accuracy = s->accuracy,
+                  .ddof = s->ddof,
+                  .data = class_names[class],
+                  .size = n};
     if (!right_answer(s, x, y, n, wanted)) return;
     EXPECT_STATUS(perform(wrapping_context(s), s->op, tally_in(x, s->type, n), tally_in(y, s->type, n), NULL,
                           tally_out(got, TALLY_NATURAL, 1)),

@@ -1,5 +1,6 @@
-/* The gallery's kernels against the CPU's reference: every kernel, some operators and types of each kind, all sizes around what blocks take, segments
- * of every shape, several schedules of the simulator; with --cuda the same on a GPU, and more operators. What a kernel cannot do is refused. */
+/* The gallery's kernels against the CPU's reference: every kernel, some operators and types of each kind, all sizes
+ * around what blocks take, segments of every shape, several schedules of the simulator; with --cuda the same on a GPU,
+ * and more operators. What a kernel cannot do is refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +23,11 @@ typedef struct problem {
 } problem;
 /* Sums are of values that are exact in any order; an operator that does not commute tells any change of order. */
 static const problem problems[] = {
-    {"sum", TALLY_I32, ANY_BITS},     {"min", TALLY_F32, SPECIALS},       {"argmin", TALLY_F64, TIES},     {"sum", TALLY_F32, SMALL_INTEGERS},
-    {"compose", TALLY_I32, ANY_BITS}, {"compose", TALLY_U8, ANY_BITS},    {"argmin", TALLY_U8, TIES},      {"min", TALLY_I32, ANY_BITS},
-    {"sum", TALLY_U8, ANY_BITS},      {"sum", TALLY_F64, SMALL_INTEGERS}, {"min", TALLY_F64, MIXED_ZEROS}, {"min", TALLY_U8, ALL_EQUAL},
-    {"argmin", TALLY_I32, TIES},      {"argmin", TALLY_F32, SPECIALS},    {"sum", TALLY_F64, SPECIALS},
+    {"sum", TALLY_I32, ANY_BITS},       {"min", TALLY_F32, SPECIALS},     {"argmin", TALLY_F64, TIES},
+    {"sum", TALLY_F32, SMALL_INTEGERS}, {"compose", TALLY_I32, ANY_BITS}, {"compose", TALLY_U8, ANY_BITS},
+    {"argmin", TALLY_U8, TIES},         {"min", TALLY_I32, ANY_BITS},     {"sum", TALLY_U8, ANY_BITS},
+    {"sum", TALLY_F64, SMALL_INTEGERS}, {"min", TALLY_F64, MIXED_ZEROS},  {"min", TALLY_U8, ALL_EQUAL},
+    {"argmin", TALLY_I32, TIES},        {"argmin", TALLY_F32, SPECIALS},  {"sum", TALLY_F64, SPECIALS},
 };
 /* The simulator does without these. */
 static const problem more_problems[] = {
@@ -84,13 +86,15 @@ static void check_kernel(tally__track *track, const tally__gallery_row *row) {
     memset(results, 0x5a, (size_t)count * bytes);
     EXPECT(tally__track_run(track, row, results, &lap) == TALLY_OK, "%s: %s", row->name, tally_message());
     EXPECT_OK(tally__track_expect(track, row, expected));
-    EXPECT(tally__track_agrees(track, row, results, expected, &wrong), "%s: result %lld is wrong", row->name, (long long)wrong);
+    EXPECT(tally__track_agrees(track, row, results, expected, &wrong), "%s: result %lld is wrong", row->name,
+           (long long)wrong);
 }
 
 static int check_kernels(tally__track *track) {
     int run = 0;
     for (int k = 0; k < tally__gallery_count; k++) {
-        if (tally__gallery[k].plan == TALLY_PLAN_MERGE || tally__track_suits(track, &tally__gallery[k]) != TALLY_OK) continue;
+        if (tally__gallery[k].plan == TALLY_PLAN_MERGE || tally__track_suits(track, &tally__gallery[k]) != TALLY_OK)
+            continue;
         check_kernel(track, &tally__gallery[k]);
         run++;
     }
@@ -191,7 +195,8 @@ static int64_t make_owners(const char *shape, int64_t count, int32_t *owners) {
             if (strcmp(shape, "three") == 0) left = 3;
             if (strcmp(shape, "10..50") == 0) left = 10 + random_below(&state, 41);
             if (strcmp(shape, "tail") == 0) left = 1 + ((int64_t)1 << random_below(&state, 12));
-            if (strcmp(shape, "sparse") == 0) owner += (int32_t)random_below(&state, 9), left = 1 + random_below(&state, 3);
+            if (strcmp(shape, "sparse") == 0)
+                owner += (int32_t)random_below(&state, 9), left = 1 + random_below(&state, 3);
             if (strcmp(shape, "1024") == 0) left = 1024;
             if (strcmp(shape, "1025") == 0) left = 1025;
             if (strcmp(shape, "two") == 0) left = i == 0 ? count / 2 + 1 : count;
@@ -276,7 +281,8 @@ static void test_merge(void **state) {
 
 /* ---- what the simulator counts ---- */
 
-/* Table IV of the paper, number by number: by running the kernels on segments of 3. The paper truncates its ratios, which follow. */
+/* Table IV of the paper, number by number: by running the kernels on segments of 3. The paper truncates its ratios,
+ * which follow. */
 static void expect_irregular(const char *kernel, const int *accesses, const int *transfers, int levels) {
     static int32_t owners[4096];
     static float values[4096];
@@ -289,8 +295,9 @@ static void expect_irregular(const char *kernel, const int *accesses, const int 
     EXPECT_OK(tally__track_irregular(track, tally__gallery_find(kernel), &table));
     EXPECT(table.levels >= levels, "%s: %d levels", kernel, table.levels);
     for (int l = 0; l < levels; l++)
-        EXPECT(table.of[l].accesses == accesses[l] && table.of[l].transfers == transfers[l], "%s, level %d: %lld accesses, %lld transfers", kernel, l,
-               (long long)table.of[l].accesses, (long long)table.of[l].transfers);
+        EXPECT(table.of[l].accesses == accesses[l] && table.of[l].transfers == transfers[l],
+               "%s, level %d: %lld accesses, %lld transfers", kernel, l, (long long)table.of[l].accesses,
+               (long long)table.of[l].transfers);
     tally__track_close(track);
 }
 static void test_table_4(void **state) {
@@ -306,27 +313,31 @@ static void test_table_4(void **state) {
 }
 
 /* Counts that can be told without running: of one block of 1024 values. */
-static void expect_counts(const char *kernel, int64_t branches, int64_t divergent, int64_t conflicts, int64_t transactions) {
+static void expect_counts(const char *kernel, int64_t branches, int64_t divergent, int64_t conflicts,
+                          int64_t transactions) {
     static float values[1024];
     const problem p = {"min", TALLY_F32, TIES};
     tally__track *track = open_track(&p);
     tally__counts counts;
     EXPECT_OK(tally__track_load(track, values, NULL, 1024, 1));
     EXPECT_OK(tally__track_count(track, tally__gallery_find(kernel), &counts));
-    EXPECT(counts.branches == branches && counts.divergent == divergent && counts.bank_conflicts == conflicts && counts.transactions == transactions,
-           "%s: %lld branches, %lld divergent, %lld conflicts, %lld transactions", kernel, (long long)counts.branches, (long long)counts.divergent,
-           (long long)counts.bank_conflicts, (long long)counts.transactions);
+    EXPECT(counts.branches == branches && counts.divergent == divergent && counts.bank_conflicts == conflicts &&
+               counts.transactions == transactions,
+           "%s: %lld branches, %lld divergent, %lld conflicts, %lld transactions", kernel, (long long)counts.branches,
+           (long long)counts.divergent, (long long)counts.bank_conflicts, (long long)counts.transactions);
     tally__track_close(track);
 }
 static void test_counts(void **state) {
     (void)state;
     if (backend != TALLY_BACKEND_SIMT) return;
     configure("round");
-    /* 32 warps take 10 steps and one test of the end of the input. Neighbours diverge in all warps for 5 steps, and then in those that have the
-     * threads that are left: 16, 8, 4, 2, 1 of them. Halves diverge in one warp for the last 5. Of 4 bytes, no lanes collide in either. */
+    /* 32 warps take 10 steps and one test of the end of the input. Neighbours diverge in all warps for 5 steps, and
+     * then in those that have the threads that are left: 16, 8, 4, 2, 1 of them. Halves diverge in one warp for the
+     * last 5. Of 4 bytes, no lanes collide in either. */
     expect_counts("interleaved", 32 * 11, 32 * 5 + 16 + 8 + 4 + 2 + 1, 0, 33);
     expect_counts("halves", 32 * 11, 5, 0, 33);
-    /* Lane 0 takes the result of 32 from lane 16 and so on: no condition but the end of the input, and that of the second launch. */
+    /* Lane 0 takes the result of 32 from lane 16 and so on: no condition but the end of the input, and that of the
+     * second launch. */
     expect_counts("warp_shuffles", 32 + 1, 0, 0, 32 + 32 + 1 + 1);
 }
 
@@ -338,18 +349,22 @@ static void check_picture(const tally__gallery_row *row, int64_t count, const ch
     uint64_t all = 0, outputs[TALLY_MOST_PICTURED] = {0}, wanted[TALLY_MOST_PICTURED] = {0};
     int64_t segments = make_owners(shape, count, owners);
     tally__picture picture;
-    EXPECT(tally__picture_draw(row, count, row->owners ? owners : NULL, segments, &picture) == TALLY_OK, "%s: %s", row->name, tally_message());
+    EXPECT(tally__picture_draw(row, count, row->owners ? owners : NULL, segments, &picture) == TALLY_OK, "%s: %s",
+           row->name, tally_message());
     for (int m = 0; m < picture.moves; m++) {
         const tally__move *move = &picture.move[m];
         if (strcmp(picture.place_name[move->to.place], "left") == 0) all = move->holds;
         if (strcmp(picture.place_name[move->to.place], "output") == 0) outputs[move->to.at] = move->holds;
     }
     for (int64_t i = 0; i < count; i++) wanted[row->owners ? owners[i] : 0] |= UINT64_C(1) << i;
-    EXPECT(row->owners || all == wanted[0], "%s of %lld: %llx is left", row->name, (long long)count, (unsigned long long)all);
+    EXPECT(row->owners || all == wanted[0], "%s of %lld: %llx is left", row->name, (long long)count,
+           (unsigned long long)all);
     for (int64_t s = 0; row->owners && s < segments; s++)
-        EXPECT(outputs[s] == wanted[s], "%s of %lld: output %lld is %llx", row->name, (long long)count, (long long)s, (unsigned long long)outputs[s]);
+        EXPECT(outputs[s] == wanted[s], "%s of %lld: output %lld is %llx", row->name, (long long)count, (long long)s,
+               (unsigned long long)outputs[s]);
     for (int k = 1; k < picture.steps; k++)
-        EXPECT(picture.step[k].first_move == picture.step[k - 1].first_move + picture.step[k - 1].moves, "%s: moves are lost", row->name);
+        EXPECT(picture.step[k].first_move == picture.step[k - 1].first_move + picture.step[k - 1].moves,
+               "%s: moves are lost", row->name);
     tally__picture_free(&picture);
 }
 static void test_pictures(void **state) {
@@ -360,12 +375,14 @@ static void test_pictures(void **state) {
     configure("round");
     for (int k = 1; k < tally__gallery_count - 1; k++)
         for (int s = 0; s < COUNT(sizes); s++)
-            for (int h = 0; h < (tally__gallery[k].owners ? 3 : 1); h++) check_picture(&tally__gallery[k], sizes[s], shapes[h]);
+            for (int h = 0; h < (tally__gallery[k].owners ? 3 : 1); h++)
+                check_picture(&tally__gallery[k], sizes[s], shapes[h]);
     EXPECT_OK(tally__picture_draw(tally__gallery_find("merge_lists"), 10, NULL, 0, &picture));
     int merged = 0;
     for (int m = 0; m < picture.moves; m++)
         if (strcmp(picture.place_name[picture.move[m].to.place], "left") == 0) {
-            EXPECT(picture.move[m].to.at == merged && picture.move[m].holds == UINT64_C(1) << merged, "value %d of a merge", merged);
+            EXPECT(picture.move[m].to.at == merged && picture.move[m].holds == UINT64_C(1) << merged,
+                   "value %d of a merge", merged);
             merged++;
         }
     EXPECT(merged == 10, "%d values are merged", merged);
@@ -382,13 +399,15 @@ static void expect_refusal(tally__track *track, const char *kernel, const char *
     EXPECT(strstr(tally_message(), why) != NULL, "%s: \"%s\" does not say \"%s\"", kernel, tally_message(), why);
 }
 static void test_refusals(void **state) {
-    const problem compose = {"compose", TALLY_I32, ANY_BITS}, argmin = {"argmin", TALLY_F64, TIES}, min = {"min", TALLY_F32, TIES};
+    const problem compose = {"compose", TALLY_I32, ANY_BITS}, argmin = {"argmin", TALLY_F64, TIES},
+                  min = {"min", TALLY_F32, TIES};
     const int32_t owners[3] = {0, 1, 1}, wrong[3] = {1, 0, 1}, beyond[3] = {0, 1, 2};
     tally__track *track = open_track(&compose);
     (void)state;
     EXPECT_OK(tally__track_load(track, data_of(TALLY_I32, ANY_BITS, 5000), NULL, 5000, 1));
     for (int k = 1; k < tally__gallery_count; k++)
-        if (tally__gallery[k].needs == TALLY_COMMUTES) expect_refusal(track, tally__gallery[k].name, "does not commute");
+        if (tally__gallery[k].needs == TALLY_COMMUTES)
+            expect_refusal(track, tally__gallery[k].name, "does not commute");
     expect_refusal(track, "interleaved", "one block has at most 1024; these are 5000");
     expect_refusal(track, "segmented_tb2", "the values are not cut");
     tally__track_close(track);
@@ -412,15 +431,17 @@ static void test_refusals(void **state) {
     tally__track_close(track);
     EXPECT_STATUS(tally__track_open(backend, 0, "no_such", TALLY_F32, &track), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally__track_open(backend, 0, "and", TALLY_F32, &track), TALLY_BAD_TYPE);
-    if (backend == TALLY_BACKEND_SIMT) EXPECT_STATUS(tally__track_open(backend, 0, "stats", TALLY_F32, &track), TALLY_UNSUPPORTED);
-    EXPECT(tally__gallery_find("28") == NULL && tally__gallery_find("tb3") == NULL && tally__gallery_find("") == NULL, "found what is not there");
+    if (backend == TALLY_BACKEND_SIMT)
+        EXPECT_STATUS(tally__track_open(backend, 0, "stats", TALLY_F32, &track), TALLY_UNSUPPORTED);
+    EXPECT(tally__gallery_find("28") == NULL && tally__gallery_find("tb3") == NULL && tally__gallery_find("") == NULL,
+           "found what is not there");
     EXPECT(tally__gallery_find("16") == tally__gallery_find("tb2"), "numbers do not find kernels");
 }
 
 /* ---- kernels ahead of the tests ---- */
 
-/* Compiles kernels into the cache on disk, by several processes: NVRTC lets only one thread of each compile. What does not compile is told when
- * it is run. */
+/* Compiles kernels into the cache on disk, by several processes: NVRTC lets only one thread of each compile. What does
+ * not compile is told when it is run. */
 static void compile_all(int processes) {
     const int all = COUNT(problems) + (quick ? 0 : COUNT(more_problems));
     tally__gpu *gpu;
@@ -428,14 +449,17 @@ static void compile_all(int processes) {
         if (fork() != 0) continue;
         if (tally__gpu_open(&tally__nvidia_platform, 0, &gpu) != TALLY_OK) _exit(0);
         for (int turn = p; turn < all * tally__gallery_count; turn += processes) {
-            const problem *of = turn / tally__gallery_count < COUNT(problems) ? &problems[turn / tally__gallery_count]
-                                                                              : &more_problems[turn / tally__gallery_count - COUNT(problems)];
+            const problem *of = turn / tally__gallery_count < COUNT(problems)
+                                    ? &problems[turn / tally__gallery_count]
+                                    : &more_problems[turn / tally__gallery_count - COUNT(problems)];
             tally__gallery_operator operator;
             tally__unit unit;
             const tally__image *image;
             char *text;
             if (tally__gallery_operator_named(of->op, &operator) != TALLY_OK) continue;
-            if (tally__gallery_unit(&operator, of->type, &tally__gallery[turn % tally__gallery_count], &unit, &text) != TALLY_OK) continue;
+            if (tally__gallery_unit(&operator, of->type, &tally__gallery[turn % tally__gallery_count], &unit, &text) !=
+                TALLY_OK)
+                continue;
             if (tally__image_of(&tally__nvidia_platform, &unit, gpu->sm, &image) != TALLY_OK) continue;
             free(text);
         }
@@ -472,7 +496,8 @@ int main(int argc, char **argv) {
     }
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
-    if (backend == TALLY_BACKEND_CUDA) compile_all(16); /* before this process touches the driver, which does not survive a fork */
+    if (backend == TALLY_BACKEND_CUDA)
+        compile_all(16); /* before this process touches the driver, which does not survive a fork */
     if (tally__track_open(backend, 0, "sum", TALLY_I32, &track) != TALLY_OK) {
         printf("SKIPPED: %s\n", tally_message());
         return SKIPPED;

@@ -1,5 +1,5 @@
-/* The gallery's kernels through NVRTC, without a GPU: each kernel for some operators and types of each kind, and five architectures. Fails on an
- * error, and on a warning. */
+/* The gallery's kernels through NVRTC, without a GPU: each kernel for some operators and types of each kind, and five
+ * architectures. Fails on an error, and on a warning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@ static const struct {
     const char *op;
     tally_type type;
 } pairs[] = {
-    {"min", TALLY_F32}, {"sum", TALLY_I8}, {"argmin", TALLY_F64}, {"compose", TALLY_U16}, {"dot", TALLY_F16}, {"logsumexp", TALLY_BF16},
+    {"min", TALLY_F32},     {"sum", TALLY_I8},  {"argmin", TALLY_F64},
+    {"compose", TALLY_U16}, {"dot", TALLY_F16}, {"logsumexp", TALLY_BF16},
 };
 
 /* In turn, so that each kernel is compiled for each. */
@@ -35,7 +36,8 @@ static void compile_pair(void **state) {
         char *text, *log;
         if (!fits(row, operator.set->of[pairs[pair].type][0])) continue;
         EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, &unit, &text));
-        EXPECT(tally__compile(&unit, archs[(k + (int)pair) % 5], &image, &log) == TALLY_OK, "%s: %s", row->name, tally_message());
+        EXPECT(tally__compile(&unit, archs[(k + (int)pair) % 5], &image, &log) == TALLY_OK, "%s: %s", row->name,
+               tally_message());
         EXPECT(log == NULL || strstr(log, "warning") == NULL, "%s: %s", row->name, log);
         free(log);
         free(text);
@@ -55,7 +57,8 @@ static void expect_error(const char *text, const char *why) {
 }
 static void test_errata(void **state) {
     (void)state;
-    expect_error("extern \"C\" __global__ void errata(int *input) {\n    __shared__ int partialSum[64];\n    unsigned int t = threadIdx.x;\n"
+    expect_error("extern \"C\" __global__ void errata(int *input) {\n    __shared__ int partialSum[64];\n    unsigned "
+                 "int t = threadIdx.x;\n"
                  "    partialSum[blockDim+t] = input[t];\n}\n",
                  "no operator \"+\" matches these operands");
     expect_error("extern \"C\" __global__ void errata(int *v) { *v += __shfl_down(*v, 1); }\n", "__shfl_down");

@@ -1,5 +1,6 @@
-/* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the borders of leaves, tiles and
- * groups of tiles, host and device memory, layouts, schedules. On the simulator as it is; with --cuda on a GPU, where sizes are larger. */
+/* The GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over sizes at the borders
+ * of leaves, tiles and groups of tiles, host and device memory, layouts, schedules. On the simulator as it is; with
+ * --cuda on a GPU, where sizes are larger. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,15 +12,18 @@
 /* ---- whole arrays ---- */
 
 static void compare(const subject *s, data_class class, int64_t size, int turn) {
-    const char *x = data_of(s->type, class, size), *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), size);
+    const char *x = data_of(s->type, class, size),
+               *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), size);
     tally_array left = {x, s->type, size, 0}, right = {y, s->type, size, 0};
     char wanted[64], got[64];
     size_t bytes = result_bytes(s);
     memset(got, 0x5a, sizeof got);
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, NULL, (tally_output){wanted, TALLY_NATURAL, 1, 0});
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, NULL,
+                               (tally_output){wanted, TALLY_NATURAL, 1, 0});
     set_scene(s, class, size);
     choose_schedule(turn);
-    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, left, right, NULL, (tally_output){got, TALLY_NATURAL, 1, 0}), due);
+    EXPECT_STATUS(
+        perform(context_for(s, backend, 1), s->op, left, right, NULL, (tally_output){got, TALLY_NATURAL, 1, 0}), due);
     EXPECT_BITS(got, wanted, bytes, "the result");
 }
 
@@ -66,9 +70,10 @@ static void test_data(void **state) {
 
 /* More tiles than one group has, and more groups than one. */
 static void test_groups(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
-                                   {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
-                                   {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+        {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST},   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         int64_t tile = 8 * tally_leaf_length(some[i].type), most = backend == TALLY_BACKEND_SIMT || quick ? 66 : 9000;
@@ -88,7 +93,8 @@ static void test_device_memory(void **state) {
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
     for (int turn = 0; next_subject(&s); turn++) {
-        int64_t count = tally_leaf_length(s.type) * (turn % 3) + 131 * (turn % 4), bytes = (int64_t)tally_type_size(s.type);
+        int64_t count = tally_leaf_length(s.type) * (turn % 3) + 131 * (turn % 4),
+                bytes = (int64_t)tally_type_size(s.type);
         const layout *l = &layouts[turn % LAYOUTS];
         data_class class = (data_class)(turn % DATA_CLASSES);
         char wanted[64], got[64];
@@ -101,7 +107,8 @@ static void test_device_memory(void **state) {
         choose_schedule(turn);
         tally__cu_address copy = device_copy(memory, room, 0);
         array.data = (const char *)(uintptr_t)copy + ((const char *)host.data - memory);
-        tally_status due = perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL, (tally_output){wanted, TALLY_NATURAL, 1, 0});
+        tally_status due = perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL,
+                                   (tally_output){wanted, TALLY_NATURAL, 1, 0});
         tally_status got_status = perform(context_for(&s, backend, 1), s.op, array, array, NULL,
                                           (tally_output){(void *)(uintptr_t)out, TALLY_NATURAL, 1, 0});
         /* Of the values nothing is known when the call returns. */
@@ -113,13 +120,14 @@ static void test_device_memory(void **state) {
     driver->release(out);
 }
 
-/* Data of a class, or beyond those: finite values of all sizes that the type has, which few doubles do not hold, and whose sum is 0; and of two sizes, for
- * which it takes several, and of which the larger have that sign. */
+/* Data of a class, or beyond those: finite values of all sizes that the type has, which few doubles do not hold, and
+ * whose sum is 0; and of two sizes, for which it takes several, and of which the larger have that sign. */
 enum { WIDE = DATA_CLASSES, TWO_SIZES, SMALL_CLASSES };
 static void fill(tally_type type, int class, int sign, int64_t count, char *to) {
     const int reach = type == TALLY_F16 ? 12 : type == TALLY_F64 ? 900 : 90;
     uint64_t state = 1, random = 0;
-    if (class < DATA_CLASSES) memcpy(to, data_of(type, (data_class)class, count), (size_t)count * tally_type_size(type));
+    if (class < DATA_CLASSES)
+        memcpy(to, data_of(type, (data_class) class, count), (size_t)count * tally_type_size(type));
     for (int64_t i = 0; i < count && class >= DATA_CLASSES; i++) {
         if (class == TWO_SIZES || i % 2 == 0) random = next_random(&state);
         const double value = 1 + (double)(random >> 57) / 128;
@@ -130,22 +138,27 @@ static void fill(tally_type type, int class, int sign, int64_t count, char *to) 
     }
 }
 
-/* Exact sums of few values (kernels/production/small_exact.h): as many as one block has, and several, up to one more than are few; kinds of data one
- * behind the other, so that what doubles hold meets what they do not. */
+/* Exact sums of few values (kernels/production/small_exact.h): as many as one block has, and several, up to one more
+ * than are few; kinds of data one behind the other, so that what doubles hold meets what they do not. */
 static void test_small_arrays(void **state) {
     subject s = {.op = -1};
     tally__cu_address out;
     (void)state;
     EXPECT(driver->allocate(&out, 64) == 0, "no device memory");
     for (int turn = 0; next_subject(&s); turn++) {
-        const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes, most = TALLY_SMALL_ROUNDS * TALLY_SMALL_BLOCKS * round;
-        const int64_t sizes[] = {1, 33, round - 1, round + 1, 8 * round, 8 * round + 1, 17 * round + 5, most, most + 1, 12 * round};
+        const int64_t bytes = (int64_t)tally_type_size(s.type), round = TALLY_SMALL_ROUND_BYTES / bytes,
+                      most = TALLY_SMALL_ROUNDS * TALLY_SMALL_BLOCKS * round;
+        const int64_t sizes[] = {1,    33,       round - 1, round + 1, 8 * round, 8 * round + 1, 17 * round + 5,
+                                 most, most + 1, 12 * round};
         if (!is_exact_sum(&s)) continue;
         for (int i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++) {
             const int64_t count = sizes[i];
             const int64_t third = count / 3;
-            const bool is_last = count == 12 * round; /* larger values of the first and the last blocks cancel, what is left has several parts */
-            const int class = is_last ? TWO_SIZES : (turn + i) % SMALL_CLASSES, other = is_last ? WIDE : (turn / 3 + 2 * i) % SMALL_CLASSES;
+            const bool is_last =
+                count ==
+                12 * round; /* larger values of the first and the last blocks cancel, what is left has several parts */
+            const int class = is_last ? TWO_SIZES : (turn + i) % SMALL_CLASSES,
+                      other = is_last ? WIDE : (turn / 3 + 2 * i) % SMALL_CLASSES;
             char wanted[64], got[64];
             if ((turn + i) % (quick ? 9 : backend != TALLY_BACKEND_SIMT ? 1 : count >= most ? 12 : 3) != 0) continue;
             char *x = scratch(0, (size_t)(count * bytes));
@@ -159,8 +172,10 @@ static void test_small_arrays(void **state) {
             tally__cu_address copy = device_copy(x, (size_t)(count * bytes), 0);
             array.data = (const char *)(uintptr_t)copy;
             for (int call = 0; call < 2; call++) { /* the second finds the scratch memory as the first has left it */
-                perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL, (tally_output){wanted, TALLY_NATURAL, 1, 0});
-                EXPECT_OK(perform(context_for(&s, backend, 1), s.op, array, array, NULL, (tally_output){(void *)(uintptr_t)out, TALLY_NATURAL, 1, 0}));
+                perform(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, host, host, NULL,
+                        (tally_output){wanted, TALLY_NATURAL, 1, 0});
+                EXPECT_OK(perform(context_for(&s, backend, 1), s.op, array, array, NULL,
+                                  (tally_output){(void *)(uintptr_t)out, TALLY_NATURAL, 1, 0}));
                 device_read(got, out, result_bytes(&s));
                 EXPECT_BITS(got, wanted, result_bytes(&s), "the result of few values");
             }
@@ -194,7 +209,9 @@ static void test_refusals(void **state) {
     options.device = 77;
     EXPECT_OK(tally_context_create(NULL, &context));
     EXPECT_OK(tally_set_options(context, &options));
-    EXPECT_STATUS(tally_reduce(context, TALLY_SUM, (tally_array){x, TALLY_F32, 4, 0}, (tally_output){out, TALLY_NATURAL, 1, 0}), TALLY_NO_DEVICE);
+    EXPECT_STATUS(
+        tally_reduce(context, TALLY_SUM, (tally_array){x, TALLY_F32, 4, 0}, (tally_output){out, TALLY_NATURAL, 1, 0}),
+        TALLY_NO_DEVICE);
     tally_context_destroy(context);
 }
 
@@ -208,10 +225,13 @@ static void *reduce_often(void *argument) {
     float first = 0;
     options.backend = backend;
     options.accuracy = s.accuracy;
-    if (tally_context_create(NULL, &context) != TALLY_OK || tally_set_options(context, &options) != TALLY_OK) return "no context";
+    if (tally_context_create(NULL, &context) != TALLY_OK || tally_set_options(context, &options) != TALLY_OK)
+        return "no context";
     for (int i = 0; i < 6; i++) {
         float got;
-        if (tally_reduce(context, TALLY_SUM, (tally_array){x, TALLY_F32, 20000, 0}, (tally_output){&got, TALLY_NATURAL, 1, 0}) != TALLY_OK) return "failed";
+        if (tally_reduce(context, TALLY_SUM, (tally_array){x, TALLY_F32, 20000, 0},
+                         (tally_output){&got, TALLY_NATURAL, 1, 0}) != TALLY_OK)
+            return "failed";
         if (i > 0 && got != first) return "another result";
         first = got;
     }
@@ -223,7 +243,9 @@ static void test_threads(void **state) {
     pthread_t threads[4];
     (void)state;
     data_of(TALLY_F32, SMALL_INTEGERS, 20000); /* made before threads share it */
-    for (int t = 0; t < 4; t++) EXPECT(pthread_create(&threads[t], NULL, reduce_often, (void *)(uintptr_t)&accuracies[t % 2]) == 0, "no thread");
+    for (int t = 0; t < 4; t++)
+        EXPECT(pthread_create(&threads[t], NULL, reduce_often, (void *)(uintptr_t)&accuracies[t % 2]) == 0,
+               "no thread");
     for (int t = 0; t < 4; t++) {
         void *why;
         pthread_join(threads[t], &why);
@@ -235,8 +257,9 @@ static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE || form
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_data),     cmocka_unit_test(test_groups),         cmocka_unit_test(test_device_memory), cmocka_unit_test(test_small_arrays),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_threads), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_sizes),         cmocka_unit_test(test_data),           cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_device_memory), cmocka_unit_test(test_small_arrays),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

@@ -1,5 +1,6 @@
-/* Segments and rows on the GPU backend where numbers of values, of segments, and places of both, pass 2^31 and 2^32: arrays of zeros with a few values among
- * them. With --cuda on a GPU (some 80 GB of its memory); on the simulator, which would take hours, the same with 2^16 in place of 2^32. --log2 K: 2^K. */
+/* Segments and rows on the GPU backend where numbers of values, of segments, and places of both, pass 2^31 and 2^32:
+ * arrays of zeros with a few values among them. With --cuda on a GPU (some 80 GB of its memory); on the simulator,
+ * which would take hours, the same with 2^16 in place of 2^32. --log2 K: 2^K. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,14 @@ static void fill_chunk(uint64_t *to, size_t width, int64_t first, int64_t count,
 }
 static tally__cu_address make_on_device(size_t width, int64_t count, entry_at *entry) {
     tally__cu_address memory;
-    EXPECT(driver->allocate(&memory, (size_t)count * width + 1) == 0, "no device memory for %lld entries of %zu bytes", (long long)count, width);
+    EXPECT(driver->allocate(&memory, (size_t)count * width + 1) == 0, "no device memory for %lld entries of %zu bytes",
+           (long long)count, width);
     for (int64_t first = 0; first < count; first += CHUNK) {
         const int64_t n = count - first < CHUNK ? count - first : CHUNK;
         fill_chunk(chunk, width, first, n, entry);
-        EXPECT(driver->copy_in(memory + (uint64_t)first * width, chunk, (size_t)n * width, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy to the device");
+        EXPECT(driver->copy_in(memory + (uint64_t)first * width, chunk, (size_t)n * width, NULL) == 0 &&
+                   driver->stream_wait(NULL) == 0,
+               "no copy to the device");
     }
     return memory;
 }
@@ -68,7 +72,8 @@ static void compare(tally_op op, tally_type type, int64_t count, tally_segments 
     options.checked = 1;
     EXPECT_OK(tally_set_options(context, &options));
     choose_schedule(0); /* with more patience than by itself */
-    now = (scene){.op = op, .type = type, .size = count, .index_type = cut.index_type, .data = "zeros and a few others"};
+    now =
+        (scene){.op = op, .type = type, .size = count, .index_type = cut.index_type, .data = "zeros and a few others"};
     EXPECT_OK(tally_reduce_segments(context, op, tally_in((const void *)(uintptr_t)values, type, count), cut,
                                     tally_out((void *)(uintptr_t)out, TALLY_NATURAL, results)));
     expect_on_device(out, width, results, wanted);
@@ -97,12 +102,14 @@ static int64_t few_most_at(int64_t s) { /* the last place is the largest */
 }
 
 static void test_values(void **state) {
-    const int64_t ends[FEW + 1] = {0, 3, border / 2 - 1, border / 2, border - 1, border + 1, border + 4999, border + 12345};
+    const int64_t ends[FEW + 1] = {0,          3,          border / 2 - 1, border / 2,
+                                   border - 1, border + 1, border + 4999,  border + 12345};
     (void)state;
     set_places(border);
     memcpy(few_offsets, ends, sizeof ends);
     tally__cu_address offsets = make_on_device(8, FEW + 1, few_at), lengths = make_on_device(8, FEW, few_length_at);
-    const tally_segments by_offsets = tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, FEW), by_lengths = tally_lengths((const void *)(uintptr_t)lengths, TALLY_I64, FEW);
+    const tally_segments by_offsets = tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, FEW),
+                         by_lengths = tally_lengths((const void *)(uintptr_t)lengths, TALLY_I64, FEW);
     compare(TALLY_SUM, TALLY_U8, ends[FEW], by_offsets, 8, few_sum_at);
     compare(TALLY_ARGMAX, TALLY_U8, ends[FEW], by_lengths, 8, few_most_at);
     driver->release(offsets);
@@ -131,7 +138,8 @@ static void test_rows(void **state) {
 
 /* ---- many segments ---- */
 
-/* Three values each, by owners: they become offsets, or where there are fewer than 2^32 of 4 bytes tiles look at them. */
+/* Three values each, by owners: they become offsets, or where there are fewer than 2^32 of 4 bytes tiles look at them.
+ */
 static int64_t third_of(int64_t i) { return i / 3; }
 static int64_t has_of_three(int64_t s) {
     for (int k = 0; k < PLACES; k++)
@@ -140,7 +148,8 @@ static int64_t has_of_three(int64_t s) {
 }
 static void compare_owners(tally_type type, int64_t count, tally_type index_type) {
     tally__cu_address owners = make_on_device(tally_type_size(index_type), count, third_of);
-    compare(TALLY_ANY, type, count, tally_owners((const void *)(uintptr_t)owners, index_type, (count + 2) / 3), 1, has_of_three);
+    compare(TALLY_ANY, type, count, tally_owners((const void *)(uintptr_t)owners, index_type, (count + 2) / 3), 1,
+            has_of_three);
     driver->release(owners);
 }
 static void test_owners(void **state) {
@@ -159,15 +168,19 @@ static void test_segments(void **state) {
     const int64_t values = border / 8 + 100;
     (void)state;
     set_places(border / 8);
-    tally__cu_address offsets = make_on_device(8, 8 * values + 1, eighth_of), owners = make_on_device(8, values, eight_times);
-    compare(TALLY_ANY, TALLY_U8, values, tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, 8 * values), 1, eighth_has);
+    tally__cu_address offsets = make_on_device(8, 8 * values + 1, eighth_of),
+                      owners = make_on_device(8, values, eight_times);
+    compare(TALLY_ANY, TALLY_U8, values, tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, 8 * values), 1,
+            eighth_has);
     driver->release(offsets);
-    compare(TALLY_ANY, TALLY_U8, values, tally_owners((const void *)(uintptr_t)owners, TALLY_I64, 8 * values), 1, eighth_has);
+    compare(TALLY_ANY, TALLY_U8, values, tally_owners((const void *)(uintptr_t)owners, TALLY_I64, 8 * values), 1,
+            eighth_has);
     driver->release(owners);
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_rows), cmocka_unit_test(test_owners), cmocka_unit_test(test_segments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_owners), cmocka_unit_test(test_segments)};
     int skipped = begin_gpu_program(argc, argv), log2_border = backend == TALLY_BACKEND_CUDA ? 32 : 16;
     if (skipped) return skipped;
     for (int i = 1; i + 1 < argc; i++)

@@ -1,11 +1,18 @@
-/* What a call on a GPU may ask for beside the reduction: a result in device memory of any type, scratch memory of the caller's, and states of
- * arrays in device memory; on the simulator, or with --cuda on a GPU. */
+/* What a call on a GPU may ask for beside the reduction: a result in device memory of any type, scratch memory of the
+ * caller's, and states of arrays in device memory; on the simulator, or with --cuda on a GPU. */
 #include <string.h>
 
 #include "gpu_host.h"
 
 static void set_scene_of(const subject *s, data_class class, int64_t size, const char *what) {
-    scene fresh = {.op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = size, .cut = what};
+    scene fresh = {.op = s->op,
+                   .type = s->type,
+                   .nan = s->nan,
+                   .accuracy = s->accuracy,
+                   .ddof = s->ddof,
+                   .data = class_names[class],
+                   .size = size,
+                   .cut = what};
     now = fresh;
 }
 
@@ -23,7 +30,8 @@ static tally_options options_of(const subject *s) {
 /* ---- results of other types ---- */
 
 /* The bits that the CPU writes for each type, whether they fit or not; what cannot be is refused alike. */
-static void compare_type(const subject *s, data_class class, int64_t count, tally_type wanted_type, tally__cu_address out) {
+static void compare_type(const subject *s, data_class class, int64_t count, tally_type wanted_type,
+                         tally__cu_address out) {
     const char *x = data_of(s->type, class, count);
     size_t bytes = 2 * tally_type_size(wanted_type);
     char wanted[16], got[16];
@@ -34,13 +42,16 @@ static void compare_type(const subject *s, data_class class, int64_t count, tall
     memset(got, 0x5a, sizeof got);
     EXPECT(driver->copy_in(out + 1, got, sizeof got, NULL) == 0 && driver->stream_wait(NULL) == 0, "no copy");
     in.data = address(copy);
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, NULL, (tally_output){wanted, wanted_type, 1, 0});
-    tally_status status = perform(context_for(s, backend, 1), s->op, in, in, NULL, (tally_output){address(out + 1), wanted_type, 1, 0});
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, NULL,
+                               (tally_output){wanted, wanted_type, 1, 0});
+    tally_status status =
+        perform(context_for(s, backend, 1), s->op, in, in, NULL, (tally_output){address(out + 1), wanted_type, 1, 0});
     if (due == TALLY_BAD_TYPE || count == 0)
         EXPECT(status == due, "status %s where the CPU gives %s", tally_status_name(status), tally_status_name(due));
     else {
         EXPECT_OK(status);
-        EXPECT(due == TALLY_OK || due == TALLY_OVERFLOW || due == TALLY_EMPTY, "the CPU gives %s", tally_status_name(due));
+        EXPECT(due == TALLY_OK || due == TALLY_OVERFLOW || due == TALLY_EMPTY, "the CPU gives %s",
+               tally_status_name(due));
     }
     device_read(got, out + 1, bytes);
     EXPECT_BITS(got, wanted, bytes, "the result, and what lies behind it");
@@ -64,10 +75,12 @@ static void test_types(void **state) {
 
 /* ---- scratch memory of the caller's ---- */
 
-static void reduce_with(tally_context *context, const subject *s, const tally_array *in, const void *x, tally__cu_address out, const char *what) {
+static void reduce_with(tally_context *context, const subject *s, const tally_array *in, const void *x,
+                        tally__cu_address out, const char *what) {
     char wanted[64], got[64];
     set_scene_of(s, SMALL_INTEGERS, in->count, what);
-    EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, (tally_array){x, s->type, in->count, 0}, tally_out(wanted, TALLY_NATURAL, 1)));
+    EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, (tally_array){x, s->type, in->count, 0},
+                           tally_out(wanted, TALLY_NATURAL, 1)));
     EXPECT_OK(tally_reduce(context, s->op, *in, tally_out(address(out), TALLY_NATURAL, 1)));
     device_read(got, out, result_bytes(s));
     EXPECT_BITS(got, wanted, result_bytes(s), "the result");
@@ -75,8 +88,10 @@ static void reduce_with(tally_context *context, const subject *s, const tally_ar
 
 /* Memory full of anything is taken; nothing else is, from the second call of a kernel on, nor anything kept. */
 static void test_scratch(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
-                                   {TALLY_STATS, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMAX, TALLY_I64, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_STATS, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_ARGMAX, TALLY_I64, 0, 0, TALLY_BEST}};
     static char dirt[1 << 20];
     tally_context *context = context_of(backend);
     tally__cu_address out;
@@ -121,12 +136,14 @@ static void test_scratch(void **state) {
         EXPECT_OK(tally_set_options(context, &options));
         reduce_with(context, s, &small, x, out, "as little as can be");
         tally_status status = tally_reduce(context, s->op, in, tally_out(address(out), TALLY_NATURAL, 1));
-        EXPECT(status == (bytes == least ? TALLY_OK : TALLY_NO_SPACE), "too little for many tiles gives %s", tally_status_name(status));
+        EXPECT(status == (bytes == least ? TALLY_OK : TALLY_NO_SPACE), "too little for many tiles gives %s",
+               tally_status_name(status));
         options.scratch = dirt; /* the host's */
         options.scratch_bytes = sizeof dirt;
         if (((uintptr_t)dirt & 15) == 0) {
             EXPECT_OK(tally_set_options(context, &options));
-            EXPECT_STATUS(tally_reduce(context, s->op, small, tally_out(address(out), TALLY_NATURAL, 1)), TALLY_BAD_ARGUMENT);
+            EXPECT_STATUS(tally_reduce(context, s->op, small, tally_out(address(out), TALLY_NATURAL, 1)),
+                          TALLY_BAD_ARGUMENT);
         }
         options.scratch = address(memory + 8);
         EXPECT_STATUS(tally_set_options(context, &options), TALLY_BAD_ARGUMENT);
@@ -152,7 +169,8 @@ typedef struct arrays {
     tally_array host, x, y;
 } arrays;
 
-static tally_status push(tally_state *state, const subject *s, const arrays *a, int64_t from, int64_t count, bool on_host) {
+static tally_status push(tally_state *state, const subject *s, const arrays *a, int64_t from, int64_t count,
+                         bool on_host) {
     int64_t bytes = (int64_t)tally_type_size(s->type);
     tally_array x = on_host ? a->host : a->x, y = on_host ? a->host : a->y;
     x.data = (const char *)x.data + from * (x.stride ? x.stride : bytes);
@@ -184,9 +202,11 @@ static void compare_states(const subject *s, data_class class, int64_t count, in
     tally_options options = options_of(s);
     for (int64_t i = 0; i < count; i++) memcpy(apart + i * stride, x + i * bytes, (size_t)bytes);
     tally__cu_address copy = device_copy(apart, (size_t)(count * stride), 0);
-    arrays a = {{x, s->type, count, 0}, {address(copy), s->type, count, stride}, {address(copy), s->type, count, stride}};
+    arrays a = {
+        {x, s->type, count, 0}, {address(copy), s->type, count, stride}, {address(copy), s->type, count, stride}};
     int64_t middle = random_below(&random, count + 1);
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, a.host, NULL, tally_out(wanted, TALLY_NATURAL, 1));
+    tally_status due =
+        perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, a.host, NULL, tally_out(wanted, TALLY_NATURAL, 1));
     EXPECT_OK(tally_set_options(context, &options));
     EXPECT_OK(tally_state_open(context, s->op, s->type, 0, &first));
     EXPECT_OK(tally_state_open(context, s->op, s->type, middle, &second));
@@ -236,9 +256,11 @@ static void test_failing_pushes(void **state) {
         set_scene_of(s, SMALL_INTEGERS, count, "failing pushes");
         EXPECT_OK(tally_set_options(context, &options));
         a.host.count = 100;
-        EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(begun, TALLY_NATURAL, 1)));
+        EXPECT_OK(
+            tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(begun, TALLY_NATURAL, 1)));
         a.host.count = count;
-        EXPECT_OK(tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(wanted, TALLY_NATURAL, 1)));
+        EXPECT_OK(
+            tally_reduce(context_for(s, TALLY_BACKEND_CPU, 1), s->op, a.host, tally_out(wanted, TALLY_NATURAL, 1)));
         for (int n = 1; !done && n < 500; n++) {
             tally_state *pushed;
             EXPECT_OK(tally_state_open(context, s->op, s->type, 0, &pushed));
@@ -249,8 +271,9 @@ static void test_failing_pushes(void **state) {
             done = tally__simt_calls() - before < n;
             tally__simt_fail_call(0);
             failed += status != TALLY_OK;
-            EXPECT(status == TALLY_OK || (tally_message()[0] != '\0' && tally_state_count(pushed) == 100), "call %d gave %s and %lld values", n,
-                   tally_status_name(status), (long long)tally_state_count(pushed));
+            EXPECT(status == TALLY_OK || (tally_message()[0] != '\0' && tally_state_count(pushed) == 100),
+                   "call %d gave %s and %lld values", n, tally_status_name(status),
+                   (long long)tally_state_count(pushed));
             if (status != TALLY_OK) {
                 expect_whole(s, pushed, begun, TALLY_OK);
                 EXPECT_OK(push(pushed, s, &a, 100, count - 100, false));
@@ -273,8 +296,10 @@ static void test_refusals(void **state) {
     (void)state;
     set_scene_of(&s, SMALL_INTEGERS, 4, "refusals");
     EXPECT_OK(tally_state_open(context, TALLY_DOT, TALLY_F32, 0, &opened));
-    EXPECT_STATUS(tally_state_push_pair(opened, tally_in(address(copy), TALLY_F32, 4), tally_in(x, TALLY_F32, 4)), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_state_push_pair(opened, tally_in(x, TALLY_F32, 4), tally_in(address(copy), TALLY_F32, 4)), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_state_push_pair(opened, tally_in(address(copy), TALLY_F32, 4), tally_in(x, TALLY_F32, 4)),
+                  TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_state_push_pair(opened, tally_in(x, TALLY_F32, 4), tally_in(address(copy), TALLY_F32, 4)),
+                  TALLY_BAD_ARGUMENT);
     EXPECT(tally_state_count(opened) == 0, "something was pushed");
     tally_state_close(opened);
     driver->release(copy);

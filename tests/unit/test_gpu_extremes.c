@@ -1,6 +1,6 @@
-/* Exact sums of the largest and the smallest values of each float type, of either sign and both, against GMP and MPFR (tests/unit/truth.h, which shares
- * nothing with the library): whole arrays, segments in each form, rows of both axes, states; on the reference backend, the CPU and the simulator,
- * or with --cuda a GPU. */
+/* Exact sums of the largest and the smallest values of each float type, of either sign and both, against GMP and MPFR
+ * (tests/unit/truth.h, which shares nothing with the library): whole arrays, segments in each form, rows of both axes,
+ * states; on the reference backend, the CPU and the simulator, or with --cuda a GPU. */
 #include <math.h>
 #include <string.h>
 
@@ -17,17 +17,21 @@ static const char *const names[ENDS][SIGNS] = {
     {"both ends, negative", "both ends, positive", "both ends, mixed"},
 };
 
-static int fraction_bits(tally_type type) { return type == TALLY_F64 ? 52 : type == TALLY_F32 ? 23 : type == TALLY_F16 ? 10 : 7; }
+static int fraction_bits(tally_type type) {
+    return type == TALLY_F64 ? 52 : type == TALLY_F32 ? 23 : type == TALLY_F16 ? 10 : 7;
+}
 
 /* A value by its bits: sign, exponent field, fraction. */
 static void put_bits(tally_type type, char *values, int64_t i, int ends, int signs, uint64_t *random) {
-    const int bytes = (int)tally_type_size(type), fraction = fraction_bits(type), most = (1 << (8 * bytes - 1 - fraction)) - 2;
+    const int bytes = (int)tally_type_size(type), fraction = fraction_bits(type),
+              most = (1 << (8 * bytes - 1 - fraction)) - 2;
     const uint64_t u = next_random(random), digits = (u >> 8) & (((uint64_t)1 << fraction) - 1);
     const bool is_negative = signs == NEGATIVE || (signs == MIXED && (u & 1));
     const int near = (int)(u >> 1 & 3) * (fraction > 10 ? 4 : 1);
     const bool is_large = ends == MOST || ends == MOST_SINGLE_BITS || (ends == BOTH_ENDS && (u & 8));
     const int field = is_large ? most - near : ends == LEAST_AND_SUBNORMAL ? near / 2 % 2 : 1 + near;
-    const uint64_t bits = (uint64_t)is_negative << (8 * bytes - 1) | (uint64_t)field << fraction | (ends == MOST_SINGLE_BITS ? 0 : digits);
+    const uint64_t bits = (uint64_t)is_negative << (8 * bytes - 1) | (uint64_t)field << fraction |
+                          (ends == MOST_SINGLE_BITS ? 0 : digits);
     memcpy(values + i * bytes, &bits, (size_t)bytes);
 }
 
@@ -45,7 +49,8 @@ static void expect_truth(truth *t, const subject *s, const char *result) {
     }
     memcpy(&stats, result, sizeof stats);
     EXPECT(stats.count == t->n, "count %lld", (long long)stats.count);
-    expect_double(stats.sum.f, truth_of(t, TALLY_SUM, 0, format_of(s->type == TALLY_F64 ? TALLY_F64 : TALLY_F32)), "the sum");
+    expect_double(stats.sum.f, truth_of(t, TALLY_SUM, 0, format_of(s->type == TALLY_F64 ? TALLY_F64 : TALLY_F32)),
+                  "the sum");
     expect_double(stats.mean, truth_of(t, TALLY_MEAN, 0, format_of(TALLY_F64)), "the mean");
     expect_double(stats.var, truth_of(t, TALLY_VAR, s->ddof, format_of(TALLY_F64)), "the variance");
     expect_double(stats.min.f, t->least, "the minimum");
@@ -66,7 +71,8 @@ static tally_output output_of(const table *t, char *results) {
 }
 static void expect_rows(table *t, const char *results, int64_t rows) {
     const size_t bytes = t->s->op == TALLY_STATS ? sizeof(tally_stats) : sizeof(double);
-    for (now.segment = 0; now.segment < rows; now.segment++) expect_truth(&t->truths[now.segment], t->s, results + (size_t)now.segment * bytes);
+    for (now.segment = 0; now.segment < rows; now.segment++)
+        expect_truth(&t->truths[now.segment], t->s, results + (size_t)now.segment * bytes);
     now.segment = 0;
 }
 
@@ -78,8 +84,9 @@ static void check_cuts(table *t, tally_context *context) {
     for (int64_t r = 0; r <= t->rows; r++) offsets[r] = r * t->length;
     for (int64_t r = 0; r < t->rows; r++) lengths[r] = t->length;
     for (int64_t i = 0; i < n; i++) owners[i] = i / t->length;
-    const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, t->rows), tally_lengths(lengths, TALLY_I64, t->rows),
-                                   tally_owners(owners, TALLY_I64, t->rows), tally_rows(t->rows, t->length, 1), tally_rows(1, t->length, t->rows)};
+    const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, t->rows),
+                                   tally_lengths(lengths, TALLY_I64, t->rows), tally_owners(owners, TALLY_I64, t->rows),
+                                   tally_rows(t->rows, t->length, 1), tally_rows(1, t->length, t->rows)};
     for (int form = 0; form < 5; form++) {
         now.cut = forms[form];
         memset(results, 0x5a, sizeof results);
@@ -93,13 +100,15 @@ static void check_whole(table *t, tally_context *context) {
     char result[sizeof(tally_stats)];
     tally_output out = output_of(t, result);
     out.count = 1;
-    EXPECT_OK(perform(context, t->s->op, tally_in(t->x, t->s->type, t->length), tally_in(t->y, t->s->type, t->length), NULL, out));
+    EXPECT_OK(perform(context, t->s->op, tally_in(t->x, t->s->type, t->length), tally_in(t->y, t->s->type, t->length),
+                      NULL, out));
     expect_rows(t, result, 1);
 }
 
 static void push(const table *t, tally_state *state, int64_t from, int64_t to) {
     const int64_t bytes = (int64_t)tally_type_size(t->s->type);
-    const tally_array x = tally_in(t->x + from * bytes, t->s->type, to - from), y = tally_in(t->y + from * bytes, t->s->type, to - from);
+    const tally_array x = tally_in(t->x + from * bytes, t->s->type, to - from),
+                      y = tally_in(t->y + from * bytes, t->s->type, to - from);
     if (t->s->op == TALLY_DOT)
         EXPECT_OK(tally_state_push_pair(state, x, y));
     else
@@ -142,11 +151,13 @@ static void check_table(const subject *s, int ends, int signs, int64_t rows, int
             const int64_t at = r * length + i;
             const double x = (double)number_at(s->type, room[0], at);
             add_truth(&t.truths[r], x, s->op == TALLY_DOT ? (double)number_at(s->type, room[1], at) : x);
-            for (int k = 0; k < 2; k++) memcpy(room[2 + k] + (size_t)(i * rows + r) * bytes, room[k] + (size_t)at * bytes, bytes);
+            for (int k = 0; k < 2; k++)
+                memcpy(room[2 + k] + (size_t)(i * rows + r) * bytes, room[k] + (size_t)at * bytes, bytes);
         }
     }
     t.x = room[0], t.y = room[1], t.x_across = room[2], t.y_across = room[3];
-    now = (scene){.op = s->op, .type = s->type, .ddof = s->ddof, .data = names[ends][signs], .size = length, .outer = rows};
+    now = (scene){
+        .op = s->op, .type = s->type, .ddof = s->ddof, .data = names[ends][signs], .size = length, .outer = rows};
     for (int b = 0; b < 3; b++) {
         tally_context *context = context_for(s, backends[b], 1);
         now.layout = backend_names[b];

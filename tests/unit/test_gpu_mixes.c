@@ -1,5 +1,6 @@
-/* Segments on the GPU backend, of cuts, values and layouts that nobody chose: every problem is drawn at random, of stretches of segments of one kind each, and
- * compared with the CPU's slices; every fourth is spoilt, and compared with what the CPU says of it. --problems N: so many (a soak takes thousands);
+/* Segments on the GPU backend, of cuts, values and layouts that nobody chose: every problem is drawn at random, of
+ * stretches of segments of one kind each, and compared with the CPU's slices; every fourth is spoilt, and compared with
+ * what the CPU says of it. --problems N: so many (a soak takes thousands);
  * --first K: from number K on, which a failure names as its rows. On the simulator as it is; with --cuda on a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,13 @@ enum { VALUES = 6, OTHERS = 7 }; /* further scratch memory */
 enum { MOST_SEGMENTS = 60000, TIMES = 50 };  /* of a problem, and so many times that of a large one */
 static int64_t first_problem = 0, problems = 0;
 
-static int64_t between(uint64_t *random, int64_t least, int64_t most) { return least + random_below(random, most - least + 1); }
+static int64_t between(uint64_t *random, int64_t least, int64_t most) {
+    return least + random_below(random, most - least + 1);
+}
 /* As often of one size as of another. */
-static int64_t log_below(uint64_t *random, int log2_most) { return random_below(random, (int64_t)1 << random_below(random, log2_most + 1)); }
+static int64_t log_below(uint64_t *random, int log2_most) {
+    return random_below(random, (int64_t)1 << random_below(random, log2_most + 1));
+}
 
 /* ---- cuts ---- */
 
@@ -27,11 +32,15 @@ typedef struct stretch {
 } stretch;
 
 static stretch draw_stretch(int64_t leaf, uint64_t *random) {
-    const int64_t special[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 97, 98, 112, 127, 128, 129, 195, 196, 256, 300, 511, 512, 513, 951, 952,
-                               leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1, 64 * leaf, 64 * leaf + 1};
+    const int64_t special[] = {
+        0,   1,   2,   3,   4,   5,   7,        8,    9,        16,       17,           31,        32,
+        33,  63,  64,  65,  97,  98,  112,      127,  128,      129,      195,          196,       256,
+        300, 511, 512, 513, 951, 952, leaf - 1, leaf, leaf + 1, 2 * leaf, 3 * leaf + 1, 64 * leaf, 64 * leaf + 1};
     stretch s = {.segments = 1 + log_below(random, 11)};
     s.kind = (kind)random_below(random, KINDS);
-    s.length = s.kind == EQUAL ? special[random_below(random, sizeof special / sizeof *special)] : s.kind == LONG ? 40 * leaf : 1 + log_below(random, 10);
+    s.length = s.kind == EQUAL  ? special[random_below(random, sizeof special / sizeof *special)]
+               : s.kind == LONG ? 40 * leaf
+                                : 1 + log_below(random, 10);
     if (s.kind == LONG) s.segments = 1 + random_below(random, 3);
     if (s.length > leaf / 2) s.segments = 1 + s.segments % 8;
     return s;
@@ -49,9 +58,13 @@ static int64_t draw_length(const stretch *s, uint64_t *random) {
 /* Some have three tiles, some more; of a GPU's some so many that each of its blocks has several. */
 static ragged draw_cut(tally_type type, uint64_t *random) {
     const int64_t leaf = tally_leaf_length(type), width = (int64_t)tally_type_size(type);
-    const int64_t times = backend == TALLY_BACKEND_CUDA && random_below(random, 40) == 0 ? TIMES : 1, most_segments = times * MOST_SEGMENTS;
-    const int64_t most = 1 + times * random_below(random, (random_below(random, 8) ? 3 : 24) * TALLY_TILE_BYTES) / width;
-    ragged r = {.skip = log_below(random, 6), .slack = log_below(random, 6), .lengths = scratch(LENGTHS, (size_t)most_segments * sizeof(int64_t))};
+    const int64_t times = backend == TALLY_BACKEND_CUDA && random_below(random, 40) == 0 ? TIMES : 1,
+                  most_segments = times * MOST_SEGMENTS;
+    const int64_t most =
+        1 + times * random_below(random, (random_below(random, 8) ? 3 : 24) * TALLY_TILE_BYTES) / width;
+    ragged r = {.skip = log_below(random, 6),
+                .slack = log_below(random, 6),
+                .lengths = scratch(LENGTHS, (size_t)most_segments * sizeof(int64_t))};
     int64_t total = 0;
     do {
         const stretch s = draw_stretch(leaf, random);
@@ -73,9 +86,11 @@ static const char *draw_values(int number, tally_type type, int64_t count, uint6
     char *values = scratch(number, (size_t)count * width + 1);
     const int only = random_below(random, 2) ? (int)random_below(random, DATA_CLASSES) : -1;
     for (int64_t at = 0; at < count;) {
-        const int64_t more = 1 + log_below(random, 14), n = more < count - at ? more : count - at, from = random_below(random, 1000);
+        const int64_t more = 1 + log_below(random, 14), n = more < count - at ? more : count - at,
+                      from = random_below(random, 1000);
         const data_class class = only < 0 ? (data_class)random_below(random, DATA_CLASSES) : (data_class)only;
-        memcpy(values + (size_t)at * width, (const char *)data_of(type, class, from + n) + (size_t)from * width, (size_t)n * width);
+        memcpy(values + (size_t)at * width, (const char *)data_of(type, class, from + n) + (size_t)from * width,
+               (size_t)n * width);
         at += n;
     }
     return values;
@@ -83,7 +98,8 @@ static const char *draw_values(int number, tally_type type, int64_t count, uint6
 
 /* Values whose exact sums are at the border of what a way of adding them up can do; some segments are of -0 alone. */
 static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *random) {
-    const float_segments f = {s->type, r->lengths, r->count, (int)random_below(random, 100), scratch(VALUES, (size_t)r->values * tally_type_size(s->type) + 1)};
+    const float_segments f = {s->type, r->lengths, r->count, (int)random_below(random, 100),
+                              scratch(VALUES, (size_t)r->values * tally_type_size(s->type) + 1)};
     const int64_t way = random_below(random, s->type == TALLY_F64 ? 4 : 3);
     memset(f.values, 0, (size_t)r->values * tally_type_size(s->type));
     if (way == 3)
@@ -95,7 +111,8 @@ static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *rand
     const size_t width = tally_type_size(s->type);
     char *at = f.values;
     for (int64_t k = 0; k < r->count; at += (size_t)r->lengths[k++] * width)
-        if (random_below(random, 16) == 0) memcpy(at, data_of(s->type, MINUS_ZEROS, r->lengths[k]), (size_t)r->lengths[k] * width);
+        if (random_below(random, 16) == 0)
+            memcpy(at, data_of(s->type, MINUS_ZEROS, r->lengths[k]), (size_t)r->lengths[k] * width);
     return f.values;
 }
 
@@ -111,7 +128,8 @@ static problem draw_problem(const subject *s, uint64_t *random) {
 
 /* ---- cuts that may be none ---- */
 
-/* Some entries are other ones; what the CPU says of the whole, and if that is a cut every result, is to be said by the GPU backend. */
+/* Some entries are other ones; what the CPU says of the whole, and if that is a cut every result, is to be said by the
+ * GPU backend. */
 static void compare_spoilt(const problem *p, tally_cut form, tally_type index_type, uint64_t *random) {
     const subject *s = p->s;
     const size_t bytes = result_bytes(s), width = tally_type_size(s->type), index_width = tally_type_size(index_type);
@@ -122,16 +140,26 @@ static void compare_spoilt(const problem *p, tally_cut form, tally_type index_ty
     char *index = scratch(INDEX, index_bytes); /* where make_cut has left it */
     char *wanted = scratch(WANTED, bytes * (size_t)p->r.count + 1), *got = scratch(OUT, bytes * (size_t)p->r.count + 1);
     for (int64_t k = 0; k < places && entries > 0; k++) {
-        const int64_t at = random_below(random, 3) ? random_below(random, entries) : random_below(random, 2) ? entries - 1 : 0;
-        const int64_t others[] = {random_below(random, count + 1), random_below(random, p->r.count + 1), log_below(random, 40), -log_below(random, 40), INT32_MAX, INT32_MIN};
+        const int64_t at = random_below(random, 3)   ? random_below(random, entries)
+                           : random_below(random, 2) ? entries - 1
+                                                     : 0;
+        const int64_t others[] = {random_below(random, count + 1),
+                                  random_below(random, p->r.count + 1),
+                                  log_below(random, 40),
+                                  -log_below(random, 40),
+                                  INT32_MAX,
+                                  INT32_MIN};
         put_index(index_type, index, at, others[random_below(random, 6)]);
     }
-    const tally_array x = tally_in(p->x + skip * (int64_t)width, s->type, count), y = tally_in(p->y + skip * (int64_t)width, s->type, count);
+    const tally_array x = tally_in(p->x + skip * (int64_t)width, s->type, count),
+                      y = tally_in(p->y + skip * (int64_t)width, s->type, count);
     memset(wanted, 0xa5, bytes * (size_t)p->r.count);
     memset(got, 0xa5, bytes * (size_t)p->r.count);
-    const tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, &cut, tally_out(wanted, TALLY_NATURAL, p->r.count));
+    const tally_status due =
+        perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, &cut, tally_out(wanted, TALLY_NATURAL, p->r.count));
     now.data = "a spoilt cut";
-    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, x, y, &cut, tally_out(got, TALLY_NATURAL, p->r.count)), due);
+    EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, x, y, &cut, tally_out(got, TALLY_NATURAL, p->r.count)),
+                  due);
     if (due == TALLY_BAD_CUT) return;
     expect_results(got, (int64_t)bytes, wanted, bytes, p->r.count);
 }
@@ -158,7 +186,8 @@ static void test_mixes(void **state) {
         else
             compare_device(&p, form, index_type, turn);
     }
-    printf("problems %lld to %lld of seed %llu\n", (long long)first_problem, (long long)(first_problem + problems - 1), (unsigned long long)seed);
+    printf("problems %lld to %lld of seed %llu\n", (long long)first_problem, (long long)(first_problem + problems - 1),
+           (unsigned long long)seed);
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
-/* Rows along every axis on the GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy, over shapes at the
- * borders of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts, schedules. On the simulator as it is; with
+/* Rows along every axis on the GPU backend against the CPU backend, bit for bit: every operator, type and NaN policy,
+ * over shapes at the borders of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts,
+ * schedules. On the simulator as it is; with
  * --cuda on a GPU, where shapes are larger. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static const char *rounding_data(tally_type type, int64_t count) {
     static struct {
         char *values;
         int64_t count;
-    } pools[TALLY_TYPE_END]; /* each call takes another stretch: values made anew for every call took a third of the time */
+    } pools[TALLY_TYPE_END]; /* each call takes another stretch: values made anew for every call took a third of the
+                                time */
     static uint64_t random = 7;
     const int64_t bytes = (int64_t)tally_type_size(type);
     if (pools[type].count < 2 * count) {
@@ -30,10 +32,12 @@ static const char *rounding_data(tally_type type, int64_t count) {
 }
 enum { ROUNDING = DATA_CLASSES }; /* a class more: of floats, others have CANCELLATION */
 
-/* Compares an array of that shape; the layout is one of host memory, or with on_device of the device's, as are then the results. */
+/* Compares an array of that shape; the layout is one of host memory, or with on_device of the device's, as are then the
+ * results. */
 static void compare(const subject *s, int class, shape of, int turn, const layout *l, bool on_device) {
     const int64_t count = of.outer * of.length * of.inner, results = of.outer * of.inner;
-    const size_t bytes = result_bytes(s), room = layout_bytes(l, tally_type_size(s->type), count), all = (size_t)results * bytes;
+    const size_t bytes = result_bytes(s), room = layout_bytes(l, tally_type_size(s->type), count),
+                 all = (size_t)results * bytes;
     const char *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), count), *x;
     if (class == ROUNDING && !is_float(s->type)) class = CANCELLATION;
     x = class == ROUNDING ? rounding_data(s->type, count) : data_of(s->type, (data_class)class, count);
@@ -44,7 +48,8 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
     tally__cu_address copies[3] = {0, 0, 0};
     memset(wanted, 0x5a, all + 64);
     memset(got, 0x5a, all + 64);
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &cut, (tally_output){wanted, TALLY_NATURAL, results, 0});
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &cut,
+                               (tally_output){wanted, TALLY_NATURAL, results, 0});
     set_scene(s, class == ROUNDING ? ANY_BITS : (data_class)class, count);
     if (class == ROUNDING) now.data = "rounding";
     now.outer = of.outer, now.length = of.length, now.inner = of.inner;
@@ -74,8 +79,30 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
 /* Lengths at every border, of rows side by side, a few and many of them. */
 static int list_shapes(tally_type type, shape *shapes) {
     const int64_t leaf = tally_leaf_length(type), part = 16 / (int64_t)tally_type_size(type);
-    const int64_t lengths[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 17, 32, 33, 63, 64, 65, leaf / 8, leaf / 8 + 1, leaf / 2 + part, leaf - 1, leaf,
-                               leaf + 1, leaf + 64, 2 * leaf + 65, 5 * leaf};
+    const int64_t lengths[] = {0,
+                               1,
+                               2,
+                               3,
+                               4,
+                               7,
+                               8,
+                               9,
+                               16,
+                               17,
+                               32,
+                               33,
+                               63,
+                               64,
+                               65,
+                               leaf / 8,
+                               leaf / 8 + 1,
+                               leaf / 2 + part,
+                               leaf - 1,
+                               leaf,
+                               leaf + 1,
+                               leaf + 64,
+                               2 * leaf + 65,
+                               5 * leaf};
     const int64_t inners[] = {1, 2, 3, 4, 5, 8, 17, 32, 33, 64, 128, 130};
     int count = 0;
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
@@ -100,8 +127,12 @@ static void test_shapes(void **state) {
     for (int turn = 0; next_subject(&s); turn++) {
         const int count = list_shapes(s.type, shapes);
         for (int i = 0; i < count; i++) {
-            const int64_t values = shapes[i].outer * shapes[i].length * shapes[i].inner, leaf = tally_leaf_length(s.type);
-            const int every = (quick ? 12 : 1) * (backend != TALLY_BACKEND_SIMT ? 1 : values > 8 * leaf ? 120 : values > leaf ? 60 : 20);
+            const int64_t values = shapes[i].outer * shapes[i].length * shapes[i].inner,
+                          leaf = tally_leaf_length(s.type);
+            const int every = (quick ? 12 : 1) * (backend != TALLY_BACKEND_SIMT ? 1
+                                                  : values > 8 * leaf           ? 120
+                                                  : values > leaf               ? 60
+                                                                                : 20);
             if ((7 * turn + i) % every != 0) continue;
             compare(&s, (turn + i) % (DATA_CLASSES + 1), shapes[i], turn + i, &layouts[0], false);
         }
@@ -114,7 +145,8 @@ static void test_data(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         const int64_t leaf = tally_leaf_length(s.type);
-        const shape ways[] = {{40, 4, 1}, {7, 13, 1}, {3, 60, 5}, {3, 200, 1}, {2, leaf + 77, 1}, {2, 6, 70}, {1, 100, 40}, {1, leaf + 80, 3}};
+        const shape ways[] = {{40, 4, 1},        {7, 13, 1}, {3, 60, 5},   {3, 200, 1},
+                              {2, leaf + 77, 1}, {2, 6, 70}, {1, 100, 40}, {1, leaf + 80, 3}};
         for (int c = 0; c <= ROUNDING; c++)
             for (int w = 0; w < 8; w++) {
                 if (backend == TALLY_BACKEND_SIMT && (turn + c + 3 * w) % (is_exact_sum(&s) ? 8 : 24) != 0) continue;
@@ -124,14 +156,15 @@ static void test_data(void **state) {
     }
 }
 
-/* Every operator where the order of columns shows most: threads that visit several columns of a leaf each, and share it; rows of every kernel. */
+/* Every operator where the order of columns shows most: threads that visit several columns of a leaf each, and share
+ * it; rows of every kernel. */
 static void test_ways(void **state) {
     subject s = {.op = -1};
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         const int64_t leaf = tally_leaf_length(s.type);
-        const shape ways[] = {{1, leaf / 4 + 5, 36}, {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1}, {2, leaf + leaf / 8 + 1, 1},
-                              {3, 64, 3}};
+        const shape ways[] = {{1, leaf / 4 + 5, 36},       {33, 8, 1}, {1, 9, 33}, {1, leaf / 2 + 3, 2}, {9, 23, 1},
+                              {2, leaf + leaf / 8 + 1, 1}, {3, 64, 3}};
         const int every = order_shows(&s) ? 1 : 3;
         for (int w = 0; w < 7; w++)
             if ((turn + w) % ((w == 0 ? 1 : 3) * every * (quick ? 9 : 1)) == 0)
@@ -145,7 +178,8 @@ static void test_device_memory(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         const int64_t leaf = tally_leaf_length(s.type);
-        const shape ways[] = {{50, 3, 1}, {9, 24, 1}, {2, 41, 7}, {3, 131, 1}, {2, leaf + 3, 1}, {1, 5, 90}, {2, 80, 36}, {1, leaf + 9, 5}};
+        const shape ways[] = {{50, 3, 1},       {9, 24, 1}, {2, 41, 7},  {3, 131, 1},
+                              {2, leaf + 3, 1}, {1, 5, 90}, {2, 80, 36}, {1, leaf + 9, 5}};
         for (int w = 0; w < 8; w++) {
             if ((turn + w) % (quick ? 48 : backend == TALLY_BACKEND_SIMT ? 12 : 1) != 0) continue;
             compare(&s, (turn + w) % (DATA_CLASSES + 1), ways[w], turn, &layouts[(turn + w / 2) % LAYOUTS], true);
@@ -155,16 +189,18 @@ static void test_device_memory(void **state) {
 
 /* Many rows, long ones, and panels and chunks enough for every level of their trees. */
 static void test_many(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
-                                   {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
-                                   {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+        {TALLY_VAR, TALLY_F64, 0, 1, TALLY_FAST},   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_STATS, TALLY_F64, 1, 0, TALLY_BEST}, {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         const int64_t leaf = tally_leaf_length(some[i].type), big = backend == TALLY_BACKEND_SIMT || quick ? 1 : 60;
         const int64_t some_warps = 16 * gpu->multiprocessors, four_each = 64 * gpu->multiprocessors;
-        const shape shapes[] = {{3000 * big, 5, 1},          {2200, 65, 1},          {2, 65 * leaf * big, 1}, {1, 37 * leaf * big, 3},
-                                {2, 20 * leaf, 9 * big},     {1, 70, 3000 * big},    {four_each + 3, 80, 1},  {four_each, 128, 1},
-                                {some_warps + 1, 2 * leaf + 9, 1}, {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},       {1, 3, 5000 * big}};
+        const shape shapes[] = {{3000 * big, 5, 1},        {2200, 65, 1},           {2, 65 * leaf * big, 1},
+                                {1, 37 * leaf * big, 3},   {2, 20 * leaf, 9 * big}, {1, 70, 3000 * big},
+                                {four_each + 3, 80, 1},    {four_each, 128, 1},     {some_warps + 1, 2 * leaf + 9, 1},
+                                {some_warps, 3 * leaf, 1}, {300 * big, 7, 40},      {1, 3, 5000 * big}};
         for (int w = 0; w < 12; w++)
             if (backend != TALLY_BACKEND_SIMT || (i + (size_t)w) % (quick ? 12 : 3) == 0)
                 compare(&some[i], ROUNDING, shapes[w], (int)i + w, &layouts[0], w % 2 == 0);
@@ -195,15 +231,20 @@ static void test_outputs(void **state) {
     float least[2];
     int8_t narrow[2];
     (void)state;
-    EXPECT_OK(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, in, cut, (tally_output){wide, TALLY_F64, 2, 2 * sizeof *wide}));
-    EXPECT(wide[0] == 3 && wide[1] == -1 && wide[2] == 1 && wide[3] == -1, "%g %g %g %g", wide[0], wide[1], wide[2], wide[3]);
-    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, (tally_array){(const int32_t[]){200, 1, 1}, TALLY_I32, 3, 0},
-                                        tally_rows(1, 3, 1), (tally_output){narrow, TALLY_I8, 1, 0}), TALLY_OVERFLOW);
+    EXPECT_OK(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, in, cut,
+                                    (tally_output){wide, TALLY_F64, 2, 2 * sizeof *wide}));
+    EXPECT(wide[0] == 3 && wide[1] == -1 && wide[2] == 1 && wide[3] == -1, "%g %g %g %g", wide[0], wide[1], wide[2],
+           wide[3]);
+    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM,
+                                        (tally_array){(const int32_t[]){200, 1, 1}, TALLY_I32, 3, 0},
+                                        tally_rows(1, 3, 1), (tally_output){narrow, TALLY_I8, 1, 0}),
+                  TALLY_OVERFLOW);
     EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){x, TALLY_I32, 0, 0}, none,
                                         (tally_output){wide, TALLY_F64, 3, 0}), TALLY_EMPTY);
     s = (subject){TALLY_MIN, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_BEST};
-    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){nans, TALLY_F32, 4, 0}, pairs,
-                                        (tally_output){least, TALLY_NATURAL, 2, 0}), TALLY_EMPTY);
+    EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){nans, TALLY_F32, 4, 0},
+                                        pairs, (tally_output){least, TALLY_NATURAL, 2, 0}),
+                  TALLY_EMPTY);
     EXPECT(least[1] == 1, "%g", (double)least[1]);
 }
 
@@ -211,7 +252,8 @@ static tally_status sum_rows(tally_context *context, const void *of) {
     const tally_segments *rows = of;
     const tally_array in = {data_of(TALLY_F32, SMALL_INTEGERS, 6000), TALLY_F32, 6000, 0};
     float got[4];
-    return tally_reduce_segments(context, TALLY_SUM, in, *rows, (tally_output){got, TALLY_NATURAL, rows->count * rows->inner, 0});
+    return tally_reduce_segments(context, TALLY_SUM, in, *rows,
+                                 (tally_output){got, TALLY_NATURAL, rows->count * rows->inner, 0});
 }
 
 static void test_failing_driver(void **state) {
@@ -221,13 +263,15 @@ static void test_failing_driver(void **state) {
     fail_every_call(TALLY_BEST, sum_rows, &along);
 }
 
-static bool is_rows(tally__form form) { return form == TALLY_FORM_SHORT || form == TALLY_FORM_ROWS || form == TALLY_FORM_COLUMNS; }
+static bool is_rows(tally__form form) {
+    return form == TALLY_FORM_SHORT || form == TALLY_FORM_ROWS || form == TALLY_FORM_COLUMNS;
+}
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways), cmocka_unit_test(test_data),
-                                             cmocka_unit_test(test_device_memory)};
-    const struct CMUnitTest others[] = {cmocka_unit_test(test_many), cmocka_unit_test(test_tiles), cmocka_unit_test(test_outputs),
-                                        cmocka_unit_test(test_failing_driver)};
+    const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),
+                                             cmocka_unit_test(test_data), cmocka_unit_test(test_device_memory)};
+    const struct CMUnitTest others[] = {cmocka_unit_test(test_many), cmocka_unit_test(test_tiles),
+                                        cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);

@@ -1,5 +1,6 @@
-/* Segments on the GPU backend: each has the bits that the CPU gives for that slice alone. Every operator, type and policy, over cuts of every
- * shape and form, borders of leaves and tiles, layouts, schedules; and cuts that are none. On the simulator as it is; with --cuda on a GPU. */
+/* Segments on the GPU backend: each has the bits that the CPU gives for that slice alone. Every operator, type and
+ * policy, over cuts of every shape and form, borders of leaves and tiles, layouts, schedules; and cuts that are none.
+ * On the simulator as it is; with --cuda on a GPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ static void spoil_scratch(const subject *s) {
     static int32_t ones[COUNT];
     static float x[COUNT], out[COUNT];
     for (int i = 0; i < COUNT; i++) ones[i] = 1;
-    EXPECT_OK(tally_reduce_segments(context_for(s, backend, 1), TALLY_ANY, tally_in(x, TALLY_F32, COUNT), tally_lengths(ones, TALLY_I32, COUNT),
-                                    tally_out(out, TALLY_F32, COUNT)));
+    EXPECT_OK(tally_reduce_segments(context_for(s, backend, 1), TALLY_ANY, tally_in(x, TALLY_F32, COUNT),
+                                    tally_lengths(ones, TALLY_I32, COUNT), tally_out(out, TALLY_F32, COUNT)));
 }
 
 /* The values of about three tiles, more on a GPU. */
@@ -31,10 +32,13 @@ static void test_shapes(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++)
         for (int which = 0; which < SHAPES; which++) {
-            const int64_t bytes = backend == TALLY_BACKEND_SIMT ? (1 + (turn + which) / 5 % 2) * TALLY_TILE_BYTES + 12345 : 12 * TALLY_TILE_BYTES;
+            const int64_t bytes = backend == TALLY_BACKEND_SIMT
+                                      ? (1 + (turn + which) / 5 % 2) * TALLY_TILE_BYTES + 12345
+                                      : 12 * TALLY_TILE_BYTES;
             int every = quick ? 29 : backend == TALLY_BACKEND_SIMT ? 5 : 1;
             if ((turn + which) % every != 0) continue;
-            problem p = pose(&s, (shape)which, (data_class)((turn + which) % DATA_CLASSES), bytes / (which == ONES ? 4 : 1), turn + which);
+            problem p = pose(&s, (shape)which, (data_class)((turn + which) % DATA_CLASSES),
+                             bytes / (which == ONES ? 4 : 1), turn + which);
             tally_cut form = (tally_cut)((turn / 5 + which) % 3);
             tally_type index_type = turn / 2 % 2 ? TALLY_I64 : TALLY_I32;
             if ((turn + which / 2) % 3 == 0)
@@ -46,11 +50,14 @@ static void test_shapes(void **state) {
 
 /* Every form, index and shape, for few operators; segments of many leaves, whose nodes climb. */
 static void test_forms(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST}, {TALLY_PROD, TALLY_F64, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST},
+                                   {TALLY_PROD, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int which = 0; which < SHAPES; which++) {
-            problem p = pose(&some[i], (shape)which, which % 2 ? SMALL_INTEGERS : CANCELLATION, 2 * TALLY_TILE_BYTES, which);
+            problem p =
+                pose(&some[i], (shape)which, which % 2 ? SMALL_INTEGERS : CANCELLATION, 2 * TALLY_TILE_BYTES, which);
             for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
                 for (int wide = 0; wide < 2; wide++)
                     if (!quick || (which + form + wide) % 7 == 0) {
@@ -68,13 +75,16 @@ static void test_forms(void **state) {
 
 /* Segments of a group of leaves, and hardly more or less: what runs over tiles is combined by groups. */
 static void test_groups(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_ARGMIN, TALLY_I16, 0, 0, TALLY_BEST}};
     (void)state;
     for (int i = 0; i < (quick ? 1 : 3); i++) {
         const int64_t group = 64 * tally_leaf_length(some[i].type);
         const int64_t lengths[] = {3, group + 1, 2, group, group - 1, 1, 2 * group + 1, 0, group + 1, 7, 2 * group, 5};
         ragged r = {.lengths = scratch(LENGTHS, sizeof lengths)};
-        for (; r.count < (int64_t)(sizeof lengths / sizeof *lengths); r.count++) r.values += r.lengths[r.count] = lengths[r.count];
+        for (; r.count < (int64_t)(sizeof lengths / sizeof *lengths); r.count++)
+            r.values += r.lengths[r.count] = lengths[r.count];
         const problem p = pose_cut(&some[i], r, CANCELLATION);
         now.data = "groups of leaves";
         compare_device(&p, TALLY_OFFSETS, TALLY_I32, i);
@@ -86,15 +96,19 @@ static void add_empty(ragged *r) {
     while (r->count <= r->values / 6) r->lengths[r->count++] = 0;
 }
 static void test_owners(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_MAX, TALLY_BF16, 0, 0, TALLY_BEST},
-                                   {TALLY_DOT, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_PROD, TALLY_I64, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_MAX, TALLY_BF16, 0, 0, TALLY_BEST},
+                                   {TALLY_DOT, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_PROD, TALLY_I64, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int which = 0; which < SHAPES; which++)
             for (int wide = 0; wide < 2; wide++) {
                 const int turn = 2 * which + wide + (int)i;
                 if (which == EMPTY || (quick && turn % 5 != 0)) continue;
-                ragged r = make_ragged((shape)which, some[i].type, 3 * TALLY_TILE_BYTES / (int64_t)tally_type_size(some[i].type), turn);
+                ragged r = make_ragged((shape)which, some[i].type,
+                                       3 * TALLY_TILE_BYTES / (int64_t)tally_type_size(some[i].type), turn);
                 add_empty(&r);
                 problem p = pose_cut(&some[i], r, (data_class)(turn % DATA_CLASSES));
                 now.data = shape_names[which];
@@ -104,7 +118,8 @@ static void test_owners(void **state) {
     enum { VALUES = 600000, BEFORE = 100000, LONG = 400000 };
     static const subject sum = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST};
     ragged r = {.lengths = scratch(LENGTHS, VALUES * sizeof(int64_t))};
-    for (; r.values < VALUES; r.values += r.lengths[r.count++]) r.lengths[r.count] = r.values == BEFORE - 1 ? LONG : r.values % 3 == 0 ? 3 : 1 + r.values % 2;
+    for (; r.values < VALUES; r.values += r.lengths[r.count++])
+        r.lengths[r.count] = r.values == BEFORE - 1 ? LONG : r.values % 3 == 0 ? 3 : 1 + r.values % 2;
     add_empty(&r);
     problem p = pose_cut(&sum, r, CANCELLATION);
     now.data = "a long one over many tiles";
@@ -113,7 +128,8 @@ static void test_owners(void **state) {
 
 /* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
 
-/* Segments of some lengths in turn, whose values are full, with so many bits beyond, or narrow, so many binades apart, or wide. */
+/* Segments of some lengths in turn, whose values are full, with so many bits beyond, or narrow, so many binades apart,
+ * or wide. */
 typedef struct made_of {
     enum { FULL, NARROW, WIDE } what;
     int64_t much;
@@ -121,7 +137,8 @@ typedef struct made_of {
 static void compare_lengths(const subject *s, const int64_t *lengths, int kinds, int64_t count, made_of of, int turn) {
     ragged r = {.lengths = scratch(LENGTHS, (size_t)count * sizeof(int64_t))};
     while (r.count < count) r.values += r.lengths[r.count] = lengths[r.count % kinds], r.count++;
-    const float_segments f = {s->type, r.lengths, r.count, turn, scratch(X, (size_t)r.values * tally_type_size(s->type) + 1)};
+    const float_segments f = {s->type, r.lengths, r.count, turn,
+                              scratch(X, (size_t)r.values * tally_type_size(s->type) + 1)};
     if (of.what == FULL)
         fill_full(&f, (int)of.much);
     else if (of.what == NARROW)
@@ -133,23 +150,28 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
     compare_device(&p, TALLY_OFFSETS, turn % 2 ? TALLY_I64 : TALLY_I32, turn);
 }
 
-/* Longer segments of a leaf in order, by quarters of a warp (lib/shared_quarters.h). The values are of one size and either sign: each addition rounds, so that
- * the order shows. */
+/* Longer segments of a leaf in order, by quarters of a warp (lib/shared_quarters.h). The values are of one size and
+ * either sign: each addition rounds, so that the order shows. */
 static void put_rounding(tally_type type, char *to, uint64_t *random) {
     const uint64_t sign = (uint64_t)random_below(random, 2), low = (uint64_t)random_below(random, (int64_t)1 << 52);
     const uint64_t f64 = sign << 63 | 0x3ff0000000000000u | low;
     const uint32_t f32 = (uint32_t)sign << 31 | 0x3f800000u | (uint32_t)(low >> 29);
-    const uint16_t f16 = (uint16_t)(sign << 15 | 0x3c00u | low >> 42), bf16 = (uint16_t)(sign << 15 | 0x3f80u | low >> 45);
+    const uint16_t f16 = (uint16_t)(sign << 15 | 0x3c00u | low >> 42),
+                   bf16 = (uint16_t)(sign << 15 | 0x3f80u | low >> 45);
     if (type == TALLY_F64) memcpy(to, &f64, 8);
     if (type == TALLY_F32) memcpy(to, &f32, 4);
     if (type == TALLY_F16) memcpy(to, &f16, 2);
     if (type == TALLY_BF16) memcpy(to, &bf16, 2);
 }
 static void test_quarters(void **state) {
-    static const int64_t lengths[][20] = {{65, 300, 66, 129, 511, 70, 127, 200, 1, 255, 512, 100, 333, 3, 130, 96, 77, 20, 68, 480},
-                                          {3, 70, 2, 5, 2600, 9, 1, 4, 100, 2, 3, 1, 1100, 8, 6, 90, 2, 1, 5, 66}}; /* the latter of several leaves, too */
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},  {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_BF16, 0, 0, TALLY_FAST},
-                                   {TALLY_SUM, TALLY_F16, 0, 0, TALLY_FAST},  {TALLY_PROD, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_FAST}};
+    static const int64_t lengths[][20] = {
+        {65, 300, 66, 129, 511, 70, 127, 200, 1, 255, 512, 100, 333, 3, 130, 96, 77, 20, 68, 480},
+        {3, 70, 2,    5, 2600, 9,  1, 4, 100, 2,
+         3, 1,  1100, 8, 6,    90, 2, 1, 5,   66}}; /* the latter of several leaves, too */
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},  {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST},
+        {TALLY_SUM, TALLY_BF16, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F16, 0, 0, TALLY_FAST},
+        {TALLY_PROD, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_FAST}};
     enum { COUNT = 160, SOME = sizeof some / sizeof *some };
     uint64_t random = 5;
     (void)state;
@@ -158,7 +180,10 @@ static void test_quarters(void **state) {
         const int64_t *of = lengths[turn / SOME % 2];
         const size_t width = tally_type_size(s->type);
         ragged r = {.lengths = scratch(LENGTHS, COUNT * sizeof(int64_t))};
-        while (r.count < COUNT) r.values += r.lengths[r.count] = of[(r.count + turn) % 20] + (turn >= 2 * SOME ? random_below(&random, 4) : 0), r.count++;
+        while (r.count < COUNT)
+            r.values += r.lengths[r.count] =
+                of[(r.count + turn) % 20] + (turn >= 2 * SOME ? random_below(&random, 4) : 0),
+                        r.count++;
         char *values = scratch(Y, (size_t)r.values * width);
         for (int64_t i = 0; i < r.values; i++) put_rounding(s->type, values + (size_t)i * width, &random);
         set_scene(s, ANY_BITS, r.values);
@@ -170,9 +195,14 @@ static void test_quarters(void **state) {
 /* Sums that are no number, infinite or 0, of segments that threads, lanes and strips take. */
 static void test_specials(void **state) {
     static const int64_t lengths[] = {1, 40, 1, 1, 0, 4, 20, 1, 3, 2, 1, 9, 1, 1, 1, 4, 33, 300, 1, 65, 2, 1, 3, 1};
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},  {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST},
-                                   {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, TALLY_NAN_SKIP, 0, TALLY_BEST}, {TALLY_SUMSQ, TALLY_F32, 0, 0, TALLY_BEST},
-                                   {TALLY_VAR, TALLY_F32, 0, 1, TALLY_BEST},   {TALLY_DOT, TALLY_F64, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F64, TALLY_NAN_SKIP, 0, TALLY_BEST},
+                                   {TALLY_SUMSQ, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_VAR, TALLY_F32, 0, 1, TALLY_BEST},
+                                   {TALLY_DOT, TALLY_F64, 0, 0, TALLY_BEST}};
     enum { SOME = sizeof some / sizeof *some };
     static const data_class classes[] = {SPECIALS, MINUS_ZEROS, MIXED_ZEROS, ANY_BITS};
     (void)state;
@@ -186,11 +216,15 @@ static void test_specials(void **state) {
 }
 
 static void test_ranges(void **state) {
-    static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9}, powers[] = {64, 63, 16, 32, 33, 31, 8, 128};
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
+    static const int64_t lengths[] = {3, 4, 3, 40, 20, 8, 300, 65, 3, 33, 1500, 9},
+                         powers[] = {64, 63, 16, 32, 33, 31, 8, 128};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
     for (int i = 0; i < 3; i++)
-        for (int turn = 0; turn < (quick ? 2 : 6); turn++) compare_lengths(&some[i], lengths, turn < 3 ? 12 : 3, 600, (made_of){WIDE, 0}, turn);
+        for (int turn = 0; turn < (quick ? 2 : 6); turn++)
+            compare_lengths(&some[i], lengths, turn < 3 ? 12 : 3, 600, (made_of){WIDE, 0}, turn);
     for (int beyond = 0; beyond < 4; beyond++) {
         const subject lanes = {TALLY_SUM, TALLY_F64, TALLY_NAN_SKIP, 0, TALLY_BEST};
         compare_lengths(&lanes, powers, 8, 600, (made_of){FULL, beyond}, 0);
@@ -198,15 +232,20 @@ static void test_ranges(void **state) {
     }
 }
 
-/* Sums by strips (lib/strips.h): as many borders as there is room for and more, lengths that one thread adds up and those that it does not, spreads of
- * values that it can and cannot do. */
+/* Sums by strips (lib/strips.h): as many borders as there is room for and more, lengths that one thread adds up and
+ * those that it does not, spreads of values that it can and cannot do. */
 static void test_strips(void **state) {
-    static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27}, mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};
-    static const int64_t longs[] = {951, 5, 952, 7, 4, 3, 1024, 3, 0, 9, 11, 13, 6, 7, 5, 4, 10, 40, 3, 30, 0, 7, 7, 4, 3, 8, 9, 16, 21, 28, 5, 5, 5, 7};
-    static const int64_t giant[] = {40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 7300};
+    static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27},
+                         mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};
+    static const int64_t longs[] = {951, 5, 952, 7, 4, 3, 1024, 3, 0, 9, 11, 13, 6,  7, 5, 4, 10,
+                                    40,  3, 30,  0, 7, 7, 4,    3, 8, 9, 16, 21, 28, 5, 5, 5, 7};
+    static const int64_t giant[] = {40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40,  40,
+                                    40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 7300};
     static const int64_t spreads[] = {3, 21, 24, 20, 22, 23, 12, 19}, of_f64[] = {3, 28, 32, 26, 27, 29, 40, 30};
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F32, 0, 0, TALLY_BEST},
-                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},   {TALLY_MEAN, TALLY_F32, 0, 0, TALLY_BEST},
+        {TALLY_NORM1, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+        {TALLY_MEAN, TALLY_F64, 0, 0, TALLY_BEST},  {TALLY_NORM1, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
     for (int turn = 0; turn < (quick ? 6 : 16); turn++) {
         const int k = turn / 2, is_f64 = turn % 2;
@@ -223,10 +262,13 @@ static void test_strips(void **state) {
 
 static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
 
-/* A plan serves operators, types and numbers of inputs of other sizes than its own, each time again; the index lies on the host or the device. */
+/* A plan serves operators, types and numbers of inputs of other sizes than its own, each time again; the index lies on
+ * the host or the device. */
 static void test_plans(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},  {TALLY_DOT, TALLY_F32, 0, 0, TALLY_BEST},
-                                   {TALLY_MAX, TALLY_U8, 0, 0, TALLY_BEST},  {TALLY_ARGMIN, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}};
+    static const subject some[] = {
+        {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},    {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+        {TALLY_DOT, TALLY_F32, 0, 0, TALLY_BEST},    {TALLY_MAX, TALLY_U8, 0, 0, TALLY_BEST},
+        {TALLY_ARGMIN, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_I32, 0, 0, TALLY_BEST}};
     (void)state;
     for (int turn = 0; turn < (quick ? 3 : 12); turn++) {
         const ragged r = make_ragged(turn % 2 ? POWER : HUGE_AND_THREES, TALLY_F32, 30000, turn);
@@ -235,7 +277,8 @@ static void test_plans(void **state) {
         int64_t skip, count;
         size_t index_bytes;
         now = (scene){.data = "a plan"};
-        tally_segments cut = make_cut(forms[turn % 3], turn / 3 % 2 ? TALLY_I32 : TALLY_I64, &r, turn % 2, &skip, &count, &index_bytes);
+        tally_segments cut =
+            make_cut(forms[turn % 3], turn / 3 % 2 ? TALLY_I32 : TALLY_I64, &r, turn % 2, &skip, &count, &index_bytes);
         if (turn / 6 % 2 == 1) {
             memory = device_copy(cut.index, index_bytes, 0);
             cut.index = (const void *)(uintptr_t)memory;
@@ -252,11 +295,13 @@ static void test_plans(void **state) {
             const tally_segments planned = tally_planned(plan);
             memset(out, 0xa5, bytes * (size_t)r.count);
             choose_schedule(turn + (int)i);
-            EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, tally_in(p.x + at, s->type, count), tally_in(p.y + at, s->type, count), &planned,
-                                  tally_out(out, TALLY_NATURAL, r.count)), p.due);
+            EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, tally_in(p.x + at, s->type, count),
+                                  tally_in(p.y + at, s->type, count), &planned, tally_out(out, TALLY_NATURAL, r.count)),
+                          p.due);
             expect_results(out, (int64_t)bytes, p.wanted, bytes, r.count);
-            EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, tally_in(p.x + at, s->type, count), tally_in(p.y + at, s->type, count),
-                                  &planned, tally_out(out, TALLY_NATURAL, r.count)), TALLY_BAD_ARGUMENT); /* not for the host */
+            EXPECT_STATUS(perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, tally_in(p.x + at, s->type, count),
+                                  tally_in(p.y + at, s->type, count), &planned, tally_out(out, TALLY_NATURAL, r.count)),
+                          TALLY_BAD_ARGUMENT); /* not for the host */
         }
         tally_plan_close(plan);
         if (memory != 0) driver->release(memory);
@@ -275,7 +320,8 @@ static tally_context *checked_context_for(const subject *s, int checked) {
 }
 
 /* The bits and the status that the CPU gives, which what is checked knows too; what cannot be is refused alike. */
-static void compare_type(const subject *s, const tally_segments *cut, const char *x, int64_t count, tally_type type, int turn) {
+static void compare_type(const subject *s, const tally_segments *cut, const char *x, int64_t count, tally_type type,
+                         int turn) {
     const int64_t results = cut->cut == TALLY_ROWS ? cut->count * cut->inner : cut->count, stride = 16 + turn % 3;
     const size_t room = (size_t)(results * stride) + 1;
     char *wanted = scratch(WANTED, room), *got = scratch(OUT, room);
@@ -283,19 +329,25 @@ static void compare_type(const subject *s, const tally_segments *cut, const char
     tally_context *context = checked_context_for(s, 1);
     now.layout = tally_type_name(type);
     memset(wanted, 0xa5, room);
-    tally__cu_address values = device_copy(x, (size_t)count * tally_type_size(s->type), 0), to = device_copy(wanted, room, 0), index = 0;
+    tally__cu_address values = device_copy(x, (size_t)count * tally_type_size(s->type), 0),
+                      to = device_copy(wanted, room, 0), index = 0;
     tally_segments there = *cut;
-    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, cut, (tally_output){wanted, type, results, stride});
+    tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, cut,
+                               (tally_output){wanted, type, results, stride});
     in.data = (const void *)(uintptr_t)values;
     if (cut->cut != TALLY_ROWS) {
         index = device_copy(cut->index, (size_t)(results + 1) * 4, 0);
         there.index = (const void *)(uintptr_t)index;
     }
     choose_schedule(turn);
-    EXPECT_STATUS(perform(context, s->op, in, in, &there, (tally_output){(void *)(uintptr_t)(to + 1), type, results, stride}), due);
+    EXPECT_STATUS(
+        perform(context, s->op, in, in, &there, (tally_output){(void *)(uintptr_t)(to + 1), type, results, stride}),
+        due);
     device_read(got, to + 1, room - 1);
-    for (now.segment = 0; (due == TALLY_OK || due == TALLY_EMPTY || due == TALLY_OVERFLOW) && now.segment < results; now.segment++)
-        EXPECT_BITS(got + now.segment * stride, wanted + now.segment * stride, (size_t)stride, "a result and what is behind it");
+    for (now.segment = 0; (due == TALLY_OK || due == TALLY_EMPTY || due == TALLY_OVERFLOW) && now.segment < results;
+         now.segment++)
+        EXPECT_BITS(got + now.segment * stride, wanted + now.segment * stride, (size_t)stride,
+                    "a result and what is behind it");
     driver->release(values);
     driver->release(to);
     if (index != 0) driver->release(index);
@@ -311,7 +363,8 @@ static void test_types(void **state) {
     for (int turn = 0; next_subject(&s); turn++)
         for (tally_type type = TALLY_NATURAL + 1; type < TALLY_STRUCT; type++) {
             const int at = turn + 3 * (int)type;
-            const tally_segments ragged_cut = tally_offsets(offsets, TALLY_I32, COUNT), rows = at % 4 ? tally_rows(12, 30, 1) : tally_rows(2, 9, 20);
+            const tally_segments ragged_cut = tally_offsets(offsets, TALLY_I32, COUNT),
+                                 rows = at % 4 ? tally_rows(12, 30, 1) : tally_rows(2, 9, 20);
             const data_class class = (data_class)(at % DATA_CLASSES);
             if (at % (quick ? 97 : 11) != 0) continue;
             set_scene(&s, class, VALUES);
@@ -323,7 +376,9 @@ static void test_types(void **state) {
 
 /* A reduction loads nothing that was warmed. */
 static void test_warm(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST}};
     const int64_t offsets[] = {0, 3, 3, 12};
     (void)state;
     now = (scene){.cut = "warm"};
@@ -340,7 +395,8 @@ static void test_warm(void **state) {
             }
             EXPECT_OK(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, cuts[k].cut));
             if (backend == TALLY_BACKEND_SIMT) loaded = tally__simt_live_now().modules;
-            tally_status status = tally_reduce_segments(context_for(s, backend, 1), s->op, in, cuts[k], tally_out(out, TALLY_NATURAL, 3));
+            tally_status status =
+                tally_reduce_segments(context_for(s, backend, 1), s->op, in, cuts[k], tally_out(out, TALLY_NATURAL, 3));
             EXPECT(status == TALLY_OK || status == TALLY_EMPTY, "it gave %s", tally_status_name(status));
             if (backend != TALLY_BACKEND_SIMT) continue;
             EXPECT(tally__simt_live_now().modules == loaded && loaded > 1, "%lld modules, then %lld", (long long)loaded,
@@ -348,16 +404,20 @@ static void test_warm(void **state) {
             EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
             EXPECT_OK(tally__gpu_enter(gpu));
         }
-        EXPECT_STATUS(tally_warm_segments(context_for(s, TALLY_BACKEND_CPU, 1), s->op, s->type, TALLY_OFFSETS), TALLY_BAD_ARGUMENT);
-        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_cut)5), TALLY_BAD_ARGUMENT);
-        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), TALLY_XOR, TALLY_F32, TALLY_ROWS), TALLY_BAD_TYPE);
+        EXPECT_STATUS(tally_warm_segments(context_for(s, TALLY_BACKEND_CPU, 1), s->op, s->type, TALLY_OFFSETS),
+                      TALLY_BAD_ARGUMENT);
+        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_cut)5),
+                      TALLY_BAD_ARGUMENT);
+        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), TALLY_XOR, TALLY_F32, TALLY_ROWS),
+                      TALLY_BAD_TYPE);
     }
 }
 
 /* ---- what is no cut ---- */
 
 /* In order and exact, by an index of 4 bytes, unless only 8 can say it, and of 8. */
-static void expect_refused_by(int narrowest, tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
+static void expect_refused_by(int narrowest, tally_cut form, const int64_t *index, int64_t entries, int64_t segments,
+                              int64_t values) {
     now.cut = cut_names[form];
     for (int kind = narrowest; kind < 4; kind++) {
         const int wide = kind % 2;
@@ -371,13 +431,16 @@ static void expect_refused_by(int narrowest, tally_cut form, const int64_t *inde
         tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0};
         now.index_type = type;
         tally_plan *plan;
-        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut, tally_out(out, TALLY_NATURAL, segments)), TALLY_BAD_CUT);
+        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut,
+                                            tally_out(out, TALLY_NATURAL, segments)),
+                      TALLY_BAD_CUT);
         EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, cut, &plan), TALLY_BAD_CUT);
         /* To GPU memory: never known, unless asked for. */
         tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
         for (int checked = 0; checked < 2; checked++) {
             tally_context *context = checked_context_for(&s, checked);
-            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut, tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
+            EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut,
+                                                tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
                           checked ? TALLY_BAD_CUT : TALLY_OK);
             EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
             tally_context_destroy(context);
@@ -419,7 +482,8 @@ static void test_bad_cuts(void **state) {
             index[at + 4] = bad[b] == 0 && at == 0 ? 2 : bad[b];
             expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
         }
-    for (int64_t i = 0; i <= 21; i++) index[i] = i % 2 ? 8000 : 0; /* in one tile, which has no room for so many leaves */
+    for (int64_t i = 0; i <= 21; i++)
+        index[i] = i % 2 ? 8000 : 0; /* in one tile, which has no room for so many leaves */
     expect_refused(TALLY_OFFSETS, index, 22, 21, 8000);
     for (int64_t each = 2; each <= 11; each += 9) /* right but for the upper half of one */
         for (int k = 0; k < 3; k++) {
@@ -428,7 +492,8 @@ static void test_bad_cuts(void **state) {
             index[at] += k == 1 ? (int64_t)5 << 32 : -((int64_t)1 << 32);
             expect_refused_by(1, TALLY_OFFSETS, index, count + 1, count, VALUES);
         }
-    for (int64_t i = 0; i <= FEWER; i++) index[i] = i % 40 == 39 ? 7 * i : 11 * i; /* segments of some length that overlap */
+    for (int64_t i = 0; i <= FEWER; i++)
+        index[i] = i % 40 == 39 ? 7 * i : 11 * i; /* segments of some length that overlap */
     expect_refused(TALLY_OFFSETS, index, FEWER + 1, FEWER, VALUES);
     for (int64_t i = 0; i <= FEWER; i++) index[i] = (i * 7919) % VALUES;
     expect_refused(TALLY_OFFSETS, index, FEWER + 1, FEWER, VALUES);
@@ -446,7 +511,8 @@ static void test_bad_cuts(void **state) {
 /* One owner below the one before it, anywhere in a tile or at its border, among short segments and in long ones. */
 static void test_bad_owners(void **state) {
     enum { COUNT = 4000, VALUES = 9000 };
-    static const int64_t places[] = {0, 1, 3, 4, 127, 128, 131, 1023, 2046, 2047, 2048, 2049, 2400, 3001, 3071, 3072, 3073, 4500, 6143, 6144, 7000, 8998, 8999};
+    static const int64_t places[] = {0,    1,    3,    4,    127,  128,  131,  1023, 2046, 2047, 2048, 2049,
+                                     2400, 3001, 3071, 3072, 3073, 4500, 6143, 6144, 7000, 8998, 8999};
     int64_t *index = malloc(VALUES * sizeof *index);
     scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad owner"};
     (void)state;
@@ -477,7 +543,8 @@ static tally_status sum_segments(tally_context *context, const void *of) {
     const cut_problem *c = of;
     float *out = scratch(OUT, (size_t)c->p->r.count * 4);
     tally_status status;
-    EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F64, 0)), TALLY_BAD_ARGUMENT); /* calls nothing */
+    EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F64, 0)),
+                  TALLY_BAD_ARGUMENT); /* calls nothing */
     status = tally_reduce_segments(context, TALLY_SUM, c->array, c->cut, tally_out(out, TALLY_F32, c->p->r.count));
     if (status == TALLY_OK) expect_results((const char *)out, 4, c->p->wanted, 4, c->p->r.count);
     return status;
@@ -514,9 +581,10 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups), cmocka_unit_test(test_owners), cmocka_unit_test(test_quarters),
-        cmocka_unit_test(test_specials), cmocka_unit_test(test_ranges), cmocka_unit_test(test_strips), cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_warm),     cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_owners), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),     cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),   cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_strips),   cmocka_unit_test(test_plans),      cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_owners), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

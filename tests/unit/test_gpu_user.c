@@ -1,4 +1,5 @@
-/* Operators of the caller's own given as text: the kernels made of it against the callbacks on the CPU, bit for bit, on the simulator, or with
+/* Operators of the caller's own given as text: the kernels made of it against the callbacks on the CPU, bit for bit, on
+ * the simulator, or with
  * --cuda on a GPU; and what is refused. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,9 @@ extern const int test_text_count;
 #else
 #define TEST_SEGMENTS_1(name, word) tally_segments_##name##_##word##_0, tally_spans_##name##_##word##_0
 #endif
-#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut) \
-    tally__simt_entry tally_reduce_##name##_##word##_0, tally_segments_##name##_##word##_0, tally_spans_##name##_##word##_0;
+#define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut)                   \
+    tally__simt_entry tally_reduce_##name##_##word##_0, tally_segments_##name##_##word##_0, \
+        tally_spans_##name##_##word##_0;
 TEST_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 
@@ -32,7 +34,8 @@ static const struct row {
     tally__simt_entry *kernels[3];
 } rows[] = {
 #define TALLY_ROW(name, text, word, type, bytes, acc, result, keeps, cut) \
-    {#name, #text ".h", type, bytes, acc, result, keeps, {tally_reduce_##name##_##word##_0, TEST_SEGMENTS_##cut(name, word)}},
+    {#name, #text ".h", type,  bytes,                                     \
+     acc,   result,     keeps, {tally_reduce_##name##_##word##_0, TEST_SEGMENTS_##cut(name, word)}},
     TEST_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -65,14 +68,16 @@ static size_t bytes_of(void *user) { return ((const struct row *)user)->bytes; }
 
 static void lift_affine(void *accs, const void *values, int64_t count, int64_t first, void *user) {
     (void)first;
-    for (int64_t k = 0; k < count; k++) memcpy((affine *)accs + k, (const char *)values + (size_t)k * bytes_of(user), sizeof(affine));
+    for (int64_t k = 0; k < count; k++)
+        memcpy((affine *)accs + k, (const char *)values + (size_t)k * bytes_of(user), sizeof(affine));
 }
 static void combine_affine(void *left, const void *right, int64_t count, void *user) {
     affine *l = left;
     const affine *r = right;
     (void)user;
     for (int64_t k = 0; k < count; k++)
-        l[k] = (affine){(uint32_t)((uint64_t)r[k].a * l[k].a % PRIME), (uint32_t)(((uint64_t)r[k].a * l[k].b + r[k].b) % PRIME)};
+        l[k] = (affine){(uint32_t)((uint64_t)r[k].a * l[k].a % PRIME),
+                        (uint32_t)(((uint64_t)r[k].a * l[k].b + r[k].b) % PRIME)};
 }
 static void finish_affine(void *results, const void *accs, int64_t count, void *user) {
     const affine *a = accs;
@@ -101,7 +106,8 @@ static void finish_squares(void *results, const void *accs, int64_t count, void 
 
 static void lift_pick(void *accs, const void *values, int64_t count, int64_t first, void *user) {
     (void)first;
-    for (int64_t k = 0; k < count; k++) memcpy((pick *)accs + k, (const char *)values + (size_t)k * bytes_of(user), sizeof(pick));
+    for (int64_t k = 0; k < count; k++)
+        memcpy((pick *)accs + k, (const char *)values + (size_t)k * bytes_of(user), sizeof(pick));
 }
 static void combine_pick(void *left, const void *right, int64_t count, void *user) {
     (void)user;
@@ -183,9 +189,19 @@ static const struct callbacks {
 static tally_operator operator_of(const struct row *row) {
     const struct callbacks *set = sets;
     while (strcmp(set->text, row->text) != 0) set++;
-    return (tally_operator){.size = sizeof(tally_operator), .name = row->name, .input = row->type, .input_size = row->bytes, .acc_size = row->acc,
-                            .result = set->result, .result_size = row->result, .commutative = !row->keeps_order, .identity = set->identity,
-                            .lift = set->lift, .combine = set->combine, .finish = set->finish, .user = (void *)(uintptr_t)row,
+    return (tally_operator){.size = sizeof(tally_operator),
+                            .name = row->name,
+                            .input = row->type,
+                            .input_size = row->bytes,
+                            .acc_size = row->acc,
+                            .result = set->result,
+                            .result_size = row->result,
+                            .commutative = !row->keeps_order,
+                            .identity = set->identity,
+                            .lift = set->lift,
+                            .combine = set->combine,
+                            .finish = set->finish,
+                            .user = (void *)(uintptr_t)row,
                             .text = text_named(row->text)};
 }
 
@@ -243,7 +259,8 @@ static char *values_of(const struct row *row, int64_t count) {
     return values;
 }
 
-static void compare(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array on_host, tally_array in) {
+static void compare(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array on_host,
+                    tally_array in) {
     char wanted[64], got[64];
     memset(got, 0x5a, sizeof got);
     now.size = in.count;
@@ -267,7 +284,8 @@ static void test_sizes(void **state) {
     for (int i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
         const tally_op op = define_in_both(cpu, device, row);
-        int64_t leaf = leaf_of(row), fixed[] = {0, 1, 2, 3, 6, 7, 8, 9, 13, 14, 31, 32, 33, 48, 49, 63, 64, 65, 127, 129, 223, 224, 225, 449};
+        int64_t leaf = leaf_of(row), fixed[] = {0,  1,  2,  3,  6,  7,  8,   9,   13,  14,  31,  32,
+                                                33, 48, 49, 63, 64, 65, 127, 129, 223, 224, 225, 449};
         for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++) {
             if (quick && (k + (size_t)i) % 5 != 0) continue;
             choose_schedule((int)k + i);
@@ -278,12 +296,14 @@ static void test_sizes(void **state) {
             for (int64_t d = -1; d <= 1; d++) {
                 int64_t n = leaf * leaves + d;
                 choose_schedule((int)(leaves + d) + i);
-                compare(cpu, device, op, row, (tally_array){values_of(row, n), row->type, n, 0}, (tally_array){values_of(row, n), row->type, n, 0});
+                compare(cpu, device, op, row, (tally_array){values_of(row, n), row->type, n, 0},
+                        (tally_array){values_of(row, n), row->type, n, 0});
             }
         if (i % 5 == 0 && !quick) {
             int64_t n = leaf * 8 * 66 + 5;
             choose_schedule(i);
-            compare(cpu, device, op, row, (tally_array){values_of(row, n), row->type, n, 0}, (tally_array){values_of(row, n), row->type, n, 0});
+            compare(cpu, device, op, row, (tally_array){values_of(row, n), row->type, n, 0},
+                    (tally_array){values_of(row, n), row->type, n, 0});
         }
     }
     tally_context_destroy(cpu);
@@ -309,8 +329,11 @@ static void test_device_memory(void **state) {
             now.size = n;
             choose_schedule(l + i);
             int64_t stride = layouts[l].times * (int64_t)row->bytes + layouts[l].plus;
-            tally_array host = {memory + layouts[l].offset + (stride < 0 ? -stride * (n - 1) : 0), row->type, n, stride}, in = host;
-            for (int64_t k = 0; k < n; k++) memcpy((char *)(uintptr_t)host.data + k * stride, values + (size_t)k * row->bytes, row->bytes);
+            tally_array host = {memory + layouts[l].offset + (stride < 0 ? -stride * (n - 1) : 0), row->type, n,
+                                stride},
+                        in = host;
+            for (int64_t k = 0; k < n; k++)
+                memcpy((char *)(uintptr_t)host.data + k * stride, values + (size_t)k * row->bytes, row->bytes);
             copy = device_copy(memory, room, 0);
             in.data = (const char *)(uintptr_t)copy + ((const char *)host.data - memory);
             EXPECT_OK(tally_reduce(cpu, op, host, tally_out(wanted, TALLY_NATURAL, 1)));
@@ -329,13 +352,16 @@ static void test_device_memory(void **state) {
 
 /* Lengths around groups of seven, columns, leaves and tiles. */
 static int64_t length_of(const struct row *row, uint64_t random) {
-    const int64_t leaf = leaf_of(row), lengths[] = {0, 0, 1, 2, 3, 6, 7, 8, 9, 13, 14, 15, 31, 48, 49, 55, 56, 57, 62, 63, 64, 65, 97,
-                                                    leaf - 1, leaf, leaf + 1, 3 * leaf - 2};
+    const int64_t leaf = leaf_of(row),
+                  lengths[] = {0,  0,  1,  2,  3,  6,  7,  8,  9,  13,       14,   15,       31,          48,
+                               49, 55, 56, 57, 62, 63, 64, 65, 97, leaf - 1, leaf, leaf + 1, 3 * leaf - 2};
     return lengths[random % (sizeof lengths / sizeof *lengths)];
 }
 
 /* Short ones, so many that a tile has one for each of many threads. */
-static int64_t short_length_of(uint64_t random) { return random % 4 != 0 ? 5 + (int64_t)(random / 4 % 10) : 64 - (int64_t)(random / 4 % 20); }
+static int64_t short_length_of(uint64_t random) {
+    return random % 4 != 0 ? 5 + (int64_t)(random / 4 % 10) : 64 - (int64_t)(random / 4 % 20);
+}
 
 /* A cut of an array in three notations; of short segments, if none is the longest. */
 typedef struct notations {
@@ -344,7 +370,9 @@ typedef struct notations {
     int32_t *lengths;
 } notations;
 static notations cut_of(const struct row *row, int64_t count, int64_t longest, uint64_t *random) {
-    notations cut = {.count = count, .offsets = malloc(((size_t)count + 1) * sizeof(int64_t)), .lengths = malloc((size_t)count * sizeof(int32_t))};
+    notations cut = {.count = count,
+                     .offsets = malloc(((size_t)count + 1) * sizeof(int64_t)),
+                     .lengths = malloc((size_t)count * sizeof(int32_t))};
     cut.offsets[0] = 0;
     for (int64_t s = 0; s < count; s++) {
         const uint64_t any = next_random(random) >> 8;
@@ -358,12 +386,15 @@ static notations cut_of(const struct row *row, int64_t count, int64_t longest, u
     return cut;
 }
 
-static void compare_cut(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array in, tally_segments cut) {
+static void compare_cut(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array in,
+                        tally_segments cut) {
     const size_t bytes = (size_t)(cut.cut == TALLY_ROWS ? cut.count * cut.inner : cut.count) * row->result;
     char *wanted = calloc(bytes + 1, 1), *got = malloc(bytes + 1);
     memset(got, 0x5a, bytes);
-    EXPECT_OK(tally_reduce_segments(cpu, op, in, cut, tally_out(wanted, TALLY_NATURAL, (int64_t)(bytes / row->result))));
-    EXPECT_OK(tally_reduce_segments(device, op, in, cut, tally_out(got, TALLY_NATURAL, (int64_t)(bytes / row->result))));
+    EXPECT_OK(
+        tally_reduce_segments(cpu, op, in, cut, tally_out(wanted, TALLY_NATURAL, (int64_t)(bytes / row->result))));
+    EXPECT_OK(
+        tally_reduce_segments(device, op, in, cut, tally_out(got, TALLY_NATURAL, (int64_t)(bytes / row->result))));
     for (size_t s = 0; s < bytes / row->result; s++) {
         now.size = (int64_t)s;
         EXPECT_BITS(got + s * row->result, wanted + s * row->result, row->result, "the result of a segment");
@@ -389,7 +420,9 @@ static void test_segments(void **state) {
             choose_schedule(i + turn);
             compare_cut(cpu, device, op, row, in, tally_offsets(cut.offsets, TALLY_I64, cut.count));
             now.cut = i % 2 ? "lengths" : "owners";
-            compare_cut(cpu, device, op, row, in, i % 2 ? tally_lengths(cut.lengths, TALLY_I32, cut.count) : tally_owners(cut.owners, TALLY_I64, cut.count));
+            compare_cut(cpu, device, op, row, in,
+                        i % 2 ? tally_lengths(cut.lengths, TALLY_I32, cut.count)
+                              : tally_owners(cut.owners, TALLY_I64, cut.count));
             free(cut.offsets);
             free(cut.owners);
             free(cut.lengths);
@@ -401,7 +434,8 @@ static void test_segments(void **state) {
 
 /* Along the last axis, another, and one of no values; packed, and apart and backwards. */
 static void test_rows(void **state) {
-    static const int64_t shapes[][3] = {{50, 7, 1}, {9, 64, 1}, {3, 700, 1}, {1, 20000, 1}, {4, 9, 5}, {2, 65, 33}, {1, 1500, 3}, {70, 1, 4}, {6, 0, 3}};
+    static const int64_t shapes[][3] = {{50, 7, 1},  {9, 64, 1},   {3, 700, 1}, {1, 20000, 1}, {4, 9, 5},
+                                        {2, 65, 33}, {1, 1500, 3}, {70, 1, 4},  {6, 0, 3}};
     tally_context *cpu = context_of(TALLY_BACKEND_CPU), *device = context_of(backend);
     (void)state;
     for (int i = 0; i < ROWS; i++) {
@@ -415,7 +449,8 @@ static void test_rows(void **state) {
             now = (scene){.cut = "rows", .data = row->name};
             choose_schedule(i + (int)k);
             compare_cut(cpu, device, op, row, (tally_array){values, row->type, n, 0}, tally_rows(s[0], s[1], s[2]));
-            compare_cut(cpu, device, op, row, (tally_array){values + 2 * n * bytes, row->type, n, -2 * bytes}, tally_rows(s[0], s[1], s[2]));
+            compare_cut(cpu, device, op, row, (tally_array){values + 2 * n * bytes, row->type, n, -2 * bytes},
+                        tally_rows(s[0], s[1], s[2]));
         }
     }
     tally_context_destroy(cpu);
@@ -443,7 +478,8 @@ static void test_callbacks_or_text(void **state) {
     EXPECT_STATUS(tally_define(device, &neither, &op), TALLY_UNSUPPORTED);
     neither.text = both.text, neither.lift = both.lift; /* half of the callbacks */
     EXPECT_STATUS(tally_define(device, &neither, &op), TALLY_UNSUPPORTED);
-    EXPECT_OK(tally_reduce(device, TALLY_MAX, tally_in(x, TALLY_I16, 3), tally_out(&got, TALLY_I64, 1))); /* a built-in kernel is there */
+    EXPECT_OK(tally_reduce(device, TALLY_MAX, tally_in(x, TALLY_I16, 3),
+                           tally_out(&got, TALLY_I64, 1))); /* a built-in kernel is there */
     op = define_in(device, &callbacks, NULL);
     EXPECT_STATUS(tally_reduce(device, op, in, out), TALLY_UNSUPPORTED);
     EXPECT(strstr(tally_message(), "tally_operator.text") != NULL, "another sentence");
@@ -462,7 +498,8 @@ static void test_callbacks_or_text(void **state) {
     tally_context_destroy(device);
 }
 
-/* Operators of one name whose texts or sizes differ are different kernels, and equal ones the same, in whatever context. */
+/* Operators of one name whose texts or sizes differ are different kernels, and equal ones the same, in whatever
+ * context. */
 static void test_keys(void **state) {
     tally_context *contexts[3] = {context_of(backend), context_of(backend), context_of(backend)};
     const struct row *row = &rows[3];
@@ -483,16 +520,18 @@ static void test_keys(void **state) {
         EXPECT_OK(tally_emit(contexts[i], op, row->type, NULL, 0, &size));
         buffer = malloc(size);
         EXPECT_OK(tally_emit(contexts[i], op, row->type, buffer, size, &size));
-        EXPECT(strstr(buffer, "TALLY_JOIN(a, b) (a).sum") != NULL && strstr(buffer, "xxx") == NULL, "the emitted text lacks the operator's");
+        EXPECT(strstr(buffer, "TALLY_JOIN(a, b) (a).sum") != NULL && strstr(buffer, "xxx") == NULL,
+               "the emitted text lacks the operator's");
         free(buffer);
     }
-    EXPECT(strcmp(units[0].entry, units[1].entry) == 0 && strcmp(units[0].entry, units[2].entry) != 0, "%s, %s, %s", units[0].entry,
-           units[1].entry, units[2].entry);
+    EXPECT(strcmp(units[0].entry, units[1].entry) == 0 && strcmp(units[0].entry, units[2].entry) != 0, "%s, %s, %s",
+           units[0].entry, units[1].entry, units[2].entry);
     for (int i = 0; i < 3; i++) tally_context_destroy(contexts[i]);
     free(copy);
 }
 
-/* NVRTC takes every text, for an old and a new architecture; what is wrong with one is told by the compiler's first error. */
+/* NVRTC takes every text, for an old and a new architecture; what is wrong with one is told by the compiler's first
+ * error. */
 static void test_compiler(void **state) {
     static const struct {
         const char *find, *replace, *told;
@@ -524,22 +563,25 @@ static void test_compiler(void **state) {
         const char *place = strstr(definition.text, mistakes[m].find);
         char text[4096], name[16];
         EXPECT(place != NULL, "the mistake has no place");
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(place - definition.text), definition.text, mistakes[m].replace, place + strlen(mistakes[m].find));
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(place - definition.text), definition.text, mistakes[m].replace,
+                 place + strlen(mistakes[m].find));
         snprintf(name, sizeof name, "mistake-%d", (int)m);
         definition.name = name, definition.text = text;
         now = (scene){.data = mistakes[m].replace};
         EXPECT_OK(tally__specify(context, define_in(context, &definition, NULL), rows[3].type, &spec));
         EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
         EXPECT_STATUS(tally__nvidia_platform.compile(&unit, 90, &image), TALLY_BAD_ARGUMENT);
-        EXPECT(strstr(tally_message(), mistakes[m].told) != NULL && strchr(tally_message(), '\n') == NULL, "another sentence: %s", tally_message());
+        EXPECT(strstr(tally_message(), mistakes[m].told) != NULL && strchr(tally_message(), '\n') == NULL,
+               "another sentence: %s", tally_message());
     }
     tally_context_destroy(context);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_device_memory), cmocka_unit_test(test_segments), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_callbacks_or_text), cmocka_unit_test(test_keys), cmocka_unit_test(test_compiler),
+        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_device_memory),     cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_callbacks_or_text), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_compiler),
     };
     int skipped = begin_gpu_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Calls that lie: each gives the documented status and a message, and touches nothing it should not. And arrays that end or begin
- * at a page that cannot be touched: kernels read their values and nothing else. */
+/* Calls that lie: each gives the documented status and a message, and touches nothing it should not. And arrays that
+ * end or begin at a page that cannot be touched: kernels read their values and nothing else. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -244,13 +244,16 @@ static void expect_named(tally_segments cut, int64_t count, const char *name) {
     for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
         subject s = {TALLY_MIN, TALLY_F64, 0, 0, TALLY_BEST};
         now = (scene){.op = TALLY_MIN, .type = TALLY_F64, .cut = name};
-        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backends[b], 1), TALLY_MIN, tally_in(x, TALLY_F64, count), cut, tally_out(out, TALLY_F64, 5)),
+        EXPECT_STATUS(tally_reduce_segments(context_for(&s, backends[b], 1), TALLY_MIN, tally_in(x, TALLY_F64, count),
+                                            cut, tally_out(out, TALLY_F64, 5)),
                       TALLY_EMPTY);
-        EXPECT(strncmp(tally_message(), name, strlen(name)) == 0, "the sentence does not begin with that: %s", tally_message());
+        EXPECT(strncmp(tally_message(), name, strlen(name)) == 0, "the sentence does not begin with that: %s",
+               tally_message());
     }
 }
 static void test_empty_is_named(void **state) {
-    const int32_t offsets[] = {0, 4, 9, 9, 16, 16}, lengths[] = {3, 0, 5, 0, 8}, gap[] = {0, 0, 1, 3, 3, 3, 4}, missing[] = {0, 0, 1, 1, 2, 3};
+    const int32_t offsets[] = {0, 4, 9, 9, 16, 16}, lengths[] = {3, 0, 5, 0, 8}, gap[] = {0, 0, 1, 3, 3, 3, 4},
+                  missing[] = {0, 0, 1, 1, 2, 3};
     (void)state;
     expect_named(tally_offsets(offsets, TALLY_I32, 5), 16, "segment 2 ");
     expect_named(tally_lengths(lengths, TALLY_I32, 5), 16, "segment 1 ");
@@ -291,7 +294,8 @@ static void test_bad_descriptions(void **state) {
     refuse_cut("no rows of so many values", tally_rows(0, 16, 1), TALLY_BAD_CUT);
 }
 
-/* Indices that lie anew in each stretch of segments that threads check: long segments must not be counted twice over. */
+/* Indices that lie anew in each stretch of segments that threads check: long segments must not be counted twice over.
+ */
 static void test_bad_indices_of_many(void **state) {
     enum { SEGMENTS = 512 * 40, VALUES = 8 << 20 };
     subject s = {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST};

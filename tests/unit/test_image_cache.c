@@ -1,5 +1,5 @@
-/* The cache of images, with a compiler that counts how often it is asked: in threads, in processes, and with all that can be wrong with a
- * folder. */
+/* The cache of images, with a compiler that counts how often it is asked: in threads, in processes, and with all that
+ * can be wrong with a folder. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -206,7 +206,8 @@ static void name_units(tally__unit *units, const char *test) {
     }
 }
 
-/* What has been made already is not made again, nor what is wanted twice; a caller may be alone, and threads at once. */
+/* What has been made already is not made again, nor what is wanted twice; a caller may be alone, and threads at once.
+ */
 static void test_side_by_side(void **state) {
     tally__unit units[SIDES];
     const tally__image *image;
@@ -282,8 +283,8 @@ static void *wait_for_ever(void *unused) {
     return unused;
 }
 
-/* Where the system gives no thread (there is no memory for its stack) the caller makes all. Stacks of threads that ended are kept by the C
- * library, so threads are made until there is none. */
+/* Where the system gives no thread (there is no memory for its stack) the caller makes all. Stacks of threads that
+ * ended are kept by the C library, so threads are made until there is none. */
 static int without_threads(void) {
     tally__unit units[SIDES];
     FILE *file = fopen("/proc/self/statm", "r");

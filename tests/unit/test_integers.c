@@ -1,5 +1,6 @@
-/* Sums of integers and what is made of them, against GMP's integers rounded once by MPFR: all types, values of all sizes, arrays around
- * the edges of leaves, segments, rows, strides, states; what does not fit 64 bits, refused, wrapped, or given as something wider. */
+/* Sums of integers and what is made of them, against GMP's integers rounded once by MPFR: all types, values of all
+ * sizes, arrays around the edges of leaves, segments, rows, strides, states; what does not fit 64 bits, refused,
+ * wrapped, or given as something wider. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static void read_integer(mpz_t z, tally_type type, const void *values, int64_t i
 }
 
 /* Of values begin, begin + step, ... (n of them). */
-static void find_truth(truth *t, tally_type type, const void *x, const void *y, int64_t begin, int64_t step, int64_t n) {
+static void find_truth(truth *t, tally_type type, const void *x, const void *y, int64_t begin, int64_t step,
+                       int64_t n) {
     static mpz_t a, b;
     static bool ready;
     if (!ready) mpz_inits(a, b, NULL), ready = true;
@@ -45,10 +47,13 @@ static void find_truth(truth *t, tally_type type, const void *x, const void *y, 
 
 /* ---- what a call must give ---- */
 
-static const tally_op ops[] = {TALLY_SUM, TALLY_NORM1, TALLY_SUMSQ, TALLY_DOT, TALLY_MEAN, TALLY_VAR, TALLY_STD, TALLY_NORM2};
+static const tally_op ops[] = {TALLY_SUM,  TALLY_NORM1, TALLY_SUMSQ, TALLY_DOT,
+                               TALLY_MEAN, TALLY_VAR,   TALLY_STD,   TALLY_NORM2};
 enum { OPS = sizeof ops / sizeof *ops };
 
-static bool is_plain(tally_op op) { return op == TALLY_SUM || op == TALLY_NORM1 || op == TALLY_SUMSQ || op == TALLY_DOT; }
+static bool is_plain(tally_op op) {
+    return op == TALLY_SUM || op == TALLY_NORM1 || op == TALLY_SUMSQ || op == TALLY_DOT;
+}
 
 static void limits_of(tally_type type, mpz_t low, mpz_t high) {
     mp_bitcnt_t bits = 8 * tally_type_size(type);
@@ -97,14 +102,18 @@ static tally_status expected_sum(const truth *t, tally_op op, tally_type type, t
     static mpz_t z;
     static bool ready;
     if (!ready) mpz_init(z), ready = true;
-    mpz_set(z, op == TALLY_SUM ? t->sum : op == TALLY_NORM1 ? t->magnitudes : op == TALLY_SUMSQ ? t->squares : t->products);
+    mpz_set(z, op == TALLY_SUM     ? t->sum
+               : op == TALLY_NORM1 ? t->magnitudes
+               : op == TALLY_SUMSQ ? t->squares
+                                   : t->products);
     if (wraps) wrap(z, natural(op, type));
     if (!is_float(out)) return put_clamped(out, z, to) ? TALLY_OVERFLOW : TALLY_OK;
     put_number(out, to, 0, answer(PLAIN, z, t->sum, 0, t->n, 0, format_of(out)));
     return TALLY_OK;
 }
 
-static tally_status expected(const truth *t, tally_op op, tally_type type, tally_type out, bool wraps, int ddof, void *to) {
+static tally_status expected(const truth *t, tally_op op, tally_type type, tally_type out, bool wraps, int ddof,
+                             void *to) {
     double result = (double)NAN;
     if (out == TALLY_NATURAL) out = natural(op, type);
     if (is_plain(op)) return expected_sum(t, op, type, out, wraps, to);
@@ -218,8 +227,12 @@ static void check_stats(truth *t, tally_array x, const void *values, int turn) {
     long double least = 0, greatest = 0;
     now.op = TALLY_STATS, now.ddof = ddof;
     if (t->n == 0) return;
-    EXPECT_STATUS(tally_reduce(context_of(TALLY_BACKEND_CPU, wraps, ddof, 2), TALLY_STATS, x, tally_out(&got, TALLY_NATURAL, 1)), status);
-    EXPECT_STATUS(tally_reduce(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), TALLY_STATS, x, tally_out(&again, TALLY_NATURAL, 1)), status);
+    EXPECT_STATUS(
+        tally_reduce(context_of(TALLY_BACKEND_CPU, wraps, ddof, 2), TALLY_STATS, x, tally_out(&got, TALLY_NATURAL, 1)),
+        status);
+    EXPECT_STATUS(tally_reduce(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), TALLY_STATS, x,
+                               tally_out(&again, TALLY_NATURAL, 1)),
+                  status);
     EXPECT_BITS(&got, &again, sizeof got, "stats of the reference");
     EXPECT_BITS(&got.sum, wanted, 8, "the sum of stats");
     expected(t, TALLY_MEAN, x.type, TALLY_F64, wraps, ddof, wanted);
@@ -246,11 +259,29 @@ static void test_arrays(void **state) {
     begin_truth(&t);
     for (tally_type type = TALLY_BOOL; type <= TALLY_U64; type++) {
         int64_t leaf = tally_leaf_length(type);
-        int64_t sizes[] = {0, 1, 2, 3, 7, 8, 9, 17, 64, 65, leaf / 8 - 1, leaf / 8 + 1, leaf - 1, leaf, leaf + 1, 3 * leaf + 5, 40 * leaf + 9, 300007};
+        int64_t sizes[] = {0,
+                           1,
+                           2,
+                           3,
+                           7,
+                           8,
+                           9,
+                           17,
+                           64,
+                           65,
+                           leaf / 8 - 1,
+                           leaf / 8 + 1,
+                           leaf - 1,
+                           leaf,
+                           leaf + 1,
+                           3 * leaf + 5,
+                           40 * leaf + 9,
+                           300007};
         for (int class = 0; class < CLASSES; class++)
             for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++, turn++) {
                 int64_t n = sizes[k];
-                char *x = (char *)scratch(0, (size_t)n * 8 + 16) + turn % 3, *y = (char *)scratch(1, (size_t)n * 8 + 16) + turn % 2;
+                char *x = (char *)scratch(0, (size_t)n * 8 + 16) + turn % 3,
+                     *y = (char *)scratch(1, (size_t)n * 8 + 16) + turn % 2;
                 if (quick && turn % 5 != 0) continue;
                 if (n > 100000 && ((int)type * 3 + class) % 8 != 0) continue;
                 now = (scene){0};
@@ -259,7 +290,8 @@ static void test_arrays(void **state) {
                 for (int o = 0; o < OPS; o++)
                     for (int out = 0; out < OUTS; out++)
                         if (n < 100 || (out + turn) % 4 == 0)
-                            check_array(&t, ops[o], tally_in(x, type, n), tally_in(y, type, n), outs[out], turn + o + out);
+                            check_array(&t, ops[o], tally_in(x, type, n), tally_in(y, type, n), outs[out],
+                                        turn + o + out);
                 check_stats(&t, tally_in(x, type, n), x, turn);
             }
     }
@@ -269,8 +301,8 @@ static void test_arrays(void **state) {
 /* ---- segments ---- */
 
 /* Segment s is values at[s], at[s] + step, ... lengths[s] of them. */
-static void check_segments(tally_array x, tally_array y, const char *xs, const char *ys, const tally_segments *cut, int64_t count,
-                           const int64_t *at, const int64_t *lengths, int64_t step, int turn) {
+static void check_segments(tally_array x, tally_array y, const char *xs, const char *ys, const tally_segments *cut,
+                           int64_t count, const int64_t *at, const int64_t *lengths, int64_t step, int turn) {
     static truth truths[MOST_SEGMENTS];
     static bool ready;
     for (int s = 0; s < MOST_SEGMENTS && !ready; s++) begin_truth(&truths[s]);
@@ -288,9 +320,11 @@ static void check_segments(tally_array x, tally_array y, const char *xs, const c
         for (int64_t s = 0; s < count; s++)
             status = worse(status, expected(&truths[s], op, x.type, out, wraps, ddof, wanted + (size_t)s * bytes));
         now.ddof = ddof;
-        expect_result(context_of(TALLY_BACKEND_CPU, wraps, ddof, 1 + turn % 2), op, x, y, cut, out, count, wanted, status);
+        expect_result(context_of(TALLY_BACKEND_CPU, wraps, ddof, 1 + turn % 2), op, x, y, cut, out, count, wanted,
+                      status);
         if (turn % 3 == 0)
-            expect_result(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), op, x, y, cut, out, count, wanted, status);
+            expect_result(context_of(TALLY_BACKEND_REFERENCE, wraps, ddof, 1), op, x, y, cut, out, count, wanted,
+                          status);
     }
 }
 
@@ -329,7 +363,8 @@ static void test_rows(void **state) {
     (void)state;
     for (tally_type type = TALLY_BOOL; type <= TALLY_U64; type++) {
         int64_t leaf = tally_leaf_length(type);
-        int64_t shapes[][3] = {{100, 4, 1}, {40, 8, 5}, {3, 8, 70}, {1, leaf / 4, 20}, {2, 2 * leaf + 3, 3}, {1, leaf + 1, 17}, {5, 1, 33}, {3, 0, 4}};
+        int64_t shapes[][3] = {{100, 4, 1},          {40, 8, 5},        {3, 8, 70}, {1, leaf / 4, 20},
+                               {2, 2 * leaf + 3, 3}, {1, leaf + 1, 17}, {5, 1, 33}, {3, 0, 4}};
         for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
             for (int class = 0; class < CLASSES; class++, turn++) {
                 int64_t outer = shapes[k][0], length = shapes[k][1], inner = shapes[k][2], n = outer * length * inner;
@@ -337,7 +372,8 @@ static void test_rows(void **state) {
                 const layout *l = &layouts[turn % 3 ? 0 : turn % LAYOUTS];
                 if (turn % (quick ? 10 : 2) != 0) continue;
                 char *x = scratch(0, (size_t)n * 8 + 8), *y = scratch(1, (size_t)n * 8 + 8);
-                for (int64_t r = 0; r < outer * inner; r++) at[r] = r / inner * length * inner + r % inner, lengths[r] = length;
+                for (int64_t r = 0; r < outer * inner; r++)
+                    at[r] = r / inner * length * inner + r % inner, lengths[r] = length;
                 now = (scene){.cut = "rows", .layout = l->name, .outer = outer, .length = length, .inner = inner};
                 fill(type, class, x, y, n, &random);
                 tally_array left = lay_out(l, x, type, n, scratch(2, layout_bytes(l, 8, n)));
@@ -358,7 +394,8 @@ static void check_limit(tally_type type, const void *x, const void *y, int64_t n
     find_truth(&t, type, x, y, 0, 1, n);
     EXPECT(expected(&t, op, type, TALLY_NATURAL, false, 0, result) == wanted, "the case is not what it should be");
     for (int out = 0; out < OUTS; out++)
-        for (int turn = 0; turn < 12; turn++) check_array(&t, op, tally_in(x, type, n), tally_in(y, type, n), outs[out], turn);
+        for (int turn = 0; turn < 12; turn++)
+            check_array(&t, op, tally_in(x, type, n), tally_in(y, type, n), outs[out], turn);
     end_truth(&t);
 }
 
@@ -408,7 +445,8 @@ static void test_option(void **state) {
     tally_options options = TALLY_OPTIONS_INIT;
     (void)state;
     now = (scene){.op = TALLY_SUM, .type = TALLY_I64, .size = 2};
-    EXPECT_STATUS(tally_reduce(NULL, TALLY_SUM, tally_in(x, TALLY_I64, 2), tally_out(&got, TALLY_NATURAL, 1)), TALLY_OVERFLOW);
+    EXPECT_STATUS(tally_reduce(NULL, TALLY_SUM, tally_in(x, TALLY_I64, 2), tally_out(&got, TALLY_NATURAL, 1)),
+                  TALLY_OVERFLOW);
     EXPECT(got == INT64_MAX, "not the nearest value");
     EXPECT(strstr(tally_message(), "64 bits") != NULL, "the message is %s", tally_message());
     EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(x, TALLY_I64, 2), tally_out(&wide, TALLY_F64, 1)));
@@ -416,8 +454,9 @@ static void test_option(void **state) {
     EXPECT_OK(tally_context_create(NULL, &context));
     for (options.overflow = (tally_overflow)-1; (int)options.overflow <= 2; options.overflow++)
         EXPECT_STATUS(tally_set_options(context, &options),
-                      options.overflow == TALLY_OVERFLOW_REFUSED || options.overflow == TALLY_OVERFLOW_WRAPS ? TALLY_OK
-                                                                                                             : TALLY_BAD_ARGUMENT);
+                      options.overflow == TALLY_OVERFLOW_REFUSED || options.overflow == TALLY_OVERFLOW_WRAPS
+                          ? TALLY_OK
+                          : TALLY_BAD_ARGUMENT);
     EXPECT(tally_get_options(context).overflow == TALLY_OVERFLOW_WRAPS, "a refused option was kept");
     EXPECT_OK(tally_reduce(context, TALLY_SUM, tally_in(x, TALLY_I64, 2), tally_out(&got, TALLY_NATURAL, 1)));
     EXPECT(got == INT64_MIN, "not wrapped");
@@ -431,7 +470,8 @@ static void push(tally_state *s, tally_op op, tally_array x, tally_array y) {
 }
 
 /* Any split, merged from either side: the same bytes, and the result of the whole. */
-static void check_states(tally_op op, tally_type type, const char *x, const char *y, int64_t n, bool wraps, uint64_t *random) {
+static void check_states(tally_op op, tally_type type, const char *x, const char *y, int64_t n, bool wraps,
+                         uint64_t *random) {
     static unsigned char whole[1024], parts[1024];
     size_t bytes = tally_type_size(type), size, other;
     tally_context *context = context_of(TALLY_BACKEND_CPU, wraps, 0, 2);

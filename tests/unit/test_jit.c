@@ -1,5 +1,5 @@
-/* What the cuda backend stands on, without a GPU: opening the driver, emitting, compiling. What is opened once in a process is tested in
- * children of this one. */
+/* What the cuda backend stands on, without a GPU: opening the driver, emitting, compiling. What is opened once in a
+ * process is tested in children of this one. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -96,7 +96,8 @@ static tally_status sum_on_simulator(void) {
     options.backend = TALLY_BACKEND_SIMT;
     if (tally_context_create(NULL, &context) != TALLY_OK) return TALLY_NO_MEMORY;
     status = tally_set_options(context, &options);
-    if (status == TALLY_OK) status = tally_reduce(context, TALLY_SUM, tally_in(values, TALLY_F32, 3), tally_out(&sum, TALLY_F32, 1));
+    if (status == TALLY_OK)
+        status = tally_reduce(context, TALLY_SUM, tally_in(values, TALLY_F32, 3), tally_out(&sum, TALLY_F32, 1));
     tally_context_destroy(context);
     return status == TALLY_OK && sum != 6 ? TALLY_DEVICE_FAILED : status;
 }
@@ -106,14 +107,16 @@ static int open_kernels(void) {
     const char *wanted = getenv("FAKE_WANTED");
     for (int i = 0; i < 2; i++) {
         if (wanted == NULL) CHILD_CHECK(sum_on_simulator() == TALLY_OK);
-        if (wanted != NULL) CHILD_CHECK(sum_on_simulator() == TALLY_UNSUPPORTED && strstr(tally_message(), wanted) != NULL);
+        if (wanted != NULL)
+            CHILD_CHECK(sum_on_simulator() == TALLY_UNSUPPORTED && strstr(tally_message(), wanted) != NULL);
     }
     return 0;
 }
 
 /* What they refuse by themselves, and to serve two machines. */
 static int open_by_hand(void) {
-    void *library = dlopen(TALLY_SIMT_FILE, RTLD_NOW), *symbol = library != NULL ? dlsym(library, "tally_simt_kernels") : NULL;
+    void *library = dlopen(TALLY_SIMT_FILE, RTLD_NOW),
+         *symbol = library != NULL ? dlsym(library, "tally_simt_kernels") : NULL;
     static tally__simt_words another;
     tally__simt_opening *open;
     CHILD_CHECK(symbol != NULL);

@@ -1,5 +1,6 @@
-/* An allocator that fails at the first, the second, the third ... allocation, for every kind of call: the status is OK or
- * NO_MEMORY, results that are said to be right are right, nothing leaks, and the same context works again afterwards. */
+/* An allocator that fails at the first, the second, the third ... allocation, for every kind of call: the status is OK
+ * or NO_MEMORY, results that are said to be right are right, nothing leaks, and the same context works again
+ * afterwards. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,8 @@ static tally_status run_plan(tally_context *context, char *out) {
     for (int i = 0; i < RESULTS; i++) lengths[i] = i % 29;
     status = tally_plan_open(context, TALLY_F64, VALUES, tally_lengths(lengths, TALLY_I32, RESULTS), &plan);
     if (status != TALLY_OK) return status;
-    status = tally_reduce_segments(context, TALLY_SUM, doubles(), tally_planned(plan), tally_out(out, TALLY_F64, RESULTS));
+    status =
+        tally_reduce_segments(context, TALLY_SUM, doubles(), tally_planned(plan), tally_out(out, TALLY_F64, RESULTS));
     tally_plan_close(plan);
     return status;
 }

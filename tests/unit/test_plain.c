@@ -1,19 +1,23 @@
-/* Sums that one f64 holds, of f64 two, and those that these nearly hold: segments of every length beside one another, in which a value here and there
- * takes more digits than there are, is infinite or NaN, or cancels what was. All bits are those of the reference; and the caller's flag
- * that something was rounded, which these sums look at, does not get lost. */
+/* Sums that one f64 holds, of f64 two, and those that these nearly hold: segments of every length beside one another,
+ * in which a value here and there takes more digits than there are, is infinite or NaN, or cancels what was. All bits
+ * are those of the reference; and the caller's flag that something was rounded, which these sums look at, does not get
+ * lost. */
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
 
 #include "support.h"
 
-static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2, TALLY_DOT, TALLY_VAR, TALLY_STD, TALLY_STATS};
+static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2,
+                               TALLY_DOT, TALLY_VAR,  TALLY_STD,   TALLY_STATS};
 enum { OPS = sizeof ops / sizeof *ops };
 
 /* ---- data ---- */
 
 enum { EVEN, TOO_LONG, INFINITE, NOTS, CANCELLING, ZEROS, JUST_FITS, SUBNORMAL, LARGE, UNDERFLOWING, CLOSE, KINDS };
-static const char *const kind_names[KINDS] = {"even", "too long", "infinite", "NaN", "cancelling", "zeros", "just fits", "subnormal", "large", "underflowing", "close"};
+static const char *const kind_names[KINDS] = {"even",       "too long",     "infinite",  "NaN",
+                                              "cancelling", "zeros",        "just fits", "subnormal",
+                                              "large",      "underflowing", "close"};
 
 /* Multiples of 2^-30 below 1, of f64 of 2^-55; some of them are of another kind. One in `rarity` is. */
 static double draw(tally_type type, int kind, int64_t rarity, double before, uint64_t *random) {
@@ -27,17 +31,24 @@ static double draw(tally_type type, int kind, int64_t rarity, double before, uin
     case CANCELLING: return -before;
     case ZEROS: return random_below(random, 2) ? 0.0 : before == 0 ? even : -before;
     case JUST_FITS: /* 53 bits, or with the sum of a few more; of f64 in the upper digits, or in the lower ones */
-        if (type == TALLY_F64 && random_below(random, 2)) return random_below(random, 2) ? 0x1.0000008p-21 : 0x1.0000000000001p-28;
+        if (type == TALLY_F64 && random_below(random, 2))
+            return random_below(random, 2) ? 0x1.0000008p-21 : 0x1.0000000000001p-28;
         return random_below(random, 2) ? 0x1p-45 : 0x1p7;
     case SUBNORMAL: return ldexp(even, -1060) * (double)random_below(random, 2); /* of f64 */
     case LARGE: return ldexp(even, 1024); /* of f64: sums may overflow though the total does not */
-    case UNDERFLOWING: return ldexp(even, -(type == TALLY_F64 ? 520 : 60) - (int)random_below(random, 30)); /* products lose digits, or all */
-    case CLOSE: return 1 + (double)random_below(random, 4) * (type == TALLY_F64 ? 0x1p-52 : 0x1p-23); /* variances of which most digits cancel */
+    case UNDERFLOWING:
+        return ldexp(even, -(type == TALLY_F64 ? 520 : 60) -
+                               (int)random_below(random, 30)); /* products lose digits, or all */
+    case CLOSE:
+        return 1 + (double)random_below(random, 4) *
+                       (type == TALLY_F64 ? 0x1p-52 : 0x1p-23); /* variances of which most digits cancel */
     default: return even;
     }
 }
 static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t *random) {
-    int64_t rarity = kind == SUBNORMAL || kind == LARGE || kind == CLOSE ? 1 : kind == UNDERFLOWING && random_below(random, 2) ? 1 : (int64_t)1 << random_below(random, 13);
+    int64_t rarity = kind == SUBNORMAL || kind == LARGE || kind == CLOSE ? 1
+                     : kind == UNDERFLOWING && random_below(random, 2)   ? 1
+                                                                         : (int64_t)1 << random_below(random, 13);
     double before = 0;
     for (int64_t i = 0; i < n; i++) {
         before = draw(type, kind, kind == ZEROS ? 20 : rarity, before, random);
@@ -48,7 +59,8 @@ static void draw_values(tally_type type, void *x, int64_t n, int kind, uint64_t 
         for (int64_t i = 0; i < n; i++) put_number(type, x, i, -0.0);
 }
 
-/* Lengths: all the same, short ones, 10 to 50, few of each, and some that fill what is kept of rows, now and then many times. */
+/* Lengths: all the same, short ones, 10 to 50, few of each, and some that fill what is kept of rows, now and then many
+ * times. */
 static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
     switch (cut) {
     case 0: return equal;
@@ -56,7 +68,9 @@ static int64_t draw_length(int cut, int64_t equal, uint64_t *random) {
     case 2: return 10 + random_below(random, 41);
     case 3: return random_below(random, 5) ? 0 : random_below(random, 40);
     case 4: return equal - 1 + 2 * random_below(random, 2); /* the same on average */
-    default: return random_below(random, 10) ? random_below(random, 300) : random_below(random, random_below(random, 50) ? 3000 : 100000);
+    default:
+        return random_below(random, 10) ? random_below(random, 300)
+                                        : random_below(random, random_below(random, 50) ? 3000 : 100000);
     }
 }
 enum { CUTS = 6, COUNT = 700 };
@@ -70,11 +84,14 @@ static void check(const subject *s, tally_array in, tally_array other, const tal
             const tally_type type = ops[k] == TALLY_STATS ? TALLY_NATURAL : wide ? TALLY_F64 : TALLY_F32;
             char *got = scratch(2, (size_t)count * bytes), *wanted = scratch(3, (size_t)count * bytes);
             now.op = ops[k];
-            tally_status a = perform(context_for(s, TALLY_BACKEND_CPU, 1), ops[k], in, other, cut, (tally_output){got, type, count, 0});
-            tally_status b = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, cut, (tally_output){wanted, type, count, 0});
+            tally_status a = perform(context_for(s, TALLY_BACKEND_CPU, 1), ops[k], in, other, cut,
+                                     (tally_output){got, type, count, 0});
+            tally_status b = perform(context_for(s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, cut,
+                                     (tally_output){wanted, type, count, 0});
             EXPECT(a == b, "status %s, of the reference %s", tally_status_name(a), tally_status_name(b));
             for (now.segment = 0; now.segment < count; now.segment++)
-                EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes, cut ? "a segment" : "the whole");
+                EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes,
+                            cut ? "a segment" : "the whole");
         }
     now.segment = 0;
 }
@@ -88,7 +105,8 @@ static void test_segments(void **unused) {
                     const subject s = {TALLY_SUM, type, (tally_nan)random_below(&random, 2), 0, TALLY_BEST};
                     const int64_t equal = 1 + random_below(&random, 5), count = 1 + random_below(&random, COUNT);
                     int64_t offsets[COUNT + 1] = {random_below(&random, 9)};
-                    for (int64_t i = 0; i < count; i++) offsets[i + 1] = offsets[i] + draw_length(lengths, equal, &random);
+                    for (int64_t i = 0; i < count; i++)
+                        offsets[i + 1] = offsets[i] + draw_length(lengths, equal, &random);
                     void *x = scratch(0, (size_t)offsets[count] * 8);
                     const tally_segments cut = tally_offsets(offsets, TALLY_I64, count);
                     void *y = scratch(1, (size_t)offsets[count] * 8);
@@ -117,8 +135,8 @@ static void test_wholes(void **unused) {
                 }
 }
 
-/* Upper halves whose sum is finite, with lower ones that take it beyond the largest number; behind them one that takes another look to be
- * rounded to f32: it is subnormal, or as f64 a tie of f32, but lies above. */
+/* Upper halves whose sum is finite, with lower ones that take it beyond the largest number; behind them one that takes
+ * another look to be rounded to f32: it is subnormal, or as f64 a tie of f32, but lies above. */
 static void test_overflow(void **unused) {
     enum { PAIRS = 17 };
     double beyond[PAIRS][2];
@@ -131,8 +149,10 @@ static void test_overflow(void **unused) {
         beyond[s][1] = s % 2 ? 0x1.0000007ffffffp1023 : -0x1.0000007ffffffp1023;
     }
     beyond[PAIRS - 1][0] = 0x1p-140, beyond[PAIRS - 1][1] = 0x1p-150;
-    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs, tally_out(narrow, TALLY_F32, PAIRS)));
-    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs, tally_out(wide, TALLY_F64, PAIRS)));
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs,
+                                    tally_out(narrow, TALLY_F32, PAIRS)));
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs,
+                                    tally_out(wide, TALLY_F64, PAIRS)));
     for (int s = 0; s < PAIRS - 1; s++) {
         const double due = s % 2 ? (double)INFINITY : -(double)INFINITY;
         EXPECT((double)narrow[s] == due && wide[s] == due, "the sums are %g and %g", (double)narrow[s], wide[s]);
@@ -142,7 +162,8 @@ static void test_overflow(void **unused) {
     EXPECT((double)narrow[0] == -(double)INFINITY, "the sum is %g", (double)narrow[0]);
     for (int s = 0; s < PAIRS; s++) beyond[s][0] = 1.5, beyond[s][1] = 2.25;
     beyond[PAIRS - 1][0] = 1 + 0x1p-24 + 0x1p-26, beyond[PAIRS - 1][1] = -0x1.fffffff8p-27;
-    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs, tally_out(narrow, TALLY_F32, PAIRS)));
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(beyond, TALLY_F64, 2 * PAIRS), pairs,
+                                    tally_out(narrow, TALLY_F32, PAIRS)));
     EXPECT(narrow[PAIRS - 1] == 0x1.000002p0f, "the sum is %a", (double)narrow[PAIRS - 1]);
 }
 
@@ -159,7 +180,8 @@ static void test_flag(void **unused) {
             feclearexcept(FE_ALL_EXCEPT);
             third = 1;
             if (was) third = third / 3; /* feraiseexcept may raise another unit's flag */
-            EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(is_rounded ? rounded : exact, TALLY_F32, 3), tally_out(&out, TALLY_F32, 1)));
+            EXPECT_OK(tally_reduce(NULL, TALLY_SUM, tally_in(is_rounded ? rounded : exact, TALLY_F32, 3),
+                                   tally_out(&out, TALLY_F32, 1)));
             EXPECT((fetestexcept(FE_INEXACT) != 0) == was, "the caller's flag has changed");
             EXPECT(out == (is_rounded ? 4 : 6), "the sum is %g", (double)out);
         }
@@ -169,6 +191,7 @@ static void test_flag(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_wholes), cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_segments), cmocka_unit_test(test_wholes),
+                                       cmocka_unit_test(test_overflow), cmocka_unit_test(test_flag)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }

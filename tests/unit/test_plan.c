@@ -1,5 +1,5 @@
-/* Plans of cuts, in host memory: reductions by a plan against those by the cut itself, bit for bit and status for status, and what is refused.
- * (Those of GPUs: test_gpu_segments.c. Allocations that fail: test_memory.c.) */
+/* Plans of cuts, in host memory: reductions by a plan against those by the cut itself, bit for bit and status for
+ * status, and what is refused. (Those of GPUs: test_gpu_segments.c. Allocations that fail: test_memory.c.) */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,17 +25,21 @@ static void make_cut(void) {
 }
 
 static void compare(const subject *s, const tally_segments *cut, int64_t results, tally_type wanted_type) {
-    const size_t bytes = wanted_type == TALLY_NATURAL ? result_bytes(s) : 2 * tally_type_size(wanted_type), room = bytes * (size_t)results;
+    const size_t bytes = wanted_type == TALLY_NATURAL ? result_bytes(s) : 2 * tally_type_size(wanted_type),
+                 room = bytes * (size_t)results;
     const void *x = data_of(s->type, SPECIALS, values), *y = data_of(s->type, CANCELLATION, values);
     char *wanted = scratch(0, room + 1), *got = scratch(1, room + 1);
     tally_context *context = context_for(s, TALLY_BACKEND_CPU, 2);
     tally_plan *plan = NULL;
     memset(wanted, 0x5a, room);
     memset(got, 0x5a, room);
-    tally_status due = perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), cut, tally_out(wanted, wanted_type, results));
+    tally_status due = perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), cut,
+                               tally_out(wanted, wanted_type, results));
     EXPECT_OK(tally_plan_open(context, s->type, values, *cut, &plan));
     tally_segments planned = tally_planned(plan);
-    EXPECT_STATUS(perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), &planned, tally_out(got, wanted_type, results)), due);
+    EXPECT_STATUS(perform(context, s->op, tally_in(x, s->type, values), tally_in(y, s->type, values), &planned,
+                          tally_out(got, wanted_type, results)),
+                  due);
     EXPECT(memcmp(got, wanted, room) == 0, "other bits by a plan");
     tally_plan_close(plan);
 }
@@ -45,9 +49,16 @@ static void test_equal(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         if (quick && turn % 9 != 0) continue;
-        now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .ddof = s.ddof, .size = values, .cut = "a plan"};
-        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, COUNT), tally_lengths(lengths, TALLY_I32, COUNT),
-                                       tally_owners(owners, TALLY_I64, COUNT), tally_rows(1, values, 1)};
+        now = (scene){.op = s.op,
+                      .type = s.type,
+                      .nan = s.nan,
+                      .accuracy = s.accuracy,
+                      .ddof = s.ddof,
+                      .size = values,
+                      .cut = "a plan"};
+        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, COUNT),
+                                       tally_lengths(lengths, TALLY_I32, COUNT), tally_owners(owners, TALLY_I64, COUNT),
+                                       tally_rows(1, values, 1)};
         const tally_segments *cut = &cuts[turn % 4];
         compare(&s, cut, cut->cut == TALLY_ROWS ? 1 : COUNT, turn % 3 == 0 ? TALLY_F32 : TALLY_NATURAL);
     }
@@ -55,8 +66,10 @@ static void test_equal(void **state) {
 
 /* One plan for several operators, types, numbers of inputs and contexts. */
 static void test_reused(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST},
-                                   {TALLY_DOT, TALLY_F64, 0, 0, TALLY_BEST}, {TALLY_STATS, TALLY_I16, 0, 0, TALLY_BEST}};
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                                   {TALLY_ARGMAX, TALLY_U8, 0, 0, TALLY_BEST},
+                                   {TALLY_DOT, TALLY_F64, 0, 0, TALLY_BEST},
+                                   {TALLY_STATS, TALLY_I16, 0, 0, TALLY_BEST}};
     tally_plan *plan;
     (void)state;
     EXPECT_OK(tally_plan_open(NULL, TALLY_F32, values, tally_owners(owners, TALLY_I64, COUNT), &plan));
@@ -83,11 +96,14 @@ static void refuse(tally_type type, int64_t count, tally_segments cut, tally_sta
 }
 
 static void test_refused(void **state) {
-    const int64_t down[] = {0, 5, 4, 6}, below[] = {-1, 5, 6, 6}, beyond[] = {0, 5, 6, 7}, unsorted[] = {0, 1, 1, 0, 2, 2}, outside[] = {0, 0, 1, 1, 2, 3};
-    const int64_t negative[] = {3, -1, 4}, large[] = {3, 2, 2}, huge[] = {INT64_MAX, INT64_MAX, 2}, minus[] = {-1, 0, 1, 1, 2, 2};
+    const int64_t down[] = {0, 5, 4, 6}, below[] = {-1, 5, 6, 6}, beyond[] = {0, 5, 6, 7},
+                  unsorted[] = {0, 1, 1, 0, 2, 2}, outside[] = {0, 0, 1, 1, 2, 3};
+    const int64_t negative[] = {3, -1, 4}, large[] = {3, 2, 2}, huge[] = {INT64_MAX, INT64_MAX, 2},
+                  minus[] = {-1, 0, 1, 1, 2, 2};
     double x[6] = {1, 2, 3, 4, 5, 6}, out[3];
     tally_plan *plan;
-    tally_context *reference = context_for(&(subject){TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, TALLY_BACKEND_REFERENCE, 1);
+    tally_context *reference =
+        context_for(&(subject){TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, TALLY_BACKEND_REFERENCE, 1);
     (void)state;
     now = (scene){.cut = "refused plans", .type = TALLY_F64, .size = 6};
     refuse(TALLY_F64, 6, tally_offsets(down, TALLY_I64, 3), TALLY_BAD_CUT);
@@ -109,22 +125,31 @@ static void test_refused(void **state) {
     refuse(TALLY_NATURAL, 6, tally_rows(1, 6, 1), TALLY_BAD_TYPE);
     refuse((tally_type)99, 6, tally_rows(1, 6, 1), TALLY_BAD_TYPE);
     EXPECT_STATUS(tally_plan_open(NULL, TALLY_F64, 6, tally_rows(1, 6, 1), NULL), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(NULL), tally_out(out, TALLY_F64, 3)), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(NULL),
+                                        tally_out(out, TALLY_F64, 3)),
+                  TALLY_BAD_ARGUMENT);
     EXPECT_OK(tally_plan_open(NULL, TALLY_F64, 6, tally_rows(3, 2, 1), &plan));
     refuse(TALLY_F64, 6, tally_planned(plan), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 5), tally_planned(plan), tally_out(out, TALLY_F64, 3)), TALLY_BAD_CUT);
-    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(plan), tally_out(out, TALLY_F64, 2)), TALLY_BAD_ARGUMENT);
-    EXPECT_OK(tally_reduce_segments(reference, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(plan), tally_out(out, TALLY_F64, 3)));
+    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 5), tally_planned(plan),
+                                        tally_out(out, TALLY_F64, 3)),
+                  TALLY_BAD_CUT);
+    EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(plan),
+                                        tally_out(out, TALLY_F64, 2)),
+                  TALLY_BAD_ARGUMENT);
+    EXPECT_OK(tally_reduce_segments(reference, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(plan),
+                                    tally_out(out, TALLY_F64, 3)));
     EXPECT(out[0] == 3 && out[1] == 7 && out[2] == 11, "%g %g %g", out[0], out[1], out[2]);
     tally_plan_close(plan);
     EXPECT_OK(tally_plan_open(NULL, TALLY_STRUCT, 0, tally_offsets(NULL, TALLY_I64, 0), &plan));
-    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(NULL, TALLY_F64, 0), tally_planned(plan), tally_out(NULL, TALLY_F64, 0)));
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_SUM, tally_in(NULL, TALLY_F64, 0), tally_planned(plan),
+                                    tally_out(NULL, TALLY_F64, 0)));
     tally_plan_close(plan);
     tally_plan_close(NULL);
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal), cmocka_unit_test(test_reused), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal), cmocka_unit_test(test_reused),
+                                       cmocka_unit_test(test_refused)};
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
     make_cut();

@@ -1,5 +1,5 @@
-/* The GPU simulator: first that each word does what lib/device.h says, under every schedule and for blocks of all shapes; then that
- * faults planted in kernels are found. The driver over it is test_simt_driver.c's. */
+/* The GPU simulator: first that each word does what lib/device.h says, under every schedule and for blocks of all
+ * shapes; then that faults planted in kernels are found. The driver over it is test_simt_driver.c's. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -388,7 +388,8 @@ static int status_of_child(void (*body)(void)) {
     return status;
 }
 
-/* In an order in which it does no harm, and in a program of its own (main): behind fork the thread sanitizer may look away. */
+/* In an order in which it does no harm, and in a program of its own (main): behind fork the thread sanitizer may look
+ * away. */
 static int race(const char *kernel) {
     tally_work work;
     assert_int_equal(open_driver(NULL), 0);
@@ -468,9 +469,9 @@ static void test_memory(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, nothing_left)
-        TEST(test_places),    TEST(test_warps),    TEST(test_barriers), TEST(test_bringing),  TEST(test_atomic_words), TEST(test_loads),
-        TEST(test_blocks),    TEST(test_counters), TEST(test_schedules), TEST(test_callers),      TEST(test_divergence),
-        TEST(test_livelocks), TEST(test_sentence), TEST(test_races),     TEST(test_memory),
+        TEST(test_places),     TEST(test_warps),     TEST(test_barriers), TEST(test_bringing),  TEST(test_atomic_words),
+        TEST(test_loads),      TEST(test_blocks),    TEST(test_counters), TEST(test_schedules), TEST(test_callers),
+        TEST(test_divergence), TEST(test_livelocks), TEST(test_sentence), TEST(test_races),     TEST(test_memory),
     };
     int skipped;
     if (argc == 3 && strcmp(argv[1], "--race") == 0) return race(argv[2]);

@@ -62,7 +62,8 @@ static void test_handles(void **state) {
     assert_int_equal(start(function, 1, 1, 1, 0, stream, parameters), TALLY_CU_SUCCESS);
     assert_int_equal(start(function, 1, 2, 1, 0, stream, parameters), TALLY_CU_INVALID_VALUE);
     const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1}, none = {.number = 99};
-    const tally__cu_launch early = {1, 1, 1, 1, 1, 1, 0, stream, &overlaps, 1}, strange = {1, 1, 1, 1, 1, 1, 0, stream, &none, 1};
+    const tally__cu_launch early = {1, 1, 1, 1, 1, 1, 0, stream, &overlaps, 1},
+                           strange = {1, 1, 1, 1, 1, 1, 0, stream, &none, 1};
     assert_int_equal(driver->launch(&early, function, parameters, NULL), TALLY_CU_SUCCESS);
     assert_int_equal(driver->launch(&strange, function, parameters, NULL), TALLY_CU_INVALID_VALUE);
     assert_int_equal(start(function, 1, 1, 1025, 0, stream, parameters), TALLY_CU_INVALID_VALUE);

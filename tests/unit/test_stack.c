@@ -1,5 +1,5 @@
-/* How much stack calls of the CPU need, as tally.h promises: every operator, type, accuracy and shape on a thread whose stack is painted
- * before and looked at afterwards. */
+/* How much stack calls of the CPU need, as tally.h promises: every operator, type, accuracy and shape on a thread whose
+ * stack is painted before and looked at afterwards. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,12 @@
 #endif
 #endif
 
-enum { PROMISED = TALLY_STACK_BYTES, STACK = 1 << 20, PAINT = 0xa5, FRAME = 4096 /* of the thread's own, and this file's */ };
+enum {
+    PROMISED = TALLY_STACK_BYTES,
+    STACK = 1 << 20,
+    PAINT = 0xa5,
+    FRAME = 4096 /* of the thread's own, and this file's */
+};
 enum { OUT = 0, STRIDED = 1, OTHER = 2, MOST_OUT = 1 << 20 };
 
 static unsigned char *stack;
@@ -34,9 +39,24 @@ typedef struct deed {
     tally_context *context;
     tally_array x, y;
 } deed;
-enum { WHOLE, STRIDED_WHOLE, OFFSETS, LENGTHS, OWNERS, SHORT_ROWS, LONG_ROWS, NARROW_COLUMNS, COLUMNS, WIDE_COLUMNS, STRIDED_SEGMENTS, STATES, DEEDS };
-static const char *const names[DEEDS] = {"whole", "whole, strided", "offsets", "lengths", "owners", "short rows", "long rows", "columns of 20", "columns of 400",
-                                         "columns of 20000", "segments, strided", "states"};
+enum {
+    WHOLE,
+    STRIDED_WHOLE,
+    OFFSETS,
+    LENGTHS,
+    OWNERS,
+    SHORT_ROWS,
+    LONG_ROWS,
+    NARROW_COLUMNS,
+    COLUMNS,
+    WIDE_COLUMNS,
+    STRIDED_SEGMENTS,
+    STATES,
+    DEEDS
+};
+static const char *const names[DEEDS] = {"whole",          "whole, strided",   "offsets",           "lengths",
+                                         "owners",         "short rows",       "long rows",         "columns of 20",
+                                         "columns of 400", "columns of 20000", "segments, strided", "states"};
 
 enum { VALUES = 200000, SEGMENTS = 1000 };
 static int32_t offsets[SEGMENTS + 1], lengths[SEGMENTS], owners[VALUES];
@@ -49,11 +69,14 @@ static void do_states(const deed *d) {
     if (tally_state_open(d->context, d->s.op, d->s.type, 0, &a) != TALLY_OK) return;
     if (tally_state_open(d->context, d->s.op, d->s.type, 5001, &b) == TALLY_OK) {
         x.count = y.count = 5001;
-        if (tally_op_inputs(d->s.op) == 2) (void)!tally_state_push_pair(a, x, y), (void)!tally_state_push_pair(b, d->x, d->y);
+        if (tally_op_inputs(d->s.op) == 2)
+            (void)!tally_state_push_pair(a, x, y), (void)!tally_state_push_pair(b, d->x, d->y);
         else (void)!tally_state_push(a, x), (void)!tally_state_push(b, d->x);
         (void)!tally_state_merge(a, b);
         (void)!tally_state_finish(a, tally_out(scratch(OUT, MOST_OUT), TALLY_NATURAL, 1));
-        if (tally_state_save(a, saved, sizeof saved, &size) == TALLY_OK && tally_state_load(d->context, saved, size, &again) == TALLY_OK) tally_state_close(again);
+        if (tally_state_save(a, saved, sizeof saved, &size) == TALLY_OK &&
+            tally_state_load(d->context, saved, size, &again) == TALLY_OK)
+            tally_state_close(again);
         tally_state_close(b);
     }
     tally_state_close(a);
@@ -107,7 +130,8 @@ static void test_stack(void **state) {
     for (int turn = 0; next_subject(&s); turn++) {
         deed d = {.s = s};
         char *values = scratch(OTHER, (size_t)VALUES * 8);
-        memcpy(values, data_of(s.type, turn % 2 ? ANY_BITS : SMALL_INTEGERS, VALUES), (size_t)VALUES * tally_type_size(s.type));
+        memcpy(values, data_of(s.type, turn % 2 ? ANY_BITS : SMALL_INTEGERS, VALUES),
+               (size_t)VALUES * tally_type_size(s.type));
         d.x = d.y = tally_in(values, s.type, VALUES);
         for (d.what = 0; d.what < DEEDS; d.what++) {
             for (int reference = 0; reference < (turn % 16 == 0 ? 2 : 1); reference++) {
@@ -121,11 +145,17 @@ static void test_stack(void **state) {
                 assert_int_equal(pthread_create(&thread, &attributes, act, &d), 0);
                 assert_int_equal(pthread_join(thread, NULL), 0);
                 pthread_attr_destroy(&attributes);
-                now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .layout = names[d.what], .data = reference ? "reference" : "cpu"};
+                now = (scene){.op = s.op,
+                              .type = s.type,
+                              .nan = s.nan,
+                              .accuracy = s.accuracy,
+                              .layout = names[d.what],
+                              .data = reference ? "reference" : "cpu"};
                 const size_t used = deepest() - (deepest() > FRAME ? FRAME : 0);
                 if (used > most) {
                     most = used;
-                    printf("%6zu bytes: %s of %s, %s, %s%s\n", used, tally_op_name(s.op), tally_type_name(s.type), s.accuracy == TALLY_FAST ? "fast" : "exact", names[d.what],
+                    printf("%6zu bytes: %s of %s, %s, %s%s\n", used, tally_op_name(s.op), tally_type_name(s.type),
+                           s.accuracy == TALLY_FAST ? "fast" : "exact", names[d.what],
                            reference ? ", by the reference" : "");
                 }
                 EXPECT(used <= PROMISED, "it takes %zu bytes of stack, and tally.h promises %d", used, (int)PROMISED);

@@ -1,4 +1,5 @@
-/* States: any split of an array into states, merged in any order that keeps neighbours, finishes to the bits of the whole. */
+/* States: any split of an array into states, merged in any order that keeps neighbours, finishes to the bits of the
+ * whole. */
 #include <string.h>
 
 #include "operators.h"
@@ -20,8 +21,13 @@ static whole make_whole(const subject *s, data_class class, int64_t count) {
     w.y = data_of(s->type, (data_class)((class + 1) % DATA_CLASSES), count);
     w.leaf = tally_leaf_length(s->type);
     w.bytes = tally_type_size(s->type);
-    now = (scene){
-        .op = s->op, .type = s->type, .nan = s->nan, .accuracy = s->accuracy, .ddof = s->ddof, .data = class_names[class], .size = count};
+    now = (scene){.op = s->op,
+                  .type = s->type,
+                  .nan = s->nan,
+                  .accuracy = s->accuracy,
+                  .ddof = s->ddof,
+                  .data = class_names[class],
+                  .size = count};
     return w;
 }
 
@@ -218,8 +224,8 @@ static void test_unlike(void **state) {
     others[0] = open_at(TALLY_MIN, TALLY_I32, 0);
     others[1] = open_at(TALLY_SUM, TALLY_I64, 0);
     EXPECT_OK(tally_state_open(context_for(&skip, TALLY_BACKEND_CPU, 1), TALLY_SUM, TALLY_I32, 0, &others[2]));
-    EXPECT_OK(tally_state_open(context_for(&(subject){TALLY_SUM, TALLY_I32, 0, 1, TALLY_BEST}, TALLY_BACKEND_CPU, 1), TALLY_SUM,
-                               TALLY_I32, 0, &others[3]));
+    EXPECT_OK(tally_state_open(context_for(&(subject){TALLY_SUM, TALLY_I32, 0, 1, TALLY_BEST}, TALLY_BACKEND_CPU, 1),
+                               TALLY_SUM, TALLY_I32, 0, &others[3]));
     for (int i = 0; i < 4; i++) {
         EXPECT_STATUS(tally_state_merge(sum, others[i]), TALLY_BAD_ARGUMENT);
         tally_state_close(others[i]);

@@ -1,5 +1,5 @@
-/* Saved states as bytes from a stranger: every flip and every truncation is refused; with the hash made right again, each field is
- * checked, and what is let through is harmless. And the bytes are the same on every machine. */
+/* Saved states as bytes from a stranger: every flip and every truncation is refused; with the hash made right again,
+ * each field is checked, and what is let through is harmless. And the bytes are the same on every machine. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static void seal(bytes b) {
 
 /* ---- states of every shape ---- */
 
-/* A state of `count` values from value `first` on; with `merged`, one opened at 0 was merged behind it (free orders only). */
+/* A state of `count` values from value `first` on; with `merged`, one opened at 0 was merged behind it (free orders
+ * only). */
 typedef struct shape {
     tally_op op;
     tally_type type;
@@ -127,7 +128,8 @@ static void test_truncations(void **state) {
 
 /* ---- forgery ---- */
 
-/* Everything a state can be asked to do; statuses may be anything, reads and writes out of bounds are for sanitizers to see. */
+/* Everything a state can be asked to do; statuses may be anything, reads and writes out of bounds are for sanitizers to
+ * see. */
 static void use(tally_state *state, const unsigned char *data, size_t size) {
     char out[64];
     tally_type type = tally_state_type(state);
@@ -243,7 +245,8 @@ static void test_forged_fields(void **state) {
     EXPECT(accepted > 0, "no forgery was let through: the forger has gone blind");
 }
 
-/* A ladder that no state climbs: many small nodes, which joined would be few. A state that believed it would overflow. */
+/* A ladder that no state climbs: many small nodes, which joined would be few. A state that believed it would overflow.
+ */
 static void test_forged_ladder(void **state) {
     enum { RUNGS = 126 };
     tally_state *made = NULL, *rung_state;
@@ -291,13 +294,14 @@ static void test_arguments(void **state) {
     tally_state_close(made);
 }
 
-/* States that begin or end where none can go on: every operator and type, at the last values there may be and about the last border of
- * leaves. What can be opened, pushed to and saved is loaded, and saved again the same. */
+/* States that begin or end where none can go on: every operator and type, at the last values there may be and about the
+ * last border of leaves. What can be opened, pushed to and saved is loaded, and saved again the same. */
 static void expect_again(tally_context *context, const tally_state *made) {
     tally_state *loaded;
     bytes b = save((tally_state *)(uintptr_t)made), again;
     EXPECT_OK(tally_state_load(context, b.data, b.size, &loaded));
-    EXPECT(tally_state_first(loaded) == tally_state_first(made) && tally_state_count(loaded) == tally_state_count(made), "another run");
+    EXPECT(tally_state_first(loaded) == tally_state_first(made) && tally_state_count(loaded) == tally_state_count(made),
+           "another run");
     again = save(loaded);
     EXPECT(again.size == b.size && memcmp(again.data, b.data, b.size) == 0, "it is saved with other bytes");
     free(b.data), free(again.data);
@@ -310,7 +314,8 @@ static void test_limits(void **state) {
     (void)state;
     while (next_subject(&s)) {
         const int64_t leaf = tally_leaf_length(s.type), border = most / leaf * leaf;
-        const int64_t firsts[] = {most, most - 1, most - 2, border + 1, border, border - 1, border - leaf, border - leaf - 1};
+        const int64_t firsts[] = {most,   most - 1,   most - 2,      border + 1,
+                                  border, border - 1, border - leaf, border - leaf - 1};
         tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
         for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
             const int64_t room = most - firsts[i], counts[] = {0, 1, 2, leaf - 1, leaf, leaf + 1, room, room + 1};
@@ -319,7 +324,8 @@ static void test_limits(void **state) {
                 tally_array x = tally_in(data_of(s.type, SMALL_INTEGERS, counts[k]), s.type, counts[k]);
                 now.cut = "at the limit of states", now.size = counts[k];
                 EXPECT_OK(tally_state_open(context, s.op, s.type, firsts[i], &made));
-                tally_status pushed = tally_op_inputs(s.op) == 2 ? tally_state_push_pair(made, x, x) : tally_state_push(made, x);
+                tally_status pushed =
+                    tally_op_inputs(s.op) == 2 ? tally_state_push_pair(made, x, x) : tally_state_push(made, x);
                 EXPECT_STATUS(pushed, counts[k] <= room ? TALLY_OK : TALLY_BAD_ARGUMENT);
                 expect_again(context, made);
                 tally_state_close(made);
@@ -339,7 +345,8 @@ static void test_forged_name(void **state) {
     memcpy(b.data + 16, name, sizeof name);
     seal(b);
     EXPECT_STATUS(tally_state_load(NULL, b.data, b.size, &loaded), TALLY_BAD_STATE);
-    EXPECT(strstr(tally_message(), "operator \\x1b[2Jx\\x0d\\x0a\\x09gr\xc3\xbc\xc3\x9f\\xc2\\x9b\\x7f,") != NULL, "%s", tally_message());
+    EXPECT(strstr(tally_message(), "operator \\x1b[2Jx\\x0d\\x0a\\x09gr\xc3\xbc\xc3\x9f\\xc2\\x9b\\x7f,") != NULL, "%s",
+           tally_message());
     free(b.data);
     tally_state_close(made);
 }
@@ -366,8 +373,9 @@ static void test_unaligned(void **state) {
 
 /* ---- the same everywhere ---- */
 
-/* Results and saved states of each operator, of all types, hashed: a machine, compiler or instruction set that computes or writes
- * anything else gives another number. A number changes with the canonical order or the layout of states, and only then.
+/* Results and saved states of each operator, of all types, hashed: a machine, compiler or instruction set that computes
+ * or writes anything else gives another number. A number changes with the canonical order or the layout of states, and
+ * only then.
  * --golden prints the rows that golden.h lacks (tools/generate.sh appends them). */
 typedef struct golden {
     const char *op;
@@ -383,7 +391,8 @@ static const golden *golden_of(const char *op) {
     return NULL;
 }
 
-/* The hashes of an operator, of which s is the first subject; s becomes the first of the next operator. False: there is none. */
+/* The hashes of an operator, of which s is the first subject; s becomes the first of the next operator. False: there is
+ * none. */
 static bool hash_operator(subject *s, golden *made) {
     XXH3_state_t *results = XXH3_createState(), *states = XXH3_createState();
     const tally_op op = s->op;

@@ -1,5 +1,5 @@
-/* Exact sums against GMP and MPFR: the true sums as integers, the results rounded once by MPFR, on data chosen to defeat fast
- * paths. Every result is a case: some 400,000 for each instruction set (fewer with --quick). */
+/* Exact sums against GMP and MPFR: the true sums as integers, the results rounded once by MPFR, on data chosen to
+ * defeat fast paths. Every result is a case: some 400,000 for each instruction set (fewer with --quick). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,26 @@
 /* ---- data ---- */
 
 enum { CLASSES = 20 };
-static const char *const names[CLASSES] = {
-    "uniform", "normal", "any bits", "subnormal", "60 binades", "minus zeros", "near the largest", "infinities", "200 binades",
-    "powers of two", "mixed zeros", "outliers", "NaN among ones", "rare binades", "integers", "cancelling", "ties", "sparse", "smallest subnormals",
-    "tiny"};
+static const char *const names[CLASSES] = {"uniform",
+                                           "normal",
+                                           "any bits",
+                                           "subnormal",
+                                           "60 binades",
+                                           "minus zeros",
+                                           "near the largest",
+                                           "infinities",
+                                           "200 binades",
+                                           "powers of two",
+                                           "mixed zeros",
+                                           "outliers",
+                                           "NaN among ones",
+                                           "rare binades",
+                                           "integers",
+                                           "cancelling",
+                                           "ties",
+                                           "sparse",
+                                           "smallest subnormals",
+                                           "tiny"};
 
 static double from_parts(uint64_t sign_and_fraction, int exponent) {
     uint64_t bits = (sign_and_fraction & 0x800fffffffffffff) | (uint64_t)exponent << 52;
@@ -35,7 +51,9 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
         return sum - 6;
     case 2: return from_parts(u, low + (int)(next_random(random) % (uint64_t)(high - low + 1)));
     case 3: return type == TALLY_F64 ? from_parts(u, 0) : from_parts(u, low + (int)(next_random(random) % 10));
-    case 4: return from_parts(u, 1023 + (type == TALLY_F16 ? (int)(next_random(random) % 20) - 10 : (int)(next_random(random) % 60) - 30));
+    case 4:
+        return from_parts(u, 1023 + (type == TALLY_F16 ? (int)(next_random(random) % 20) - 10
+                                                       : (int)(next_random(random) % 60) - 30));
     case 5: return -0.0;
     case 6: return from_parts(u, high);
     case 7: return u % 1000 == 0 ? INFINITY : u % 1000 == 1 ? -INFINITY : uniform;
@@ -44,9 +62,14 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
         return from_parts(u, exponent < low ? low : exponent > high ? high : exponent);
     case 9: return from_parts(u & 0x8000000000000000, 1023 - 10 + (int)(next_random(random) % 20));
     case 10: return u % 3 ? 0.0 : -0.0;
-    case 11: return u % 500 == 0 ? from_parts(0, high - 10) : u % 500 == 1 ? from_parts(0x8000000000000000, high - 10) : uniform * (type == TALLY_F64 ? 0x1p-60 : 1);
+    case 11:
+        return u % 500 == 0   ? from_parts(0, high - 10)
+               : u % 500 == 1 ? from_parts(0x8000000000000000, high - 10)
+                              : uniform * (type == TALLY_F64 ? 0x1p-60 : 1);
     case 12: return u % 4096 == 0 ? NAN : 1.0;
-    case 13: return u % 300 == 0 ? from_parts(u, low + (int)(next_random(random) % (uint64_t)(high - low))) : from_parts(u | 0xffffff, 1022);
+    case 13:
+        return u % 300 == 0 ? from_parts(u, low + (int)(next_random(random) % (uint64_t)(high - low)))
+                            : from_parts(u | 0xffffff, 1022);
     case 14: return (double)(int64_t)(u >> 40) - (1 << 23);
     case 15: return i % 2 ? -3.0 : (u % 7 ? 3.0 : 3.0 + uniform * 0x1p-20);
     case 16: return i == 0 ? 1.0 : u % 2 ? 0x1p-53 : 0x1p-24;
@@ -142,12 +165,15 @@ static void check_states(tally_context *context, tally_op op, tally_array x, uin
 /* Short segments have ways of their own: the bits of the reference, for every operator and both formats. */
 static void check_segments(tally_type type, int class, uint64_t *random) {
     enum { COUNT = 150 };
-    static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2, TALLY_VAR, TALLY_STD, TALLY_DOT, TALLY_STATS};
+    static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2,
+                                   TALLY_VAR, TALLY_STD,  TALLY_DOT,   TALLY_STATS};
     int64_t offsets[COUNT + 1] = {0}, longest = 1 + random_below(random, 70);
     subject s = {TALLY_SUM, type, (tally_nan)random_below(random, 2), (int)random_below(random, 3), TALLY_BEST};
     int fixed = (int)random_below(random, 3);
     for (int i = 0; i < COUNT; i++)
-        offsets[i + 1] = offsets[i] + (fixed == 0 ? longest % 9 : fixed == 1 ? random_below(random, longest + 1) : 1 + random_below(random, 4));
+        offsets[i + 1] = offsets[i] + (fixed == 0   ? longest % 9
+                                       : fixed == 1 ? random_below(random, longest + 1)
+                                                    : 1 + random_below(random, 4));
     char *x = scratch(0, (size_t)offsets[COUNT] * 8), *y = scratch(1, (size_t)offsets[COUNT] * 8);
     for (int64_t i = 0; i < offsets[COUNT]; i++) {
         put_number(type, x, i, draw(class, i, type, random));
@@ -167,12 +193,15 @@ static void check_segments(tally_type type, int class, uint64_t *random) {
             size_t bytes = ops[k] == TALLY_STATS ? sizeof(tally_stats) : wide ? 8 : 4;
             tally_type out = ops[k] == TALLY_STATS ? TALLY_NATURAL : wide ? TALLY_F64 : TALLY_F32;
             now.op = ops[k];
-            tally_status a = perform(context_for(&s, TALLY_BACKEND_CPU, 1), ops[k], in, other, &cut, (tally_output){got, out, COUNT, 0});
-            tally_status b = perform(context_for(&s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, &cut, (tally_output){wanted, out, COUNT, 0});
+            tally_status a = perform(context_for(&s, TALLY_BACKEND_CPU, 1), ops[k], in, other, &cut,
+                                     (tally_output){got, out, COUNT, 0});
+            tally_status b = perform(context_for(&s, TALLY_BACKEND_REFERENCE, 1), ops[k], in, other, &cut,
+                                     (tally_output){wanted, out, COUNT, 0});
             EXPECT(a == b, "status %s, of the reference %s", tally_status_name(a), tally_status_name(b));
             for (now.segment = 0; now.segment < COUNT; now.segment++, cases++) {
                 now.size = offsets[now.segment + 1] - offsets[now.segment];
-                EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes, "a segment");
+                EXPECT_BITS(got + (size_t)now.segment * bytes, wanted + (size_t)now.segment * bytes, bytes,
+                            "a segment");
             }
         }
     now.segment = 0, now.nan = 0;
@@ -220,7 +249,9 @@ static void test_against_mpfr(void **unused) {
             for (int class = 0; class < CLASSES; class++) {
                 if (round % 3 == 0) check_segments(type, class, &random);
                 for (int shape = 0; shape < 3; shape++) {
-                    int64_t n = round % 8 == 7 ? random_below(&random, 3000) : round % 8 == 6 ? 500 + random_below(&random, 600) : random_below(&random, 40);
+                    int64_t n = round % 8 == 7   ? random_below(&random, 3000)
+                                : round % 8 == 6 ? 500 + random_below(&random, 600)
+                                                 : random_below(&random, 40);
                     if (round % 25 == 24 && shape == 0) n = random_below(&random, 150000);
                     check_data(type, class, n, shape, &random);
                 }
@@ -230,7 +261,8 @@ static void test_against_mpfr(void **unused) {
 
 /* ---- many tiles ---- */
 
-/* Tiles of one array that are not alike, all digits in use: levels are planned anew, or shared, and counted in until they are full. */
+/* Tiles of one array that are not alike, all digits in use: levels are planned anew, or shared, and counted in until
+ * they are full. */
 static void check_tiles(tally_type type, uint64_t *random) {
     const int64_t tile = tally_leaf_length(type), n = tile * (quick ? 40 : 200) + random_below(random, tile);
     const int reach = type == TALLY_F64 ? 100 : 15;
@@ -246,12 +278,14 @@ static void check_tiles(tally_type type, uint64_t *random) {
     begin_truth(&products);
     for (int64_t i = 0; i < n; i++) {
         if (i % (tile / 2) == 0 && random_below(random, 3) == 0) {
-            power = random_below(random, 4) ? power + (int)random_below(random, 9) - 4 : (int)random_below(random, 2 * reach) - reach;
+            power = random_below(random, 4) ? power + (int)random_below(random, 9) - 4
+                                            : (int)random_below(random, 2 * reach) - reach;
             binades = 1 + (int)random_below(random, type == TALLY_F64 ? 30 : 12);
             signs = random_below(random, 2) ? UINT64_MAX : INT64_MAX;
         }
         for (int k = 0; k < 2; k++)
-            put_number(type, k ? y : x, i, from_parts(next_random(random) & signs, 1023 + power - (int)random_below(random, binades)));
+            put_number(type, k ? y : x, i,
+                       from_parts(next_random(random) & signs, 1023 + power - (int)random_below(random, binades)));
         double a = as_double(type, x, i);
         add_truth(&squares, a, a);
         add_truth(&products, a, as_double(type, y, i));
@@ -265,11 +299,13 @@ static void check_tiles(tally_type type, uint64_t *random) {
     end_truth(&products);
 }
 
-/* As large as the counts of a level can get, for longer than they fit. `over`: with a value too small for the fewest levels by so many binades. */
+/* As large as the counts of a level can get, for longer than they fit. `over`: with a value too small for the fewest
+ * levels by so many binades. */
 static void check_full_counts(tally_type type, int64_t tiles, int over) {
     enum { ROW = 64 };
     const int64_t tile = tally_leaf_length(type), n = tiles * tile;
-    const double most = type == TALLY_F64 ? 1 - 0x1p-53 : 1 - 0x1p-24, least = ldexp(type == TALLY_F64 ? 1 + 0x1p-52 : 1 + 0x1p-23, (type == TALLY_F64 ? -39 : -22) - over);
+    const double most = type == TALLY_F64 ? 1 - 0x1p-53 : 1 - 0x1p-24,
+                 least = ldexp(type == TALLY_F64 ? 1 + 0x1p-52 : 1 + 0x1p-23, (type == TALLY_F64 ? -39 : -22) - over);
     size_t bytes = tally_type_size(type);
     char *x = scratch(0, (size_t)n * bytes);
     subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 0, TALLY_BEST};
@@ -287,16 +323,19 @@ static void check_full_counts(tally_type type, int64_t tiles, int over) {
     mpz_addmul_ui(t.products, one.products, (unsigned long)tiles);
     mpz_set(t.magnitudes, t.values);
     t.n = n;
-    for (int k = 0; k < SINGLE; k++) check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
+    for (int k = 0; k < SINGLE; k++)
+        check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
     end_truth(&t);
     end_truth(&one);
     now.op = TALLY_SUM, now.cut = "rows"; /* lanes of a bunch get as full */
     double *sums = scratch(1, (size_t)(n / ROW) * sizeof *sums);
-    EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, tally_in(x, type, n), tally_rows(n / ROW, ROW, 1), tally_out(sums, TALLY_F64, n / ROW)));
+    EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, tally_in(x, type, n), tally_rows(n / ROW, ROW, 1),
+                                    tally_out(sums, TALLY_F64, n / ROW)));
     begin_truth(&t);
     for (int64_t i = 0; i < ROW; i++) add_truth(&t, i ? most : least, 0);
     for (int64_t row = 0; row < n / ROW; row++)
-        expect_double(sums[row], row * ROW % tile ? ROW * most : truth_of(&t, TALLY_SUM, 0, format_of(TALLY_F64)), "a row");
+        expect_double(sums[row], row * ROW % tile ? ROW * most : truth_of(&t, TALLY_SUM, 0, format_of(TALLY_F64)),
+                      "a row");
     end_truth(&t);
     now.cut = NULL;
 }
@@ -317,7 +356,8 @@ static void check_long_parts(tally_type type, int reach, uint64_t *random) {
         put_number(type, x, i, from_parts(next_random(random) & INT64_MAX, exponent));
         add_truth(&t, as_double(type, x, i), as_double(type, x, i));
     }
-    for (int k = 0; k < SINGLE; k++) check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
+    for (int k = 0; k < SINGLE; k++)
+        check_operator(&t, context, single[k], tally_in(x, type, n), tally_in(x, type, n), 0);
     check_stats(&t, context, tally_in(x, type, n), 0);
     end_truth(&t);
 }
@@ -355,21 +395,25 @@ static int64_t piece_length(uint64_t *random) {
     return random_below(random, 200) ? length : random_below(random, 9000);
 }
 
-/* Segments of any length, or columns of a table, with NaNs among them that may have to be skipped. The first one also by itself. */
+/* Segments of any length, or columns of a table, with NaNs among them that may have to be skipped. The first one also
+ * by itself. */
 static void check_pieces(tally_type type, int class, uint64_t *random) {
-    static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2, TALLY_VAR, TALLY_STD, TALLY_STATS, TALLY_DOT};
+    static const tally_op ops[] = {TALLY_SUM, TALLY_MEAN, TALLY_NORM1, TALLY_SUMSQ, TALLY_NORM2,
+                                   TALLY_VAR, TALLY_STD,  TALLY_STATS, TALLY_DOT};
     static const int rarities[] = {0, 0, 50, 3};
     truth squares[PIECES], products[PIECES];
     subject s = {TALLY_SUM, type, (tally_nan)random_below(random, 2), (int)random_below(random, 3), TALLY_BEST};
     tally_context *context = context_for(&s, TALLY_BACKEND_CPU, thread_counts[random_below(random, 3)]);
     bool table = random_below(random, 3) == 0;
-    int64_t offsets[PIECES + 1] = {0}, outer = 1 + random_below(random, 2), inner = 1 + random_below(random, PIECES / 2);
+    int64_t offsets[PIECES + 1] = {0}, outer = 1 + random_below(random, 2),
+                             inner = 1 + random_below(random, PIECES / 2);
     int64_t length = piece_length(random), count = table ? outer * inner : 1 + random_below(random, PIECES), n;
     uint64_t rarity = (uint64_t)rarities[random_below(random, 4)];
     tally_segments cut = table ? tally_rows(outer, length, inner) : tally_offsets(offsets, TALLY_I64, count);
     for (int k = 0; k < count; k++) offsets[k + 1] = offsets[k] + (table ? length : piece_length(random));
     n = offsets[count];
-    char *x = scratch(0, (size_t)n * 8 + 1), *y = scratch(1, (size_t)n * 8 + 1), *results = scratch(2, PIECES * sizeof(tally_stats));
+    char *x = scratch(0, (size_t)n * 8 + 1), *y = scratch(1, (size_t)n * 8 + 1),
+         *results = scratch(2, PIECES * sizeof(tally_stats));
     for (int64_t i = 0; i < n; i++) {
         put_number(type, x, i, rarity && next_random(random) % rarity == 0 ? NAN : draw(class, i, type, random));
         put_number(type, y, i, rarity && next_random(random) % rarity == 0 ? NAN : draw(class, i + 1, type, random));
@@ -498,13 +542,15 @@ static void test_full_bins(void **unused) {
     for (tally_type type = TALLY_F32; type <= TALLY_F64; type++)
         for (int sign = -1; sign <= 1; sign += 2) {
             subject s = {TALLY_SUM, type, TALLY_NAN_PROPAGATE, 1, TALLY_BEST};
-            double large = type == TALLY_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp408, small = type == TALLY_F32 ? 0x1p-149 : 0x1p-1074;
+            double large = type == TALLY_F32 ? 0x1.fffffep127 : 0x1.fffffffffffffp408,
+                   small = type == TALLY_F32 ? 0x1p-149 : 0x1p-1074;
             double other = type == TALLY_F32 ? large / 2 : large * 0x1p-8;
             tally_context *context = context_for(&s, TALLY_BACKEND_CPU, 1);
             char *x = scratch(0, COUNT * 8), *y = scratch(1, COUNT * 8);
             tally_array a = tally_in(x, type, COUNT), b = tally_in(y, type, COUNT);
             truth squares, products;
-            now = (scene){.type = type, .size = COUNT, .data = sign < 0 ? "full bins, negative" : "full bins", .ddof = 1};
+            now =
+                (scene){.type = type, .size = COUNT, .data = sign < 0 ? "full bins, negative" : "full bins", .ddof = 1};
             begin_truth(&squares);
             begin_truth(&products);
             for (int64_t i = 0; i < COUNT; i++) {
@@ -538,34 +584,45 @@ static void check_numbers(const double *numbers, int64_t count, int ddof) {
 /* Sums and deviations just beside a tie, an overflow or a power of two. */
 static void test_hard_cases(void **unused) {
     static const double sets[][6] = {
-        {1, 0x1p-200},                    /* its deviation is just below 1/2: a root of ones */
-        {1, 0x1p-53},                     /* a tie */
-        {0x1.fffffffffffffp0}, {0x1.fffffffffffffp0, 4}, /* all digits are ones */
-        {1, 0x1p-53, 0x1p-1074},          /* just above one, by far */
-        {1, 0x1p-53, -0x1p-1074},         /* just below */
-        {1, 0x1.8p-52, 0x1p-53},          /* a tie to even upwards */
+        {1, 0x1p-200}, /* its deviation is just below 1/2: a root of ones */
+        {1, 0x1p-53},  /* a tie */
+        {0x1.fffffffffffffp0},
+        {0x1.fffffffffffffp0, 4}, /* all digits are ones */
+        {1, 0x1p-53, 0x1p-1074},  /* just above one, by far */
+        {1, 0x1p-53, -0x1p-1074}, /* just below */
+        {1, 0x1.8p-52, 0x1p-53},  /* a tie to even upwards */
         {-1, -0x1p-53},
         {-1, -0x1p-53, 0x1p-1074},
         {-1, -0x1p-53, -0x1p-1074},
-        {0x1.fffffffffffffp1023, 0x1p969},   /* below half a unit: the largest */
-        {0x1.fffffffffffffp1023, 0x1p970},   /* a tie: infinite */
+        {0x1.fffffffffffffp1023, 0x1p969}, /* below half a unit: the largest */
+        {0x1.fffffffffffffp1023, 0x1p970}, /* a tie: infinite */
         {0x1.fffffffffffffp1023, 0x1p970, -0x1p-1074},
         {0x1p-1074, 0x1p-1074, -0x1p-1074},
         {0x1p-1022, -0x1p-1074},
         {0x1p1000, 1, -0x1p1000},
-        {-0x1p32, 1}, {-0x1p64, 0x1p-1074}, {-0x1p-32},
-        {0x1p-537, 0x1p-538},              /* squares around the smallest */
-        {3, 0x9p-53, 0x1p-105}, {3, 0x9p-53, -0x1p-105}, /* means beside a tie by less than a double tells */
-        {1, 0x1.00000004p0}, /* deviations far below the squares' last digit */
-        {0x1p-149, 0x1p-150}, {0x1p128, -0x1p103}, {0x1p128, -0x1p103, -1}, {65520}, {65520, -0x1p-24}, {0x1p-25}, {0x1p-25, 0x1p-1074},
+        {-0x1p32, 1},
+        {-0x1p64, 0x1p-1074},
+        {-0x1p-32},
+        {0x1p-537, 0x1p-538}, /* squares around the smallest */
+        {3, 0x9p-53, 0x1p-105},
+        {3, 0x9p-53, -0x1p-105}, /* means beside a tie by less than a double tells */
+        {1, 0x1.00000004p0},     /* deviations far below the squares' last digit */
+        {0x1p-149, 0x1p-150},
+        {0x1p128, -0x1p103},
+        {0x1p128, -0x1p103, -1},
+        {65520},
+        {65520, -0x1p-24},
+        {0x1p-25},
+        {0x1p-25, 0x1p-1074},
     };
     static const double pairs[][2][3] = {
-        {{-1, 0, -2}, {0, -1, 0}},                   /* all products are -0, though no array is all zeros */
-        {{-1, 0, -2}, {0, 1, 0}},                    /* not all */
-        {{-1, 1, 0}, {1, 1, -1}},                    /* they cancel: 0 */
+        {{-1, 0, -2}, {0, -1, 0}}, /* all products are -0, though no array is all zeros */
+        {{-1, 0, -2}, {0, 1, 0}},  /* not all */
+        {{-1, 1, 0}, {1, 1, -1}},  /* they cancel: 0 */
         {{0x1p-600, 1, 1}, {-0x1p-600, 0x1p-1074, 0x1p-1074}},
         {{0x1.fffffffffffffp-538, 0x1.fffffffffffffp-538, 0}, {0x1.fffffffffffffp-538, -0x1p-537, 1}},
-        {{0x1p-1000, -0x1p-1000, 0x3p-1074}, {0x1.fffffffffffffp52, 0x1.fffffffffffffp52, 0x1.fffffffffffffp52}}, /* few digits, far below */
+        {{0x1p-1000, -0x1p-1000, 0x3p-1074},
+         {0x1.fffffffffffffp52, 0x1.fffffffffffffp52, 0x1.fffffffffffffp52}}, /* few digits, far below */
         {{INFINITY, 0, 1}, {0, 1, 1}},
         {{INFINITY, -INFINITY, 1}, {1, -1, 1}},
     };
@@ -578,7 +635,8 @@ static void test_hard_cases(void **unused) {
             now.segment = (int64_t)k;
             check_numbers(sets[k], count, ddof);
         }
-    for (int e = 54; e < 260; e++) { /* all digits are ones, the last of them the last that some number of levels holds; too far apart for plain sums */
+    for (int e = 54; e < 260; e++) { /* all digits are ones, the last of them the last that some number of levels holds;
+                                        too far apart for plain sums */
         const double large = ldexp(1, e), numbers[] = {large, 0x1p50, 0x1.fffffffffffffp0, -0x1p50, -large};
         now.segment = e;
         check_numbers(numbers, 5, 0);
@@ -598,8 +656,12 @@ static void test_hard_cases(void **unused) {
 
 int main(int argc, char **argv) {
     int skipped = begin_program(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases), cmocka_unit_test(test_tie_of_quotient), cmocka_unit_test(test_full_bins), cmocka_unit_test(test_against_mpfr),
-                                       cmocka_unit_test(test_tiles_against_mpfr), cmocka_unit_test(test_pieces_against_mpfr),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hard_cases),
+                                       cmocka_unit_test(test_tie_of_quotient),
+                                       cmocka_unit_test(test_full_bins),
+                                       cmocka_unit_test(test_against_mpfr),
+                                       cmocka_unit_test(test_tiles_against_mpfr),
+                                       cmocka_unit_test(test_pieces_against_mpfr),
                                        cmocka_unit_test(test_large_counts_against_mpfr)};
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Threads of the library's own: that the system refuses some, and that a process forks, changes nothing. And several threads of the caller's at once, on one context and on the process's own: each gets its results and its messages.
+/* Threads of the library's own: that the system refuses some, and that a process forks, changes nothing. And several
+ * threads of the caller's at once, on one context and on the process's own: each gets its results and its messages.
  * Thread sanitizers run this. Assertions are made by the main thread alone: cmocka is not for several. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -157,7 +158,8 @@ static void test_silent_thread(void **state) {
 
 /* ---- threads that the system refuses ---- */
 
-/* The library's calls come here first, but in a program of the thread sanitizer, which has a function of its own here. */
+/* The library's calls come here first, but in a program of the thread sanitizer, which has a function of its own here.
+ */
 #if defined(__SANITIZE_THREAD__) || defined(TEST_EMULATED) /* qemu ends where a child of threads starts threads */
 #define NO_FORKS
 #elif defined(__has_feature)
@@ -194,9 +196,12 @@ static int reduce_big(int threads) {
         tally_array in = tally_in(x, TALLY_F64, BIG);
         options.threads = round == 0 ? 1 : threads;
         CHILD_CHECK(tally_set_options(context, &options) == TALLY_OK);
-        CHILD_CHECK(tally_reduce_segments(context, TALLY_SUM, in, tally_offsets(offsets, TALLY_I64, 4), tally_out(out, TALLY_F64, 4)) == TALLY_OK);
-        CHILD_CHECK(tally_reduce_segments(context, TALLY_SUM, in, tally_rows(64, BIG / 64, 1), tally_out(out + 4, TALLY_F64, 64)) == TALLY_OK);
-        CHILD_CHECK(tally_reduce_segments(context, TALLY_VAR, in, tally_rows(1, BIG / 1024, 1024), tally_out(out + 68, TALLY_F64, 1024)) == TALLY_OK);
+        CHILD_CHECK(tally_reduce_segments(context, TALLY_SUM, in, tally_offsets(offsets, TALLY_I64, 4),
+                                          tally_out(out, TALLY_F64, 4)) == TALLY_OK);
+        CHILD_CHECK(tally_reduce_segments(context, TALLY_SUM, in, tally_rows(64, BIG / 64, 1),
+                                          tally_out(out + 4, TALLY_F64, 64)) == TALLY_OK);
+        CHILD_CHECK(tally_reduce_segments(context, TALLY_VAR, in, tally_rows(1, BIG / 1024, 1024),
+                                          tally_out(out + 68, TALLY_F64, 1024)) == TALLY_OK);
         CHILD_CHECK(tally_reduce(context, TALLY_SUM, in, tally_out(out + 3, TALLY_F64, 1)) == TALLY_OK);
     }
     tally_context_destroy(context);
@@ -240,7 +245,9 @@ static void *keep_reducing(void *argument) {
     double total, x[64] = {1};
     const int64_t count = 1 << 18;
     double *many = calloc((size_t)count, sizeof *many);
-    while (!is_enough && tally_reduce(NULL, TALLY_SUM, tally_in(many, TALLY_F64, count), tally_out(&total, TALLY_F64, 1)) == TALLY_OK) x[0] += total;
+    while (!is_enough &&
+           tally_reduce(NULL, TALLY_SUM, tally_in(many, TALLY_F64, count), tally_out(&total, TALLY_F64, 1)) == TALLY_OK)
+        x[0] += total;
     free(many);
     (void)argument;
     return NULL;
@@ -263,7 +270,8 @@ static void test_forks(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forks), cmocka_unit_test(test_refused_threads), cmocka_unit_test(test_callers), cmocka_unit_test(test_silent_thread)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forks), cmocka_unit_test(test_refused_threads),
+                                       cmocka_unit_test(test_callers), cmocka_unit_test(test_silent_thread)};
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Operators of the caller's own: results against plain loops, the promises made to callbacks, and definitions that are refused. */
+/* Operators of the caller's own: results against plain loops, the promises made to callbacks, and definitions that are
+ * refused. */
 #include <string.h>
 
 #include "operators.h"
@@ -174,7 +175,8 @@ static float seven(const float *x, int64_t n) {
 }
 static float ordered_leaf(const float *x, int64_t n) { return pairs_of(x, n, 7, seven); }
 
-/* Rounding shows the order: a sum that commutes has the built-in sum's bits, one that does not those of groups of seven. */
+/* Rounding shows the order: a sum that commutes has the built-in sum's bits, one that does not those of groups of
+ * seven. */
 static void test_canonical_order(void **state) {
     tally_context *context = context_of(2, TALLY_BACKEND_CPU);
     subject fast = {TALLY_SUM, TALLY_F32, TALLY_NAN_PROPAGATE, 0, TALLY_FAST};
@@ -186,7 +188,8 @@ static void test_canonical_order(void **state) {
         for (int64_t k = 0; k < sizes[i]; k++) y[k] = x[k] * 0.7f + 0.1f * (float)(k % 11);
         tally_array in = tally_in(y, TALLY_F32, sizes[i]);
         now.size = sizes[i];
-        EXPECT_OK(tally_reduce(context_for(&fast, TALLY_BACKEND_CPU, 2), TALLY_SUM, in, tally_out(&wanted, TALLY_F32, 1)));
+        EXPECT_OK(
+            tally_reduce(context_for(&fast, TALLY_BACKEND_CPU, 2), TALLY_SUM, in, tally_out(&wanted, TALLY_F32, 1)));
         EXPECT_OK(tally_reduce(context, commutes, in, tally_out(&got, TALLY_F32, 1)));
         EXPECT_BITS(&got, &wanted, 4, "a sum that commutes, against the built-in one");
         wanted = pairs_of(y, sizes[i], 1024, ordered_leaf);

@@ -80,7 +80,10 @@ double truth_of(truth *t, tally_op op, int ddof, const format *f) {
         if (t->plus || t->minus) return special(t->plus, t->minus);
         x = answer(op == TALLY_MEAN ? MEAN : PLAIN, t->values, t->values, BASE, t->n, 0, f);
         return mpz_sgn(t->values) == 0 && t->minus_zeros_only && t->n > 0 ? -0.0 : x;
-    case TALLY_NORM1: return t->nan ? NAN : t->plus || t->minus ? INFINITY : answer(PLAIN, t->magnitudes, t->values, BASE, t->n, 0, f);
+    case TALLY_NORM1:
+        return t->nan                ? NAN
+               : t->plus || t->minus ? INFINITY
+                                     : answer(PLAIN, t->magnitudes, t->values, BASE, t->n, 0, f);
     case TALLY_SUMSQ:
     case TALLY_NORM2:
     case TALLY_DOT:

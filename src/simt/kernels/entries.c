@@ -1,5 +1,5 @@
-/* The production kernels that the simulator has, by name: the way into libtally-simt.so, which all of this folder and the units that CMake
- * writes are. */
+/* The production kernels that the simulator has, by name: the way into libtally-simt.so, which all of this folder and
+ * the units that CMake writes are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,16 +27,19 @@ TALLY_EXACT_KERNELS_OF_FORM(TALLY_DECLARE, flat)
 static const struct {
     const char *name, *second, *third;
     const tally__simt_set *set;
-} sets[] = {
-    TALLY_SINGLE(TALLY_ENTER)
-#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_spans_" #kernel, NULL, &tally__simt_##form##_##kernel},
-    TALLY_KERNELS_OF_FORM(TALLY_ENTER_TWO, segments)
+} sets[] = {TALLY_SINGLE(TALLY_ENTER)
+#define TALLY_ENTER_TWO(form, kernel) \
+    {"tally_" #form "_" #kernel, "tally_spans_" #kernel, NULL, &tally__simt_##form##_##kernel},
+                TALLY_KERNELS_OF_FORM(TALLY_ENTER_TWO, segments)
 #undef TALLY_ENTER_TWO
-#define TALLY_ENTER_TWO(form, kernel) {"tally_" #form "_" #kernel, "tally_quick_spans_" #kernel, NULL, &tally__simt_##form##_##kernel},
-    TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_TWO, quick)
+#define TALLY_ENTER_TWO(form, kernel) \
+    {"tally_" #form "_" #kernel, "tally_quick_spans_" #kernel, NULL, &tally__simt_##form##_##kernel},
+                    TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_TWO, quick)
 #undef TALLY_ENTER_TWO
-#define TALLY_ENTER_THREE(form, kernel) {"tally_" #form "_" #kernel, "tally_flat_clear_" #kernel, "tally_flat_finish_" #kernel, &tally__simt_##form##_##kernel},
-    TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_THREE, flat)
+#define TALLY_ENTER_THREE(form, kernel)                                                     \
+    {"tally_" #form "_" #kernel, "tally_flat_clear_" #kernel, "tally_flat_finish_" #kernel, \
+     &tally__simt_##form##_##kernel},
+                        TALLY_EXACT_KERNELS_OF_FORM(TALLY_ENTER_THREE, flat)
 #undef TALLY_ENTER_THREE
 };
 
@@ -73,7 +76,8 @@ static tally__simt_entry *find(const char *entry) {
     return tally__simt_cut(entry);
 }
 
-/* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first that asks. */
+/* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first
+ * that asks. */
 __attribute__((visibility("default"))) tally__simt_lookup *
 tally_simt_kernels(const char *edition, const tally__simt_words *words, size_t words_bytes) {
     if (strcmp(edition, tally__edition) != 0 || words_bytes != sizeof *words) return NULL;

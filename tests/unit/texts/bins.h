@@ -1,5 +1,7 @@
 /* How many values of each residue modulo 8, without a finish of its own: accumulators of 64 bytes. */
-#define TALLY_COLUMN(X) X(int64_t, n0) X(int64_t, n1) X(int64_t, n2) X(int64_t, n3) X(int64_t, n4) X(int64_t, n5) X(int64_t, n6) X(int64_t, n7)
+#define TALLY_COLUMN(X) \
+    X(int64_t, n0)      \
+    X(int64_t, n1) X(int64_t, n2) X(int64_t, n3) X(int64_t, n4) X(int64_t, n5) X(int64_t, n6) X(int64_t, n7)
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a) (a).n0 = (a).n1 = (a).n2 = (a).n3 = (a).n4 = (a).n5 = (a).n6 = (a).n7 = 0
 #define TALLY_JOIN(a, b)                                                                     \

@@ -1,4 +1,5 @@
-/* The struct {float key; uint32_t tag; ...} of the largest key, the earlier operand on a tie: it commutes but for the tag. */
+/* The struct {float key; uint32_t tag; ...} of the largest key, the earlier operand on a tie: it commutes but for the
+ * tag. */
 #define TALLY_COLUMN(X) X(float, key) X(uint32_t, tag)
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a) (a).key = -3e38f, (a).tag = 0

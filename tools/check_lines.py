@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""No source line of more than 120 columns. Prints those that are longer; exit status 1 if there are any.
+
+    tools/check_lines.py [ROOT]
+"""
+import pathlib
+import sys
+
+COLUMNS = 120
+FOLDERS = ["include", "src", "cli", "tests", "bench", "examples", "tools", "cmake"]
+# Not yet: kernels/, race/, src/cpu and src/cuda are being rewritten (issue 24). Their lines are next.
+NOT_YET = ["src/cpu", "src/cuda"]
+KINDS = {".c", ".h", ".cpp", ".cu", ".def", ".py", ".sh", ".cmake", ".in", ""}
+FILES = ["Makefile", "CMakeLists.txt", "tests/CMakeLists.txt", "bench/CMakeLists.txt", "examples/CMakeLists.txt"]
+TABLES = ["tests/mutations.sh"]  # its lines are bugs, one each
+# Between these marks a table keeps its columns.
+TABLE = "clang-format off", "clang-format on"
+
+
+def long_lines(path):
+    inside = False
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        if TABLE[0] in line:
+            inside = True
+        if TABLE[1] in line:
+            inside = False
+        if len(line) > COLUMNS and not inside:
+            yield number, len(line)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    files = [root / name for name in FILES]
+    for folder in FOLDERS:
+        files += [file for file in sorted((root / folder).rglob("*")) if file.is_file() and file.suffix in KINDS]
+    skipped = [root / folder for folder in NOT_YET]
+    files = [file for file in dict.fromkeys(files) if not any(folder in file.parents for folder in skipped)]
+    files = [file for file in files if file not in [root / name for name in TABLES]]
+    files = [file for file in files if "corpus" not in file.parts and "__pycache__" not in file.parts]
+    found = [
+        f"{file.relative_to(root)}:{number}: {length} columns" for file in files for number, length in long_lines(file)
+    ]
+    print(*found, f"lines: {len(files)} files, {len(found)} lines of more than {COLUMNS} columns", sep="\n")
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
