@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Draws docs/architecture.svg: the folders of the code and which may include which, from the table of check_layers.py.
 
-    tools/draw_architecture.py            writes it
-    tools/draw_architecture.py --check    says whether it is what this would write, and whether every folder is in it
+tools/draw_architecture.py            writes it
+tools/draw_architecture.py --check    says whether it is what this would write, and whether every folder is in it
 """
+
 import sys
 from pathlib import Path
 
@@ -96,7 +97,7 @@ def drawing():
     out.append('<text x="640" y="80" font-size="12">tests/ see everything.</text>')
     out.append(
         '<text x="40" y="440" font-size="12">kernels/: what is reduced and how, once, in C that gcc, clang and NVRTC '
-        'compile</text>'
+        "compile</text>"
     )
     return "\n".join([*out, "</svg>"]) + "\n"
 

@@ -1,0 +1,68 @@
+"""bench/results.py on small inputs. That docs/results.md is what it makes is in test_readme.py."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import results  # noqa: E402
+
+
+def test_number():
+    assert [results.number(x) for x in (None, 1.004, 0.96, 0.0123, 0.0001)] == ["", "1.00", "0.96", "0.012", "< 0.001"]
+
+
+def test_missed():
+    assert results.missed(0.9, [("a", 0.95), ("b", 0.9)]) == "Goal: 0.90. All 2 reach it."
+    assert results.missed(0.9, [("a", 0.5), ("b", 0.4), ("c", 1)]) == "Goal: 0.90. Missed by 2 of 3: b 0.40; a 0.50."
+    assert "and 3 others." in results.missed(0.9, [(str(k), 0.1) for k in range(15)])
+
+
+def test_floor():
+    floor = lambda accuracy, data: results.floor({"accuracy": accuracy, "data": data})
+    assert [floor("exact", "normal"), floor("exact", "wide"), floor("fast", "wide"), floor("only", "normal")] == [
+        0.5, 0.15, 0.25, 0.25]  # fmt: skip
+
+
+def test_lucky_plain_reads():
+    """A row whose plain read is far above the median is marked."""
+    one = lambda op, who, speed, share: {"section": "whole", "op": op, "type": "f32", "contender": who, "bytes": 1,
+                                         "gb_per_s": speed, "of_plain": share}  # fmt: skip
+    records = []
+    for op, speed in (("a", 36), ("b", 35), ("c", 60)):
+        records += [one(op, "plain", speed, 1), one(op, "tally", 30, 0.9)]
+    assert [(labels["op"], lucky) for labels, _, lucky in results.shares(records, "whole")] == [
+        ("a", False), ("b", False), ("c", True)]  # fmt: skip
+
+
+@pytest.mark.parametrize("subject", results.RUNS)
+def test_runs_are_there(subject):
+    assert results.path(subject).exists()
+
+
+def test_no_other_runs():
+    """A run that a newer one replaced is deleted: history is git's."""
+    kept = {Path(name).stem for name in results.RUNS.values()}
+    others = {"cpu-2026-11-21-intel-r-xeon-r-processor-16-threads", "gpu-2026-11-23-segments-by-length"}
+    files = (ROOT / "docs" / "measurements").iterdir()
+    found = {file.stem for file in files if file.suffix in (".json", ".jsonl", ".tsv")}
+    assert found - others <= kept
+
+
+def test_hard_data_is_that_of_the_matrix():
+    text = (ROOT / "bench" / "cells" / "axes.py").read_text()
+    rows = re.findall(r'^    "([^"]+)": \(\d, (?:True|False), (True|False)\),$', text, re.M)
+    assert {name for name, hard in rows if hard == "True"} == results.HARD
+
+
+def test_a_number_of_the_page():
+    """One number, from the file to the page, by hand."""
+    records = json.loads(results.path("gpu").read_text())["records"]
+    share = next(r["of_plain"] for r in records
+                 if (r["section"], r["op"], r["type"], r["contender"]) == ("whole", "var", "f64", "tally"))  # fmt: skip
+    section = (ROOT / "docs" / "results.md").read_text().split("## GPU: whole arrays")[1]
+    assert f"| var f64 | {share:.2f} |" in section
