@@ -109,40 +109,40 @@ static tally_status begin_warming(const tally_context *context, tally_op op, tal
     return tally__gpu_enter(*gpu);
 }
 
+/* What forms are for; rows may be segments. */
+typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4 } purpose;
+static const purpose purposes[TALLY_FORMS] = {
+#define TALLY_ROW(ID, of) of,
+    TALLY_FORM_IDS(TALLY_ROW)
+#undef TALLY_ROW
+};
+
 /* Loading is part of it: that is what a stream that captures must not do. With what gives results in any type. */
-static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, const tally__form *forms, int count) {
+static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigned wanted_purposes) {
     tally__want wants[TALLY_MOST_WANTS];
     tally__loaded loaded;
     int wanted = 0;
-    for (int k = 0; k < count; k++)
-        if (forms[k] == TALLY_FORM_CUT || tally__has_form(spec, forms[k]))
-            wants[wanted++] = (tally__want){spec, forms[k]};
+    for (int form = 0; form < TALLY_FORMS; form++)
+        if ((purposes[form] & wanted_purposes) != 0 && (form == TALLY_FORM_CUT || tally__has_form(spec, (tally__form)form)))
+            wants[wanted++] = (tally__want){spec, (tally__form)form};
     if (spec->result_type != TALLY_STRUCT) wants[wanted++] = (tally__want){NULL, TALLY_FORM_WHOLE};
     TALLY_TRY(tally__gpu_prepare(gpu, wants, wanted, spec->options.threads));
     for (int k = 0; k < wanted; k++) TALLY_TRY(tally__gpu_kernel(gpu, wants[k].spec, wants[k].form, &loaded));
     return TALLY_OK;
 }
-
-tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
-    static const tally__form forms[] = {TALLY_FORM_WHOLE, TALLY_FORM_SMALL};
+static tally_status warm(const tally_context *context, tally_op op, tally_type type, unsigned wanted_purposes) {
     tally__spec spec;
     tally__gpu *gpu;
     tally_status status;
     TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
-    status = warm_forms(gpu, &spec, forms, 2);
+    status = warm_forms(gpu, &spec, wanted_purposes);
     tally__gpu_leave(gpu);
     return status;
 }
 
+tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) { return warm(context, op, type, ARRAYS); }
+
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut) {
-    static const tally__form forms[] = {TALLY_FORM_FLAT, TALLY_FORM_SEGMENTS, TALLY_FORM_WIDE, TALLY_FORM_PREFIX, TALLY_FORM_CUT,
-                                        TALLY_FORM_COLUMNS, TALLY_FORM_ROWS, TALLY_FORM_SHORT};
-    tally__spec spec;
-    tally__gpu *gpu;
-    tally_status status;
     TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "cut %d is unknown", (int)cut);
-    TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
-    status = warm_forms(gpu, &spec, forms, cut == TALLY_ROWS ? 8 : 5); /* rows may be segments */
-    tally__gpu_leave(gpu);
-    return status;
+    return warm(context, op, type, cut == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
 }

@@ -28,11 +28,11 @@ tally_nan tally__nan_of(const tally__spec *spec) {
 }
 
 static const struct form {
-    const char *word, *more[2], *text;
-} ordered_forms[] = {
-#define TALLY_ROW(ID, word, second, third, text) {word, {second, third}, text},
+    const char *name, *more[2], *text, *defines; /* "": there is none; text NULL: there is no such form */
+} ordered_forms[TALLY_FORMS] = {
+#define TALLY_ROW(ID, name, second, third, text, defines) [TALLY_FORM_##ID] = {#name, {#second, #third}, text, #defines},
     TALLY_ORDERED_FORMS(TALLY_ROW)
-}, exact_forms[] = {TALLY_EXACT_FORMS(TALLY_ROW)};
+}, exact_forms[TALLY_FORMS] = {TALLY_EXACT_FORMS(TALLY_ROW)};
 #undef TALLY_ROW
 
 static void unit_of_cut(tally__unit *unit) {
@@ -46,9 +46,9 @@ static void unit_of_cut(tally__unit *unit) {
 }
 
 static void name_entries(tally__unit *unit, const struct form *of, const char *kernel, const char *type, int nan) {
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->word, kernel, type, nan);
+    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->name, kernel, type, nan);
     for (int k = 0; k < 2; k++)
-        if (of->more[k] != NULL) snprintf(unit->more[k], sizeof unit->more[k], "tally_%s_%s_%s_%d", of->more[k], kernel, type, nan);
+        if (of->more[k][0] != 0) snprintf(unit->more[k], sizeof unit->more[k], "tally_%s_%s_%s_%d", of->more[k], kernel, type, nan);
 }
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
@@ -86,14 +86,6 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
 static bool is_prefix(const tally__spec *spec, tally__form form) {
     return form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE || (spec->exact && form == TALLY_FORM_COLUMNS);
 }
-/* What the kernel's text is told beside the operator and its type. */
-static const char *switch_of(const tally__spec *spec, tally__form form) {
-    if (!spec->exact) return "";
-    return form == TALLY_FORM_SEGMENTS  ? "#define TALLY_QUICK\n"
-           : form == TALLY_FORM_WIDE    ? "#define TALLY_PREFIX_WIDE 1\n"
-           : form == TALLY_FORM_COLUMNS ? "#define TALLY_PREFIX_COLUMNS 1\n"
-                                        : "";
-}
 
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
@@ -127,9 +119,10 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     name_entries(unit, of, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
-             "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
+             "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s%s%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
-             spec->exact ? "exact" : "operators", name, row->order, row->inputs, switch_of(spec, form));
+             spec->exact ? "exact" : "operators", name, row->order, row->inputs,
+             of->defines[0] != 0 ? "#define " : "", of->defines, of->defines[0] != 0 ? " 1\n" : "");
     return TALLY_OK;
 }
 

@@ -4,38 +4,15 @@
 #define TALLY_CUDA_PLATFORM_H
 
 #include "cuda/driver.h"
+#include "forms.h"
 #include "internal.h"
 
-/* What the kernels of a unit reduce: a whole array; a small one, exactly; rows of few values; rows whose values lie side by side; rows
- * along another axis; segments of other cuts, and those that run over tiles; exact segments by prefix sums, the same with more
- * levels, and whatever their values. X(ID, word of names, words of two further ones, text), for operators in canonical order and for
- * exact ones; NULL: there is none. A unit that prepares cuts serves all. */
-#define TALLY_ORDERED_FORMS(X)                                  \
-    X(WHOLE, "reduce", NULL, NULL, "production/reduce.h")             \
-    X(SMALL, NULL, NULL, NULL, NULL)                                  \
-    X(SHORT, "short", NULL, NULL, "production/short.h")               \
-    X(ROWS, "rows", NULL, NULL, "production/rows.h")                  \
-    X(COLUMNS, "columns", NULL, NULL, "production/columns.h")         \
-    X(SEGMENTS, "segments", "spans", NULL, "production/segments.h")   \
-    X(PREFIX, NULL, NULL, NULL, NULL)                                 \
-    X(WIDE, NULL, NULL, NULL, NULL)                                   \
-    X(FLAT, NULL, NULL, NULL, NULL)
-#define TALLY_EXACT_FORMS(X)                                    \
-    X(WHOLE, "exact", NULL, NULL, "production/reduce_exact.h")        \
-    X(SMALL, "exact_small", NULL, NULL, "production/small_exact.h")   \
-    X(SHORT, NULL, NULL, NULL, NULL)                                  \
-    X(ROWS, NULL, NULL, NULL, NULL)                                   \
-    X(COLUMNS, "prefix_columns", NULL, NULL, "production/prefix.h")   \
-    X(SEGMENTS, "quick", "quick_spans", NULL, "production/segments.h") \
-    X(PREFIX, "prefix", NULL, NULL, "production/prefix.h")            \
-    X(WIDE, "wide", NULL, NULL, "production/prefix.h")                \
-    X(FLAT, "flat", "flat_clear", "flat_finish", "production/flat.h")
+/* What the kernels of a unit reduce (kernels/forms.h). */
 typedef enum tally__form {
-#define TALLY_ROW(ID, word, second, third, text) TALLY_FORM_##ID,
-    TALLY_ORDERED_FORMS(TALLY_ROW)
+#define TALLY_ROW(ID, of) TALLY_FORM_##ID,
+    TALLY_FORM_IDS(TALLY_ROW)
 #undef TALLY_ROW
-    TALLY_FORMS,
-    TALLY_FORM_CUT = TALLY_FORMS
+    TALLY_FORMS
 } tally__form;
 enum { TALLY_MOST_MORE = 7 };
 
