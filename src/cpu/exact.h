@@ -14,18 +14,19 @@ enum {
 /* A tile as the vector loops take it: f32 or f64, side by side, measured. */
 typedef struct tally__tile {
     const void *x, *y;  /* y is x where there is one input */
-    const void *given;  /* x before values were skipped */
+    const void *given;  /* x before values were taken out */
     int64_t n, present; /* values, and those the NaN policy counts */
     bool is_f64;
+    int32_t specials;   /* TALLY_SEEN_... of what was taken out */
     tally__extent x_extent, y_extent;
 } tally__tile;
 
 /* Fills in the extents of x, y and n. */
 void tally__measure_tile(tally__tile *tile);
 
-/* A measured tile whose NaNs are skipped: copied to rooms for n values each (y_room: two inputs only), with zeros in their place
- * that change no sum, not even a sum of zeros, then measured again. */
-void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room);
+/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each (y_room: two inputs only), with zeros in
+ * their place that change no sum, not even a sum of zeros. NaNs are noted, or skipped. */
+void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void *y_room);
 
 /* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
 typedef struct tally__levels {
@@ -100,7 +101,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
 bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count, tally__plain_made *made);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
- * of values). 0 limbs: not all of them are finite. */
+ * of values). */
 typedef struct tally__fit {
     int32_t origin, limbs, product_limbs;
 } tally__fit;

@@ -19,6 +19,9 @@ enum {
     TALLY_SHORT_PRODUCTS = 3 /* levels of f64 products, of which rounded products leave nothing after the second */
 };
 
+/* Infinities and NaNs that were seen: which infinite sums values and products of values make. */
+enum { TALLY_SEEN_PLUS = 1, TALLY_SEEN_MINUS = 2, TALLY_SEEN_NAN = 4, TALLY_SEEN_PRODUCT_PLUS = 8, TALLY_SEEN_PRODUCT_MINUS = 16 };
+
 /* How large the values of a tile are. */
 typedef struct tally__extent {
     int32_t high;   /* each magnitude is below 2^high */
@@ -26,6 +29,13 @@ typedef struct tally__extent {
     bool zeros;     /* all values are 0; high and unit mean nothing */
     bool special;   /* some value is infinite or NaN; high and unit mean nothing */
 } tally__extent;
+
+/* What was taken out of n values, and what they are without. */
+typedef struct tally__taken {
+    int32_t specials; /* TALLY_SEEN_... */
+    int64_t present;  /* values but NaNs that are skipped */
+    tally__extent x_extent, y_extent;
+} tally__taken;
 
 /* Adds up n terms of x (and y): to units[k][...] what was counted of level k, in any lanes. The number of levels is one that the
  * function was made for. */
@@ -103,6 +113,10 @@ typedef struct tally__tiles {
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
     /* Adds n finite terms to the words of bins: `values` says which (TALLY_TERMS: none), and products if so asked. */
     void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
+    /* Copies n values (and another n, where y is not x) with zeros that add nothing in place of infinities and NaNs. */
+    tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_room, void *y_room);
+    /* The first infinity or NaN from value `from` of n on, or n. */
+    int64_t (*find_special[2])(const void *x, int64_t from, int64_t n);
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
      * NULL: there is none. */
     tally__tile_sum *both[2];

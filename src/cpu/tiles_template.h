@@ -417,6 +417,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 /* ---- the rest ---- */
 
 #include "cpu/bins_template.h"
+#include "cpu/specials_template.h"
 #include "cpu/bunch_template.h"
 #include "cpu/results_template.h"
 #include "cpu/plain_template.h"
@@ -445,6 +446,8 @@ const tally__tiles TALLY_TILES = {
     .ranges = {ranges_f32, ranges_f64},
     .put_stats = {put_stats_f32, put_stats_f64},
     .scatter = {scatter_f32, scatter_f64},
+    .take_out = {take_out_f32, take_out_f64},
+    .find_special = {find_special_f32, find_special_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
     TALLY_BUNCHES(TALLY_BUNCH_ENTRY)
