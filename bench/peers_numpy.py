@@ -44,7 +44,7 @@ SEGMENTS = {
     "argmin": ("np.minimum.reduceat (values, not indices)", np.minimum.reduceat),
 }
 
-ROWS = {"sum": ("np.sum", np.sum), "max": ("np.max", np.max), "argmin": ("np.argmin", np.argmin)}
+ROWS = {op: WHOLE[op] for op in ("sum", "prod", "min", "max", "argmin", "argmax", "any", "all", "mean", "var", "std")}
 
 
 # ---- exact sums ----

@@ -65,7 +65,9 @@ enum {
     X(DEVICE, "device", 0, "D", OF_OPERATORS | OF_WARM | OF_RACE,                                              \
       "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
       "GPU, slowly; reference, slow and obvious. The bits are the same. warm, race: cuda (default) or simt")   \
-    X(THREADS, "threads", 0, "N", OF_OPERATORS, "use at most N threads (the bits do not depend on it)")        \
+    X(THREADS, "threads", 0, "N", OF_OPERATORS | OF_WARM,                                                      \
+      "use at most N threads (the bits do not depend on it)")                                                  \
+    X(ALL, "all", 0, "", OF_WARM, "the kernels of segments and rows, too")                                      \
     X(OP, "op", 0, "OPERATOR", OF_RACE,                                                                        \
       "reduce by this operator (default min), or by compose, which does not commute")                          \
     X(N, "n", 0, "COUNT", OF_RACE | OF_EXPLAIN, "so many values")                                              \

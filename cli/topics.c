@@ -70,7 +70,8 @@ const topic topics[] = {
      "--device simt runs the same kernels on a simulated GPU, anywhere, slowly. It reports what a GPU would not: lanes "
      "that diverge at a barrier, deadlocks, memory out of bounds.\n\n"
      "tally warm compiles kernels into the cache, as some hundred milliseconds are spent at the first use of each "
-     "otherwise; without arguments all of them, some minutes. --accuracy and --nan narrow it, as OPERATOR and TYPE do. "
+     "otherwise, on all processors or --threads: those of whole arrays, some minutes; with --all those of segments and "
+     "rows, too, several times as many. OPERATOR, TYPE, --accuracy and --nan narrow it. "
      "tally emit OPERATOR TYPE prints what is compiled, one file that nvcc takes too; --accuracy and --nan choose the "
      "kernel."},
     {"gallery", "The gallery",

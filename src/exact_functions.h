@@ -1,9 +1,19 @@
 /* The functions of an exact kernel that move nodes, the same in every backend: a node is packed as it is. No include guard;
  * TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
 #ifdef TALLY_KEYS
-enum { TALLY_N(result_bytes) = sizeof(tally_stats) };
+enum { TALLY_N(result_bytes) = sizeof(tally_stats), TALLY_N(keeps_keys) = 1 };
 #else
-enum { TALLY_N(result_bytes) = 0 }; /* as the format says */
+enum { TALLY_N(result_bytes) = 0 /* as the format says */, TALLY_N(keeps_keys) = 0 };
+#endif
+#ifdef TALLY_SUM_TERM
+enum { TALLY_N(adds_values) = 1 };
+#else
+enum { TALLY_N(adds_values) = 0 };
+#endif
+#ifdef TALLY_PRODUCTS
+enum { TALLY_N(adds_products) = 1 };
+#else
+enum { TALLY_N(adds_products) = 0 };
 #endif
 
 static void TALLY_N(give_nothing)(const tally__kernel *kernel, tally__node *out) {
@@ -35,7 +45,8 @@ static void TALLY_N(unpack_node)(const tally__kernel *kernel, const unsigned cha
 #ifndef TALLY_NODE_MEMBERS
 #define TALLY_NODE_MEMBERS(type, nan)                                                                                \
     .node_size = (sizeof(TALLY_N2(node, type, nan)) + 15) / 16 * 16, .node_bytes = sizeof(TALLY_N2(node, type, nan)), \
-    .result_bytes = TALLY_N2(result_bytes, type, nan), .nothing = TALLY_N2(give_nothing, type, nan), .merge = TALLY_N2(merge_nodes, type, nan),                         \
+    .result_bytes = TALLY_N2(result_bytes, type, nan), .adds_values = TALLY_N2(adds_values, type, nan), \
+    .adds_products = TALLY_N2(adds_products, type, nan), .keeps_keys = TALLY_N2(keeps_keys, type, nan), .nothing = TALLY_N2(give_nothing, type, nan), .merge = TALLY_N2(merge_nodes, type, nan),                         \
     .shift = TALLY_N2(shift_node, type, nan), .pack = TALLY_N2(pack_node, type, nan),                                \
     .unpack = TALLY_N2(unpack_node, type, nan), .finish = TALLY_N2(finish_node, type, nan)
 #endif

@@ -79,6 +79,7 @@ struct tally__kernel {
     size_t node_size;      /* bytes of a node, a multiple of 16 */
     size_t node_bytes;     /* bytes of a node when packed */
     size_t result_bytes;   /* bytes of one result; 0: a float of final.format */
+    bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator is made of */
     size_t row_bytes;      /* scratch bytes `rows` needs for each column of each result */
     const tally_operator *user; /* the caller's operator, or NULL */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench]: what needs a GPU,
-# on a machine that has one; all of it but the last sanitizer by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
+# tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer] [bench] [matrix]: what needs a GPU,
+# on a machine that has one; all of it but the last sanitizer and the matrix by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
 # prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
@@ -87,6 +87,7 @@ for part in $wanted; do
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
+    matrix) part matrix bench/gpu/matrix --out "$out" ;;
     esac
 done
 finish_parts

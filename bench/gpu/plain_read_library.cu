@@ -1,4 +1,4 @@
-// The plain read for bench/gpu/rows.py, which times it beside PyTorch: nvcc -shared -Xcompiler -fPIC
+// The plain read for bench/gpu/matrix --plain-read FILE: nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC
 #include "plain_read.cuh"
 
 extern "C" int plain_read_shapes() { return READ_SHAPE_COUNT; }

@@ -61,7 +61,6 @@ grep -i 'warning' "$raw/build.log" | head -5
 if [ -n "$segments" ]; then
     step 'plain pass, CUB, Tally' "$build/bench_segments" $quick --out "$raw/segments.jsonl"
     result=$?
-    [ -n "$torch" ] && step PyTorch "$python" bench/gpu/torch_segments.py $quick >>"$raw/segments.jsonl"
     cp "$raw/segments.jsonl" "$folder"
     "$python" bench/gpu/segments_table.py "$folder/segments.jsonl" "$folder/segments.svg" "$folder/segments-by-length.svg"
     step '2^30 values of f32' "$build/bench_segments" --quick --log2 30 --rounds 3 --only f32 --out "$folder/segments-large.jsonl" || result=1
@@ -77,11 +76,9 @@ if [ -n "$torch" ]; then
         echo 'PyTorch was not measured to the end' >&2
     [ -s "$raw/torch.jsonl" ] && files="$files $raw/torch.jsonl"
 fi
-if [ -n "$torch" ]; then # rows are timed beside PyTorch, in its process
-    step 'plain read for rows' "$CUDACXX" -O3 -std=c++17 "-arch=sm_${capability:-90}" -shared -Xcompiler -fPIC -o "$build/libplain_read.so" bench/gpu/plain_read_library.cu
-    export TALLY_LIBRARY=$PWD/$build/libtally.so PLAIN_READ=$PWD/$build/libplain_read.so
-    step rows timeout "$torch_seconds" "$python" bench/gpu/rows.py $quick --out "$folder/gpu-rows.jsonl" >"$folder/gpu-rows.md" || result=1
-    cat "$folder/gpu-rows.md"
+if [ -n "$torch" ]; then # rows and small arrays beside PyTorch, in its process
+    export TALLY_LIBRARY=$PWD/$build/libtally.so
+    step shapes bench/gpu/matrix --torch --seconds "$torch_seconds" --out "$folder" || result=1
 fi
 step report "$python" bench/gpu/report.py "$folder" $files
 [ $? -ne 0 ] && cp $files "$folder" # the report can be made again from these

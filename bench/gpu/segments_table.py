@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What bench_segments and torch_segments.py measured: a table, a row for each contender, the share of the plain pass for each cut, a chart of them, and
+"""What bench_segments measured: a table, a row for each contender, the share of the plain pass for each cut, a chart of them, and
 one of equal segments by their length.
 
     bench/gpu/segments_table.py FILE.jsonl [CHART.svg [CURVE.svg]]
@@ -17,7 +17,6 @@ BARS = [  # of the chart: who, type, form, color, caption
     ("tally", "f32", "owners i32", "#c9e5d8", "Tally, canonical order, owners"),
     ("CUB DeviceSegmentedReduce", "f32", "offsets i32", "#d98e04", "CUB DeviceSegmentedReduce"),
     ("CUB ReduceByKey", "f32", "owners i32", "#e9c46a", "CUB ReduceByKey"),
-    ("PyTorch segment_reduce", "f32", "offsets i64", "#b23a48", "PyTorch segment_reduce"),
 ]
 
 
@@ -57,7 +56,7 @@ def chart(style, rows, cuts, path):
     for k, (who, kind, form, color, caption) in enumerate(BARS):
         row = rows.get((who, "sum", kind, form), {})
         shares = [row[cut]["share"] if cut in row else 0 for cut in cuts]
-        axis.bar([i + (k - 2.5) / 7 for i in range(len(cuts))], shares, 1 / 7, color=color, label=caption)
+        axis.bar([i + (k - 2) / 6 for i in range(len(cuts))], shares, 1 / 6, color=color, label=caption)
     axis.axhline(0.9, color="#999999", linewidth=0.7, linestyle="--")
     axis.set_xticks(range(len(cuts)), [title(cut) for cut in cuts])
     axis.set_title("Sum of 2^28 f32 in segments: share of a plain pass over as many bytes (dashed: 0.9)")

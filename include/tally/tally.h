@@ -424,7 +424,9 @@ TALLY_CHECKED tally_status tally_scratch_bytes(const tally_context *context, tal
 /* Makes that kernel ready on the context's GPU (options.device; backend AUTO means CUDA): compiled, kept in the cache, loaded. May take
  * seconds; nothing when it is ready. TALLY_BAD_ARGUMENT: a backend without GPU. Others as tally_reduce on a GPU and tally_emit. */
 TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op, tally_type type);
-/* The same for the kernels that tally_reduce_segments uses for such cuts: two or three, for TALLY_ROWS all of which the shape chooses one. */
+/* The same for the kernels that tally_reduce_segments uses for such cuts: two or three, for TALLY_ROWS all of which the
+ * shape chooses. What one call of this, or of a reduction, has to compile is compiled side by side, on as many threads as
+ * options.threads allows. */
 TALLY_CHECKED tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut);
 
 /* ---- names and facts -------------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 
 #include "lib/device.h"
 #include "lib/lanes64.h"
+#include "lib/pieces.h"
 #include "lib/wrapping.h"
 
 #ifdef __CUDACC_RTC__
@@ -57,7 +58,7 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
 }
 TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
-    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : s * cut->row;
+    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : tally_begin_of_piece(cut, s);
 }
 TALLY_FN int64_t tally_owner(const tally_cut_work *cut, int64_t i) { return tally_entry(cut->index, cut->index_bytes, i); }
 /* The same of any cut, where it is asked for seldom. */
@@ -113,9 +114,9 @@ TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_M
 
 /* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * (uint64_t)cut->offset_bytes);
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * (uint64_t)cut->end_weight);
 }
-/* log2 of the bytes of a leaf, of both inputs. */
-TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return cut->leaf * cut->weight > TALLY_LEAF_BYTES_EACH ? 13 : 12; }
+/* log2 of the bytes of a leaf, of both inputs: of structs a power of two is reckoned. */
+TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return 32 - __builtin_clz((uint32_t)(cut->leaf * cut->weight - 1)); }
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdint.h> /* NVRTC has none: it is given lib/nvrtc.h by that name */
 
 #ifdef __CUDACC_RTC__
+#define TALLY_HAS_FMA
 #define TALLY_FN static __device__ __forceinline__
 #define TALLY_RARE static __device__ __noinline__
 #define TALLY_LONG static __device__ __noinline__
@@ -62,7 +63,9 @@ enum {
     TALLY_SAW_OVERFLOW = 2, /* a sum of integers did not fit */
     TALLY_SAW_UNFIT = 4,    /* a result did not fit the type asked for */
     TALLY_SAW_UNSURE = 8,   /* an exact sum takes another kernel */
-    TALLY_SAW_BAD_CUT = 16  /* segments that are no cut of the array */
+    TALLY_SAW_BAD_CUT = 16, /* segments that are no cut of the array */
+    TALLY_SAW_LEFT = 32,    /* exact segments that are left to production/prefix.h with more levels, */
+    TALLY_SAW_FAR = 64      /* and to production/flat.h */
 };
 
 /* Values as bits and back: the one place that knows how. */

@@ -1,5 +1,5 @@
 /* Exact sums of many segments at a flat cost: whatever the lengths of segments and the values, a warp's work is shared out by values. No include
- * guard; behind lib/planned.h, whose levels are the fewest that ordinary values need. Undone by lib/flat_end.h.
+ * guard; behind lib/ruler.h, whose levels are the fewest that ordinary values need, and lib/pair_results.h. Undone by lib/flat_end.h.
  *
  * A warp takes a chunk of consecutive values and the ends of segments in it. Each lane adds up a strip of consecutive values in levels (lib/levels.h),
  * and at each end stores what it has counted since the last one. A segmented scan over the lanes (Blelloch, "Prefix sums and their applications", 1990)
@@ -58,35 +58,6 @@ typedef struct TALLY_N(chunk) {
     int32_t top, top_products; /* of the first window: magnitudes are below 2^top */
 } TALLY_N(chunk);
 
-/* ---- one value ---- */
-
-enum { TALLY_N(is_signed_zero_sum) = TALLY_KERNEL_INPUTS == 2
-#ifdef TALLY_SUM_TERM
-       || TALLY_SUM_TERM == TALLY_TERM_VALUE
-#endif
-};
-/* Whether a term is anything but -0. Of squares and magnitudes every one is. */
-TALLY_FN int32_t TALLY_N(is_other)(TALLY_T x, TALLY_T y) {
-    (void)y;
-    if (!TALLY_N(is_signed_zero_sum)) return 1;
-    if (TALLY_KERNEL_INPUTS == 1) return TALLY_N(bits)(x) != (TALLY_K)TALLY_K_LOW;
-    return (TALLY_N(size_bits)(x) != 0 && TALLY_N(size_bits)(y) != 0) || ((TALLY_N(bits)(x) < 0) == (TALLY_N(bits)(y) < 0));
-}
-TALLY_FN TALLY_T TALLY_N(plus_zero)(void) { return TALLY_N(from_bits)((TALLY_K)0); }
-
-/* What an infinite or NaN term is evidence of. */
-TALLY_FN int32_t TALLY_N(evidence_of)(TALLY_T x, TALLY_T y) {
-    double term = (double)TALLY_N(value)(x);
-#if defined(TALLY_SUM_TERM)
-    term = TALLY_N(term)(x);
-    (void)y;
-#else
-    term *= (double)TALLY_N(value)(TALLY_KERNEL_INPUTS == 2 ? y : x);
-#endif
-    return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) | TALLY_NOT_MINUS_ZERO;
-}
-TALLY_FN int32_t TALLY_N(is_special)(TALLY_T x) { return TALLY_N(size_bits)(x) >= TALLY_SIZE_INFINITY; }
-
 /* The part of m * 2^exponent, m an integer below 2^106, in the binades from 2^(top - binades) to 2^top, times 2^-top. */
 TALLY_FN double TALLY_N(in_window)(double m, int32_t exponent, int32_t top, const int32_t binades) {
     int32_t above = top - exponent;
@@ -107,10 +78,27 @@ TALLY_RARE TALLY_N(extent) TALLY_N(measure_again)(const TALLY_T *x, int32_t valu
     return TALLY_N(measure_warp)(e);
 }
 
-/* Copies the chunk's values from value `from` on, and measures them. */
-TALLY_FN TALLY_N(extent) TALLY_N(load_values)(const tally_source *from, int64_t at, int32_t values, TALLY_T *to) {
+/* Values of pieces of rows (lib/pieces.h), from number `at` on. */
+TALLY_RARE void TALLY_N(load_pieces)(const tally_work *work, const tally_source *from, int64_t s, int64_t at, int32_t values, TALLY_T *to) {
+    tally_piece_place piece = tally_piece_of(&work->cut, s);
+    int64_t end = tally_further(piece.begin, piece.values);
+    for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
+        while (at + i >= end) {
+            tally_pass_pieces(&work->cut, &piece, 1);
+            end = tally_further(piece.begin, piece.values);
+        }
+        to[i] = TALLY_N(read_one)(from, piece.first + (at + i - piece.begin) * work->cut.inner);
+    }
+    tally_warp_barrier();
+}
+/* Copies the chunk's values from number `at` on, which is of segment s, and measures them. */
+TALLY_FN TALLY_N(extent) TALLY_N(load_values)(const tally_work *work, const tally_source *from, int64_t s, int64_t at, int32_t values, TALLY_T *to) {
     TALLY_N(extent) e = {0, UINT32_MAX};
     const char *const begin = from->values + at * from->stride;
+    if (work->cut.inner > 1) {
+        TALLY_N(load_pieces)(work, from, s, at, values, to);
+        return TALLY_N(measure_again)(to, values);
+    }
     if (!from->is_aligned) {
         TALLY_ROLLED
         for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) to[i] = TALLY_N(read_one)(from, at + i);
@@ -170,16 +158,6 @@ TALLY_FN int32_t TALLY_N(end_of_value)(const TALLY_N(flat) *flat, const TALLY_N(
 /* ---- sums of strips ---- */
 
 enum {
-#ifdef TALLY_SUM_TERM
-    TALLY_N(has_sum) = 1,
-#else
-    TALLY_N(has_sum) = 0,
-#endif
-#ifdef TALLY_PRODUCTS
-    TALLY_N(has_products) = 1,
-#else
-    TALLY_N(has_products) = 0,
-#endif
     TALLY_N(level_words) = TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + TALLY_N(has_products) * TALLY_MOST_LEVELS_OF_PRODUCTS,
     TALLY_N(window_words) = TALLY_N(has_sum) * TALLY_WINDOW_VALUE_LEVELS + TALLY_N(has_products) * TALLY_WINDOW_PRODUCT_LEVELS
 };
@@ -214,6 +192,25 @@ TALLY_FN TALLY_N(levels) TALLY_N(begin_strip)(const TALLY_N(ruler) *ruler, const
     }
     return a;
 }
+#ifdef TALLY_SUM_TERM
+TALLY_FN void TALLY_N(put_values)(double *at, const TALLY_T *x, const int32_t count, const int32_t apart, const int32_t most) {
+    TALLY_UNROLL
+    for (int32_t i = 0; i < count; i++) tally_put_term(at, TALLY_N(term)(x[i * apart]), 0, most);
+}
+#endif
+#ifdef TALLY_PRODUCTS
+TALLY_FN void TALLY_N(put_products)(double *at, const TALLY_T *x, const TALLY_T *y, const int32_t count, const int32_t apart, const int32_t most) {
+    TALLY_UNROLL
+    for (int32_t i = 0; i < count; i++) {
+        double a = (double)TALLY_N(value)(x[i * apart]), b = (double)TALLY_N(value)(y[i * apart]), product = a * b;
+        tally_put_term(at, product, 0, most);
+#if TALLY_IS_F64
+        tally_put_term(at, __builtin_fma(a, b, -product), 1, most);
+#endif
+    }
+}
+#endif
+
 TALLY_FN void TALLY_N(add_to_levels)(TALLY_N(levels) *a, TALLY_T tx, TALLY_T ty) {
     (void)ty;
     TALLY_IF_SUM(TALLY_N(put_values)(a->at, &tx, 1, 1, TALLY_MOST_LEVELS_OF_VALUES);)
@@ -313,20 +310,6 @@ TALLY_FN TALLY_N(level_counts) TALLY_N(complete)(TALLY_N(flat) *flat, const TALL
 
 /* ---- notes ---- */
 
-typedef struct TALLY_N(noted) {
-    int64_t low, high; /* keys */
-    int32_t seen, absent;
-} TALLY_N(noted);
-TALLY_FN TALLY_N(noted) TALLY_N(nothing_noted)(void) {
-    const TALLY_N(noted) none = {TALLY_K_HIGH, TALLY_K_LOW, 0, 0};
-    return none;
-}
-TALLY_FN void TALLY_N(join_noted)(TALLY_N(noted) *a, const TALLY_N(noted) *b) {
-    a->low = b->low < a->low ? b->low : a->low;
-    a->high = b->high > a->high ? b->high : a->high;
-    a->seen |= b->seen;
-    a->absent += b->absent;
-}
 TALLY_FN TALLY_N(noted) TALLY_N(noted_of_lane)(TALLY_N(noted) a, int32_t lane) {
     TALLY_N(noted) b = a;
 #ifdef TALLY_KEYS

@@ -47,46 +47,29 @@ TALLY_RARE void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, con
                               TALLY_N(deposit_word)(node, counts->of[TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + k], ruler->products.unit[k], 1);)
     }
 }
-/* What is noted of some values, added to a node by one lane; others may do so at the same time. */
-TALLY_RARE void TALLY_N(deposit_noted)(const TALLY_N(noted) *a, int64_t present, TALLY_N(node) *node) {
-    const int32_t plus = (a->seen & TALLY_SEEN_PLUS) != 0, minus = (a->seen & TALLY_SEEN_MINUS) != 0;
-    const int32_t other = present > 0 && (a->seen & TALLY_NOT_MINUS_ZERO) != 0, zero = present > 0 && !other;
-    (void)plus, (void)minus, (void)zero;
-    tally_add64(&node->n, -a->absent);
-#ifdef TALLY_SUM_TERM
-    int64_t *const words = node->sum;
-#else
-    int64_t *const words = node->products;
-#endif
-    if (plus) tally_add64(words + TALLY_PLUS_INFINITY, 1);
-    if (minus) tally_add64(words + TALLY_MINUS_INFINITY, 1);
-    if (zero) tally_add64(words + TALLY_MINUS_ZERO, 1);
-    if (other) tally_add64(words + TALLY_OTHER, 1);
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-    if (plus || minus) tally_add64(node->products + TALLY_PLUS_INFINITY, 1);
-    tally_add64(node->products + TALLY_OTHER, 1);
-#endif
-#ifdef TALLY_KEYS
-    if (present > 0) {
-        TALLY_N(notes) notes = TALLY_N(no_notes)();
-        TALLY_N(widen_range)(&notes, (TALLY_K)a->low, (TALLY_K)a->high);
-        tally_min64(&node->low, a->seen & TALLY_SEEN_NAN ? INT64_MIN : notes.low);
-        tally_max64(&node->high, a->seen & TALLY_SEEN_NAN ? INT64_MAX : notes.high);
-    }
-#endif
-}
-/* Empties a node, by the warp. */
-TALLY_RARE void TALLY_N(clear_node)(TALLY_N(node) *node) {
-    int64_t *const words = (int64_t *)(void *)node;
-    for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
-    tally_warp_barrier();
-#ifdef TALLY_KEYS
-    if (tally_lane() == 0) node->low = INT64_MAX, node->high = INT64_MIN;
-    tally_warp_barrier();
-#endif
-}
-
 /* ---- results ---- */
+
+/* A count of units as a pair of doubles, by levels; sure if each level's count is a double. */
+TALLY_FN tally_pair TALLY_N(pair_of)(const int64_t *counts, const tally_levels *levels, const int32_t most, int32_t *sure) {
+    double part[TALLY_DEVICE_LEVELS] = {0, 0, 0, 0};
+    TALLY_UNROLL
+    for (int32_t k = 0; k < most; k++) {
+        if (k >= levels->count) continue;
+        int64_t size = counts[k] < 0 ? tally_apart(0, counts[k]) : counts[k];
+        *sure &= size <= (int64_t)1 << 53;
+        part[k] = tally_scale((double)counts[k], levels->unit[k]);
+    }
+    *sure &= part[3] == 0;
+    return tally_three_sum(part[0], part[1], part[2]);
+}
+/* Units of a level may lie below what a scaled double can be: such levels are left to limbs. */
+TALLY_FN int32_t TALLY_N(is_in_doubles)(const tally_levels *levels) {
+    int32_t is_in = 1;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++)
+        if (k < levels->count) is_in &= levels->unit[k] > -1000 && levels->unit[k] < 900;
+    return is_in;
+}
 
 /* The sums at end e as pairs; false: doubles cannot tell. */
 TALLY_RARE int32_t TALLY_N(any_pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
@@ -124,22 +107,3 @@ TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chun
     return sure;
 }
 
-/* The result of no value. */
-TALLY_RARE void TALLY_N(put_nothing)(const tally_work *work, int64_t s) {
-    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-#ifdef TALLY_KEYS
-    for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
-#else
-    if (work->final.mean || TALLY_IS_SPREAD_OF_SUMS)
-        result[0] = work->final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64()) : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
-#endif
-    TALLY_N(put_bytes)(work, s, result, 0);
-}
-/* The result of a number of limbs, by one lane. It is settled by this. */
-TALLY_LONG void TALLY_N(put_node)(const tally_work *work, int64_t s, TALLY_N(node) *node) {
-    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    TALLY_N(settle)(node);
-    const TALLY_N(total) total = TALLY_N(total_of)(node);
-    TALLY_N(conclude)(&total, &work->final, result);
-    TALLY_N(put_bytes)(work, s, result, total.n);
-}

@@ -45,7 +45,6 @@ TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_
 #define TALLY_PART (TALLY_SLOT > 16 ? 1 : 16 / TALLY_SLOT)
 #define TALLY_DEVICE_COLUMNS (TALLY_STRIPE_BYTES / TALLY_SLOT)
 #define TALLY_DEVICE_LEAF (TALLY_DEVICE_STRIPES * TALLY_DEVICE_COLUMNS)
-
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 /* The lane's part of one stripe. */
 typedef struct TALLY_N(part) {
@@ -71,8 +70,7 @@ typedef struct TALLY_N(share) {
 #endif
 
 #if TALLY_NUMBER == TALLY_NUMBER_structure
-TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
-    const char *p = from->values + i * from->stride;
+TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
     TALLY_T value;
     uint8_t bytes[TALLY_BYTES];
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
@@ -81,8 +79,7 @@ TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
     return value;
 }
 #else
-TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
-    const char *p = from->values + i * from->stride;
+TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
     TALLY_T value;
     TALLY_B bits = 0;
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
@@ -92,6 +89,7 @@ TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
     return value;
 }
 #endif
+TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) { return TALLY_N(read_at)(from, from->values + i * from->stride); }
 
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 

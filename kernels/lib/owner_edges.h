@@ -123,7 +123,7 @@ TALLY_FN tally_edge tally_owner_edge(const tally_work *work, const tally_owners_
     const int64_t before = i > 0 ? tally_owner(cut, i - 1) : -1; /* its owner */
     const int64_t next = tally_further(before, 1), into_gap = tally_apart(position, tally_owner_position(cut, i, next));
     if (owner > before && into_gap >= 0) { /* empty ones, and the owner, begin at value i */
-        const int64_t last = tally_further(next, into_gap / cut->offset_bytes), s = last < owner ? last : owner;
+        const int64_t last = tally_further(next, into_gap / cut->end_weight), s = last < owner ? last : owner;
         const tally_edge edge = {s, i, i, 0, -1};
         return edge;
     }

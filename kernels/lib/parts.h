@@ -166,27 +166,36 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
                                         int32_t is_f64) {
     tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
     tally_pair d = tally_two_sum(a.high, -b.high);
+    tally_pair lows = tally_two_sum(a.low, -b.low), below = tally_two_sum(d.low, lows.high);
     /* Where much cancels, what is left is not small beside d: it is made a pair again. */
     tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     double divisor = n * (n - ddof);
     double slack = (a.high + b.high) * 0x1p-98 / divisor;
     double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
     int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
+    int32_t exact = whole & (lows.low == 0) & (below.low == 0) & (root == 0); /* many a quotient is a tie, which only an exact one can tell */
+    tally_pair product = tally_two_product(q, divisor);
     int32_t none = (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
     tally_quick quick;
     if (root) slack = slack / r;
     if (is_f64) {
-        tally_pair product = tally_two_product(q, divisor), square;
-        double c = (((left.high - product.high) - product.low) + left.low) / divisor;
+        tally_pair rest = tally_two_sum((left.high - product.high) - product.low, left.low), square, back;
+        double c = rest.high / divisor;
+        back = tally_two_product(c, divisor);
+        exact &= (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
         if (root) { /* of q + c */
             square = tally_two_product(r, r);
             c = (((q - square.high) - square.low) + c) / (2 * r);
         }
         slack += (c < 0 ? -c : c) * 0x1p-40 + r * 0x1p-98;
-        quick.value = r + (c - slack);
-        quick.sure = quick.value == r + (c + slack);
-    } else
+        quick.value = exact ? r + c : r + (c - slack);
+        quick.sure = exact | (quick.value == r + (c + slack));
+    } else {
         quick = tally_around(r, tally_four_units(r) + 2 * slack);
+        exact &= (product.high == left.high) & (product.low == 0) & (left.low == 0);
+        quick.value = exact ? (double)(float)q : quick.value;
+        quick.sure |= exact;
+    }
     quick.sure &= some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
     quick.value = none ? 0 : quick.value;
     quick.sure = (n > ddof) & (none | quick.sure);

@@ -32,14 +32,23 @@ enum {
          ? 16 / ((value_bytes) * (inputs))                              \
          : TALLY_ACROSS_MOST(node_bytes, order_shows))
 #define TALLY_SHORT_ACROSS_OF(value_bytes) ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
-#define TALLY_EXACT_ACROSS_OF(value_bytes, inputs) (((value_bytes) == 8 ? 2 : 4) / (inputs)) /* the same of exact sums */
 enum {
     TALLY_CHUNK_FAN = 16,
-    TALLY_CHUNK_LEAVES = 16, /* at most, of a power of two */
-    TALLY_PARTIAL_BYTES = 96, /* what blocks leave for one another of an exact sum, at most */
-    TALLY_LOG_MEET = 8, /* terms of an exact sum that meet in one accumulator, at most */
-    TALLY_MOST_MEET = 1 << TALLY_LOG_MEET
+    TALLY_CHUNK_LEAVES = 16 /* at most, of a power of two */
 };
+/* Of production/prefix.h: bytes of a tile's values and ends, at most, and of positions from one border to the
+ * next; for values of so many bytes, threads of a block; the levels of a value, half as many as those of a product; bytes of an end; and of a tile's room in shared
+ * memory. With more levels, an end's sums take more room, and more threads have shorter strips. */
+enum { TALLY_PREFIX_TILE_MOST = 14336, TALLY_PREFIX_TILE_BYTES = TALLY_PREFIX_TILE_MOST - 1152, TALLY_PREFIX_SLACK = 32 };
+#define TALLY_PREFIX_THREADS_OF(value_bytes, is_wide) ((is_wide) || (value_bytes) == 2 ? 128 : 64)
+#define TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) ((is_wide) ? 4 : (value_bytes) == 8 ? 2 : 1)
+#define TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide) \
+    (4 + 8 * ((has_sum) + 2 * (has_products)) * TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) + 2 * (value_bytes) * (has_keys))
+#define TALLY_PREFIX_ROOM(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                                     \
+    ((int64_t)TALLY_PREFIX_TILE_MOST *                                                                                       \
+         ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide)) /        \
+         ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, 0)) +              \
+     8 * 3 * 4 + 160)
 /* Where a tile of segments begins (lib/cut.h): the first segment that is its own, the first value that it reads; of the segment before, which may
  * run over the edge, the end, the number of the leaf that begins at the edge, and where its nodes lie (lib/nodes.h), or -1 of what is no cut. */
 typedef struct tally_edge {
@@ -51,13 +60,17 @@ typedef struct tally_cut_work {
     const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
     char *offsets;         /* what these make of them; NULL: of rows, which need none, and of owners that tiles look at */
     const char *owners;    /* these: the index, at a multiple of index_bytes; or NULL */
-    int64_t row;           /* values of each row */
+    int64_t row;           /* values of each row, or of each piece of a row (lib/pieces.h) */
+    int64_t length, inner; /* of the rows that pieces are of: values, and how far apart these lie; inner 1: there are no pieces */
+    int64_t chunks;        /* pieces of each row; of several, results are made when all have been added up */
+    int64_t groups;        /* numbers of limbs that the pieces of a row are added to in turn */
     int32_t index_bytes, offset_bytes;
     int64_t count;         /* segments */
     int64_t tiles;
     tally_edge *edges;     /* tiles + 1 */
     int64_t *sums;         /* of blocks of lengths */
     int32_t weight;        /* bytes of a value, of both where there are two, and of its owner where tiles look at it */
+    int32_t end_weight;    /* bytes of a segment's end, in positions */
     int32_t tile_bytes;    /* of positions, from one tile's border to the next */
     int32_t leaf;          /* values in a leaf */
     int64_t cells;         /* leaves that there can be, and one */
@@ -66,7 +79,10 @@ typedef struct tally_cut_work {
     int32_t log_rooms;     /* of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;        /* the first tile that no block has taken, behind the counters */
     uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
-    int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read */
+    uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, if there are any, and to
+                              production/flat.h; NULL where production/prefix.h does not come first */
+    uint32_t *some, *doubtful; /* a bit for each tile of which segments are left to production/flat.h, and for each of these */
+    int64_t cleared;       /* words of counters and of such bits, 0 before tiles are read; 0: these are the edges for what is unsure */
 } tally_cut_work;
 
 typedef struct tally_work {

@@ -205,7 +205,7 @@ TALLY_FN int64_t tally_owner_search(const tally_cut_work *cut, int64_t values, i
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};
     tally_cut_work by_count = *cut; /* a value counts as much as an offset */
-    by_count.weight = by_count.offset_bytes = 1;
+    by_count.weight = by_count.end_weight = 1;
     return tally_narrow_owners(&by_count, there, all, 0).high;
 }
 
@@ -463,7 +463,8 @@ TALLY_ENTRY(tally_cut_edges, 4) {
     const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
     const int64_t position = i * cut->tile_bytes;
     int64_t segment, value;
-    if (i == 0 && cut->index == cut->offsets) *work.saw = 0;
+    if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
+    if (i == 0 && cut->cleared > 0 && cut->index == cut->offsets) *work.saw = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2) {
         const int64_t at = (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes;
@@ -497,7 +498,8 @@ TALLY_ENTRY(tally_cut_owner_edges, 4) {
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
-    if (i == 0) *work.saw = 0;
+    if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
+    if (i == 0 && cut->cleared > 0) *work.saw = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2) tally_view_owners(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
     tally_barrier();

@@ -15,58 +15,22 @@
 #define TALLY_MOST_LEVELS_OF_VALUES (TALLY_IS_F64 ? 2 : 1)
 #define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 2)
 #include "lib/ruler.h"
-#include "lib/careful.h"
-#include "lib/planned.h"
+#include "lib/pair_results.h"
+#include "lib/flat_nodes.h"
 #include "lib/flat.h"
 #include "lib/flat_results.h"
 
-#ifndef TALLY_FLAT_GROUP
-#define TALLY_FLAT_GROUP 64
-#endif
-
-/* ---- segments over edges of tiles ---- */
-
-TALLY_RARE int64_t TALLY_N(begin_of_any)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
-TALLY_FN int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) {
-    const tally_cut_work *cut = &work->cut;
-    if (cut->owners != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
-    if (cut->offsets == 0) return s * cut->row;
-    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s] : ((const int64_t *)(const void *)cut->offsets)[s];
+/* Numbers of limbs in memory. */
+TALLY_FN int64_t TALLY_N(count_nodes)(const tally_work *work) {
+    return TALLY_N(has_pieces)(work) ? work->cut.count / work->cut.chunks * work->cut.groups : work->cut.tiles;
 }
-TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
-    return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
-}
-/* The tile in which segment s begins. */
-TALLY_RARE int64_t TALLY_N(tile_of)(const tally_work *work, int64_t s, int64_t begin) {
-    const tally_cut_work *cut = &work->cut;
-    int64_t t = tally_position(cut, TALLY_N(begin_of)(work, 0), s, begin) / cut->tile_bytes;
-    t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
-    while (t > 0 && cut->edges[t].segment > s) t--;
-    while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
-    return t;
-}
-TALLY_FN TALLY_N(node) *TALLY_N(node_of)(const tally_work *work, int64_t tile) { return (TALLY_N(node) *)(void *)work->nodes + tile; }
-/* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that runs over its edge: it is within this one. */
-TALLY_FN TALLY_N(node) *TALLY_N(node_for)(const tally_work *work, int64_t t, int64_t first) {
-    const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
-    return TALLY_N(node_of)(work, group > first ? group : first);
-}
-/* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
-TALLY_FN int64_t TALLY_N(runs_over)(const tally_work *work, const tally_edge *to) {
-    return to->segment > 0 && to->end > to->value && TALLY_N(is_wanted)(work, to->segment - 1) ? to->segment - 1 : -1;
-}
-TALLY_FN int32_t TALLY_N(has_work)(const tally_work *work) {
-    const int32_t saw = tally_look32(work->saw);
-    return (saw & TALLY_SAW_BAD_CUT) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
-}
-
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
     tally_let_next_start();
     tally_await_before();
     if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
-    const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS;
-    for (int64_t t = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); t < work.cut.tiles; t += step)
-        if (TALLY_N(runs_over)(&work, &work.cut.edges[t + 1]) >= 0) TALLY_N(clear_node)(TALLY_N(node_of)(&work, t));
+    const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS, all = TALLY_N(count_nodes)(&work);
+    for (int64_t i = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); i < all; i += step)
+        if (TALLY_N(has_pieces)(&work) || TALLY_N(is_node_used)(&work, i)) TALLY_N(clear_node)(TALLY_N(node_of)(&work, i));
 }
 
 /* ---- a tile ---- */
@@ -84,7 +48,13 @@ typedef struct TALLY_N(walk) {
     int64_t tile, first; /* this tile; that in which the segment begins that runs into it, or -1 */
     int32_t most_ends;   /* of a chunk */
     int64_t leaf_until;  /* where the open segment ends, if leaves of it may be taken; or -1 */
+    int32_t is_far;      /* the whole tile was left to this kernel, or nothing came before it */
 } TALLY_N(walk);
+/* Whether segment s is this kernel's. */
+TALLY_FN int32_t TALLY_N(is_mine)(const tally_work *work, const TALLY_N(walk) *walk, int64_t s) {
+    if (walk->is_far) return TALLY_N(is_wanted)(work, s);
+    return (work->cut.doubtful[s / 32] >> s % 32 & 1) != 0;
+}
 
 TALLY_FN TALLY_N(open) TALLY_N(nothing_open)(void) {
     TALLY_N(open) open;
@@ -123,7 +93,7 @@ TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) 
 TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(chunk) *c) {
     int32_t is_wanted = 0;
     for (int32_t e = tally_lane(); e <= c->ends; e += TALLY_WARP)
-        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_wanted)(work, walk->s + e);
+        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_mine)(work, walk, walk->s + e);
     return tally_any(is_wanted);
 }
 
@@ -181,7 +151,7 @@ TALLY_RARE void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(rule
     if (tally_lane() == 0) TALLY_N(deposit_noted)(&open->noted, open->n, to);
 }
 
-/* The results that doubles are not sure of, one after another: from limbs. A bit for each of the lane's ends says which, and whether some value is not -0. */
+/* The results that doubles are not sure of, one after another: from limbs; and pieces of rows, which give none yet. A bit for each of the lane's ends says which, and whether some value is not -0. */
 TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
                                             const TALLY_N(open) *open, uint32_t slow, uint32_t others) {
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
@@ -190,10 +160,11 @@ TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_
             const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1), is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
             const int64_t n = end - begin + (e == 0 ? open->n : 0);
             TALLY_N(noted) noted = TALLY_N(nothing_noted)();
-            TALLY_N(node) *const node = &flat->is.node;
+            const int32_t is_piece = TALLY_N(has_pieces)(work);
+            TALLY_N(node) *const node = is_piece ? TALLY_N(node_of_piece)(work, walk->s + e) : &flat->is.node;
             if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
             noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
-            TALLY_N(clear_node)(node);
+            if (!is_piece) TALLY_N(clear_node)(node);
             TALLY_N(deposit_end)(flat, c, ruler, number, node);
             if (e == 0 && open->in_node)
                 for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) {
@@ -204,8 +175,7 @@ TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_
             tally_warp_barrier();
             if (tally_lane() == lane) {
                 TALLY_N(deposit_noted)(&noted, n - noted.absent, node);
-                node->n += n;
-                TALLY_N(put_node)(work, walk->s + e, node);
+                if (!is_piece) node->n += n, TALLY_N(put_node)(work, walk->s + e, node);
             }
             tally_warp_barrier();
         }
@@ -219,9 +189,14 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
     const int32_t runs_in = walk->first >= 0; /* the first began in another tile */
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
         const int32_t e = first + tally_lane();
-        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_wanted)(work, walk->s + e)) continue;
+        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_mine)(work, walk, walk->s + e)) continue;
         const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
         const int64_t n = end - begin + (e == 0 ? open->n : 0);
+        if (TALLY_N(has_pieces)(work)) {
+            const int32_t is_other = (e == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO)) || TALLY_N(has_other)(flat, begin, end, 1);
+            slow |= (uint32_t)1 << round, others |= (uint32_t)is_other << round;
+            continue;
+        }
         if (n <= 0) {
             TALLY_N(put_nothing)(work, walk->s + e);
             continue;
@@ -262,6 +237,7 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
 /* The end of a segment that began in another tile. */
 TALLY_RARE void TALLY_N(give_first)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
                                     const TALLY_N(open) *open) {
+    TALLY_N(node) *const node = TALLY_N(node_for_part)(work, walk->tile, walk->first, walk->s);
     TALLY_N(open) its = *open;
     const int32_t end = flat->ends[0];
     if (end > 0) {
@@ -275,9 +251,9 @@ TALLY_RARE void TALLY_N(give_first)(const tally_work *work, const TALLY_N(walk) 
         }
         its.n += end;
         its.sum = TALLY_N(nothing_open)().sum; /* they are in the words */
-        TALLY_N(deposit_end)(flat, c, ruler, number, TALLY_N(node_for)(work, walk->tile, walk->first));
+        TALLY_N(deposit_end)(flat, c, ruler, number, node);
     }
-    TALLY_N(give_open)(&its, ruler, flat, TALLY_N(node_for)(work, walk->tile, walk->first));
+    TALLY_N(give_open)(&its, ruler, flat, node);
 }
 /* All windows, a pass each. What lies behind the last end is stored as if there were one. */
 TALLY_RARE void TALLY_N(take_windows)(TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(level_counts) *before) {
@@ -292,8 +268,8 @@ TALLY_RARE void TALLY_N(take_windows)(TALLY_N(flat) *flat, const TALLY_N(chunk) 
 /* A chunk whose values are there. */
 TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    TALLY_N(extent) of_x = TALLY_N(load_values)(&x, walk->at, c->values, flat->is.values.x), of_y = of_x;
-    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(load_values)(&y, walk->at, c->values, flat->is.values.y);
+    TALLY_N(extent) of_x = TALLY_N(load_values)(work, &x, walk->s, walk->at, c->values, flat->is.values.x), of_y = of_x;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(load_values)(work, &y, walk->s, walk->at, c->values, flat->is.values.y);
     c->has_notes = of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
 #ifdef TALLY_KEYS
     c->has_notes = 1;
@@ -333,7 +309,7 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     for (int32_t i = from; !is_other && i < c->values; i += TALLY_WARP)
         is_other = tally_any(i + tally_lane() < c->values && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
     noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
-    if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_wanted)(work, walk->s)) { /* the end of a segment that began in another tile */
+    if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_mine)(work, walk, walk->s)) { /* the end of a segment that began in another tile */
         const TALLY_N(walk) its_walk = *walk;
         const TALLY_N(chunk) its = *c;
         const TALLY_N(ruler) its_ruler = *ruler;
@@ -391,22 +367,22 @@ TALLY_FN int32_t TALLY_N(take_leaf)(const tally_work *work, const TALLY_N(walk) 
 }
 TALLY_FN int32_t TALLY_N(is_leaf_ahead)(const tally_work *work, const TALLY_N(walk) *walk, int64_t open_end) {
     const tally_source x = tally_source_of(work->x + walk->at * TALLY_BYTES, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y + walk->at * TALLY_BYTES, work->y_stride, TALLY_BYTES);
-    return x.is_packed && y.is_packed && walk->stop - walk->at >= TALLY_DEVICE_LEAF && open_end - walk->at > TALLY_DEVICE_LEAF;
+    return x.is_packed && y.is_packed && work->cut.inner == 1 && walk->stop - walk->at >= TALLY_DEVICE_LEAF && open_end - walk->at > TALLY_DEVICE_LEAF;
 }
 #endif
 
 enum { TALLY_N(no_leaves) = -2 };
 /* Where the open segment ends, INT64_MAX for behind the tile; -1: it is not wanted. */
 TALLY_FN int64_t TALLY_N(open_until)(const tally_work *work, const TALLY_N(walk) *walk) {
-    if (walk->s >= work->cut.count || !TALLY_N(is_wanted)(work, walk->s)) return -1;
+    if (walk->s >= work->cut.count || !TALLY_N(is_mine)(work, walk, walk->s)) return -1;
     return walk->s < walk->until ? TALLY_N(begin_of)(work, walk->s + 1) : INT64_MAX;
 }
 
 /* The tile's segments that are wanted. */
-TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat) *flat) {
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_far, TALLY_N(flat) *flat) {
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
-    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1};
+    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1, is_far};
     TALLY_N(open) open = TALLY_N(nothing_open)();
     TALLY_N(ruler) ruler;
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count && from.value >= 0 && to.value >= from.value && to.value <= work->count;
@@ -415,7 +391,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
         tally_or32(work->saw, TALLY_SAW_BAD_CUT);
         return;
     }
-    if (runs_in) walk.first = TALLY_N(tile_of)(work, walk.s, TALLY_N(begin_of)(work, walk.s));
+    if (runs_in) walk.first = TALLY_N(has_pieces)(work) ? 0 : TALLY_N(tile_of)(work, walk.s, TALLY_N(begin_of)(work, walk.s));
     walk.leaf_until = TALLY_N(open_until)(work, &walk);
     TALLY_N(forget_levels)(&ruler);
     TALLY_N(clear_node)(&flat->node);
@@ -447,11 +423,11 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
         else if (walk.leaf_until >= 0) walk.leaf_until = -1;
         tally_warp_barrier();
     }
-    if (runs_out && TALLY_N(is_wanted)(work, to.segment - 1)) {
+    if (runs_out && TALLY_N(is_mine)(work, &walk, to.segment - 1)) {
         const int64_t first = walk.first >= 0 ? walk.first : t;
         const TALLY_N(ruler) its_ruler = ruler;
         const TALLY_N(open) its_open = open;
-        TALLY_N(give_open)(&its_open, &its_ruler, flat, TALLY_N(node_for)(work, t, first));
+        TALLY_N(give_open)(&its_open, &its_ruler, flat, TALLY_N(node_for_part)(work, t, first, to.segment - 1));
     }
     tally_warp_barrier();
 }
@@ -459,36 +435,69 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat
 typedef struct TALLY_N(all_flat) {
     TALLY_N(flat) of[TALLY_FLAT_WARPS];
 } TALLY_N(all_flat);
-TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 4) {
+TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 3 - TALLY_IS_SPREAD_OF_SUMS) {
     TALLY_SHARED(TALLY_N(all_flat), shared);
     tally_let_next_start();
     tally_await_before();
-    if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.saw) & TALLY_SAW_FAR) != 0;
+    if (tally_any(!is_asked || !TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
-    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.cut.tiles; t += step)
-        TALLY_N(take_tile)(&work, t, &shared->of[tally_warp()]);
+    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.cut.tiles; t += step) {
+        const int32_t is_far = work.cut.far == 0 || (work.cut.far[t / 32] >> t % 32 & 1) != 0;
+        if (is_far || (work.cut.some[t / 32] >> t % 32 & 1) != 0) TALLY_N(take_tile)(&work, t, is_far, &shared->of[tally_warp()]);
+    }
 }
 
 /* ---- segments over edges, at last ---- */
 
-/* Adds up the numbers of a segment's groups, by the warp: from tile `first` to `last`. */
-TALLY_FN void TALLY_N(gather_groups)(const tally_work *work, int64_t first, int64_t last) {
-    TALLY_N(node) *const own = TALLY_N(node_of)(work, first);
-    for (int64_t group = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP; group < last; group += TALLY_FLAT_GROUP) {
-        int64_t *const to = (int64_t *)(void *)own;
-        const int64_t *const from = (const int64_t *)(const void *)TALLY_N(node_of)(work, group);
-        for (int32_t i = tally_lane(); i < (int32_t)(sizeof *own / 8); i += TALLY_WARP) {
-#ifdef TALLY_KEYS
-            if (i == 1 || i == 2) {
-                to[i] = (i == 1) == (from[i] < to[i]) ? from[i] : to[i];
-                continue;
-            }
-#endif
-            to[i] = tally_plus(to[i], from[i]);
+/* Word i of a node: all are added up, but for keys. */
+TALLY_FN int64_t TALLY_N(empty_word)(int64_t i) { return !TALLY_N(has_keys) || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN; }
+TALLY_FN int64_t TALLY_N(join_words)(int64_t i, int64_t a, int64_t b) {
+    if (!TALLY_N(has_keys) || i < 1 || i > 2) return tally_plus(a, b);
+    return (i == 1) == (b < a) ? b : a;
+}
+
+/* Adds `count` numbers, `apart` nodes from one to the next, to another, by the warp. Lanes have words of their own, several on
+ * their way at once. */
+TALLY_FN void TALLY_N(gather_nodes)(TALLY_N(node) *to, const TALLY_N(node) *others, int64_t count, int64_t apart) {
+    enum { TOGETHER = 8 };
+    const int64_t words = sizeof *to / 8, step = apart * words;
+    int64_t *const own = (int64_t *)(void *)to;
+    for (int64_t i = tally_lane(); i < words; i += TALLY_WARP) {
+        const int64_t *from = (const int64_t *)(const void *)others + i;
+        int64_t sum = own[i];
+        for (int64_t first = 0; first < count; first += TOGETHER, from += TOGETHER * step) {
+            int64_t some[TOGETHER];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++) some[k] = first + k < count ? from[k * step] : TALLY_N(empty_word)(i);
+            TALLY_UNROLL
+            for (int32_t k = 0; k < TOGETHER; k++) sum = TALLY_N(join_words)(i, sum, some[k]);
         }
+        own[i] = sum;
     }
     tally_fence();
     tally_warp_barrier();
+}
+
+/* The numbers of a segment's groups, from tile `first` to `last`. */
+TALLY_FN void TALLY_N(gather_groups)(const tally_work *work, int64_t first, int64_t last) {
+    const int64_t begin = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP;
+    TALLY_N(gather_nodes)(TALLY_N(node_of)(work, first), TALLY_N(node_of)(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP,
+                          TALLY_FLAT_GROUP);
+}
+/* The results of rows that were cut into pieces: a lane for each, or a warp where a row has several numbers. */
+TALLY_FN void TALLY_N(put_rows)(const tally_work *work) {
+    const tally_cut_work *const cut = &work->cut;
+    const int64_t rows = cut->count / cut->chunks, warp = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
+    const int64_t row = cut->groups > 1 ? warp : warp * TALLY_WARP + tally_lane();
+    if (row >= rows) return;
+    TALLY_N(node) *const node = TALLY_N(node_of)(work, row * cut->groups);
+    if (cut->groups > 1) {
+        TALLY_N(gather_nodes)(node, node + 1, cut->groups - 1, 1);
+        if (tally_lane() != 0) return;
+    }
+    node->n += cut->length;
+    TALLY_N(put_node)(work, row, node);
 }
 
 /* A lane for each tile in which a segment begins that runs over its edge. */
@@ -496,6 +505,10 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_finish_, TALLY_KERNEL)), 1) {
     tally_let_next_start();
     tally_await_before();
     if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    if (TALLY_N(has_pieces)(&work)) {
+        TALLY_N(put_rows)(&work);
+        return;
+    }
     const tally_cut_work *const cut = &work.cut;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_WARP + tally_lane();
     int64_t s = -1, begin = 0, end = 0, last = 0;

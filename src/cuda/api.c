@@ -111,11 +111,16 @@ static tally_status begin_warming(const tally_context *context, tally_op op, tal
 
 /* Loading is part of it: that is what a stream that captures must not do. With what gives results in any type. */
 static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, const tally__form *forms, int count) {
+    tally__want wants[TALLY_MOST_WANTS];
     tally__loaded loaded;
+    int wanted = 0;
     for (int k = 0; k < count; k++)
         if (forms[k] == TALLY_FORM_CUT || tally__has_form(spec, forms[k]))
-            TALLY_TRY(tally__gpu_kernel(gpu, forms[k] == TALLY_FORM_CUT ? NULL : spec, forms[k], &loaded));
-    return spec->result_type != TALLY_STRUCT ? tally__gpu_kernel(gpu, NULL, TALLY_FORM_WHOLE, &loaded) : TALLY_OK;
+            wants[wanted++] = (tally__want){spec, forms[k]};
+    if (spec->result_type != TALLY_STRUCT) wants[wanted++] = (tally__want){NULL, TALLY_FORM_WHOLE};
+    TALLY_TRY(tally__gpu_prepare(gpu, wants, wanted, spec->options.threads));
+    for (int k = 0; k < wanted; k++) TALLY_TRY(tally__gpu_kernel(gpu, wants[k].spec, wants[k].form, &loaded));
+    return TALLY_OK;
 }
 
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
@@ -130,13 +135,14 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
 }
 
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut) {
-    static const tally__form forms[] = {TALLY_FORM_CUT, TALLY_FORM_SEGMENTS, TALLY_FORM_FLAT, TALLY_FORM_SHORT, TALLY_FORM_ROWS, TALLY_FORM_COLUMNS};
+    static const tally__form forms[] = {TALLY_FORM_FLAT, TALLY_FORM_SEGMENTS, TALLY_FORM_WIDE, TALLY_FORM_PREFIX, TALLY_FORM_CUT,
+                                        TALLY_FORM_COLUMNS, TALLY_FORM_ROWS, TALLY_FORM_SHORT};
     tally__spec spec;
     tally__gpu *gpu;
     tally_status status;
     TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "cut %d is unknown", (int)cut);
     TALLY_TRY(begin_warming(context, op, type, &spec, &gpu));
-    status = warm_forms(gpu, &spec, forms, cut == TALLY_ROWS ? 6 : 3); /* rows may be segments */
+    status = warm_forms(gpu, &spec, forms, cut == TALLY_ROWS ? 8 : 5); /* rows may be segments */
     tally__gpu_leave(gpu);
     return status;
 }

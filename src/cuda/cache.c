@@ -34,12 +34,25 @@ static void hash_texts(void) {
     texts_hash = XXH3_128bits_digest(&state);
 }
 
+static tally__key key_in(const XXH3_state_t *state) {
+    XXH128_canonical_t canonical;
+    tally__key key;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+    memcpy(key.bytes, canonical.digest, sizeof key.bytes);
+    return key;
+}
+
+tally__key tally__key_of_words(const char *const *words, int count) {
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    for (int i = 0; i < count; i++) add_string(&state, words[i]);
+    return key_in(&state);
+}
+
 static tally__key key_of(const tally__platform *platform, const char *compiler, const tally__unit *unit, int sm) {
     const int32_t numbers[] = {sm,          unit->kernel,           (int32_t)unit->type, (int32_t)unit->nan,
                                unit->exact, unit->user_text != NULL};
-    XXH128_canonical_t canonical;
     XXH3_state_t state;
-    tally__key key;
     pthread_once(&texts_once, hash_texts);
     XXH3_128bits_reset(&state);
     add_string(&state, tally_version());
@@ -51,9 +64,7 @@ static tally__key key_of(const tally__platform *platform, const char *compiler, 
     add_string(&state, unit->text);
     add_string(&state, unit->entry);
     add_string(&state, unit->user_text != NULL ? unit->user_text : "");
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
-    memcpy(key.bytes, canonical.digest, sizeof key.bytes);
-    return key;
+    return key_in(&state);
 }
 
 /* ---- images of this process ---- */
@@ -97,31 +108,54 @@ static entry *claim(const tally__key *key, bool *mine) {
     return e;
 }
 
-static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, bool on_disk,
-                         const tally__key *key, tally__image *image) {
-    if (on_disk) TALLY_TRY(tally__dump(unit, sm));
-    if (on_disk && tally__disk_read(key, image)) return TALLY_OK;
+typedef struct compiler {
+    char version[512]; /* "": images are not kept on disk */
+    bool is_guess;
+} compiler;
+
+static tally_status name_compiler(const tally__platform *platform, compiler *c) {
+    c->is_guess = platform->compiler_guess != NULL && platform->compiler_guess(c->version, sizeof c->version);
+    return c->is_guess ? TALLY_OK : platform->compiler_version(c->version, sizeof c->version);
+}
+
+bool tally__is_kept(const tally__platform *platform) {
+    compiler c;
+    return name_compiler(platform, &c) == TALLY_OK && c.version[0] != '\0';
+}
+
+/* Reads the image, or compiles it: under the name of the compiler that it is then made by, whatever was guessed. */
+static tally_status make(const tally__platform *platform, const tally__unit *unit, int sm, const compiler *c,
+                         tally__key key, tally__image *image) {
+    compiler own = {"", false};
+    if (c->version[0] == '\0') return platform->compile(unit, sm, image);
+    TALLY_TRY(tally__dump(unit, sm));
+    if (tally__disk_read(&key, image)) return TALLY_OK;
+    if (c->is_guess) TALLY_TRY(platform->compiler_version(own.version, sizeof own.version));
+    if (c->is_guess && strcmp(own.version, c->version) != 0) {
+        key = key_of(platform, own.version, unit, sm);
+        if (tally__disk_read(&key, image)) return TALLY_OK;
+    }
     TALLY_TRY(platform->compile(unit, sm, image));
-    if (on_disk) tally__disk_write(key, image);
+    tally__disk_write(&key, image);
     return TALLY_OK;
 }
 
 tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm,
                              const tally__image **image) {
-    char compiler[512];
+    compiler c;
     tally_status status;
     tally__key key;
     entry *e;
     bool mine;
     *image = NULL;
-    TALLY_TRY(platform->compiler_version(compiler, sizeof compiler));
-    key = key_of(platform, compiler, unit, sm);
+    TALLY_TRY(name_compiler(platform, &c));
+    key = key_of(platform, c.version, unit, sm);
     pthread_mutex_lock(&lock);
     e = claim(&key, &mine);
     if (e != NULL && mine) {
         tally__image made = {NULL, 0};
         pthread_mutex_unlock(&lock);
-        status = make(platform, unit, sm, compiler[0] != '\0', &key, &made);
+        status = make(platform, unit, sm, &c, key, &made);
         pthread_mutex_lock(&lock);
         e->image = made;
         e->status = status;

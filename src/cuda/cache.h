@@ -9,10 +9,22 @@
 tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm,
                              const tally__image **image);
 
+/* Whether images of a platform are worth keeping on disk: making others takes no time. */
+bool tally__is_kept(const tally__platform *platform);
+
+/* Makes the images of several units, on up to `most` threads at the same time, the caller's among them; fewer where the
+ * system gives no more, or others are at work for other callers. Units that take longest come first. When one fails the
+ * others are left out, and the call fails as it did. (ahead.c) */
+tally_status tally__images_ahead(const tally__platform *platform, const tally__unit *units, int count, int sm,
+                                 int most);
+
 /* What an image is made of, hashed: texts, preface, options, compiler, architecture, Tally. */
 typedef struct tally__key {
     unsigned char bytes[16];
 } tally__key;
+
+/* Of strings, in this order. */
+tally__key tally__key_of_words(const char *const *words, int count);
 
 /* ---- on disk (disk.c) ---- */
 

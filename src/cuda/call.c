@@ -109,6 +109,15 @@ void tally__call_close(tally__call *call) {
     tally__gpu_leave(call->gpu);
 }
 
+static bool converts(const tally__call *call) { return call->sink_on_device && tally__call_needs_room(call); }
+
+tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count) {
+    tally__want wants[TALLY_MOST_WANTS];
+    for (int k = 0; k < count; k++) wants[k] = (tally__want){call->spec, forms[k]};
+    if (converts(call)) wants[count++] = (tally__want){NULL, TALLY_FORM_WHOLE};
+    return count < 2 ? TALLY_OK : tally__gpu_prepare(call->gpu, wants, count, call->spec->options.threads);
+}
+
 /* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
 static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t room, tally__start start,
                            const tally_work *work) {
@@ -122,6 +131,9 @@ static tally_status launch(const tally__call *call, tally__cu_function function,
 }
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work) {
     return launch(call, function, blocks, TALLY_THREADS, 0, start, work);
+}
+tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work) {
+    return launch(call, loaded->function, blocks, loaded->threads, loaded->room, start, work);
 }
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work) {
     return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->room, start, work);
@@ -188,7 +200,7 @@ static tally_status store(const tally__call *call, tally__cu_address room, int64
 
 tally_status tally__call_deliver(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw, tally__report *report) {
     int32_t seen = 0;
-    if (call->sink_on_device && tally__call_needs_room(call)) TALLY_TRY(convert(call, room, count, saw));
+    if (converts(call)) TALLY_TRY(convert(call, room, count, saw));
     if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;
     TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
     report->saw |= seen;

@@ -32,12 +32,18 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
                               const tally_segments *cut, const tally__sink *sink);
 void tally__call_close(tally__call *call);
 
+/* Compiles the kernels of these forms that the call will ask for, and the one that converts its results, side by side,
+ * where they are not ready. */
+tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count);
+
 /* When a kernel starts: behind what is in the stream; or as soon as the kernel before it, of the same call, has told that it may and there is room, for
  * which it waits itself (tally_let_next_start and tally_await_before of kernels/lib/device.h). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;
 /* Starts a kernel on so many blocks. */
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work);
 /* Starts the first kernel of those loaded on as many blocks as the device holds at once, at most `most`. */
+/* A launch of so many blocks of the unit's own size and room. */
+tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work);
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);

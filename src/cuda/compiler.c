@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/known.h"
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 
@@ -155,6 +156,14 @@ static tally_status take(const job *j, tally__image *image) {
     return nvrtc_failed(j, error, "taking the image");
 }
 
+/* What is said of the compilation as a whole; NULL where there is nothing. */
+static char *log_with(const char *said, int attempts) {
+    const size_t size = said != NULL ? strlen(said) + 32 : 0;
+    char *log = said != NULL ? malloc(size) : NULL;
+    if (log != NULL) snprintf(log, size, "%s\n%d attempts\n", said, attempts);
+    return log;
+}
+
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log) {
     job j = {.unit = unit};
     tally_status status;
@@ -167,10 +176,7 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
         if (status == TALLY_OK) status = compile(&j, sm);
         again = status == TALLY_OK && j.fewer < MOST_FEWER && has_spilled(j.log);
         if (!again && status == TALLY_OK) status = take(&j, image);
-        if (!again && status == TALLY_OK && log != NULL) {
-            *log = j.log;
-            j.log = NULL;
-        }
+        if (!again && status == TALLY_OK && log != NULL) *log = log_with(j.log, j.fewer + 1);
         forget(&j);
         j.fewer++;
     } while (again);
@@ -179,6 +185,11 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
 
 static tally_status compile_unit(const tally__unit *unit, int sm, tally__image *image) {
     return tally__compile(unit, sm, image, NULL);
+}
+
+/* Known of the first process on: others need no compiler for what is kept. */
+static bool guess(char *version, size_t capacity) {
+    return tally__nvrtc_file() == NULL && tally__compiler_known(options, OPTIONS, version, capacity);
 }
 
 static tally_status version(char *version, size_t capacity) {
@@ -190,7 +201,8 @@ static tally_status version(char *version, size_t capacity) {
         length += snprintf(version + length, capacity - (size_t)length, " %s", options[i]);
     TALLY_CHECK(length > 0 && (size_t)length < capacity, NO_SPACE,
                 "the compiler's version takes %d bytes, the buffer has %zu", length, capacity);
+    tally__compiler_found(options, OPTIONS, tally__nvrtc_file(), version);
     return TALLY_OK;
 }
 
-const tally__platform tally__nvidia_platform = {"cuda", tally__nvidia_driver, compile_unit, version};
+const tally__platform tally__nvidia_platform = {"cuda", tally__nvidia_driver, compile_unit, version, guess};

@@ -78,6 +78,8 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
 
 bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
+    if (spec->exact && form == TALLY_FORM_SEGMENTS) return tally__is_sum_alone(spec);
+    if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* all of which few levels hold */
     return (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
 }
 
@@ -94,6 +96,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     }
     if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
     if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
+    if (form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE) unit->room = tally__prefix_room(spec, form == TALLY_FORM_WIDE), unit->threads = TALLY_PREFIX_THREADS_OF(spec->kernel->value_bytes, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
@@ -112,7 +115,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
              spec->exact ? "exact" : "operators", name, row->order, row->inputs,
-             spec->exact && form == TALLY_FORM_SEGMENTS ? "#define TALLY_QUICK\n" : "");
+             !spec->exact ? "" : form == TALLY_FORM_SEGMENTS ? "#define TALLY_QUICK\n" : form == TALLY_FORM_WIDE ? "#define TALLY_PREFIX_WIDE 1\n" : "");
     return TALLY_OK;
 }
 
@@ -173,7 +176,9 @@ static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t fir
     tally__loaded loaded;
     int64_t blocks;
     size_t node_bytes = 0;
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE, &loaded));
+    const tally__form form = small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE;
+    if (what == GIVES_RESULT && c->sink != NULL) TALLY_TRY(tally__call_prepare(c, &form, 1));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &loaded));
     if (small)
         shape_small(c, n, &work, &blocks);
     else if (c->spec->exact)

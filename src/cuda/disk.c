@@ -16,7 +16,11 @@
 
 #include "cuda/cache.h"
 
-enum { VERSION = 1, MOST_NAME = 96, MOST_RECORDS = 4096 };
+enum {
+    VERSION = 1,
+    MOST_NAME = 96,
+    MOST_RECORDS = 8192 /* tally warm --all makes some 2200 for each kind of GPU and version of the compiler */
+};
 static const size_t most_bytes = (size_t)64 << 20; /* of an image: more is no image of ours */
 
 static const char magic[8] = "TALLYIM";
@@ -61,19 +65,20 @@ tally_status tally__disk_folder(char *path) {
     return TALLY_OK;
 }
 
-/* The folder, made if need be; -1: there is none to trust. Whoever can write to it can have the GPU run anything in the user's name. */
-static int open_folder(void) {
+/* The folder, made if need be and wanted; -1: there is none to trust. Whoever can write to it can have the GPU run
+ * anything in the user's name. */
+static int open_folder(bool makes) {
     char path[TALLY_MOST_PATH];
     struct stat info;
     int folder;
     if (folder_path(path) != NULL) return -1;
-    for (char *p = path + 1; *p != '\0'; p++) {
+    for (char *p = path + 1; makes && *p != '\0'; p++) {
         if (*p != '/') continue;
         *p = '\0';
         mkdir(path, 0700);
         *p = '/';
     }
-    mkdir(path, 0700);
+    if (makes) mkdir(path, 0700);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return -1;
     if (fstat(folder, &info) == 0 && is_trusted(&info)) return folder;
@@ -155,7 +160,7 @@ static bool read_record(int file, const tally__key *key, tally__image *image) {
 
 bool tally__disk_read(const tally__key *key, tally__image *image) {
     char name[MOST_NAME];
-    int folder = open_folder(), file;
+    int folder = open_folder(false), file;
     bool done;
     if (folder < 0) return false;
     record_name(key, name);
@@ -172,7 +177,7 @@ void tally__disk_write(const tally__key *key, const tally__image *image) {
     header h = {.version = VERSION, .key = *key, .size = image->size};
     int folder, file;
     bool done;
-    if (image->size == 0 || image->size > most_bytes || (folder = open_folder()) < 0) return;
+    if (image->size == 0 || image->size > most_bytes || (folder = open_folder(true)) < 0) return;
     memcpy(h.magic, magic, sizeof magic);
     h.checksum = XXH3_64bits(image->bytes, image->size);
     record_name(key, name);

@@ -67,6 +67,7 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
                                "tell its multiprocessors"));
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device), "tell its shared memory"));
+    gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
     gpu->rooms = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_ROOMS : 1; /* one behind the other, it copies none while it reduces another */
     TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later", ordinal, major, minor);
@@ -122,12 +123,12 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     for (int k = 0; k < TALLY_MOST_MORE; k++)
         if (entry->unit.more[k][0] != '\0')
             TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
-    entry->loaded.room = entry->unit.room * (size_t)gpu->rooms;
+    entry->loaded.room = entry->unit.form == TALLY_FORM_SEGMENTS ? entry->unit.room * (size_t)gpu->rooms : entry->unit.room;
     entry->loaded.threads = entry->unit.threads > 0 ? entry->unit.threads : TALLY_THREADS;
     if (entry->loaded.room > 0)
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.room),
                                    "give a kernel shared memory"));
-    if (entry->unit.form == TALLY_FORM_FLAT) /* or some devices give shared memory to one block alone */
+    if (entry->unit.form == TALLY_FORM_FLAT || entry->unit.form == TALLY_FORM_PREFIX || entry->unit.form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100), "give a kernel shared memory"));
     TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.room),
                                "tell how many blocks it holds"));
@@ -169,6 +170,33 @@ tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__
     pthread_mutex_unlock(&lock);
     if (first != NULL) unload(gpu, entry);
     return TALLY_OK;
+}
+
+/* What is missing, in *places; of one alone there is nothing to prepare. */
+static int list_missing(const tally__gpu *gpu, const tally__want *wants, int count, int *places) {
+    const device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
+    int missing = 0;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count; k++)
+        if (find_kernel(device, wants[k].spec, wants[k].form) == NULL) places[missing++] = k;
+    pthread_mutex_unlock(&lock);
+    return missing;
+}
+
+tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads) {
+    int places[TALLY_MOST_WANTS];
+    const int missing = list_missing(gpu, wants, count, places);
+    tally_status status = TALLY_OK;
+    tally__unit *units;
+    if (missing < 2) return TALLY_OK;
+    units = malloc((size_t)missing * sizeof *units);
+    TALLY_CHECK(units != NULL, NO_MEMORY, "no memory for the descriptions of %d kernels", missing);
+    if (threads <= 0) threads = tally_cpu_threads();
+    for (int k = 0; k < missing && status == TALLY_OK; k++)
+        status = tally__unit_of(wants[places[k]].spec, wants[places[k]].form, &units[k]);
+    if (status == TALLY_OK) status = tally__images_ahead(gpu->platform, units, missing, gpu->sm, threads);
+    free(units);
+    return status;
 }
 
 /* ---- scratch ---- */

@@ -10,6 +10,7 @@ typedef struct tally__gpu {
     const tally__platform *platform;
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
+    int shared_bytes; /* that a block may have */
     int rooms; /* tiles of segments that its blocks have in shared memory (kernels/lib/cut.h) */
     tally__cu_device device;
     tally__cu_context context;
@@ -54,6 +55,15 @@ void tally__gpu_leave(const tally__gpu *gpu);
 
 /* The kernels of that form for a spec, or with NULL those that prepare cuts or convert results, compiled and loaded at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
+
+/* Compiles what of these kernels the device has not, side by side on up to `threads` threads (as options.threads has
+ * them); each is then loaded where it is asked for. Those that take longest come first. */
+typedef struct tally__want {
+    const tally__spec *spec; /* as tally__gpu_kernel takes them */
+    tally__form form;
+} tally__want;
+enum { TALLY_MOST_WANTS = TALLY_FORMS + 2 };
+tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads);
 
 /* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch, or nodes, which a launch leaves as they are. The
  * two are never the same memory. */

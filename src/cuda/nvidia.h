@@ -38,9 +38,12 @@ typedef struct tally__nvrtc {
     int sm_count, sm[64]; /* the architectures it compiles for, ascending */
 } tally__nvrtc;
 tally_status tally__nvrtc_open(const tally__nvrtc **nvrtc);
+/* The file that it is in, when it is open; else NULL. */
+const char *tally__nvrtc_file(void);
 
 /* Compiles a unit by NVRTC. With `log`, which may be NULL, the log in memory of malloc, NULL if there is none: warnings, and what the
- * assembler tells of registers and memory. The options that make it do so change nothing in the image. */
+ * assembler tells of registers and memory, and behind that "<n> attempts", of which all but the last spilled registers. The
+ * options that make it do so change nothing in the image. */
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log);
 
 /* The unit as one text, in memory of malloc: every header written out where it is included, so that NVRTC or nvcc compiles it alone. */

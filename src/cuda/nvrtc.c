@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static tally__nvrtc table;
 static bool opened;
+static char file[4096]; /* that the open library is in, as the system names it, or "" */
+static atomic_bool is_open;
 static char reason[512]; /* why the first candidate that exists was not taken */
 
 static const struct {
@@ -41,20 +44,18 @@ static int driver_major(void) {
 
 /* NVRTC opens a second library when it compiles, and finds it by way of its own run path. Sanitizers, whose dlopen stands between, break
  * that; an open library is found in any case. */
-static void open_builtins(void *symbol) {
-    Dl_info place;
-    const char *slash;
-    char path[4096];
-    const char *why;
-    if (dladdr(symbol, &place) == 0 || (slash = strrchr(place.dli_fname, '/')) == NULL) return;
-    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - place.dli_fname), place.dli_fname,
-             table.major, table.minor);
+static void open_builtins(void) {
+    const char *slash = strrchr(file, '/'), *why;
+    char path[4096 + 64];
+    if (slash == NULL) return;
+    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - file), file, table.major, table.minor);
     tally__open_library(path, &why);
 }
 
 /* Fills the table from an open library. `named`: the caller chose this one and knows better than the rule above. */
 static bool fill_table(void *library, const char *path, bool named) {
     int known = driver_major();
+    Dl_info place;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         void *symbol = dlsym(library, calls[i].symbol);
         if (symbol == NULL) REJECT("%.200s has no function %s: it is too old or no NVRTC", path, calls[i].symbol);
@@ -69,7 +70,8 @@ static bool fill_table(void *library, const char *path, bool named) {
     if (table.arch_count(&table.sm_count) != 0 || table.sm_count < 1 ||
         table.sm_count > (int)(sizeof table.sm / sizeof *table.sm) || table.archs(table.sm) != 0)
         REJECT("%.200s does not tell what it compiles for", path);
-    open_builtins(dlsym(library, calls[0].symbol));
+    if (dladdr(dlsym(library, calls[0].symbol), &place) != 0) snprintf(file, sizeof file, "%s", place.dli_fname);
+    open_builtins();
     return true;
 }
 
@@ -143,16 +145,21 @@ static bool try_places(void) {
     return false;
 }
 
-static void open_nvrtc(void) {
+static bool try_all(void) {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
     const char *named = secure_getenv("TALLY_NVRTC");
-    if (named != NULL && named[0] != '\0') {
-        opened = try_file(named, true);
-        return;
-    }
-    for (size_t i = 0; !opened && i < sizeof names / sizeof *names; i++) opened = try_file(names[i], false);
-    if (!opened) opened = try_places();
+    if (named != NULL && named[0] != '\0') return try_file(named, true);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (try_file(names[i], false)) return true;
+    return try_places();
 }
+
+static void open_nvrtc(void) {
+    opened = try_all();
+    atomic_store(&is_open, opened);
+}
+
+const char *tally__nvrtc_file(void) { return atomic_load(&is_open) ? file : NULL; }
 
 tally_status tally__nvrtc_open(const tally__nvrtc **nvrtc) {
     pthread_once(&once, open_nvrtc);

@@ -7,7 +7,7 @@
 #include "internal.h"
 
 /* What the kernels of a unit reduce: a whole array; a small one, exactly; rows of few values; rows whose values lie side by side; rows along another axis; segments of
- * other cuts, and those that run over tiles; exact segments whatever their values. X(ID, word of names, words of two further ones, text),
+ * other cuts, and those that run over tiles; exact segments by prefix sums, the same with more levels, and whatever their values. X(ID, word of names, words of two further ones, text),
  * for operators in canonical order and for exact ones; NULL: there is none. A unit that prepares cuts serves all. */
 #define TALLY_ORDERED_FORMS(X)                                  \
     X(WHOLE, "reduce", NULL, NULL, "production/reduce.h")             \
@@ -16,14 +16,18 @@
     X(ROWS, "rows", NULL, NULL, "production/rows.h")                  \
     X(COLUMNS, "columns", NULL, NULL, "production/columns.h")         \
     X(SEGMENTS, "segments", "spans", NULL, "production/segments.h")   \
+    X(PREFIX, NULL, NULL, NULL, NULL)                                 \
+    X(WIDE, NULL, NULL, NULL, NULL)                                   \
     X(FLAT, NULL, NULL, NULL, NULL)
 #define TALLY_EXACT_FORMS(X)                                    \
     X(WHOLE, "exact", NULL, NULL, "production/reduce_exact.h")        \
     X(SMALL, "exact_small", NULL, NULL, "production/small_exact.h")   \
-    X(SHORT, "exact_short", NULL, NULL, "production/short_exact.h")   \
-    X(ROWS, "exact_rows", NULL, NULL, "production/rows_exact.h")      \
-    X(COLUMNS, "exact_columns", NULL, NULL, "production/columns_exact.h") \
+    X(SHORT, NULL, NULL, NULL, NULL)                                  \
+    X(ROWS, NULL, NULL, NULL, NULL)                                   \
+    X(COLUMNS, NULL, NULL, NULL, NULL)                                \
     X(SEGMENTS, "quick", "quick_spans", NULL, "production/segments.h") \
+    X(PREFIX, "prefix", NULL, NULL, "production/prefix.h")            \
+    X(WIDE, "wide", NULL, NULL, "production/prefix.h")                \
     X(FLAT, "flat", "flat_clear", "flat_finish", "production/flat.h")
 typedef enum tally__form {
 #define TALLY_ROW(ID, word, second, third, text) TALLY_FORM_##ID,
@@ -68,6 +72,9 @@ typedef struct tally__platform {
     tally_status (*compile)(const tally__unit *unit, int sm, tally__image *image);
     /* The versions that make up an image, for the cache's key ("nvrtc 13.0"); "": do not keep images on disk. */
     tally_status (*compiler_version)(char *version, size_t capacity);
+    /* The same where it is known without opening a compiler, and likely true: good enough to look for images that are
+     * kept. False: it is not. NULL: it never is. */
+    bool (*compiler_guess)(char *version, size_t capacity);
 } tally__platform;
 
 extern const tally__platform tally__nvidia_platform, tally__simt_platform;

@@ -18,7 +18,6 @@ typedef struct plan {
 } plan;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int log_above(int64_t n) {
     int log = 0;
@@ -34,9 +33,6 @@ static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *grou
         *groups += over(count, fan);
     }
 }
-
-/* Of what blocks leave for one another. */
-static size_t node_size(const tally__call *call) { return call->spec->exact ? TALLY_PARTIAL_BYTES : call->spec->kernel->node_size; }
 
 /* How many outer indices one launch takes: those of `panels` each whose counters fit. */
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
@@ -57,15 +53,9 @@ static tally_status plan_short(const tally__call *call, plan *p) {
     return TALLY_OK;
 }
 
-/* Tiles of rows that have several: exact ones take leaves in turn, all of one row are added up at once. */
+/* Tiles of rows that have several. */
 static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
-    if (call->spec->exact) {
-        p->work.tiles = least(over(4 * units, p->work.outer), over(leaves, TALLY_TILE_WARPS));
-        p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles : 0;
-        p->work.row_groups = p->work.tiles > 1;
-        return;
-    }
     /* Long runs save arrivals, short ones share the work evenly. */
     while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units && leaves >> p->work.run > TALLY_TILE_WARPS) p->work.run++;
     do {
@@ -76,14 +66,13 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
 
 static tally_status plan_long(const tally__call *call, plan *p) {
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
-    if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one, or of an exact operator several, one after another */
-        while (call->spec->exact && leaves <= 4 && p->work.run < 5 && p->work.outer >> p->work.run > 64 * units) p->work.run++;
+    if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one */
         p->outer = p->work.outer;
         p->blocks = over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
     }
     cut_row(call, p, leaves);
-    TALLY_TRY(fit_counters(p, 1, node_size(call)));
+    TALLY_TRY(fit_counters(p, 1, call->spec->kernel->node_size));
     p->blocks = p->outer * p->work.tiles;
     return TALLY_OK;
 }
@@ -94,14 +83,6 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors, all = p->work.outer * panels;
     p->work.tiles = 1;
-    if (call->spec->exact) {
-        /* A thread has accumulators enough for TALLY_MOST_MEET values of a row. */
-        p->work.tiles = least(over(4 * units * slots, all), over(p->work.length, (int64_t)64 << p->work.log_subs));
-        p->work.tiles = most(p->work.tiles, over(p->work.length, (int64_t)TALLY_MOST_MEET << p->work.log_subs));
-        p->work.row_nodes = p->work.tiles > 1 ? p->work.tiles * width : 0;
-        p->work.row_groups = p->work.tiles > 1;
-        return;
-    }
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
     while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
            all * over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
@@ -117,15 +98,14 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     const tally__kernel *kernel = call->spec->kernel;
     const int64_t bytes = (int64_t)kernel->value_bytes, inputs = call->spec->inputs;
     const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
-    const int64_t across = call->spec->exact ? TALLY_EXACT_ACROSS_OF(bytes, inputs)
-                                             : TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
+    const int64_t across = TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
     p->work.log_subs = (int)least(8 - p->work.log_across, log_above(columns));
     const int64_t width = across << p->work.log_across, panels = over(p->work.inner, width);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     cut_panel(call, p, panels, slots, width);
-    TALLY_TRY(fit_counters(p, panels, node_size(call)));
+    TALLY_TRY(fit_counters(p, panels, kernel->node_size));
     p->blocks = over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
@@ -161,6 +141,7 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
 static tally_status launch(const tally__call *call, plan *p) {
     const int64_t outer = p->work.outer, values = p->work.length * p->work.inner;
     tally__loaded loaded;
+    TALLY_TRY(tally__call_prepare(call, &p->form, 1));
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
         tally_work work = p->work;
@@ -180,27 +161,12 @@ static bool is_packed(const tally__call *call) {
     return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
 }
 
-/* Rows of at most a leaf are segments, and so are all of which some begin where 16 bytes cannot be read at once; of exact sums all, measured. */
+/* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some begin where
+ * 16 bytes cannot be read at once. */
 static bool are_segments(const tally__call *call, const tally_segments *cut) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
-    if (call->spec->user != NULL) return true;
-    if (call->spec->exact && call->spec->op == TALLY_SUM && cut->inner == 1 && cut->length > 0) return true;
+    if (call->spec->user != NULL || call->spec->exact) return true;
     return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
-}
-
-/* Behind one launch of exact rows, marked ones are reduced again. */
-static tally_status start_exact(const tally__call *call, const tally_work *work, const void *of) {
-    const plan *p = of;
-    tally_work its = *work;
-    tally__loaded loaded;
-    its.outer = p->work.outer;
-    its.run = p->work.run;
-    its.tiles = p->work.tiles;
-    its.row_nodes = p->work.row_nodes;
-    its.row_groups = p->work.row_groups;
-    its.arrivals = (uint32_t *)(uintptr_t)call->scratch.arrivals;
-    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
-    return tally__call_launch(call, loaded.function, p->blocks, TALLY_START_BEHIND, &its);
 }
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
@@ -209,8 +175,6 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, ta
     plan p;
     if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
     TALLY_TRY(plan_rows(call, cut, &p));
-    if (call->spec->exact && p.form == TALLY_FORM_ROWS && p.outer == p.work.outer && p.blocks <= INT32_MAX && cut->length > 0)
-        return tally__reduce_rows_again(call, cut, start_exact, &p, p.node_bytes, report);
     TALLY_TRY(lay_out(call, &p, results, &room, &saw));
     TALLY_TRY(launch(call, &p));
     if (cut->length == 0) report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */

@@ -3,6 +3,7 @@
  * results are wanted. */
 #include "cuda/segments.h"
 
+#include "cuda/cuda.h"
 #include "lib/cut.h"
 #include "plan.h"
 
@@ -20,19 +21,25 @@ typedef struct job {
     const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
     bool reduces;                /* or makes a plan */
     int64_t results;
-    tally__start_rows *start;    /* launches what comes first, or NULL: production/segments.h */
-    const void *start_plan;
-    size_t start_bytes;          /* for its nodes */
     tally_work work;
+    tally_work again;       /* of exact segments, for production/prefix.h and production/flat.h, which have tiles of their own */
     tally__cu_address room; /* for results that do not go where they belong at once */
 } job;
 
-/* Whether production/flat.h has all segments, and nothing is tried before. */
-#ifdef TALLY_FLAT_ALWAYS
-static bool is_flat(const tally__spec *spec) { return spec->exact; }
-#else
-static bool is_flat(const tally__spec *spec) { return (void)spec, false; }
+/* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few doubles first
+ * (production/segments.h, lib/quick.h), all others begin with prefix sums. A build for tests and measurements may skip stages. */
+#ifndef TALLY_FIRST_STAGE
+#define TALLY_FIRST_STAGE STAGE_QUICK
 #endif
+bool tally__is_sum_alone(const tally__spec *spec) { return !spec->kernel->adds_products && !spec->kernel->keeps_keys; }
+typedef enum stage { STAGE_QUICK, STAGE_PREFIX, STAGE_FLAT } stage;
+static stage first_stage(const tally__spec *spec) {
+    const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_QUICK : STAGE_PREFIX;
+    return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
+}
+/* Whether the rows of an exact operator lie across others. */
+static bool has_columns(const job *j) { return j->cut.cut == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
+static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK); }
 
 /* ---- memory ---- */
 
@@ -41,8 +48,42 @@ static bool is_flat(const tally__spec *spec) { return (void)spec, false; }
 static bool tiles_look_at_owners(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->cut.index_type);
-    return j->cut.cut == TALLY_OWNERS && j->reduces && !is_flat(j->call->spec) && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
+    return j->cut.cut == TALLY_OWNERS && j->reduces && !begins_with_prefixes(j) && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
+}
+
+/* Tiles of production/prefix.h: an edge may be at any 16 bytes, and an end takes room for its sums. */
+static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
+    const tally__kernel *kernel = spec->kernel;
+    const int bytes = (int)kernel->value_bytes;
+    if (!spec->exact) return;
+    cut->leaf = 16 / bytes;
+    cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
+    cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
+}
+/* Rows that lie across others are cut into pieces such that a tile has SECTOR bytes of values that lie side by side (kernels/lib/pieces.h). */
+static void cut_rows(const job *j, tally_cut_work *cut) {
+    enum { SECTOR = 32, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs, so that blocks seldom meet */
+    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, side = SECTOR / bytes, across = j->cut.inner < side ? j->cut.inner : side;
+    int64_t most = (cut->tile_bytes / across - cut->end_weight) / cut->weight;
+    cut->length = cut->row = j->cut.length;
+    cut->inner = j->cut.inner;
+    if (cut->length <= 2 * most) return;
+    most = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
+    cut->chunks = (cut->length + most - 1) / most;
+    cut->row = most;
+    cut->count = j->results * cut->chunks;
+    cut->groups = NODES / j->results + 1;
+    if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
+    if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+}
+static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
+    const int64_t bytes = bytes_of_values + cut->end_weight * cut->count;
+    cut->tiles = bytes / cut->tile_bytes + 1;
+    TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
+                (long long)j->call->in.count, (long long)j->results);
+    cut->cells = (cut->owners != NULL ? j->call->in.count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
+    return TALLY_OK;
 }
 
 /* What the kernels need to know of sizes. */
@@ -65,19 +106,22 @@ static tally_status measure(job *j) {
                         : cut->owners != NULL                  ? TALLY_END_BYTES
                         : count <= INT32_MAX                   ? 4
                                                                : 8;
-    bytes += cut->offset_bytes * j->results;
+    cut->end_weight = cut->offset_bytes;
     cut->count = j->results;
-    cut->tiles = bytes / cut->tile_bytes + 1;
-    TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
-                (long long)count, (long long)j->results);
-    cut->cells = (cut->owners != NULL ? count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
     cut->index = j->call->index;
     cut->row = j->cut.cut == TALLY_ROWS ? j->cut.length : 0;
-    return TALLY_OK;
+    cut->inner = cut->chunks = cut->groups = 1;
+    j->again.cut = *cut;
+    shape_for_prefixes(j->call->spec, &j->again.cut);
+    if (begins_with_prefixes(j)) shape_for_prefixes(j->call->spec, cut);
+    if (has_columns(j)) cut_rows(j, cut), j->again.cut = *cut;
+    TALLY_TRY(count_tiles(j, bytes, cut));
+    return j->reduces && j->call->spec->exact ? count_tiles(j, bytes, &j->again.cut) : TALLY_OK;
 }
 
 static bool plan_has_edges(const job *j) {
-    return j->plan != NULL && j->plan->cut.weight == j->work.cut.weight && j->plan->cut.leaf == j->work.cut.leaf;
+    const tally_cut_work *cut = &j->work.cut, *its = j->plan != NULL ? &j->plan->cut : NULL;
+    return its != NULL && its->weight == cut->weight && its->leaf == cut->leaf && its->end_weight == cut->end_weight;
 }
 
 static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
@@ -85,34 +129,63 @@ static int64_t owner_blocks(const job *j) { return shares(j->call->in.count + j-
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
-    int64_t saw, arrivals, next, unsure, edges, nodes, offsets, sums, results, bytes;
+    int64_t saw, arrivals, next, unsure, left, far, some, doubtful, edges, again, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t take(parts *all, int64_t bytes) {
     int64_t begin = all->bytes;
     all->bytes += (bytes + 15) / 16 * 16;
     return begin;
 }
+static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool owners_become_offsets(const job *j) { return j->cut.cut == TALLY_OWNERS && j->work.cut.owners == NULL; }
+/* Numbers of limbs that exact segments are added to. */
+static int64_t flat_nodes(const tally_cut_work *cut) { return cut->chunks > 1 ? cut->count / cut->chunks * cut->groups : cut->tiles; }
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->cut.cut == TALLY_LENGTHS || owners_become_offsets(j);
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
-    all.arrivals = take(&all, tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
+    all.arrivals = take(&all, begins_with_prefixes(j) ? 4 : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
     all.next = take(&all, sizeof *cut->next);
-    all.unsure = take(&all, j->reduces && spec->exact ? (cut->count + 31) / 32 * (int64_t)sizeof *cut->unsure : 0);
+    const bool has_stages = j->reduces && spec->exact;
+    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0, marks_of_segments = has_stages ? bytes_of_marks(cut->count) : 0;
+    all.unsure = take(&all, begins_with_prefixes(j) ? 0 : marks_of_segments);
+    all.left = take(&all, marks_of_tiles);
+    all.far = take(&all, marks_of_tiles);
+    all.some = take(&all, marks_of_tiles);
+    all.doubtful = take(&all, marks_of_segments);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
+    all.again = take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
     all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
     const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : owners_become_offsets(j) ? owner_blocks(j) : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
-    const int64_t leaf_nodes = tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
-    const int64_t tile_nodes = spec->exact ? cut->tiles * (int64_t)spec->kernel->node_size : 0; /* of production/flat.h, when the others are done with */
-    const int64_t first_nodes = j->start != NULL ? (int64_t)j->start_bytes : leaf_nodes;
-    all.nodes = take(&all, first_nodes > tile_nodes ? first_nodes : tile_nodes);
-    all.results = take(&all, tally__call_needs_room(j->call) ? cut->count * (int64_t)spec->result_bytes : 0);
+    const int64_t leaf_nodes = begins_with_prefixes(j) ? 0 : tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
+    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)spec->kernel->node_size : 0; /* when the others are done with */
+    all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
+    all.results = take(&all, tally__call_needs_room(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
     return all;
+}
+
+/* Whether more levels help, and have room. */
+static bool has_more_levels(const tally__call *c) {
+    enum { STATIC_BYTES = 20 << 10 }; /* that production/prefix.h has beside, at most */
+    return tally__has_form(c->spec, TALLY_FORM_WIDE) && tally__prefix_room(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
+}
+
+/* The same work by tiles of another shape. */
+static void place_again(job *j, tally_edge *edges) {
+    const tally_cut_work shape = j->again.cut;
+    tally_cut_work *cut = &j->again.cut;
+    j->again = j->work;
+    cut->leaf = shape.leaf;
+    cut->tile_bytes = shape.tile_bytes;
+    cut->end_weight = shape.end_weight;
+    cut->tiles = shape.tiles;
+    cut->cells = shape.cells;
+    cut->edges = edges;
+    if (!begins_with_prefixes(j)) cut->cleared = 0;
 }
 
 /* Where kernels read and write, in memory laid out so. */
@@ -133,9 +206,10 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->sums = PLACE(sums);
     cut->next = PLACE(next);
     cut->log_rooms = c->gpu->rooms - 1; /* of 1 or 2 */
-    cut->unsure = PLACE(unsure);
+    cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
+    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT) cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far), cut->some = PLACE(some), cut->doubtful = PLACE(doubtful);
     const bool needs_room = tally__call_needs_room(c);
     j->room = memory + (tally__cu_address)at->results;
     j->work.result = needs_room ? PLACE(results) : c->sink->data;
@@ -143,21 +217,26 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     const size_t bytes = c->spec->result_bytes;
     cut->are_packed = cut->result_stride == (int64_t)bytes && (uintptr_t)j->work.result % (bytes & -bytes) == 0;
     j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
+    place_again(j, begins_with_prefixes(j) ? cut->edges : PLACE(again));
 #undef PLACE
 }
 
 /* ---- kernels ---- */
 
 size_t tally__segments_room(const tally__spec *spec) { return TALLY_TILE_ROOM((size_t)spec->inputs); }
+size_t tally__prefix_room(const tally__spec *spec, bool is_wide) {
+    const tally__kernel *kernel = spec->kernel;
+    return (size_t)TALLY_PREFIX_ROOM((int)kernel->value_bytes, spec->inputs, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, is_wide);
+}
 
 static tally_status clear(const job *j, const void *memory, int64_t bytes) {
     const tally__call *c = j->call;
     return tally__gpu_check(c->gpu->driver, c->gpu->driver->fill((tally__cu_address)(uintptr_t)memory, 0, (size_t)bytes, c->stream), "clear memory");
 }
 
+enum { SUMS, SCAN, LENGTHS, SHARES, OWNERS, CHECK, OWNER_EDGES }; /* of TALLY_FORM_CUT, behind the first */
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
-    enum { SUMS, SCAN, LENGTHS, SHARES, OWNERS, CHECK, OWNER_EDGES };
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
     int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
@@ -177,37 +256,60 @@ static tally_status prepare(const job *j) {
     return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
 }
 
-/* Exact segments at a flat cost, of those that are marked. */
-static tally_status reduce_marked(const job *j, const tally__loaded *flat) {
+/* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
+static tally_status reduce_exactly(const job *j) {
     enum { CLEAR, FINISH };
     const tally__call *c = j->call;
-    const int64_t tiles = j->work.cut.tiles, warps = flat->threads / TALLY_WARP, clearing = shares(tiles, 8 * TALLY_TILE_WARPS);
-    TALLY_TRY(tally__call_launch(c, flat->more[CLEAR], clearing < 4 * c->gpu->multiprocessors ? clearing : 4 * c->gpu->multiprocessors, TALLY_START_EARLY, &j->work));
-    TALLY_TRY(tally__call_launch_resident(c, flat, shares(tiles, warps), TALLY_START_EARLY, &j->work));
-    return tally__call_launch(c, flat->more[FINISH], shares(tiles, TALLY_TILE_WARPS * TALLY_WARP), TALLY_START_EARLY, &j->work);
+    const tally_work *work = &j->again;
+    const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors, clearing = shares(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
+    const int64_t finishing = work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
+    tally__loaded prefix, wide, flat;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
+    TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing, TALLY_START_EARLY, work));
+    if (work->cut.far != NULL) {
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
+        if (begins_with_prefixes(j)) TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
+        else TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY, work)); /* as a rule nothing is left to it */
+        if (work->cut.left != NULL) {
+            TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
+            TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
+        }
+    }
+    TALLY_TRY(tally__call_launch_resident(c, &flat, shares(tiles, flat.threads / TALLY_WARP), TALLY_START_EARLY, work));
+    return tally__call_launch(c, flat.more[FINISH], shares(flat_nodes(&work->cut) / work->cut.groups, finishing), TALLY_START_EARLY, work);
+}
+/* Edges for the tiles of these, if anything was marked. */
+static tally_status prepare_again(const job *j) {
+    tally__loaded kernels;
+    TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
+    const tally__cu_function edges = j->again.cut.owners != NULL ? kernels.more[OWNER_EDGES] : kernels.function;
+    return tally__call_launch(j->call, edges, shares(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->again);
 }
 
-/* Exact sums in few doubles first; where they are not sure they mark segments for kernels that are. */
 static tally_status reduce(const job *j) {
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
-    tally__loaded kernels, flat;
-    if (is_flat(c->spec)) {
-        job all = *j;
-        all.work.cut.unsure = NULL;
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-        return reduce_marked(&all, &flat);
-    }
-    if (j->start != NULL) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-        TALLY_TRY(j->start(c, &j->work, j->start_plan));
-        return reduce_marked(j, &flat);
-    }
+    tally__loaded kernels;
+    if (begins_with_prefixes(j)) return reduce_exactly(j);
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
-    if (c->spec->exact) TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
     TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY, &j->work));
-    return c->spec->exact ? reduce_marked(j, &flat) : TALLY_OK;
+    if (!c->spec->exact) return TALLY_OK;
+    TALLY_TRY(prepare_again(j));
+    return reduce_exactly(j);
+}
+
+/* All kernels of the call, the slowest to compile first. */
+static tally_status prepare_kernels(const job *j) {
+    tally__form forms[5];
+    int count = 0;
+    const bool is_exact = j->call->spec->exact;
+    if (is_exact) forms[count++] = TALLY_FORM_FLAT;
+    if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
+    if (j->again.cut.left != NULL) forms[count++] = TALLY_FORM_WIDE;
+    if (j->again.cut.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
+    if (is_exact || !plan_has_edges(j)) forms[count++] = TALLY_FORM_CUT;
+    return tally__call_prepare(j->call, forms, count);
 }
 
 static tally_status refuse(const job *j) {
@@ -227,6 +329,7 @@ static tally_status run(job *j, tally__report *report) {
     at = lay_out(j);
     TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &c->scratch));
     place(j, &at, c->scratch.nodes);
+    TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
     TALLY_TRY(tally__call_deliver(c, j->room, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
@@ -241,11 +344,6 @@ tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tal
         j.results = planned->cut.count;
         TALLY_CHECK(j.plan->gpu == call->gpu, BAD_ARGUMENT, "the plan was made ready for another GPU");
     }
-    return run(&j, report);
-}
-
-tally_status tally__reduce_rows_again(tally__call *call, const tally_segments *cut, tally__start_rows *start, const void *plan, size_t node_bytes, tally__report *report) {
-    job j = {.call = call, .cut = *cut, .reduces = true, .results = cut->count, .start = start, .start_plan = plan, .start_bytes = node_bytes};
     return run(&j, report);
 }
 

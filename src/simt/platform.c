@@ -91,4 +91,4 @@ static tally_status compiler_version(char *version, size_t capacity) {
     return TALLY_OK;
 }
 
-const tally__platform tally__simt_platform = {"simt", driver, compile, compiler_version};
+const tally__platform tally__simt_platform = {"simt", driver, compile, compiler_version, NULL};

@@ -1,5 +1,6 @@
-/* A library that passes for libcuda as far as opening goes: FAKE_CUDA_VERSION is its version, FAKE_CUDA_ERROR what cuInit gives. Built twice:
- * alone it lacks most functions, with fake_driver_rest.c it has them. */
+/* A library that passes for libcuda as far as opening and loading go: FAKE_CUDA_VERSION is its version, FAKE_CUDA_ERROR
+ * what cuInit gives, FAKE_CUDA_DEVICES how many GPUs it has (none), all of sm_90. Built alone
+ * it lacks most functions, with fake_driver_rest.c it has them; and under the name of a GPU's driver, and not. */
 #include <stdlib.h>
 
 static int number_in(const char *variable, int otherwise) {
@@ -11,6 +12,21 @@ int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
 int cuGetErrorName(int error, const char **name);
 int cuGetErrorString(int error, const char **sentence);
+
+#ifndef FAKE_PART
+int cuDeviceGetCount(int *count);
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuDeviceGetCount(int *count) {
+    *count = number_in("FAKE_CUDA_DEVICES", 0);
+    return 0;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    enum { MULTIPROCESSORS = 16, MAJOR = 75, SHARED_OPT_IN = 97 };
+    (void)device;
+    *value = attribute == MAJOR ? 9 : attribute == MULTIPROCESSORS ? 132 : attribute == SHARED_OPT_IN ? 227 << 10 : 0;
+    return 0;
+}
+#endif
 
 int cuInit(unsigned flags) { return (int)flags + number_in("FAKE_CUDA_ERROR", 0); }
 int cuDriverGetVersion(int *version) {

@@ -33,7 +33,7 @@ typedef enum { WAITING, COMPILING, COMPILED, FAILED } stage;
 typedef struct job {
     _Atomic int stage;
     int unit, sm;
-    int registers, spilled, stack, shared, code, milliseconds;
+    int registers, spilled, stack, shared, code, attempts, milliseconds;
     bool warned;
     char said[SAID]; /* why it failed, or the first warning */
 } job;
@@ -190,6 +190,7 @@ static void compile(job *j) {
         j->spilled = told(log, " bytes spill stores") + told(log, " bytes spill loads");
         j->stack = told(log, " bytes stack frame");
         j->shared = told(log, " bytes smem");
+        j->attempts = told(log, " attempts");
         j->code = code_bytes(&image);
         j->warned = warning != NULL;
         if (warning != NULL) quote(j, log, warning);
@@ -231,11 +232,11 @@ static bool write_table(void) {
         perror(wanted.out);
         return false;
     }
-    fprintf(file, "unit\tsm\tregisters\tspill_bytes\tstack_bytes\tshared_bytes\tcode_bytes\tcompile_ms\n");
+    fprintf(file, "unit\tsm\tregisters\tspill_bytes\tstack_bytes\tshared_bytes\tcode_bytes\tattempts\tcompile_ms\n");
     for (const job *j = todo->jobs; j < todo->jobs + todo->count; j++)
         if (j->stage == COMPILED)
-            fprintf(file, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", units[j->unit].entry, j->sm, j->registers, j->spilled,
-                    j->stack, j->shared, j->code, j->milliseconds);
+            fprintf(file, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", units[j->unit].entry, j->sm, j->registers,
+                    j->spilled, j->stack, j->shared, j->code, j->attempts, j->milliseconds);
     done = ferror(file) == 0;
     return fclose(file) == 0 && done;
 }
@@ -258,11 +259,13 @@ static int judge(void) {
 }
 
 static void summarize(double took) {
-    long code = 0, busy = 0;
-    int most = 0;
+    long code = 0, busy = 0, attempts = 0;
+    int most = 0, longest = 0;
     for (const job *j = todo->jobs; j < todo->jobs + todo->count; j++) {
         code += j->code;
         busy += j->milliseconds;
+        attempts += j->attempts;
+        if (j->milliseconds > todo->jobs[longest].milliseconds) longest = (int)(j - todo->jobs);
         if (j->registers > most) most = j->registers;
     }
     for (int a = 0; a < wanted.arch_count; a++) {
@@ -272,6 +275,9 @@ static void summarize(double took) {
     }
     printf("%d compilations in %.0f s, %.1f s of work each %d ms; at most %d registers; %ld bytes of code\n",
            todo->count, took, 1e-3 * (double)busy, todo->count ? (int)(busy / todo->count) : 0, most, code);
+    if (todo->count > 0)
+        printf("%ld attempts: one that spills registers is made again with fewer blocks; the longest is %s with %d ms\n",
+               attempts, units[todo->jobs[longest].unit].entry, todo->jobs[longest].milliseconds);
     if (todo->left_out > 0)
         printf("SKIPPED: %d of %d compilations, which are not in share %d of %d\n", todo->left_out,
                todo->left_out + todo->count, wanted.share, wanted.shares);

@@ -16,21 +16,44 @@
 
 #include "cuda/cache.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* gcc's */
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 /* ---- units ---- */
 
 /* A compiler that takes no time to learn: the image is the preface and the architecture. */
 static struct {
     atomic_int *compilations; /* in memory that children share */
     int milliseconds;
+    int meets; /* compilations that wait for one another, or 0 */
+    atomic_int at_once, most_at_once;
     bool fails;
-    const char *version;
+    const char *version, *guess;
+    bool has_no_compiler;
 } fake;
+
+/* Waits until `meets` are here, or for so long that they will not come. */
+static void meet(void) {
+    struct timespec pause = {0, 1000000L};
+    const int here = 1 + atomic_fetch_add(&fake.at_once, 1);
+    int most = atomic_load(&fake.most_at_once);
+    while (most < here && !atomic_compare_exchange_weak(&fake.most_at_once, &most, here)) {}
+    for (int i = 0; i < 20000 && atomic_load(&fake.most_at_once) < fake.meets; i++) nanosleep(&pause, NULL);
+}
 
 static tally_status fake_compile(const tally__unit *unit, int sm, tally__image *image) {
     struct timespec pause = {0, fake.milliseconds * 1000000L};
     atomic_fetch_add(fake.compilations, 1);
+    meet();
     nanosleep(&pause, NULL);
-    if (fake.fails) return tally__fail(TALLY_UNSUPPORTED, "asked to fail for %s", unit->entry);
+    atomic_fetch_sub(&fake.at_once, 1);
+    if (fake.fails || strcmp(unit->preface, "fails") == 0)
+        return tally__fail(TALLY_UNSUPPORTED, "asked to fail for %s", unit->entry);
     image->size = strlen(unit->preface) + 4;
     image->bytes = malloc(image->size);
     memcpy(image->bytes, unit->preface, image->size - 4);
@@ -38,10 +61,16 @@ static tally_status fake_compile(const tally__unit *unit, int sm, tally__image *
     return TALLY_OK;
 }
 static tally_status fake_version(char *version, size_t capacity) {
+    if (fake.has_no_compiler) return tally__fail(TALLY_UNSUPPORTED, "the compiler was asked for");
     snprintf(version, capacity, "%s", fake.version);
     return TALLY_OK;
 }
-static const tally__platform fake_platform = {"fake", NULL, fake_compile, fake_version};
+static bool fake_guess(char *version, size_t capacity) {
+    if (fake.guess == NULL) return false;
+    snprintf(version, capacity, "%s", fake.guess);
+    return true;
+}
+static const tally__platform fake_platform = {"fake", NULL, fake_compile, fake_version, fake_guess};
 
 static bool right_image(const tally__unit *unit, int sm, const tally__image *image) {
     size_t length = strlen(unit->preface);
@@ -58,9 +87,12 @@ static tally__unit plain_unit(const char *preface) {
 /* ---- processes ---- */
 
 static int begin_test(void **state) {
-    fake.milliseconds = 0;
+    fake.milliseconds = fake.meets = 0;
+    atomic_store(&fake.most_at_once, 0);
     fake.fails = false;
     fake.version = "fake 1.0";
+    fake.guess = NULL;
+    fake.has_no_compiler = false;
     if (make_folder(state) != 0) return 1;
     set("TALLY_CACHE_DIR", folder);
     return 0;
@@ -163,6 +195,120 @@ static void test_threads(void **state) {
                "caller %d was told otherwise", i);
 }
 
+/* ---- side by side ---- */
+
+enum { SIDES = 6 };
+static void name_units(tally__unit *units, const char *test) {
+    char preface[64];
+    for (int i = 0; i < SIDES; i++) {
+        snprintf(preface, sizeof preface, "%s %d", test, i);
+        units[i] = plain_unit(preface);
+    }
+}
+
+/* What has been made already is not made again, nor what is wanted twice; a caller may be alone, and threads at once. */
+static void test_side_by_side(void **state) {
+    tally__unit units[SIDES];
+    const tally__image *image;
+    int before = atomic_load(fake.compilations);
+    (void)state;
+    name_units(units, "ahead");
+    units[5] = units[0];
+    fake.meets = 5;
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64));
+    EXPECT(atomic_load(&fake.most_at_once) == 5, "%d were made at once", atomic_load(&fake.most_at_once));
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64));
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, 0, 90, 64));
+    for (int i = 0; i < SIDES; i++) {
+        EXPECT_OK(tally__image_of(&fake_platform, &units[i], 90, &image));
+        EXPECT(right_image(&units[i], 90, image), "another image");
+    }
+    EXPECT(atomic_load(fake.compilations) == before + 5, "compiled %d times", atomic_load(fake.compilations) - before);
+}
+
+static void test_few_threads(void **state) {
+    tally__unit units[SIDES];
+    (void)state;
+    fake.milliseconds = 5;
+    for (int most = 1; most <= 3; most++) {
+        fake.meets = most;
+        atomic_store(&fake.most_at_once, 0);
+        name_units(units, most == 1 ? "one" : most == 2 ? "two" : "three");
+        EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, most));
+        EXPECT(atomic_load(&fake.most_at_once) == most, "%d of %d", atomic_load(&fake.most_at_once), most);
+    }
+    fake.meets = 0;
+    fake.version = ""; /* they cost nothing, and no thread */
+    atomic_store(&fake.most_at_once, 0);
+    EXPECT_OK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64));
+    EXPECT(atomic_load(&fake.most_at_once) == 1, "threads for what costs nothing");
+}
+
+/* Others are at work for the first caller: the second has itself alone. */
+static void *call_ahead(void *units) {
+    shared.statuses[0] = tally__images_ahead(&fake_platform, units, 3, 90, 3);
+    return NULL;
+}
+static void test_shared_processors(void **state) {
+    struct timespec pause = {0, 1000000L};
+    tally__unit units[SIDES];
+    pthread_t other;
+    (void)state;
+    name_units(units, "shared");
+    fake.meets = 4;
+    EXPECT(pthread_create(&other, NULL, call_ahead, units) == 0, "no thread");
+    for (int i = 0; i < 20000 && atomic_load(&fake.at_once) < 3; i++) nanosleep(&pause, NULL);
+    EXPECT_OK(tally__images_ahead(&fake_platform, units + 3, 3, 90, 3));
+    pthread_join(other, NULL);
+    EXPECT(shared.statuses[0] == TALLY_OK && atomic_load(&fake.most_at_once) == 4, "%d at once",
+           atomic_load(&fake.most_at_once));
+}
+
+static void test_one_fails(void **state) {
+    tally__unit units[SIDES];
+    const tally__image *image;
+    (void)state;
+    for (int most = 1; most <= 8; most += 7) {
+        name_units(units, "fails with others");
+        strcpy(units[most == 1 ? 2 : 4].preface, "fails");
+        EXPECT_STATUS(tally__images_ahead(&fake_platform, units, SIDES, 90, most), TALLY_UNSUPPORTED);
+        EXPECT(strcmp(tally_message(), "asked to fail for plain") == 0, "another sentence: %s", tally_message());
+        EXPECT_OK(tally__image_of(&fake_platform, &units[5], 90, &image));
+    }
+}
+
+static void *wait_for_ever(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+
+/* Where the system gives no thread (there is no memory for its stack) the caller makes all. Stacks of threads that ended are kept by the C
+ * library, so threads are made until there is none. */
+static int without_threads(void) {
+    tally__unit units[SIDES];
+    FILE *file = fopen("/proc/self/statm", "r");
+    struct rlimit limit;
+    pthread_t waiting;
+    long pages = 0;
+    CHILD_CHECK(file != NULL && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (8 << 20);
+    name_units(units, "no threads");
+    CHILD_CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    while (pthread_create(&waiting, NULL, wait_for_ever, NULL) == 0) continue;
+    CHILD_CHECK(tally__images_ahead(&fake_platform, units, SIDES, 90, 64) == TALLY_OK);
+    CHILD_CHECK(atomic_load(&fake.most_at_once) == 1);
+    return 0;
+}
+static void test_no_threads(void **state) {
+    (void)state;
+#ifdef SANITIZED
+    print_message("SKIPPED: a sanitizer needs the memory\n");
+    skip();
+#endif
+    EXPECT(in_child(without_threads) == 0, "see above");
+}
+
 /* ---- the cache on disk ---- */
 
 static void test_disk(void **state) {
@@ -182,6 +328,28 @@ static void test_disk(void **state) {
     fake.version = "";
     EXPECT(compilations() == 1 && compilations() == 1 && count_names(folder, NULL) == 3,
            "without a version nothing is kept");
+}
+
+/* Who guesses the compiler's version needs it for nothing that is kept, and keeps nothing under a wrong name. */
+static void test_guess(void **state) {
+    const tally__image *image;
+    (void)state;
+    wanted_unit = plain_unit("guess");
+    fake.guess = fake.version;
+    EXPECT(compilations() == 1 && count_names(folder, NULL) == 1, "a guess in place of an image");
+    fake.has_no_compiler = true;
+    EXPECT(compilations() == 0, "what is kept needs no compiler");
+    wanted_sm = 80;
+    EXPECT_STATUS(tally__image_of(&fake_platform, &wanted_unit, wanted_sm, &image), TALLY_UNSUPPORTED);
+    wanted_sm = 90;
+    fake.has_no_compiler = false;
+    fake.version = "fake 1.1"; /* the guess is wrong: of use where an image is kept under it, */
+    EXPECT(compilations() == 0 && count_names(folder, NULL) == 1, "an older compiler's image is as good");
+    wanted_unit = plain_unit("guess again");
+    EXPECT(compilations() == 1 && compilations() == 0, "made under a wrong name");
+    EXPECT(count_names(folder, NULL) == 2, "made twice");
+    fake.guess = NULL;
+    EXPECT(compilations() == 0, "not under the name of its compiler");
 }
 
 static const tally__key some_key = {"0123456789abcdef"};
@@ -357,7 +525,7 @@ static void test_processes(void **state) {
 static void test_too_many(void **state) {
     char path[MOST_PATH];
     (void)state;
-    for (int i = 0; i <= 4096; i++) {
+    for (int i = 0; i <= 8192; i++) {
         snprintf(path, sizeof path, "%s/%032x.image", folder, (unsigned)i);
         write_file(path, "", 0);
     }
@@ -375,9 +543,11 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         ALONE(test_memory),    ALONE(test_failure),  ALONE(test_disk),    ALONE(test_damage),
         ALONE(test_mending),   ALONE(test_folders),  ALONE(test_homes),   ALONE(test_full_disk),
-        ALONE(test_processes), ALONE(test_too_many),
+        ALONE(test_processes), ALONE(test_too_many), ALONE(test_no_threads),
+        ALONE(test_guess),
         /* The last: children of a process that had threads are no friends of sanitizers. */
-        ALONE(test_threads),
+        ALONE(test_threads),   ALONE(test_side_by_side), ALONE(test_few_threads),
+        ALONE(test_shared_processors), ALONE(test_one_fails),
     };
     int skipped = begin_program(argc, argv);
     unsetenv("TALLY_JIT_DUMP");

@@ -1,6 +1,7 @@
 /* What the cuda backend stands on, without a GPU: opening the driver, emitting, compiling. What is opened once in a process is tested in
  * children of this one. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include "children.h"
 
+#include "cuda/cache.h"
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 #include "simt/module.h"
@@ -293,6 +295,31 @@ static void test_compile_errors(void **state) {
            "another sentence");
 }
 
+/* What several threads compile at once is what each would have made alone. */
+static void test_compile_side_by_side(void **state) {
+    enum { UNITS = 6 };
+    static const char *const ops[] = {"stats", "sum", "var"};
+    tally__unit units[UNITS];
+    const tally__image *image;
+    tally__image alone;
+    (void)nvrtc_or_skip();
+    (void)state;
+    set("TALLY_CACHE_DIR", "off");
+    for (int i = 0; i < UNITS; i++) units[i] = unit_of(ops[i / 2], i % 2 ? "f64" : "f32");
+    EXPECT_OK(tally__images_ahead(&tally__nvidia_platform, units, UNITS, 90, UNITS));
+    for (int i = 0; i < UNITS; i++) {
+        EXPECT_OK(tally__image_of(&tally__nvidia_platform, &units[i], 90, &image));
+        EXPECT_OK(tally__nvidia_platform.compile(&units[i], 90, &alone));
+        EXPECT(image->size == alone.size && memcmp(image->bytes, alone.bytes, alone.size) == 0, "%s differs",
+               units[i].entry);
+        free(alone.bytes);
+    }
+    strcat(units[3].preface, "#error in one of them\n");
+    EXPECT_STATUS(tally__images_ahead(&tally__nvidia_platform, units, UNITS, 90, UNITS), TALLY_UNSUPPORTED);
+    EXPECT(strstr(tally_message(), "in one of them") != NULL, "another sentence: %s", tally_message());
+    set("TALLY_CACHE_DIR", NULL);
+}
+
 /* What lies in the folder where a program runs is not compiled. */
 static int compile_in_folder(void) {
     tally__unit unit = {.text = "lib/types.h", .entry = "plain"};
@@ -390,6 +417,66 @@ static void test_warm(void **state) {
     tally_context_destroy(context);
 }
 
+/* On a GPU that loads anything, by four threads that want the same kernels. */
+static void *warm_rows(void *status) {
+    tally_options options = TALLY_OPTIONS_INIT;
+    tally_context *context;
+    options.backend = TALLY_BACKEND_CUDA;
+    options.accuracy = TALLY_FAST;
+    *(tally_status *)status = tally_context_create(NULL, &context);
+    if (*(tally_status *)status == TALLY_OK) *(tally_status *)status = tally_set_options(context, &options);
+    if (*(tally_status *)status == TALLY_OK)
+        *(tally_status *)status = tally_warm_segments(context, TALLY_MAX, TALLY_F32, TALLY_ROWS);
+    if (*(tally_status *)status != TALLY_OK) fprintf(stderr, "%s\n", tally_message());
+    tally_context_destroy(context);
+    return NULL;
+}
+static int has_compiler(void) {
+    const tally__nvrtc *nvrtc;
+    return tally__nvrtc_open(&nvrtc) == TALLY_OK;
+}
+static int warm_by_threads(void) {
+    tally_status statuses[4];
+    pthread_t threads[4];
+    for (int k = 0; k < 4; k++) CHILD_CHECK(pthread_create(&threads[k], NULL, warm_rows, &statuses[k]) == 0);
+    for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+    for (int k = 0; k < 4; k++) CHILD_CHECK(statuses[k] == TALLY_OK);
+    return tally__nvrtc_file() != NULL;
+}
+static void test_warm_threads(void **state) {
+    enum { RECORDS = 7 }; /* kernels of segments, cuts, three kinds of rows, and to convert results; and the compiler */
+    char path[MOST_PATH];
+    struct stat before, after;
+    bool has_nvrtc;
+    (void)state;
+    set("TALLY_CUDA_DRIVER", FAKE_GPU);
+    set("FAKE_CUDA_VERSION", "99000");
+    set("FAKE_CUDA_DEVICES", "1");
+    snprintf(path, sizeof path, "%s/cache", folder);
+    set("TALLY_CACHE_DIR", path);
+    has_nvrtc = in_child(has_compiler) == 1;
+    if (has_nvrtc) {
+        EXPECT(in_child(warm_by_threads) == 1, "not compiled");
+        EXPECT(count_names(path, NULL) == RECORDS && stat(path, &before) == 0, "%d records", count_names(path, NULL));
+        EXPECT(in_child(warm_by_threads) == 0, "the compiler is opened where all is kept");
+        EXPECT(stat(path, &after) == 0 && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+                   before.st_mtim.tv_nsec == after.st_mtim.tv_nsec,
+               "something was written again");
+        set("PYTHONPATH", "/another"); /* may lead to another compiler */
+        EXPECT(in_child(warm_by_threads) == 1 && count_names(path, NULL) == RECORDS + 1, "not looked for");
+        EXPECT(in_child(warm_by_threads) == 0, "not found again");
+        set("PYTHONPATH", NULL);
+    }
+    set("FAKE_CUDA_DEVICES", NULL);
+    set("FAKE_CUDA_VERSION", NULL);
+    set("TALLY_CUDA_DRIVER", NULL);
+    set("TALLY_CACHE_DIR", NULL);
+    if (!has_nvrtc) {
+        print_message("SKIPPED: no NVRTC\n");
+        skip();
+    }
+}
+
 /* FAKE_WANTED: what the sentence has to say; without it a driver that knows of no GPU. */
 static int ask_without_gpu(void) {
     int count = 7;
@@ -450,7 +537,8 @@ static void test_cache_folder(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_gpu), /* before anything is opened in this process */
+        cmocka_unit_test(test_no_gpu), /* before anything is opened in this process, */
+        IN_FOLDER(test_warm_threads),  /* as is this */
         IN_FOLDER(test_driver),
         cmocka_unit_test(test_driver_is_loaded),
         IN_FOLDER(test_simulators_kernels),
@@ -460,6 +548,7 @@ int main(int argc, char **argv) {
         IN_FOLDER(test_folder_is_not_read),
         cmocka_unit_test(test_compile),
         cmocka_unit_test(test_compile_errors),
+        cmocka_unit_test(test_compile_side_by_side),
         cmocka_unit_test(test_emitted_compiles),
         cmocka_unit_test(test_tally_emit),
         cmocka_unit_test(test_warm),

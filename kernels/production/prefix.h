@@ -1,0 +1,323 @@
+/* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that production/segments.h was
+ * not sure of. With TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result
+ * doubles cannot tell, are for production/flat.h. No include guard. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+
+#include "lib/cut.h"
+#include "lib/leaf.h"
+#include "lib/levels.h"
+#include "lib/extent.h"
+#include "lib/terms.h"
+#include "lib/ruler.h"
+#include "lib/pair_results.h"
+#include "lib/flat_nodes.h"
+#include "lib/prefix.h"
+
+#if TALLY_PREFIX_WIDE
+#define TALLY_PREFIX_NAME wide_
+#define TALLY_PREFIX_BLOCKS 3
+#else
+#define TALLY_PREFIX_NAME prefix_
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
+#endif
+
+TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) { tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32)); }
+TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
+    if ((tally_look32(work->saw) & saw) == 0) tally_or32(work->saw, saw);
+}
+/* Leaves a tile to the stage that follows, or one segment of it to the last. */
+TALLY_RARE void TALLY_N(leave_tile)(const tally_work *work, int64_t t) {
+    const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
+    TALLY_N(mark)(is_far ? work->cut.far : work->cut.left, t);
+    TALLY_N(tell)(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
+}
+TALLY_RARE void TALLY_N(leave_segment)(const tally_work *work, int64_t t, int64_t s) {
+    TALLY_N(mark)(work->cut.some, t);
+    TALLY_N(mark)(work->cut.doubtful, s);
+    TALLY_N(tell)(work, TALLY_SAW_FAR);
+}
+
+/* The first value's distance from a multiple of 16 bytes, if it can be kept. */
+TALLY_FN int32_t TALLY_N(skew_of)(const tally_source *x, int64_t at) {
+    const uint64_t apart = (uint64_t)(x->values + at * x->stride) % 16;
+    return x->stride == TALLY_BYTES && apart % TALLY_BYTES == 0 ? (int32_t)(apart / TALLY_BYTES) : 0;
+}
+
+/* Which values and segments a tile has, and where its arrays lie in the room; by one thread. */
+TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from, const tally_edge *to, const tally_source *x, TALLY_N(tile) *tile) {
+    const int32_t runs_in = from->segment > 0 && from->end > from->value, runs_out = to->segment > 0 && to->end > to->value;
+    const int64_t n = tally_apart(to->value, from->value), count = (to->segment - runs_out) - (from->segment - runs_in);
+    int32_t is_good = from->segment >= 0 && to->segment >= from->segment && to->segment <= work->cut.count && from->value >= 0;
+    is_good = is_good && to->value >= from->value && to->value <= work->count && from->end >= from->value && to->end >= to->value;
+    is_good = is_good && (to->segment > from->segment ? from->end <= to->value : from->end >= to->value);
+    is_good = is_good && count >= 0 && n <= TALLY_PREFIX_TILE_MOST && count <= TALLY_PREFIX_TILE_MOST;
+    is_good = is_good && n * work->cut.weight + count * work->cut.end_weight <= TALLY_PREFIX_TILE_MOST - TALLY_PREFIX_SLACK;
+    tile->is_good = is_good;
+    if (!is_good) return;
+    tile->s = from->segment - runs_in;
+    tile->origin = from->value;
+    tile->runs_in = runs_in;
+    tile->runs_out = runs_out;
+    tile->n = (int32_t)n;
+    tile->count = (int32_t)count;
+    tile->skew = work->cut.inner > 1 ? 0 : TALLY_N(skew_of)(x, from->value);
+    const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
+    tile->strip = (parts / TALLY_PREFIX_THREADS + 1) | 1;
+    tile->over = 65536 / tile->strip + 1;
+    tile->room = tile->count < tile->n + 1 ? tile->count : tile->n + 1;
+    tile->y_at = 16 * parts;
+    tile->prefixes_at = 16 * parts * TALLY_KERNEL_INPUTS;
+    tile->keys_at = tile->prefixes_at + 8 * TALLY_N(prefix_words) * tile->room;
+    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_N(has_keys) * tile->room + 3) / 4 * 4;
+}
+/* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the tile; by one thread. */
+TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *room, TALLY_N(side) *side) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
+    TALLY_N(tile) tile;
+    __builtin_memset(&tile, 0, sizeof tile);
+    TALLY_N(place_tile)(work, &from, &to, &x, &tile);
+    if (tile.is_good) {
+        tile.is_bulk = work->cut.inner == 1 && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
+        if (TALLY_KERNEL_INPUTS == 2) tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
+        if (tile.is_bulk) {
+            tally_fill_gate(&side->gate, tile.prefixes_at);
+            TALLY_N(copy_in_bulk)(&x, tile.origin, tile.n, tile.skew, TALLY_N(x_of)(room), &side->gate);
+            if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, room), &side->gate);
+        }
+        tile.first = t;
+        if (tile.runs_in && !TALLY_N(has_pieces)(work)) tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
+    }
+    side->is_bad = side->is_unordered = side->is_wanted = 0;
+    side->tile = tile;
+}
+/* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the gate's. */
+TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, int32_t *phase) {
+    TALLY_N(copy_ends)(work, tile, room, side);
+    if (tile->is_bulk) {
+        tally_pass_gate(&side->gate, (*phase)++);
+        TALLY_N(clear_around)(tile, TALLY_N(x_of)(room));
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(clear_around)(tile, TALLY_N(y_of)(tile, room));
+        return;
+    }
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    if (work->cut.inner > 1) {
+        const int32_t all = tile->count + tile->runs_out;
+        TALLY_N(copy_pieces)(work, 0, tile->s, all, tile->origin, tile->n, TALLY_N(x_of)(room));
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_pieces)(work, 1, tile->s, all, tile->origin, tile->n, TALLY_N(y_of)(tile, room));
+        return;
+    }
+    TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(room));
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, room));
+    tally_copied();
+}
+
+/* ---- results ---- */
+
+/* Whether some value from one place on is anything but -0, where the sum is 0. */
+TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *room, int32_t at, int32_t end, int32_t step) {
+    const TALLY_T *const x = TALLY_N(x_of)(room), *const y = TALLY_N(y_of)(tile, room);
+    for (int32_t i = tile->skew + at; i < tile->skew + end; i += step)
+        if (TALLY_N(is_other)(x[i], y[i])) return 1;
+    return 0;
+}
+
+/* The result of a segment that lies in the tile, by one thread. */
+TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *room, int64_t t, int64_t s, int32_t begin, int32_t end,
+                                const int64_t *d, TALLY_N(noted) noted) {
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+    TALLY_N(in_pairs) a;
+    __builtin_memset(&a, 0, sizeof a);
+    a.present = end - begin - noted.absent;
+    a.seen = noted.seen;
+#ifdef TALLY_KEYS
+    a.low = (TALLY_K)noted.low;
+    a.high = (TALLY_K)noted.high;
+#endif
+    if (a.present == 0) {
+        TALLY_N(put_nothing)(work, s);
+        return;
+    }
+    TALLY_IF_SUM(a.sum = TALLY_N(scaled_pair)(d, TALLY_N(value_words), tile->scale_x);)
+    TALLY_IF_PRODUCTS(a.products = TALLY_N(scaled_pair)(d + TALLY_N(value_words), TALLY_N(product_words), tile->scale_x + tile->scale_y);)
+    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, room, begin, end, 1)) a.seen |= TALLY_NOT_MINUS_ZERO;
+    if (TALLY_N(conclude_pairs)(&a, &work->final, result)) TALLY_N(put_bytes)(work, s, result, a.present);
+    else TALLY_N(leave_segment)(work, t, s);
+}
+
+/* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
+TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y, char *room, int64_t s,
+                                   int32_t begin, int32_t end, const int64_t *d, TALLY_N(noted) noted) {
+    TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, s);
+    int64_t some = 0;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
+        some |= d[k];
+        if (d[k] == 0) continue;
+        const int32_t is_product = k >= TALLY_N(value_words), unit = TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x);
+        TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
+        TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
+    }
+    if (some != 0 || TALLY_N(has_other)(&side->tile, room, begin, end, 1)) noted.seen |= TALLY_NOT_MINUS_ZERO;
+    TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
+}
+
+/* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its neighbour that at the end before. */
+TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, int64_t t) {
+    const int32_t *const ends = TALLY_N(ends_of)(tile, room);
+    TALLY_ROLLED
+    for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count; first += TALLY_N(prefix_warps) * (TALLY_WARP - 1)) {
+        const int32_t e = first + tally_lane() - 1, last = e < tile->count ? e : tile->count - 1;
+        const int32_t entry = last < 0 ? 0 : ends[last], end = entry & TALLY_END_PLACE;
+        const int32_t begin = (int32_t)tally_shuffle((uint32_t)end, tally_lane() == 0 ? 0 : tally_lane() - 1);
+        int32_t strip = 0, rank = 0;
+        int64_t d[TALLY_N(prefix_words)];
+        if (last >= 0) rank = TALLY_N(end_at)(tile, side, tile->skew + end, &strip);
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
+            const int64_t here = last < 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k)) : TALLY_N(prefix_at)(tile, room, side, k, rank, strip);
+            d[k] = tally_apart(here, tally_of_lane64(here, tally_lane() == 0 ? 0 : tally_lane() - 1));
+        }
+        if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) || !TALLY_N(is_wanted)(work, tile->s + e)) continue;
+        TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
+#ifdef TALLY_KEYS
+        if (end > begin) TALLY_N(keys_at_end)(tile, room, side, tile->skew + begin, strip, rank, &noted);
+#endif
+        if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, room, tile->s + e, begin, end, d, noted);
+        else TALLY_N(put_sums)(work, tile, room, t, tile->s + e, begin, end, d, noted);
+    }
+}
+
+/* The tile's part of a segment over its edges goes to its number of limbs, by a warp: of what lies before the first end, or with is_open
+ * behind the last. */
+TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *room, int32_t scale_x, int32_t scale_y, int32_t is_open, TALLY_N(node) *node) {
+    TALLY_N(tile) tile = side->tile;
+    tile.scale_x = scale_x;
+    tile.scale_y = scale_y;
+    const int32_t *const ends = TALLY_N(ends_of)(&tile, room);
+    const int32_t begin = is_open && tile.count > 0 ? ends[tile.count - 1] & TALLY_END_PLACE : 0, entry = ends[is_open ? tile.count : 0];
+    const int32_t end = is_open ? tile.n : entry & TALLY_END_PLACE, has_rank = !is_open || begin > 0;
+    int32_t strip = 0, rank = 0;
+    TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
+    if (has_rank) rank = TALLY_N(end_at)(&tile, side, tile.skew + (is_open ? begin : end), &strip);
+    if (tally_lane() < TALLY_N(prefix_words)) { /* a word each */
+        const int32_t k = tally_lane(), unit = TALLY_N(unit_of_prefix)(k) - TALLY_N(scale_of_prefix)(&tile, k);
+        int64_t d = 0;
+        if (has_rank) d = tally_apart(TALLY_N(prefix_at)(&tile, room, side, k, rank, strip), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
+        if (is_open) d = tally_apart(side->base[k][TALLY_N(base_pitch) - 1], d);
+        TALLY_IF_SUM(if (k < TALLY_N(value_words)) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
+        TALLY_IF_PRODUCTS(if (k >= TALLY_N(value_words)) tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
+    }
+    for (int32_t i = begin; i < end && !(noted.seen & TALLY_NOT_MINUS_ZERO); i += TALLY_WARP) {
+        const int32_t at = i + tally_lane();
+        if (tally_any(at < end && TALLY_N(has_other)(&tile, room, at, at + 1, 1))) noted.seen |= TALLY_NOT_MINUS_ZERO;
+    }
+    if (tally_lane() != 0 || end <= begin) return;
+#ifdef TALLY_KEYS
+    if (is_open) TALLY_N(keys_behind)(&tile, side, tile.skew + begin, &noted);
+    else TALLY_N(keys_at_end)(&tile, room, side, tile.skew + begin, strip, rank, &noted);
+#endif
+    TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
+}
+
+/* ---- a tile ---- */
+
+TALLY_FN void TALLY_N(measure_tile)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, int32_t parts) {
+    const int32_t begin = tally_thread() * tile->strip * TALLY_PART;
+    TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(x_of)(room) + begin, parts), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(y_of)(tile, room) + begin, parts), side, 1);
+}
+TALLY_RARE void TALLY_N(take_specials)(TALLY_N(side) *side, char *room, int32_t parts) {
+    const TALLY_N(tile) tile = side->tile;
+    const int32_t begin = tally_thread() * tile.strip;
+    tally_barrier();
+    TALLY_N(note_specials)(&tile, room, begin * TALLY_PART, (begin + parts) * TALLY_PART);
+    TALLY_N(measure_tile)(&tile, room, side, parts);
+    tally_barrier();
+}
+
+/* The tile's segments that are wanted. All threads of the block take part, between barriers. */
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, TALLY_N(side) *side, int32_t *phase) {
+    for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
+    if (tally_thread() == 0) TALLY_N(open_tile)(work, t, room, side);
+    tally_barrier();
+    TALLY_N(tile) tile = side->tile;
+    if (tile.is_good) TALLY_N(read_tile)(work, &tile, room, side, phase);
+    tally_barrier();
+    if (!side->is_wanted || side->is_bad) {
+        if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        return;
+    }
+    const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
+    const int32_t parts = mine < 0 ? 0 : mine < tile.strip ? mine : tile.strip;
+    if (tile.count > 0) TALLY_N(mark_ends)(&tile, room, side);
+    TALLY_N(measure_tile)(&tile, room, side, parts);
+    tally_barrier();
+    TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = of_x;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(shared_extent)(side, 1);
+    uint64_t marks = 0;
+    int32_t rank = 0;
+    if (tile.count > 0) {
+        marks = TALLY_N(marks_of)(side, tally_thread());
+        rank = TALLY_N(rank_strip)(side, marks);
+        if (side->is_unordered) {
+            if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+            return;
+        }
+    }
+#ifdef TALLY_KEYS
+    TALLY_N(take_keys)(&tile, room, side, marks, rank);
+#endif
+    if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
+        TALLY_N(take_specials)(side, room, parts);
+        of_x = TALLY_N(shared_extent)(side, 0);
+        of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
+    }
+    if (!TALLY_N(choose_scales)(&tile, of_x, of_y)) {
+        if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
+        return;
+    }
+    TALLY_N(add_prefixes)(&tile, room, side, marks, rank);
+    tally_barrier();
+    TALLY_N(scan_strips)(side);
+    tally_barrier();
+    if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && TALLY_N(is_wanted)(work, tile.s))
+        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
+    if (tile.runs_out && tally_warp() == 1 && TALLY_N(is_wanted)(work, tile.s + tile.count))
+        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 1,
+                           TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
+    TALLY_N(put_segments)(work, &tile, room, side, t);
+}
+
+TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALLY_KERNEL)), TALLY_PREFIX_BLOCKS) {
+    TALLY_SHARED(TALLY_N(side), side);
+    TALLY_SHARED_ROOM(room, TALLY_PREFIX_ROOM(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum), TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
+    int32_t phase = 0;
+    tally_let_next_start();
+    tally_await_before();
+    if (tally_thread() == 0) { /* others may be writing: all threads of a block go on, or none */
+        const int32_t saw = tally_look32(work.saw);
+        const int32_t has_work = TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
+        side->is_wanted = has_work && (saw & TALLY_SAW_BAD_CUT) == 0;
+        tally_make_gate(&side->gate, 1);
+    }
+    tally_barrier();
+    const int32_t is_wanted = side->is_wanted;
+    for (int64_t t = tally_block(); is_wanted && t < work.cut.tiles; t += tally_blocks()) {
+        if (TALLY_PREFIX_WIDE && (work.cut.left[t / 32] >> t % 32 & 1) == 0) continue;
+        tally_barrier();
+        TALLY_N(take_tile)(&work, t, room, side, &phase);
+    }
+}
+
+#undef TALLY_PREFIX_NAME
+#undef TALLY_PREFIX_BLOCKS
+#undef TALLY_PART
+#undef TALLY_DEVICE_COLUMNS
+#undef TALLY_DEVICE_LEAF
+#include "lib/prefix_end.h"
+#include "lib/terms_end.h"
+#include "lib/exact_end.h"
+#include "lib/types_end.h"
