@@ -18,6 +18,33 @@ void tally__measure_tile(tally__tile *tile) {
     tile->y_extent = tile->y == tile->x ? tile->x_extent : tiles->measure[tile->is_f64](tile->y, tile->n);
 }
 
+static tally__extent joined(tally__extent a, tally__extent b) {
+    tally__extent both = {.special = a.special || b.special};
+    if (a.zeros || b.zeros) {
+        const bool special = both.special;
+        both = a.zeros ? b : a;
+        both.special = special;
+        return both;
+    }
+    both.high = a.high > b.high ? a.high : b.high;
+    both.unit = a.unit < b.unit ? a.unit : b.unit;
+    return both;
+}
+static tally__extent measured_rows(bool is_f64, const void *x, int64_t rows, int64_t lanes, int64_t stride) {
+    tally__extent all = {.zeros = true};
+    if (lanes == stride) return tally__cpu_tiles()->measure[is_f64](x, rows * lanes);
+    for (int64_t r = 0; r < rows && !all.special; r++)
+        all = joined(all, tally__cpu_tiles()->measure[is_f64]((const char *)x + r * stride * (is_f64 ? 8 : 4), lanes));
+    return all;
+}
+void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride) {
+    tile->n = tile->present = rows * lanes;
+    tile->given = tile->x;
+    tile->specials = 0;
+    tile->x_extent = tile->y_extent = measured_rows(tile->is_f64, tile->x, rows, lanes, stride);
+    if (tile->y != tile->x) tile->y_extent = measured_rows(tile->is_f64, tile->y, rows, lanes, stride);
+}
+
 static double value_at(const tally__tile *tile, const void *x, int64_t i) {
     double wide;
     float narrow;
@@ -207,6 +234,38 @@ int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int ter
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;
+}
+
+/* ---- columns ---- */
+
+bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int term, int32_t additions, int32_t most,
+                         bool follow) {
+    tally__column_sum *const *const sum = tally__cpu_tiles()->column_sum[tile->is_f64][term];
+    const int32_t parts = parts_of(term, tile->is_f64), ample = 16;
+    bounds b = bounds_of(tile, term);
+    int32_t count = 0;
+    columns->count = 0;
+    if (in_reach(tile, term)) count = plan_units(columns->unit, most, b, additions, term, tile->is_f64);
+    while (count > 0 && count <= most && sum[count] == NULL) count++; /* more levels will do */
+    if (count == 0 || count > most) return false;
+    if (follow) { /* with little room, a tile that follows would need new levels */
+        const int32_t range = b.high - b.unit, spare = tally_held(count, additions, parts) - range;
+        if (spare < ample && count < most && sum[count + 1] != NULL) count++;
+        b = widened(b, tally_held(count, additions, parts) - range, TALLY_LEVELS_LOWEST, TALLY_LEVELS_HIGHEST);
+        plan_units(columns->unit, count, b, additions, term, tile->is_f64);
+    }
+    columns->count = count;
+    columns->high = b.high;
+    columns->lowest = b.unit;
+    columns->rows = 0;
+    columns->sum = sum[count];
+    for (int k = 0; k < count; k++) columns->anchor[k] = tally_anchor(columns->unit[k]);
+    return true;
+}
+bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows) {
+    const bounds b = bounds_of(tile, term);
+    if (columns->count == 0 || columns->rows + rows > 1 << TALLY_COLUMN_ADDITIONS) return false;
+    return b.high <= columns->high && b.unit >= columns->lowest && in_reach(tile, term);
 }
 
 /* ---- plain sums ---- */

@@ -23,6 +23,8 @@ typedef struct tally__tile {
 
 /* Fills in the extents of x, y and n. */
 void tally__measure_tile(tally__tile *tile);
+/* Likewise, of rows of `lanes` values each, `stride` values apart. */
+void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
 /* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each (y_room: two inputs only), with zeros in
  * their place that change no sum, not even a sum of zeros. NaNs are noted, or skipped. */
@@ -81,6 +83,22 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
 /* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when their extents are
  * too far apart for that. */
 int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
+
+/* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
+typedef struct tally__columns {
+    int32_t count, lowest, high; /* count 0: none are planned */
+    int32_t rows;                /* that were added, of 2^TALLY_COLUMN_ADDITIONS at most */
+    int32_t unit[TALLY_COLUMN_LEVELS];
+    double anchor[TALLY_COLUMN_LEVELS];
+    tally__column_sum *sum;
+} tally__columns;
+
+/* Plans at most `most` levels for the terms of a tile, 2^additions of which meet in one column. `follow`: more tiles
+ * follow, so the levels get room for other terms. False: the terms are too far apart. */
+bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int term, int32_t additions, int32_t most,
+                         bool follow);
+/* Whether the levels can take a tile of `rows` more rows. */
+bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows);
 
 /* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE; where products are cut. */
 typedef struct tally__plain {

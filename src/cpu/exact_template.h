@@ -11,6 +11,8 @@
         .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                       \
         .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                           \
         .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan), \
+        .rows_scratch = sizeof(TALLY_N2(strip, type, nan)) + 64,                                                    \
+        .rows_most = 16 * TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                           \
     }
 #endif
 
@@ -95,21 +97,25 @@ static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, cons
     if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
     return tally__plan_plain(plain, a, b, n);
 }
-/* Of terms that add up to 0, whether any is not a -0. */
-TALLY_ONCE bool TALLY_N(adds_plus)(int term, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
-    bool plus = n == 0 || term == TALLY_TERM_MAGNITUDE || (term == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 1);
-    for (int64_t i = 0; i < n && !plus; i++) {
-        double a = (double)TALLY_N(value)(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : 1;
-        plus = (a != 0 && b != 0) || (tally_bits_f64(a) ^ tally_bits_f64(b)) >= 0;
+/* Notes the signs of n terms that add up to 0, `stride` values apart: whether there is any, and any other than -0. */
+TALLY_ONCE void TALLY_N(witness)(int64_t *words, int term, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                 int64_t stride) {
+    for (int64_t i = 0; i < n * stride && !words[TALLY_OTHER]; i += stride) {
+        const double a = (double)TALLY_N(value)(x[i]);
+        const double second = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : a;
+        const double b = term == TALLY_TERM_PRODUCT ? second : 1;
+        const bool negative = (tally_bits_f64(a) ^ tally_bits_f64(b)) < 0;
+        const bool plus = term == TALLY_TERM_MAGNITUDE || (a != 0 && b != 0) || !negative;
+        if (TALLY_NAN == 1 && (a != a || b != b)) continue;
+        words[plus ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;
     }
-    return plus;
 }
 #if TALLY_BYTES >= 4
 /* Adds a sum that its parts are, of n terms, to a number. */
 static void TALLY_N(add_plainly)(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts, const TALLY_N(raw) *x,
                                  const TALLY_N(raw) *y, int64_t n) {
     if (tally__plain_total(sums, parts, 0) == 0)
-        words[words[TALLY_OTHER] || TALLY_N(adds_plus)(term, x, y, n) ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;
+        TALLY_N(witness)(words, term, x, y, n, 1);
     else
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
@@ -309,8 +315,11 @@ TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64
 
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
 /* The result of n terms that add up to 0: with the sign on which they agree. */
-static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final, void *result) {
-    tally_put(result, TALLY_N(adds_plus)(TALLY_FIRST_TERM, x, y, n) ? 0.0 : -0.0, final->format);
+static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t stride,
+                              const tally_final *final, void *result) {
+    int64_t words[TALLY_EVIDENCE] = {0};
+    TALLY_N(witness)(words, TALLY_FIRST_TERM, x, y, n, stride);
+    tally_put(result, words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER] ? -0.0 : 0.0, final->format);
 }
 #endif
 /* The result of a segment that a bunch leaves unsure. */
@@ -321,7 +330,7 @@ static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(ra
     y += bunch->places[s];
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
     if (TALLY_N(is_zero)(bunch, s)) {
-        TALLY_N(put_zero)(x, y, n, final, result);
+        TALLY_N(put_zero)(x, y, n, 1, final, result);
         return;
     }
 #endif
@@ -477,40 +486,8 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const v
     return saw;
 }
 
-/* ---- rows ---- */
-
-/* Columns are copied out some at a time, so that a cache line is read once. */
-static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
-                          int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
-                          void *results) {
-    enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
-    const TALLY_N(raw) *x = vx, *y = vy;
-    TALLY_T columns[TALLY_KERNEL_INPUTS][TOGETHER][LEAF];
-    int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    bool empty = false;
-    (void)scratch;
-    for (int64_t p = 0; p < width; p += TOGETHER) {
-        int64_t together = width - p < TOGETHER ? width - p : TOGETHER;
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t k = 0; k < together; k++) {
-                columns[0][k][r] = x[r * stride + p + k];
-                if (TALLY_KERNEL_INPUTS == 2) columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[r * stride + p + k];
-            }
-        for (int64_t k = 0; k < together; k++) {
-            const TALLY_T *a = columns[0][k], *b = columns[TALLY_KERNEL_INPUTS - 1][k];
-            char result[TALLY_RESULT_BYTES];
-            if (nodes)
-                TALLY_N(run)(kernel, a, b, rows, first, tally__node_at(kernel, nodes, p + k));
-            else {
-                empty |= TALLY_N(reduce_run)(kernel, a, b, rows, final, result);
-                TALLY_N(place)(results, p + k, result, bytes);
-            }
-        }
-    }
-    return empty ? TALLY_SAW_EMPTY : 0;
-}
-
 #include "exact_functions.h"
+#include "cpu/exact_rows_template.h"
 
 #undef TALLY_FIRST_TERM
 #undef TALLY_IF_SUM

@@ -419,6 +419,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 #include "cpu/bins_template.h"
 #include "cpu/specials_template.h"
 #include "cpu/bunch_template.h"
+#include "cpu/columns_template.h"
 #include "cpu/results_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
@@ -438,6 +439,8 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
                           sum_##type##_##name##_##d},                                                       \
     .level_counts[is_f64][kind] = {a, b, c, d},
 #define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
+#define TALLY_COLUMN_ENTRY(type, is_f64, name, kind, levels) \
+    .column_sum[is_f64][kind][levels] = columns_##type##_##name##_##levels,
 #define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
@@ -451,6 +454,8 @@ const tally__tiles TALLY_TILES = {
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
     TALLY_BUNCHES(TALLY_BUNCH_ENTRY)
+    TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
+    .column_range = {column_range_f32, column_range_f64},
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif
