@@ -25,6 +25,12 @@ check: ## set up, build, and run every test
 	+$(MAKE) all
 	tools/check.sh $(BUILD) $(PYTHON)
 
+generated: ## write again the pages, pictures and test data that are made of the tables and sources; look at the diff
+	tools/setup.sh check
+	cmake -S . -B $(BUILD) -DTALLY_TESTS=ON -DTALLY_SIMT_COMPILER="$$(command -v clang)" $(CMAKE_FLAGS)
+	cmake --build $(BUILD) -j $(JOBS) --target tally_cli tally_simt test_state_file
+	tools/generate.sh $(BUILD)
+
 bench: ## set up, build, and measure
 	tools/setup.sh bench
 	cmake -S . -B $(BUILD) -DTALLY_BENCH=ON $(CMAKE_FLAGS)
@@ -42,4 +48,4 @@ info: command ## what this machine offers
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all command simt demo check bench fmt install info clean
+.PHONY: all command simt demo check generated bench fmt install info clean

@@ -47,8 +47,26 @@ static const struct {
 };
 enum { WORD_COUNT = sizeof words / sizeof words[0] };
 
+/* Valid until the next call. */
 static const char *types_in_words(int on) {
-    return on == TALLY_ON_ALL ? "all types" : on == TALLY_ON_BITS ? "bool, integers" : "floats";
+    static const struct {
+        int classes;
+        const char *name;
+    } kinds[] = {{TALLY_CLASS_BOOL, "bool"},
+                 {TALLY_CLASS_INT | TALLY_CLASS_UINT, "integers"},
+                 {TALLY_CLASS_INT, "signed integers"},
+                 {TALLY_CLASS_UINT, "unsigned integers"},
+                 {TALLY_CLASS_FLOAT, "floats"}};
+    static char list[64];
+    size_t length = 0;
+    if (on == TALLY_ON_ALL) return "all types";
+    list[0] = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        if ((on & kinds[k].classes) != kinds[k].classes) continue;
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", length > 0 ? ", " : "", kinds[k].name);
+        on &= ~kinds[k].classes;
+    }
+    return list;
 }
 
 static const char *gives_in_words(int gives) {

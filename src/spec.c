@@ -13,32 +13,38 @@ const tally__backend *tally__backend_of(const tally_options *options) {
     return tally__host_backend_of(options);
 }
 
-static int place(const char *const *names, const char *name) {
-    int number = 0;
-    while (strcmp(names[number], name) != 0) number++;
-    return number;
-}
+/* Where a kernel lies in a backend's tables. The compiler knows no KERNEL_range where CMake found no row of range. */
+enum {
+#define TALLY_ROW(name) KERNEL_##name,
+    TALLY_KERNELS(TALLY_ROW) KERNEL_END
+#undef TALLY_ROW
+};
+enum {
+#define TALLY_ROW(name) EXACT_KERNEL_##name,
+    TALLY_EXACT_KERNELS(TALLY_ROW) EXACT_KERNEL_END
+#undef TALLY_ROW
+};
 
-/* The kernel that adds floats exactly for an operator made of sums; NULL: it is not. */
-static const char *exact_kernel(tally_op op) {
+static const int kernel_numbers[] = {
+#define TALLY_ROW(id, name, kernel, inputs, on, gives, order, empty, nans, what) KERNEL_##kernel,
+    TALLY_OPERATORS(TALLY_ROW)
+#undef TALLY_ROW
+};
+
+/* The kernel that adds floats exactly for an operator made of sums; -1: it is not. */
+static int exact_kernel(tally_op op) {
     switch (op) {
 #define TALLY_ROW(id, kernel) \
-    case TALLY_##id: return #kernel;
+    case TALLY_##id: return EXACT_KERNEL_##kernel;
         TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
     }
-    return NULL;
+    return -1;
 }
 
-static const tally__kernel_set *find_kernels(tally__spec *spec, const tally__operator_row *row) {
-    static const char *const names[] = {
-#define TALLY_ROW(name) #name,
-        TALLY_KERNELS(TALLY_ROW)
-    };
-    static const char *const exact_names[] = {TALLY_EXACT_KERNELS(TALLY_ROW)};
-#undef TALLY_ROW
+static const tally__kernel_set *find_kernels(tally__spec *spec) {
     const tally__backend *backend = tally__host_backend_of(&spec->options);
-    spec->kernel_number = spec->exact ? place(exact_names, exact_kernel(spec->op)) : place(names, row->kernel);
+    spec->kernel_number = spec->exact ? exact_kernel(spec->op) : kernel_numbers[spec->op];
     return spec->exact ? backend->exact_kernels(spec->kernel_number) : backend->kernels(spec->kernel_number);
 }
 
@@ -68,20 +74,44 @@ void tally__aim(tally__spec *spec, tally_type wanted) {
     spec->result_bytes = tally__result_bytes(spec->kernel, &spec->final);
 }
 
+/* By the mask: bool 1, signed 2, unsigned 4, floats 8. */
+static const char *types_in_words(int on) {
+    static const char *const words[] = {
+        "nothing",
+        "bool",
+        "signed integers",
+        "bool and signed integers",
+        "unsigned integers",
+        "bool and unsigned integers",
+        "integers",
+        "bool and integers",
+        "floats",
+        "bool and floats",
+        "signed integers and floats",
+        "bool, signed integers and floats",
+        "unsigned integers and floats",
+        "bool, unsigned integers and floats",
+        "integers and floats",
+        "all types",
+    };
+    _Static_assert(TALLY_ON_ALL == 15, "a class of types has no word");
+    return words[on & TALLY_ON_ALL];
+}
+
 static tally_status specify_built_in(const tally__operator_row *row, tally__spec *spec) {
     int class = tally__type_class(spec->type);
     TALLY_CHECK(class != 0, BAD_TYPE, "%s needs one of the types bool, i8 to i64, u8 to u64, f16, bf16, f32, f64",
                 row->name);
     TALLY_CHECK((row->on & class) != 0, BAD_TYPE, "%s is not defined for %s, only for %s", row->name,
-                tally_type_name(spec->type), row->on == TALLY_ON_FLOATS ? "floats" : "bool and integers");
+                tally_type_name(spec->type), types_in_words(row->on));
     TALLY_CHECK(spec->options.nan != TALLY_NAN_TOTAL || class != TALLY_CLASS_FLOAT || row->nans == TALLY_NANS_ORDER,
                 BAD_ARGUMENT, "%s cannot put NaNs in total order: that is for min, max, minmax, argmin and argmax",
                 row->name);
     spec->name = row->name;
     spec->inputs = row->inputs;
-    spec->exact = class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST && exact_kernel(spec->op) != NULL;
-    spec->whole_sums = class != TALLY_CLASS_FLOAT && exact_kernel(spec->op) != NULL;
-    spec->kernel = &find_kernels(spec, row)->of[spec->type][spec->options.nan];
+    spec->exact = class == TALLY_CLASS_FLOAT && spec->options.accuracy != TALLY_FAST && exact_kernel(spec->op) >= 0;
+    spec->whole_sums = class != TALLY_CLASS_FLOAT && exact_kernel(spec->op) >= 0;
+    spec->kernel = &find_kernels(spec)->of[spec->type][spec->options.nan];
     spec->final.ddof = spec->options.ddof;
     spec->final.root = spec->op == TALLY_STD || spec->op == TALLY_NORM2;
     spec->final.mean = spec->op == TALLY_MEAN;

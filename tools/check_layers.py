@@ -17,7 +17,6 @@ MAY_INCLUDE = {
     "src/simt": {"src/simt", "src/cuda", "src", "kernels", "include"},  # of src/cuda the headers: the platform it stands in for
     "src/simt/kernels": {"src/simt/kernels", "src/simt", "src", "kernels", "include"},  # a library of its own: the machine does not see it
     "src/ref": {"src/ref", "src", "kernels", "include"},
-    "src/cuda": {"src/cuda", "src", "kernels", "include"},
     "race": {"race", "src/simt", "src/cuda", "src", "kernels", "include"},  # the gallery's host side: runs kernels as backends do
     "cli": {"cli", "include"},
     "bench": {"bench", "include"},

@@ -2,33 +2,39 @@
 """Writes what include/tally/tables.h says into docs/operators.md, between its markers; the rest of that page is by hand.
 
     tools/gen_operator_docs.py           rewrites the generated parts
-    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale or an operator has no rule
+    tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale, or a page has no rule for an operator
 """
-import csv
 import pathlib
 import re
 import sys
 
+from tables import CONSTANTS, mask, rows
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "operators.md"
-TABLES = (ROOT / "include" / "tally" / "tables.h").read_text()
 
-ON = {"TALLY_ON_ALL": "all", "TALLY_ON_BITS": "bool, integers", "TALLY_ON_FLOATS": "floats"}
 ORDER = {"TALLY_ORDER_FREE": "free", "TALLY_ORDER_FREE_INTS": "free for integers", "TALLY_ORDER_FIXED": "fixed"}
 EMPTY = {"TALLY_EMPTY_IS_IDENTITY": "a result", "TALLY_EMPTY_IS_REFUSED": "`TALLY_EMPTY`"}
 NANS = {"TALLY_NANS_PLAIN": "propagate, skip", "TALLY_NANS_ORDER": "propagate, skip, total"}
-CLASSES = {"TALLY_CLASS_BOOL": 1, "TALLY_CLASS_INT": 2, "TALLY_CLASS_UINT": 4, "TALLY_CLASS_FLOAT": 8}
-MASKS = {"TALLY_ON_ALL": 15, "TALLY_ON_BITS": 7, "TALLY_ON_FLOATS": 8}
+KINDS = [("bool", 1), ("integers", 6), ("signed integers", 2), ("unsigned integers", 4), ("floats", 8)]
 NARROW = ("f16", "bf16", "f32")
 
-# Sections in which every operator must have a rule.
-RULED = ["What each one computes", "Empty input", "NaN"]
+# Sections in which every operator must have a rule, and how a name is written there.
+RULED = [("operators.md", "What each one computes", "`%s`"), ("operators.md", "Empty input", "`%s`"), ("operators.md", "NaN", "`%s`"),
+         ("order.md", "What is combined", "%s"), ("states.md", "Layout", "%s")]
 
 
-def rows(table):
-    body = re.search(rf"^#define {table}\(X\)((?:.*\\\n)+.*)", TABLES, re.M).group(1)
-    for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
-        yield [word.strip() for word in row]
+def types_of(words):
+    """The mask of a row in words."""
+    left = mask(words)
+    if left == CONSTANTS["TALLY_ON_ALL"]:
+        return "all"
+    names = []
+    for name, bits in KINDS:
+        if left & bits == bits:
+            names.append(name)
+            left &= ~bits
+    return ", ".join(names)
 
 
 def result(gives, name, kind):
@@ -47,18 +53,18 @@ def table(head, body):
 
 def operators():
     return table(["operator", "what it gives", "arrays", "types", "order", "empty input", "NaN policies"],
-                 [[f"`{name}`", what, inputs, ON[on], ORDER[order], EMPTY[empty], NANS[nans]]
+                 [[f"`{name}`", what, inputs, types_of(on), ORDER[order], EMPTY[empty], NANS[nans]]
                   for _, name, _, inputs, on, _, order, empty, nans, what in rows("TALLY_OPERATORS")])
 
 
 def results():
     groups = {}
     for _, name, _, _, on, gives, *_ in rows("TALLY_OPERATORS"):
-        groups.setdefault((gives, MASKS[on]), []).append(f"`{name}`")
+        groups.setdefault((gives, mask(on)), []).append(f"`{name}`")
     types = [(name, kind) for _, name, _, _, kind in rows("TALLY_TYPES")]
     body = []
-    for (gives, mask), names in groups.items():
-        cells = [result(gives, name, kind) if CLASSES[kind] & mask else "" for name, kind in types]
+    for (gives, on), names in groups.items():
+        cells = [result(gives, name, kind) if mask(kind) & on else "" for name, kind in types]
         body.append([", ".join(names), *cells])
     return table(["operators", *(name for name, _ in types)], body)
 
@@ -83,16 +89,17 @@ def made(page):
     return page
 
 
-def unruled(page):
+def unruled():
     """Operators that a section of rules does not name."""
-    for title in RULED:
-        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    for page, title, name in RULED:
+        text = (PAGE.parent / page).read_text()
+        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
         if section is None:
-            yield f"there is no section '{title}'"
+            yield f"docs/{page}: there is no section '{title}'"
             continue
         for row in rows("TALLY_OPERATORS"):
-            if f"`{row[1]}`" not in section.group(1):
-                yield f"'{title}' says nothing of {row[1]}"
+            if not re.search(rf"(?<!\w){re.escape(name % row[1])}(?!\w)", section.group(1)):
+                yield f"docs/{page}: '{title}' says nothing of {row[1]}"
 
 
 def main(arguments):
@@ -100,14 +107,14 @@ def main(arguments):
         sys.exit(__doc__)
     page = PAGE.read_text()
     fresh = made(page)
-    faults = list(unruled(fresh))
+    faults = list(unruled())
     if arguments == ["--check"]:
         if fresh != page:
-            faults.append("it is stale: run tools/gen_operator_docs.py")
+            faults.append("docs/operators.md is stale: run make generated, or tools/gen_operator_docs.py alone")
     elif fresh != page:
         PAGE.write_text(fresh)
     for fault in faults:
-        print(f"{PAGE.relative_to(ROOT)}: {fault}", file=sys.stderr)
+        print(fault, file=sys.stderr)
     return 1 if faults else 0
 
 

@@ -22,6 +22,7 @@ OPERATORS = {
     **dict.fromkeys(("sumsq", "norm1", "prod", "min", "argmax", "minmax", "any", "count", "std", "dot"), 2),
     **dict.fromkeys(("all", "and", "or", "xor", "norminf"), 3),
 }
+OPERATORS.update({op: 3 for op in tally.OPERATORS if op not in OPERATORS})  # new ones
 TYPES = {"f32": 0, "f64": 1, "bf16": 1, "f16": 2, "i32": 2, "u8": 2, "i64": 3, "i16": 3, "bool": 3}
 # exact: sums of floats by default. fast: the same in the canonical order. only: what has no choice.
 ACCURACIES = {"exact": 0, "fast": 1, "only": 0}

@@ -2,12 +2,13 @@
  *
  * Enums, names, legality, command-line help, the Python constants and the test matrix are expansions of these lists.
  * What an operator *does* is not here: it is in kernels/operators/<kernel>.h. New rows go at the end of their list:
- * the numbers are part of saved states and of the ABI. CMake reads the operator rows too (one row, one line).
+ * the numbers are part of saved states and of the ABI. CMake has the C preprocessor list the rows, and stops
+ * at one that it does not understand.
  */
 #ifndef TALLY_TABLES_H
 #define TALLY_TABLES_H
 
-/* Classes of types, as masks an operator row can combine. */
+/* Classes of types. A row of an operator takes one of the TALLY_ON_... below, or any classes with | between them. */
 #define TALLY_CLASS_BOOL 1
 #define TALLY_CLASS_INT 2  /* signed integers */
 #define TALLY_CLASS_UINT 4 /* unsigned integers */
@@ -85,9 +86,11 @@
     X(DOT,       dot,       dot,       2, TALLY_ON_ALL,    TALLY_GIVES_WIDE,      TALLY_ORDER_FREE_INTS, TALLY_EMPTY_IS_IDENTITY, TALLY_NANS_PLAIN, "the sum of products of two arrays")
 /* clang-format on */
 
-/* Operators made of sums, and the kernel in kernels/exact/ that adds floats exactly for them. Integers are always exact. */
-#define TALLY_EXACT_SUMS(X) \
-    X(SUM, sum) X(MEAN, sum) X(NORM1, norm1) X(SUMSQ, sumsq) X(NORM2, sumsq) X(DOT, dot) X(VAR, var) X(STD, var) X(STATS, stats)
+/* Operators made of sums, and the kernel in kernels/exact/ that adds floats exactly for them. Integers are always
+ * exact. */
+#define TALLY_EXACT_SUMS(X)                                                                          \
+    X(SUM, sum) X(MEAN, sum) X(NORM1, norm1) X(SUMSQ, sumsq) X(NORM2, sumsq) X(DOT, dot) X(VAR, var) \
+    X(STD, var) X(STATS, stats)
 
 /*        id            number  sentence */
 #define TALLY_STATUSES(X)                                                             \

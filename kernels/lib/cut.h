@@ -21,7 +21,7 @@
 #endif
 
 enum {
-    TALLY_TILE_BYTES = 28 << 10, /* three blocks of two rooms each fit a multiprocessor of sm_90 */
+    TALLY_TILE_BYTES = 28 << 10, /* three blocks of two buffers each fit a multiprocessor of sm_90 */
     TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */
     TALLY_END_BYTES = 4, /* of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
@@ -32,18 +32,18 @@ enum {
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
 /* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a
- * multiple of 16: a room. A block has TALLY_MOST_ROOMS of them, to copy one tile while it reduces another, or 1 where shared memory has no more. */
+ * multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile while it reduces another, or 1 where shared memory has no more. */
 #define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs) * TALLY_LEAF_BYTES_EACH)
-#define TALLY_LINE_BYTES 128  /* rooms begin at multiples of it, and values as far from one as in memory */
+#define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values as far from one as in memory */
 #define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (lib/strips.h) */
-#define TALLY_TILE_ROOM(inputs)                                                                                             \
+#define TALLY_TILE_BUFFER(inputs)                                                                                             \
     ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + (TALLY_LINE_BYTES - 16) + \
       TALLY_LINE_BYTES - 1) / TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {
-    TALLY_MOST_ROOMS = 2,
-    TALLY_TEAM_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
-    TALLY_TEAM = TALLY_TEAM_WARPS * TALLY_WARP,
-    TALLY_SEGMENTS_BLOCK = TALLY_TEAM + TALLY_WARP,
+    TALLY_MOST_BUFFERS = 2,
+    TALLY_CONSUMER_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
+    TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
+    TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
     TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h, over the number of inputs */
 };
 
@@ -79,7 +79,7 @@ TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
 typedef struct tally_piece {
     const char *memory;
     int64_t all, at;     /* bytes that the memory has, and before the first */
-    int32_t bytes, room; /* where in shared memory the 16 bytes begin that the first is among */
+    int32_t bytes, buffer; /* where in shared memory the 16 bytes begin that the first is among */
 } tally_piece;
 TALLY_FN int32_t tally_skew(const tally_piece *p) { return (int32_t)((uint64_t)(p->memory + p->at) % 16); }
 TALLY_FN int32_t tally_rounded(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
@@ -93,7 +93,7 @@ TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t
     const int32_t skew = tally_skew(p), until = skew + p->bytes;
     TALLY_ROLLED
     for (int32_t b = 16 * tally_thread(); b < until; b += 16 * threads) {
-        char *to = shared + p->room;
+        char *to = shared + p->buffer;
         if (p->at >= skew - b && p->all - p->at >= b + 16 - skew) {
             tally_copy16(to + b, begin + (b - skew));
             continue;

@@ -10,9 +10,9 @@
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
  *     tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it anew, and keeps no registers for it till here
  *                                 (tally_lane() is so, too, with TALLY_LANE_AGAIN, which a kernel's text may define before anything else)
- *     TALLY_SHARED_ROOM(name, bytes)   a `char *name` to so much more of it, at a multiple of 128, which the launch gives
+ *     TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to so much more of it, at a multiple of 128, which the launch gives
  *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
- *     tally_team_barrier(threads) the same for its first so many, whole warps; of one kernel always as many
+ *     tally_consumer_barrier(threads) the same for its first so many, whole warps; of one kernel always as many
  *     tally_warp_barrier()        the same for a whole warp
  *     tally_fence()               writes before it are seen by whoever sees writes after it, in all blocks
  *     tally_shuffle(v, lane)  tally_shuffle_xor(v, mask)                 32 bits of another lane; all lanes of the warp take part
@@ -34,12 +34,12 @@
  *     tally_let_next_start()      a kernel that is started early behind this one may start, once all blocks have said so or ended
  *     tally_await_before()        of a kernel that was: the one before it has ended, and is seen; each block asks before it reads what others wrote
  *     tally_look32(p)             32 bits that others may be writing; old, perhaps
- *     tally_make_gate(gate, arrivals)  tally_reach_gate(gate)  tally_pass_gate(gate, phase)
- *                                 a tally_gate in shared memory, made by one thread before a barrier. A phase ends, the first is 0, when so many
- *                                 threads have reached the gate; who passes it waits for that, and sees what they wrote before. Nobody may wait
+ *     tally_mbarrier_init(mbarrier, arrivals)  tally_mbarrier_arrive(mbarrier)  tally_mbarrier_wait(mbarrier, phase)
+ *                                 a tally_mbarrier in shared memory, made by one thread before a barrier. A phase ends, the first is 0, when so many
+ *                                 threads have reached the mbarrier; who passes it waits for that, and sees what they wrote before. Nobody may wait
  *                                 for a phase while the one before it has not ended
- *     tally_fill_gate(gate, bytes)  tally_copy_bulk(to, from, bytes, stays, gate)
- *                                 one thread reaches the gate, whose phase does not end before as many bytes, some, have come, and begins to copy them to
+ *     tally_mbarrier_expect(mbarrier, bytes)  tally_copy_bulk(to, from, bytes, stays, mbarrier)
+ *                                 one thread reaches the mbarrier, whose phase does not end before as many bytes, some, have come, and begins to copy them to
  *                                 shared memory, each copy at addresses and of a size that are multiples of 16; whether caches had better keep
  *                                 them. TALLY_HAS_BULK: whether the device can
  *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
@@ -73,7 +73,7 @@ typedef struct tally_quad {
 #define TALLY_SHARED(type, name)   \
     __shared__ __align__(16) type name##_shared; \
     type *const name = &name##_shared
-#define TALLY_SHARED_ROOM(name, bytes)                  \
+#define TALLY_SHARED_BUFFER(name, bytes)                  \
     extern __shared__ __align__(128) char name##_room[]; \
     char *const name = name##_room
 
@@ -97,7 +97,7 @@ TALLY_FN int32_t tally_lane(void) { return (int32_t)(threadIdx.x % TALLY_WARP); 
 #endif
 TALLY_FN int32_t tally_warp(void) { return (int32_t)(threadIdx.x / TALLY_WARP); }
 TALLY_FN void tally_barrier(void) { __syncthreads(); }
-TALLY_FN void tally_team_barrier(int32_t threads) { asm volatile("barrier.cta.sync.aligned 1, %0;" ::"r"(threads) : "memory"); }
+TALLY_FN void tally_consumer_barrier(int32_t threads) { asm volatile("barrier.cta.sync.aligned 1, %0;" ::"r"(threads) : "memory"); }
 TALLY_FN void tally_warp_barrier(void) { __syncwarp(); }
 TALLY_FN void tally_fence(void) { __threadfence(); }
 TALLY_FN uint32_t tally_shuffle(uint32_t v, int32_t lane) { return __shfl_sync(0xffffffffu, v, lane); }
@@ -181,21 +181,21 @@ TALLY_FN void tally_await_before(void) {}
 #endif
 #if __CUDA_ARCH__ >= 900
 #define TALLY_HAS_BULK 1
-typedef struct tally_gate {
+typedef struct tally_mbarrier {
     uint64_t barrier;
-} tally_gate;
-TALLY_FN void tally_make_gate(tally_gate *gate, int32_t arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(gate)), "r"(arrivals) : "memory");
+} tally_mbarrier;
+TALLY_FN void tally_mbarrier_init(tally_mbarrier *mbarrier, int32_t arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)), "r"(arrivals) : "memory");
 }
-TALLY_FN void tally_reach_gate(tally_gate *gate) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"((uint32_t)__cvta_generic_to_shared(gate)) : "memory");
+TALLY_FN void tally_mbarrier_arrive(tally_mbarrier *mbarrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)) : "memory");
 }
-TALLY_FN void tally_fill_gate(tally_gate *gate, int32_t bytes) {
+TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier, int32_t bytes) {
     asm volatile("fence.proxy.async.shared::cta;\n\t"
-                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(gate)), "r"(bytes) : "memory");
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)), "r"(bytes) : "memory");
 }
-TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_gate *gate) {
-    const uint32_t there = (uint32_t)__cvta_generic_to_shared(to), its = (uint32_t)__cvta_generic_to_shared(gate);
+TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_mbarrier *mbarrier) {
+    const uint32_t there = (uint32_t)__cvta_generic_to_shared(to), its = (uint32_t)__cvta_generic_to_shared(mbarrier);
     if (stays) {
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(there), "l"(from), "r"(bytes), "r"(its)
                      : "memory");
@@ -206,34 +206,34 @@ TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t
                      "r"(bytes), "r"(its), "l"(policy) : "memory");
     }
 }
-TALLY_FN void tally_pass_gate(tally_gate *gate, int32_t phase) {
+TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
     asm volatile("{\n\t.reg .pred done;\n\t"
                  "again:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, 10000000;\n\t"
-                 "@!done bra again;\n\t}" ::"r"((uint32_t)__cvta_generic_to_shared(gate)), "r"(phase & 1) : "memory");
+                 "@!done bra again;\n\t}" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)), "r"(phase & 1) : "memory");
 }
 #else
 #define TALLY_HAS_BULK 0
-typedef struct tally_gate {
+typedef struct tally_mbarrier {
     uint32_t each, reached;
-} tally_gate;
-TALLY_FN void tally_make_gate(tally_gate *gate, int32_t arrivals) {
-    gate->each = (uint32_t)arrivals;
-    gate->reached = 0;
+} tally_mbarrier;
+TALLY_FN void tally_mbarrier_init(tally_mbarrier *mbarrier, int32_t arrivals) {
+    mbarrier->each = (uint32_t)arrivals;
+    mbarrier->reached = 0;
 }
-TALLY_FN void tally_reach_gate(tally_gate *gate) {
+TALLY_FN void tally_mbarrier_arrive(tally_mbarrier *mbarrier) {
     __threadfence_block();
-    atomicAdd(&gate->reached, 1u);
+    atomicAdd(&mbarrier->reached, 1u);
 }
-TALLY_FN void tally_fill_gate(tally_gate *gate, int32_t bytes) {
+TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier, int32_t bytes) {
     (void)bytes;
-    tally_reach_gate(gate);
+    tally_mbarrier_arrive(mbarrier);
 }
-TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_gate *gate) {
-    (void)to, (void)from, (void)bytes, (void)stays, (void)gate;
+TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_mbarrier *mbarrier) {
+    (void)to, (void)from, (void)bytes, (void)stays, (void)mbarrier;
 }
-TALLY_FN void tally_pass_gate(tally_gate *gate, int32_t phase) {
-    const uint32_t wanted = ((uint32_t)phase + 1) * gate->each;
-    while ((int32_t)(*(volatile uint32_t *)&gate->reached - wanted) < 0) {}
+TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
+    const uint32_t wanted = ((uint32_t)phase + 1) * mbarrier->each;
+    while ((int32_t)(*(volatile uint32_t *)&mbarrier->reached - wanted) < 0) {}
     __threadfence_block();
 }
 #endif

@@ -4,10 +4,10 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     (void)final;
     return TALLY_WHOLE(a).w0;
 }
-TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
     return (final->as != TALLY_AS_NATURAL) | (!final->wraps & !tally_fits_word(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED));
 }
-TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     int saw = 0;
     *result = tally_wide_sum(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED, final, &saw);
     return saw;

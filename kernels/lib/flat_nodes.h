@@ -5,6 +5,9 @@
  * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers commute, so
  * nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP tiles each group of
  * them has its own, and the last kernel adds these up. */
+#ifndef TALLY_COLUMNS_ARE_THERE /* 0: rows lie across others never, 1: always, 2: as the work says */
+#define TALLY_COLUMNS_ARE_THERE 2
+#endif
 #ifndef TALLY_FLAT_GROUP
 #define TALLY_FLAT_GROUP 256
 #endif
@@ -157,8 +160,12 @@ TALLY_FN TALLY_N(node) *TALLY_N(node_for)(const tally_work *work, int64_t t, int
     const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
     return TALLY_N(node_of)(work, group > first ? group : first);
 }
-/* Whether segments are pieces of rows, whose sums are joined before there are results. */
-TALLY_FN int32_t TALLY_N(has_pieces)(const tally_work *work) { return work->cut.chunks > 1; }
+/* Whether segments are rows that lie across others, or pieces of them (lib/pieces.h). */
+TALLY_FN int32_t TALLY_N(has_columns)(const tally_work *work) {
+    return TALLY_COLUMNS_ARE_THERE == 2 ? work->cut.inner > 1 : TALLY_COLUMNS_ARE_THERE;
+}
+/* Whether they are pieces, whose sums are joined before there are results. */
+TALLY_FN int32_t TALLY_N(has_pieces)(const tally_work *work) { return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1; }
 /* Where a part of piece s is added. */
 TALLY_FN TALLY_N(node) *TALLY_N(node_of_piece)(const tally_work *work, int64_t s) {
     int64_t chunk;

@@ -257,5 +257,5 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
     return a;
 }
 
-/* Where finish alone could be wrong, TALLY_N(needs_care) says so, and TALLY_N(finish_carefully) is right. */
-#define TALLY_CARE
+/* Where finish alone could be wrong, TALLY_N(needs_wide) says so, and TALLY_N(finish_wide) is right. */
+#define TALLY_HAS_WIDE

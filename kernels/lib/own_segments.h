@@ -13,14 +13,14 @@ TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
     return mine;
 }
 
-/* A warp's first segment of each turn is TALLY_TEAM behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
+/* A warp's first segment of each turn is TALLY_CONSUMERS behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
  * one by one. */
-#define TALLY_FEW_OWN (TALLY_TEAM / 2)
+#define TALLY_FEW_OWN (TALLY_CONSUMERS / 2)
 typedef struct TALLY_N(turns) {
     int32_t first, apart;
 } TALLY_N(turns);
 TALLY_FN TALLY_N(turns) TALLY_N(turns_of)(int32_t own) {
-    const TALLY_N(turns) few = {tally_warp(), TALLY_TEAM_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
+    const TALLY_N(turns) few = {tally_warp(), TALLY_CONSUMER_WARPS}, many = {tally_warp() * TALLY_WARP, 1};
     return own <= TALLY_FEW_OWN ? few : many;
 }
 
@@ -45,7 +45,7 @@ TALLY_FN int32_t TALLY_N(leaves_in)(int32_t n) { return (n + TALLY_DEVICE_LEAF -
 TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(node) *leaves, const TALLY_N(strips) *strips) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1), of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
     TALLY_ROLLED
-    for (int32_t k = TALLY_TEAM_WARPS - 1 - tally_warp(); k < all; k += TALLY_TEAM_WARPS) { /* the last warps have least of what follows */
+    for (int32_t k = TALLY_CONSUMER_WARPS - 1 - tally_warp(); k < all; k += TALLY_CONSUMER_WARPS) { /* the last warps have least of what follows */
         const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)), n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
         const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + TALLY_N(leaves_in)(n), skip = leaf * TALLY_DEVICE_LEAF;
         const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip, left = n - skip < TALLY_DEVICE_LEAF ? n - skip : TALLY_DEVICE_LEAF;
@@ -75,7 +75,7 @@ TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *t
     for (int32_t k = 0; some != 0; some &= some - 1, k++) {
         const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
-        if (k % TALLY_TEAM_WARPS != tally_warp()) continue; /* the same in all lanes */
+        if (k % TALLY_CONSUMER_WARPS != tally_warp()) continue; /* the same in all lanes */
         TALLY_N(node) node = leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
@@ -104,7 +104,7 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
     mine.until = TALLY_N(sum_until)(TALLY_N(leaves_in)(mine.n));
     TALLY_N(put_runs)(work, tile, mine, leaves, 0);
     if (some == 0) return tile->own == 0; /* the same in all warps */
-    tally_team_barrier(TALLY_TEAM);
+    tally_consumer_barrier(TALLY_CONSUMERS);
     TALLY_N(close_runs)(work, tile, mine, some, leaves);
     return __builtin_popcount(some) == tile->own;
 }
@@ -291,7 +291,7 @@ TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
 }
 
 /* What each warp has of so many. */
-TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_TEAM_WARPS - 1) / TALLY_TEAM_WARPS; }
+TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_CONSUMER_WARPS - 1) / TALLY_CONSUMER_WARPS; }
 
 /* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones at once. */
 TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
@@ -302,7 +302,7 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
     while (k < count) {
         const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
         saw |= TALLY_N(take_listed)(work, tile, listed + k, end - k < most ? end - k : most, 0);
-        k += TALLY_TEAM_WARPS * most;
+        k += TALLY_CONSUMER_WARPS * most;
         if (are_long && k >= longs) k = longs + tally_warp() * many;
     }
     return saw;
@@ -317,7 +317,7 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
     const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
     if (count == 0) return 0;
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + lane * turns.apart;
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, i < own);
         const int32_t length = TALLY_N(length_of)(span.n > 0 ? span.n : 1), waits = TALLY_N(waits)(tile, span);
@@ -326,8 +326,8 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
         if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
     }
     if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
-    tally_team_barrier(TALLY_TEAM);
-    if (tally_warp() == TALLY_TEAM_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
     return TALLY_N(take_all_listed)(work, tile, list, longs, count);
 }
 #endif
@@ -338,10 +338,10 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting, uint16_t *list) {
     const int32_t own = tile->own;
-    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
+    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     if (own == 0) return 0; /* the same in all threads */
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
-    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
         may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, count, &saw);
         if (may_be_few) continue;
@@ -353,7 +353,7 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
         else if (i < own && span.n <= TALLY_N(alone_most))
             saw |= TALLY_N(take_alone)(work, tile, i, span);
     }
-    tally_team_barrier(TALLY_TEAM);
+    tally_consumer_barrier(TALLY_CONSUMERS);
     return saw | TALLY_N(take_waiting)(work, tile, waiting, list);
 }
 #else
@@ -389,9 +389,9 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     const int32_t own = tile->own, lane = tally_lane();
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     TALLY_N(lists) lists = {list, list + TALLY_N(most_waiting), 0, 0};
-    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_TEAM;
-    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
-        const int32_t i = first + lane * turns.apart, least = own - first > TALLY_TEAM ? TALLY_WARP : 1;
+    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + lane * turns.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
         may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
         if (may_be_few) continue; /* and nothing is listed */
         int32_t is_spared = TALLY_N(take_turn)(work, tile, i, lane, &lists, &saw);
@@ -427,10 +427,10 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     strips.borders = in->borders[TALLY_BORDERS_BESIDE ? in->turn : 0];
     strips.others = in->borders[TALLY_BORDERS_BESIDE && strips.borders == in->borders[0]];
     strips.before = before;
-    if (warp == TALLY_TEAM_WARPS - 1) TALLY_N(mark_leaves)(strips.borders, before, tile->opening);
-    if (warp == TALLY_TEAM_WARPS - 2) TALLY_N(clear_around)(&strips, tile->values, count);
+    if (warp == TALLY_CONSUMER_WARPS - 1) TALLY_N(mark_leaves)(strips.borders, before, tile->opening);
+    if (warp == TALLY_CONSUMER_WARPS - 2) TALLY_N(clear_around)(&strips, tile->values, count);
     *saw |= TALLY_N(mark_own)(work, tile, strips.borders, before, list, &listed, &is_none);
-    tally_team_barrier(TALLY_TEAM);
+    tally_consumer_barrier(TALLY_CONSUMERS);
 #ifdef TALLY_IS_ANCHORED
     strips.last = TALLY_N(last_bit)(in->high, TALLY_N(log_in_tile)(tile->values));
 #endif
@@ -439,10 +439,10 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     range.most = tally_warp_max(is_none ? UINT32_MAX : range.most);
     range.least = tally_warp_min(range.least);
     if (lane == 0) in->most[warp] = range.most, in->least[warp] = range.least;
-    tally_team_barrier(TALLY_TEAM);
+    tally_consumer_barrier(TALLY_CONSUMERS);
     if (TALLY_BORDERS_BESIDE && tally_thread() == 0) in->count = count;
-    strips.range.most = tally_warp_max(lane < TALLY_TEAM_WARPS ? in->most[lane] : 0);
-    strips.range.least = tally_warp_min(lane < TALLY_TEAM_WARPS ? in->least[lane] : UINT32_MAX);
+    strips.range.most = tally_warp_max(lane < TALLY_CONSUMER_WARPS ? in->most[lane] : 0);
+    strips.range.least = tally_warp_min(lane < TALLY_CONSUMER_WARPS ? in->least[lane] : UINT32_MAX);
     if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_in_tile)(tile->values))) { /* the same in all threads */
 #ifdef TALLY_IS_ANCHORED
         const int32_t high = TALLY_N(high_of)(strips.range) + TALLY_N(guess_above);

@@ -30,9 +30,9 @@ typedef struct TALLY_N(tile) {
     int64_t s;        /* the first segment that ends here */
     int64_t origin;   /* the tile's first value */
     int64_t first;    /* the tile in which the segment begins that runs into this one, or this one */
-    int32_t y_at, prefixes_at, keys_at, ends_at; /* where these arrays begin in the room, in bytes */
+    int32_t y_at, prefixes_at, keys_at, ends_at; /* where these arrays begin in the buffer, in bytes */
     int32_t count, n; /* segments that end here; values */
-    int32_t skew, room; /* room: ends that there can be at different values */
+    int32_t skew, pitch; /* pitch: ends that there can be at different values */
     int32_t strip;    /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
     int32_t over;     /* 65536 / strip, rounded up */
     int32_t runs_in, runs_out; /* a segment runs over the edge */
@@ -40,20 +40,20 @@ typedef struct TALLY_N(tile) {
     int32_t scale_x, scale_y;  /* values are multiplied by 2^scale */
 } TALLY_N(tile);
 
-/* What lies in the room: values; word k at end r, of those at different values: prefixes[k * room + r]; keys of what lies between
+/* What lies in the buffer: values; word k at end r, of those at different values: prefixes[k * pitch + r]; keys of what lies between
  * an end and the one before, or the strip's beginning; where segments end, and behind them where the tile does. */
-TALLY_FN TALLY_T *TALLY_N(x_of)(char *room) { return (TALLY_T *)(void *)room; }
-TALLY_FN TALLY_T *TALLY_N(y_of)(const TALLY_N(tile) *tile, char *room) {
-    return (TALLY_T *)(void *)(TALLY_KERNEL_INPUTS == 2 ? room + tile->y_at : room);
+TALLY_FN TALLY_T *TALLY_N(x_of)(char *buffer) { return (TALLY_T *)(void *)buffer; }
+TALLY_FN TALLY_T *TALLY_N(y_of)(const TALLY_N(tile) *tile, char *buffer) {
+    return (TALLY_T *)(void *)(TALLY_KERNEL_INPUTS == 2 ? buffer + tile->y_at : buffer);
 }
-TALLY_FN int64_t *TALLY_N(prefixes_of)(const TALLY_N(tile) *tile, char *room) { return (int64_t *)(void *)(room + tile->prefixes_at); }
-TALLY_FN int32_t *TALLY_N(ends_of)(const TALLY_N(tile) *tile, char *room) { return (int32_t *)(void *)(room + tile->ends_at); }
+TALLY_FN int64_t *TALLY_N(prefixes_of)(const TALLY_N(tile) *tile, char *buffer) { return (int64_t *)(void *)(buffer + tile->prefixes_at); }
+TALLY_FN int32_t *TALLY_N(ends_of)(const TALLY_N(tile) *tile, char *buffer) { return (int32_t *)(void *)(buffer + tile->ends_at); }
 #ifdef TALLY_KEYS
-TALLY_FN TALLY_K *TALLY_N(low_of)(const TALLY_N(tile) *tile, char *room) { return (TALLY_K *)(void *)(room + tile->keys_at); }
-TALLY_FN TALLY_K *TALLY_N(high_of_keys)(const TALLY_N(tile) *tile, char *room) { return TALLY_N(low_of)(tile, room) + tile->room; }
+TALLY_FN TALLY_K *TALLY_N(low_of)(const TALLY_N(tile) *tile, char *buffer) { return (TALLY_K *)(void *)(buffer + tile->keys_at); }
+TALLY_FN TALLY_K *TALLY_N(high_of_keys)(const TALLY_N(tile) *tile, char *buffer) { return TALLY_N(low_of)(tile, buffer) + tile->pitch; }
 #endif
 
-/* What a block has beside the values, the ends and the prefixes, which lie in the launch's room. */
+/* What a block has beside the values, the ends and the prefixes, which lie in the launch's buffer. */
 typedef struct TALLY_N(side) {
     int64_t base[TALLY_N(prefix_words)][TALLY_N(base_pitch)]; /* of each strip, what comes before it; one in 9 places is unused */
 #ifdef TALLY_KEYS
@@ -63,7 +63,7 @@ typedef struct TALLY_N(side) {
     int32_t ends_before[TALLY_PREFIX_THREADS];                         /* each strip, at different values */
     uint32_t most[2][TALLY_N(prefix_warps)], least[2][TALLY_N(prefix_warps)];
     int32_t is_bad, is_unordered, is_wanted;
-    tally_gate gate;
+    tally_mbarrier mbarrier;
     TALLY_N(tile) tile;
 } TALLY_N(side);
 
@@ -89,10 +89,10 @@ TALLY_FN int32_t TALLY_N(is_bulk)(const tally_source *from, int64_t at, int32_t 
     const int32_t is_packed = from->stride == TALLY_BYTES && ((uint64_t)from->values + (uint64_t)(at - skew) * TALLY_BYTES) % 16 == 0;
     return TALLY_HAS_BULK && is_packed && n > 0 && at >= skew && all - at - n >= behind;
 }
-/* By one thread, towards the block's gate. */
-TALLY_FN void TALLY_N(copy_in_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to, tally_gate *gate) {
+/* By one thread, towards the block's mbarrier. */
+TALLY_FN void TALLY_N(copy_in_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to, tally_mbarrier *mbarrier) {
     const int32_t parts = (skew + n + TALLY_PART - 1) / TALLY_PART;
-    tally_copy_bulk(to, from->values + (at - skew) * TALLY_BYTES, parts * 16, 0, gate);
+    tally_copy_bulk(to, from->values + (at - skew) * TALLY_BYTES, parts * 16, 0, mbarrier);
 }
 /* Zeros where a bulk copy has brought values of other tiles. */
 TALLY_FN void TALLY_N(clear_around)(const TALLY_N(tile) *tile, TALLY_T *to) {
@@ -117,39 +117,9 @@ TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n
             to[skew + i] = i >= 0 && i < n ? TALLY_N(read_one)(from, at + i) : TALLY_N(plus_zero)();
     }
 }
-/* Copies n values from number `origin` on, of `all` pieces from piece s on (lib/pieces.h), and zeros up to whole parts. Threads that follow one another take columns side by
- * side, 32 bytes of them, and several values of each. */
-TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, int32_t is_second, int64_t s, int32_t all, int64_t origin, int32_t n, TALLY_T *to) {
-    enum { ACROSS = 32 / TALLY_BYTES, DOWN = TALLY_PREFIX_THREADS / ACROSS, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
-    const tally_cut_work *const cut = &work->cut;
-    const tally_source from = tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
-    const int64_t apart = cut->inner * from.stride;
-    int32_t p = tally_thread() % ACROSS;
-    tally_piece_place piece = tally_piece_of(cut, s);
-    tally_pass_pieces(cut, &piece, p);
-    TALLY_ROLLED
-    for (; p < all; p += ACROSS, tally_pass_pieces(cut, &piece, ACROSS)) {
-        const int64_t low = origin - piece.begin, high = low + n; /* of the piece's values */
-        const int32_t first = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values);
-        const char *at = from.values + piece.first * from.stride + (first + tally_thread() / ACROSS) * apart;
-        const int32_t place = (int32_t)-low;
-        TALLY_ROLLED
-        for (int32_t i = first + tally_thread() / ACROSS; i < until; i += TOGETHER * DOWN) {
-            TALLY_T v[TOGETHER];
-            TALLY_UNROLL
-            for (int32_t k = 0; k < TOGETHER; k++, at += DOWN * apart)
-                if (i + k * DOWN < until) v[k] = TALLY_N(read_at)(&from, at);
-            TALLY_UNROLL
-            for (int32_t k = 0; k < TOGETHER; k++)
-                if (i + k * DOWN < until) to[place + i + k * DOWN] = v[k];
-        }
-    }
-    for (int32_t i = n + tally_thread(); i < (n + TALLY_PART - 1) / TALLY_PART * TALLY_PART; i += TALLY_PREFIX_THREADS)
-        to[i] = TALLY_N(plus_zero)();
-}
 /* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
-TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side) {
-    int32_t *const ends = TALLY_N(ends_of)(tile, room);
+TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side) {
+    int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
     int32_t is_bad = 0, is_wanted = work->cut.unsure == 0;
     TALLY_ROLLED
     for (int32_t e = tally_thread(); e <= tile->count; e += TALLY_PREFIX_THREADS) {
@@ -171,8 +141,8 @@ TALLY_FN int32_t TALLY_N(strip_of)(const TALLY_N(tile) *tile, int32_t place, int
     return strip;
 }
 /* A thread takes four ends that follow one another, and those of one word together. */
-TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side) {
-    const int32_t *const ends = TALLY_N(ends_of)(tile, room);
+TALLY_FN void TALLY_N(mark_ends)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side) {
+    const int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
     int32_t is_bad = 0;
     TALLY_ROLLED
     for (int32_t first = 4 * tally_thread(); first < tile->count; first += 4 * TALLY_PREFIX_THREADS) {
@@ -304,10 +274,10 @@ TALLY_FN int32_t TALLY_N(choose_scales)(TALLY_N(tile) *tile, TALLY_N(extent) x, 
 /* ---- infinities and NaNs ---- */
 
 /* Notes them at the end of their segment, and leaves zeros behind. */
-TALLY_RARE void TALLY_N(note_specials)(const TALLY_N(tile) *tile, char *room, int32_t from, int32_t until) {
-    int32_t *const ends = TALLY_N(ends_of)(tile, room);
+TALLY_RARE void TALLY_N(note_specials)(const TALLY_N(tile) *tile, char *buffer, int32_t from, int32_t until) {
+    int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
     for (int32_t i = from < tile->skew ? tile->skew : from; i < until && i < tile->skew + tile->n; i++) {
-        TALLY_T *const x = TALLY_N(x_of)(room) + i, *const y = TALLY_N(y_of)(tile, room) + i;
+        TALLY_T *const x = TALLY_N(x_of)(buffer) + i, *const y = TALLY_N(y_of)(tile, buffer) + i;
         if (!TALLY_N(is_special)(*x) && !TALLY_N(is_special)(*y)) continue;
         int32_t low = 0, high = tile->count, note;
         while (low < high) { /* the first end behind the value */
@@ -338,9 +308,9 @@ TALLY_FN TALLY_N(noted) TALLY_N(noted_at_end)(int32_t end) {
 /* ---- keys ---- */
 
 /* The keys of the thread's strip: at each end since the one before, and behind the last. */
-TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
-    const TALLY_T *const x = TALLY_N(x_of)(room);
-    TALLY_K *const lows = TALLY_N(low_of)(tile, room), *const highs = TALLY_N(high_of_keys)(tile, room);
+TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+    const TALLY_T *const x = TALLY_N(x_of)(buffer);
+    TALLY_K *const lows = TALLY_N(low_of)(tile, buffer), *const highs = TALLY_N(high_of_keys)(tile, buffer);
     const int32_t begin = tally_thread() * tile->strip * TALLY_PART, all = tile->skew + tile->n;
     TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
     TALLY_ROLLED
@@ -363,11 +333,11 @@ TALLY_FN void TALLY_N(join_strip)(TALLY_N(noted) *a, const TALLY_N(side) *side, 
     a->high = side->high[strip] > a->high ? side->high[strip] : a->high;
 }
 /* The keys of a segment that ends as number `rank` of strip `last`, and begins at a place of this tile. */
-TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, int32_t begin, int32_t last, int32_t rank, TALLY_N(noted) *a) {
+TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int32_t begin, int32_t last, int32_t rank, TALLY_N(noted) *a) {
     int32_t bit;
     const int32_t first = TALLY_N(strip_of)(tile, begin, &bit);
-    a->low = TALLY_N(low_of)(tile, room)[rank];
-    a->high = TALLY_N(high_of_keys)(tile, room)[rank];
+    a->low = TALLY_N(low_of)(tile, buffer)[rank];
+    a->high = TALLY_N(high_of_keys)(tile, buffer)[rank];
     TALLY_ROLLED
     for (int32_t strip = first; strip < last; strip++) TALLY_N(join_strip)(a, side, strip);
 }
@@ -412,13 +382,13 @@ TALLY_FN void TALLY_N(put_part)(double *at, const tally_quad *x, const tally_qua
     TALLY_N(put_pair)(at, (double)TALLY_N(value)(TALLY_N(value_of_part)(x, v)), (double)TALLY_N(value)(TALLY_N(value_of_part)(y, v)), scale_x, scale_y);
 }
 /* Adds up the thread's strip. */
-TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
     const int32_t begin = tally_thread() * tile->strip, all = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     const int32_t parts = all - begin < 0 ? 0 : all - begin < tile->strip ? all - begin : tile->strip;
-    const TALLY_T *const x = TALLY_N(x_of)(room) + begin * TALLY_PART, *const y = TALLY_N(y_of)(tile, room) + begin * TALLY_PART;
+    const TALLY_T *const x = TALLY_N(x_of)(buffer) + begin * TALLY_PART, *const y = TALLY_N(y_of)(tile, buffer) + begin * TALLY_PART;
     const tally_quad none = {{0, 0, 0, 0}};
-    int64_t *to = TALLY_N(prefixes_of)(tile, room) + rank;
-    const int32_t pitch = tile->room, strip = tile->strip;
+    int64_t *to = TALLY_N(prefixes_of)(tile, buffer) + rank;
+    const int32_t pitch = tile->pitch, strip = tile->strip;
     const double scale_x = TALLY_N(power)(tile->scale_x), scale_y = TALLY_N(power)(tile->scale_y);
     double at[TALLY_N(prefix_words)];
     TALLY_UNROLL
@@ -463,8 +433,8 @@ TALLY_FN void TALLY_N(scan_strips)(TALLY_N(side) *side) {
     }
 }
 /* Word k of the sum of all values before a place where segments end, and of the anchor. */
-TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, const int32_t k, int32_t rank, int32_t strip) {
-    return tally_further(TALLY_N(prefixes_of)(tile, room)[k * tile->room + rank], side->base[k][TALLY_N(base_of)(strip)]);
+TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, const int32_t k, int32_t rank, int32_t strip) {
+    return tally_further(TALLY_N(prefixes_of)(tile, buffer)[k * tile->pitch + rank], side->base[k][TALLY_N(base_of)(strip)]);
 }
 
 /* ---- what sums give ---- */

@@ -56,7 +56,7 @@ typedef char TALLY_N(sums_fit)[sizeof(TALLY_N(strip_sums)) <= TALLY_STRIP_BYTES 
 typedef struct TALLY_N(in_strips) {
     uint32_t borders[1 + TALLY_BORDERS_BESIDE][TALLY_N(most_strips)]; /* in each strip, a bit for each place; 0 before */
     int32_t turn, count;                                              /* whose these are; strips of the tile that had the others */
-    uint32_t most[TALLY_TEAM_WARPS], least[TALLY_TEAM_WARPS]; /* the range that each warp has found */
+    uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
     int32_t high;                  /* values are guessed to be below this power of two */
 } TALLY_N(in_strips);
 #undef TALLY_SUM_BYTES

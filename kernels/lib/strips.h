@@ -66,7 +66,7 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
     const int32_t own = tile->own;
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     int32_t saw = 0;
-    for (int32_t first = turns.first; first < own; first += TALLY_TEAM) {
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + tally_lane() * turns.apart, is_there = i < own;
         const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
         const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
@@ -120,8 +120,8 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
 /* Adds up all strips, and finds the range of their values. */
 TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, int32_t count_before, TALLY_N(range) *range) {
     if (TALLY_BORDERS_BESIDE)
-        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_TEAM) strips->others[strip] = 0;
-    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_TEAM) {
+        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_CONSUMERS) strips->others[strip] = 0;
+    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_CONSUMERS) {
         uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
         strips->others[strip] = 0;
         if (__builtin_popcount(mine) > TALLY_N(sums_room)) range->most = UINT32_MAX, mine = 0;

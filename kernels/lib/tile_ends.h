@@ -1,16 +1,16 @@
-/* Where the segments of a tile end, as the team finds it (production/segments.h): offsets that do not come as they are taken, and owners, become places in shared
+/* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as they are taken, and owners, become places in shared
  * memory. No include guard; behind an opening. */
 TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
     const tally_cut_work *cut = &work->cut;
-    int32_t *places = (int32_t *)(void *)(shared + o->ends.room);
+    int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
     if (o->are_owners || TALLY_N(ends_are_offsets)(cut, o->from.value))
-        tally_copy_piece(&o->ends, shared, 4, TALLY_TEAM); /* 8 bytes are two of 4 */
+        tally_copy_piece(&o->ends, shared, 4, TALLY_CONSUMERS); /* 8 bytes are two of 4 */
     else if (cut->offsets == 0) { /* of rows */
         const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
-        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM) places[i] = tally_place_of(before + i * cut->row);
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS) places[i] = tally_place_of(before + i * cut->row);
     } else {
         TALLY_ROLLED
-        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_TEAM)
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS)
             places[i] = tally_place_of(tally_apart(tally_offset(cut, o->from.segment + i), o->from.value));
     }
 }
@@ -20,19 +20,19 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
 TALLY_FN void TALLY_N(narrow_entries)(char *entries, int32_t count, int64_t origin) {
     enum { EACH = 4 };
     TALLY_ROLLED
-    for (int32_t first = tally_thread(); first - tally_thread() < count; first += EACH * TALLY_TEAM) {
+    for (int32_t first = tally_thread(); first - tally_thread() < count; first += EACH * TALLY_CONSUMERS) {
         int32_t places[EACH];
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++) {
-            const int32_t i = first + k * TALLY_TEAM;
+            const int32_t i = first + k * TALLY_CONSUMERS;
             places[k] = i < count ? tally_place_of(tally_apart(((const int64_t *)(const void *)entries)[i], origin)) : 0;
         }
-        tally_team_barrier(TALLY_TEAM);
+        tally_consumer_barrier(TALLY_CONSUMERS);
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++)
-            if (first + k * TALLY_TEAM < count) ((int32_t *)(void *)entries)[first + k * TALLY_TEAM] = places[k];
+            if (first + k * TALLY_CONSUMERS < count) ((int32_t *)(void *)entries)[first + k * TALLY_CONSUMERS] = places[k];
     }
-    tally_team_barrier(TALLY_TEAM);
+    tally_consumer_barrier(TALLY_CONSUMERS);
 }
 
 /* ---- owners ---- */
@@ -78,7 +78,7 @@ TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *
     const int32_t until = begin + o->values;
     int32_t is_bad = 0;
     TALLY_ROLLED
-    for (int32_t first = TALLY_OWNERS_ROW * tally_warp(); first < until; first += TALLY_OWNERS_EACH * TALLY_TEAM) {
+    for (int32_t first = TALLY_OWNERS_ROW * tally_warp(); first < until; first += TALLY_OWNERS_EACH * TALLY_CONSUMERS) {
         const int32_t i = first + TALLY_OWNERS_EACH * tally_lane();
         tally_four_owners owners;
         if (first > 0 && first + TALLY_OWNERS_ROW <= until) {
@@ -103,13 +103,13 @@ TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *
     for (int32_t s = last + 1 + tally_lane(); s <= o->begun; s += TALLY_WARP) places[s] = o->values;
     return is_bad;
 }
-TALLY_FN void TALLY_N(place_owners)(const tally_work *work, const TALLY_N(opening) *o, char *room) {
+TALLY_FN void TALLY_N(place_owners)(const tally_work *work, const TALLY_N(opening) *o, char *buffer) {
     const int32_t skew = tally_skew(&o->ends);
-    const uint32_t *const here = (const uint32_t *)(const void *)(room + o->ends.room), segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
-    int32_t *const places = (int32_t *)(void *)(room + o->ends_at);
-    if (o->are_wide) TALLY_N(narrow_entries)(room + o->ends.room + skew, o->values, o->from.segment);
+    const uint32_t *const here = (const uint32_t *)(const void *)(buffer + o->ends.buffer), segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
+    int32_t *const places = (int32_t *)(void *)(buffer + o->ends_at);
+    if (o->are_wide) TALLY_N(narrow_entries)(buffer + o->ends.buffer + skew, o->values, o->from.segment);
     int32_t is_bad = TALLY_N(place_rows)(o, here, places, skew / 4, segment);
-    if (tally_warp() == TALLY_TEAM_WARPS - 1) is_bad |= TALLY_N(place_rest)(o, here + skew / 4, places, segment);
+    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) is_bad |= TALLY_N(place_rest)(o, here + skew / 4, places, segment);
     if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-    if (o->begun > 0) tally_team_barrier(TALLY_TEAM);
+    if (o->begun > 0) tally_consumer_barrier(TALLY_CONSUMERS);
 }

@@ -44,7 +44,7 @@ enum { TALLY_PREFIX_TILE_MOST = 14336, TALLY_PREFIX_TILE_BYTES = TALLY_PREFIX_TI
 #define TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) ((is_wide) ? 4 : (value_bytes) == 8 ? 2 : 1)
 #define TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide) \
     (4 + 8 * ((has_sum) + 2 * (has_products)) * TALLY_PREFIX_LEVELS_OF(value_bytes, is_wide) + 2 * (value_bytes) * (has_keys))
-#define TALLY_PREFIX_ROOM(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                                     \
+#define TALLY_PREFIX_BUFFER(value_bytes, inputs, has_sum, has_products, has_keys, is_wide)                                     \
     ((int64_t)TALLY_PREFIX_TILE_MOST *                                                                                       \
          ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, is_wide)) /        \
          ((value_bytes) * (inputs) + TALLY_PREFIX_END_BYTES(value_bytes, has_sum, has_products, has_keys, 0)) +              \
@@ -76,7 +76,7 @@ typedef struct tally_cut_work {
     int64_t cells;         /* leaves that there can be, and one */
     int64_t result_stride; /* bytes from one result to the next */
     int32_t are_packed;    /* results lie side by side, each at a multiple of what its size is one of */
-    int32_t log_rooms;     /* of the tiles that a block has in shared memory: 0 or 1 */
+    int32_t log_buffers;     /* of the tiles that a block has in shared memory: 0 or 1 */
     uint32_t *next;        /* the first tile that no block has taken, behind the counters */
     uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
     uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, if there are any, and to

@@ -28,11 +28,11 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     (void)final;
     return tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
 }
-TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
     int is_small = tally_fits_double(TALLY_N(sum_of)(a)) & tally_count_fits_double(a.n);
     return (final->as != TALLY_AS_NATURAL) | !is_small;
 }
-TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     *result = tally_wide_mean(TALLY_N(sum_of)(a), (uint64_t)a.n, final->format);
     return 0;
 }

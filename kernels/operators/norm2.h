@@ -29,10 +29,10 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     (void)final;
     return tally_sqrt_f64((double)(int64_t)a.squares0);
 }
-TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
     return (final->as != TALLY_AS_NATURAL) | !tally_fits_double(TALLY_N(squares_of)(a));
 }
-TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     *result = tally_wide_root(TALLY_N(squares_of)(a), final->format);
     return 0;
 }

@@ -106,10 +106,10 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
     return r;
 }
 /* Where the variance is small, the others are smaller: |x| <= x^2. */
-TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
     return !tally_is_small_spread(TALLY_N(squares_of)(a), a.n, final);
 }
-TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     TALLY_N(result) r = TALLY_N(with_range)(a);
     int saw = 0;
     r.sum.u = tally_wide_sum(TALLY_N(sum_of)(a), TALLY_SIGNED || TALLY_BOOLEAN, final, &saw);

@@ -57,10 +57,10 @@ typedef double TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
     return tally_small_spread(TALLY_N(sum_of)(a), TALLY_N(squares_of)(a), a.n, final);
 }
-TALLY_FN int TALLY_N(needs_care)(TALLY_N(node) a, const tally_final *final) {
+TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
     return (final->as != TALLY_AS_NATURAL) | !tally_is_small_spread(TALLY_N(squares_of)(a), a.n, final);
 }
-TALLY_FN int TALLY_N(finish_carefully)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     *result = tally_wide_spread(TALLY_N(sum_of)(a), TALLY_N(squares_of)(a), a.n, final);
     return 0;
 }

@@ -442,9 +442,15 @@ TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_K
     const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.saw) & TALLY_SAW_FAR) != 0;
     if (tally_any(!is_asked || !TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
-    for (int64_t t = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); t < work.cut.tiles; t += step) {
-        const int32_t is_far = work.cut.far == 0 || (work.cut.far[t / 32] >> t % 32 & 1) != 0;
-        if (is_far || (work.cut.some[t / 32] >> t % 32 & 1) != 0) TALLY_N(take_tile)(&work, t, is_far, &shared->of[tally_warp()]);
+    for (int64_t first = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); first < work.cut.tiles; first += TALLY_WARP * step) {
+        const int64_t its = first + tally_lane() * step; /* lanes look for tiles that were left */
+        const int32_t is_tile = its < work.cut.tiles;
+        const uint32_t far = tally_ballot(is_tile && (work.cut.far == 0 || (work.cut.far[its / 32] >> its % 32 & 1)));
+        const uint32_t some = tally_ballot(is_tile && work.cut.far != 0 && (work.cut.some[its / 32] >> its % 32 & 1));
+        for (uint32_t left = far | some; left != 0; left &= left - 1) {
+            const int32_t lane = __builtin_ffs((int32_t)left) - 1;
+            TALLY_N(take_tile)(&work, first + lane * step, (int32_t)(far >> lane & 1), &shared->of[tally_warp()]);
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 /* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that production/segments.h was
- * not sure of. With TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result
+ * not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result
  * doubles cannot tell, are for production/flat.h. No include guard. */
 #include "lib/types.h"
 
@@ -12,16 +12,24 @@
 #include "lib/terms.h"
 #include "lib/ruler.h"
 #include "lib/pair_results.h"
-#include "lib/flat_nodes.h"
-#include "lib/prefix.h"
-
+#ifndef TALLY_PREFIX_COLUMNS
+#define TALLY_PREFIX_COLUMNS 0
+#endif
 #if TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_NAME wide_
 #define TALLY_PREFIX_BLOCKS 3
+#elif TALLY_PREFIX_COLUMNS
+#define TALLY_PREFIX_NAME prefix_columns_
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_N(has_keys) ? 8 : 10) /* or registers spill */
+#define TALLY_COLUMNS_ARE_THERE 1
 #else
 #define TALLY_PREFIX_NAME prefix_
 #define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
+#define TALLY_COLUMNS_ARE_THERE 0
 #endif
+#include "lib/flat_nodes.h"
+#include "lib/prefix.h"
+#include "lib/prefix_columns.h"
 
 TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) { tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32)); }
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
@@ -45,7 +53,7 @@ TALLY_FN int32_t TALLY_N(skew_of)(const tally_source *x, int64_t at) {
     return x->stride == TALLY_BYTES && apart % TALLY_BYTES == 0 ? (int32_t)(apart / TALLY_BYTES) : 0;
 }
 
-/* Which values and segments a tile has, and where its arrays lie in the room; by one thread. */
+/* Which values and segments a tile has, and where its arrays lie in the buffer; by one thread. */
 TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from, const tally_edge *to, const tally_source *x, TALLY_N(tile) *tile) {
     const int32_t runs_in = from->segment > 0 && from->end > from->value, runs_out = to->segment > 0 && to->end > to->value;
     const int64_t n = tally_apart(to->value, from->value), count = (to->segment - runs_out) - (from->segment - runs_in);
@@ -62,30 +70,30 @@ TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from
     tile->runs_out = runs_out;
     tile->n = (int32_t)n;
     tile->count = (int32_t)count;
-    tile->skew = work->cut.inner > 1 ? 0 : TALLY_N(skew_of)(x, from->value);
+    tile->skew = TALLY_N(has_columns)(work) ? 0 : TALLY_N(skew_of)(x, from->value);
     const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     tile->strip = (parts / TALLY_PREFIX_THREADS + 1) | 1;
     tile->over = 65536 / tile->strip + 1;
-    tile->room = tile->count < tile->n + 1 ? tile->count : tile->n + 1;
+    tile->pitch = tile->count < tile->n + 1 ? tile->count : tile->n + 1;
     tile->y_at = 16 * parts;
     tile->prefixes_at = 16 * parts * TALLY_KERNEL_INPUTS;
-    tile->keys_at = tile->prefixes_at + 8 * TALLY_N(prefix_words) * tile->room;
-    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_N(has_keys) * tile->room + 3) / 4 * 4;
+    tile->keys_at = tile->prefixes_at + 8 * TALLY_N(prefix_words) * tile->pitch;
+    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_N(has_keys) * tile->pitch + 3) / 4 * 4;
 }
 /* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the tile; by one thread. */
-TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *room, TALLY_N(side) *side) {
+TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     TALLY_N(tile) tile;
     __builtin_memset(&tile, 0, sizeof tile);
     TALLY_N(place_tile)(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = work->cut.inner == 1 && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
+        tile.is_bulk = !TALLY_N(has_columns)(work) && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
         if (TALLY_KERNEL_INPUTS == 2) tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
         if (tile.is_bulk) {
-            tally_fill_gate(&side->gate, tile.prefixes_at);
-            TALLY_N(copy_in_bulk)(&x, tile.origin, tile.n, tile.skew, TALLY_N(x_of)(room), &side->gate);
-            if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, room), &side->gate);
+            tally_mbarrier_expect(&side->mbarrier, tile.prefixes_at);
+            TALLY_N(copy_in_bulk)(&x, tile.origin, tile.n, tile.skew, TALLY_N(x_of)(buffer), &side->mbarrier);
+            if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, buffer), &side->mbarrier);
         }
         tile.first = t;
         if (tile.runs_in && !TALLY_N(has_pieces)(work)) tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
@@ -93,44 +101,43 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *room, 
     side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
 }
-/* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the gate's. */
-TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, int32_t *phase) {
-    TALLY_N(copy_ends)(work, tile, room, side);
+/* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the mbarrier's. */
+TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, int32_t *phase) {
+    TALLY_N(copy_ends)(work, tile, buffer, side);
     if (tile->is_bulk) {
-        tally_pass_gate(&side->gate, (*phase)++);
-        TALLY_N(clear_around)(tile, TALLY_N(x_of)(room));
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(clear_around)(tile, TALLY_N(y_of)(tile, room));
+        tally_mbarrier_wait(&side->mbarrier, (*phase)++);
+        TALLY_N(clear_around)(tile, TALLY_N(x_of)(buffer));
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(clear_around)(tile, TALLY_N(y_of)(tile, buffer));
         return;
     }
+    if (TALLY_N(has_columns)(work)) return; /* they have come before */
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    if (work->cut.inner > 1) {
-        const int32_t all = tile->count + tile->runs_out;
-        TALLY_N(copy_pieces)(work, 0, tile->s, all, tile->origin, tile->n, TALLY_N(x_of)(room));
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_pieces)(work, 1, tile->s, all, tile->origin, tile->n, TALLY_N(y_of)(tile, room));
-        return;
-    }
-    TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(room));
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, room));
+    TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(buffer));
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, buffer));
     tally_copied();
 }
 
 /* ---- results ---- */
 
-/* Whether some value from one place on is anything but -0, where the sum is 0. */
-TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *room, int32_t at, int32_t end, int32_t step) {
-    const TALLY_T *const x = TALLY_N(x_of)(room), *const y = TALLY_N(y_of)(tile, room);
-    for (int32_t i = tile->skew + at; i < tile->skew + end; i += step)
-        if (TALLY_N(is_other)(x[i], y[i])) return 1;
+/* Places of values in the tile: the first, how many, and how far apart. */
+typedef struct TALLY_N(places) {
+    int32_t at, n, apart;
+} TALLY_N(places);
+/* Whether some value there is anything but -0, where the sum is 0. */
+TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(places) of) {
+    const TALLY_T *const x = TALLY_N(x_of)(buffer) + tile->skew + of.at, *const y = TALLY_N(y_of)(tile, buffer) + tile->skew + of.at;
+    for (int32_t i = 0; i < of.n; i++)
+        if (TALLY_N(is_other)(x[i * of.apart], y[i * of.apart])) return 1;
     return 0;
 }
 
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *room, int64_t t, int64_t s, int32_t begin, int32_t end,
+TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, int64_t t, int64_t s, TALLY_N(places) of,
                                 const int64_t *d, TALLY_N(noted) noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_N(in_pairs) a;
     __builtin_memset(&a, 0, sizeof a);
-    a.present = end - begin - noted.absent;
+    a.present = of.n - noted.absent;
     a.seen = noted.seen;
 #ifdef TALLY_KEYS
     a.low = (TALLY_K)noted.low;
@@ -142,14 +149,14 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
     }
     TALLY_IF_SUM(a.sum = TALLY_N(scaled_pair)(d, TALLY_N(value_words), tile->scale_x);)
     TALLY_IF_PRODUCTS(a.products = TALLY_N(scaled_pair)(d + TALLY_N(value_words), TALLY_N(product_words), tile->scale_x + tile->scale_y);)
-    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, room, begin, end, 1)) a.seen |= TALLY_NOT_MINUS_ZERO;
+    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
     if (TALLY_N(conclude_pairs)(&a, &work->final, result)) TALLY_N(put_bytes)(work, s, result, a.present);
     else TALLY_N(leave_segment)(work, t, s);
 }
 
 /* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
-TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y, char *room, int64_t s,
-                                   int32_t begin, int32_t end, const int64_t *d, TALLY_N(noted) noted) {
+TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y, char *buffer, int64_t s,
+                                   TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
     TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, s);
     int64_t some = 0;
     TALLY_UNROLL
@@ -160,13 +167,19 @@ TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *
         TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
         TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
     }
-    if (some != 0 || TALLY_N(has_other)(&side->tile, room, begin, end, 1)) noted.seen |= TALLY_NOT_MINUS_ZERO;
-    TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
+    if (some != 0 || TALLY_N(has_other)(&side->tile, buffer, of)) noted.seen |= TALLY_NOT_MINUS_ZERO;
+    TALLY_N(deposit_noted)(&noted, of.n - noted.absent, node);
+}
+/* What is made of a segment's sums. */
+TALLY_FN void TALLY_N(put_segment)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int64_t t, int64_t s,
+                                   TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
+    if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, buffer, s, of, d, noted);
+    else TALLY_N(put_sums)(work, tile, buffer, t, s, of, d, noted);
 }
 
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its neighbour that at the end before. */
-TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *room, const TALLY_N(side) *side, int64_t t) {
-    const int32_t *const ends = TALLY_N(ends_of)(tile, room);
+TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int64_t t) {
+    const int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
     TALLY_ROLLED
     for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count; first += TALLY_N(prefix_warps) * (TALLY_WARP - 1)) {
         const int32_t e = first + tally_lane() - 1, last = e < tile->count ? e : tile->count - 1;
@@ -177,26 +190,26 @@ TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) 
         if (last >= 0) rank = TALLY_N(end_at)(tile, side, tile->skew + end, &strip);
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
-            const int64_t here = last < 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k)) : TALLY_N(prefix_at)(tile, room, side, k, rank, strip);
+            const int64_t here = last < 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k)) : TALLY_N(prefix_at)(tile, buffer, side, k, rank, strip);
             d[k] = tally_apart(here, tally_of_lane64(here, tally_lane() == 0 ? 0 : tally_lane() - 1));
         }
         if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) || !TALLY_N(is_wanted)(work, tile->s + e)) continue;
         TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
 #ifdef TALLY_KEYS
-        if (end > begin) TALLY_N(keys_at_end)(tile, room, side, tile->skew + begin, strip, rank, &noted);
+        if (end > begin) TALLY_N(keys_at_end)(tile, buffer, side, tile->skew + begin, strip, rank, &noted);
 #endif
-        if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, room, tile->s + e, begin, end, d, noted);
-        else TALLY_N(put_sums)(work, tile, room, t, tile->s + e, begin, end, d, noted);
+        const TALLY_N(places) of = {begin, end - begin, 1};
+        TALLY_N(put_segment)(work, tile, buffer, side, t, tile->s + e, of, d, noted);
     }
 }
 
 /* The tile's part of a segment over its edges goes to its number of limbs, by a warp: of what lies before the first end, or with is_open
  * behind the last. */
-TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *room, int32_t scale_x, int32_t scale_y, int32_t is_open, TALLY_N(node) *node) {
+TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int32_t scale_x, int32_t scale_y, int32_t is_open, TALLY_N(node) *node) {
     TALLY_N(tile) tile = side->tile;
     tile.scale_x = scale_x;
     tile.scale_y = scale_y;
-    const int32_t *const ends = TALLY_N(ends_of)(&tile, room);
+    const int32_t *const ends = TALLY_N(ends_of)(&tile, buffer);
     const int32_t begin = is_open && tile.count > 0 ? ends[tile.count - 1] & TALLY_END_PLACE : 0, entry = ends[is_open ? tile.count : 0];
     const int32_t end = is_open ? tile.n : entry & TALLY_END_PLACE, has_rank = !is_open || begin > 0;
     int32_t strip = 0, rank = 0;
@@ -205,46 +218,81 @@ TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *room, int32_
     if (tally_lane() < TALLY_N(prefix_words)) { /* a word each */
         const int32_t k = tally_lane(), unit = TALLY_N(unit_of_prefix)(k) - TALLY_N(scale_of_prefix)(&tile, k);
         int64_t d = 0;
-        if (has_rank) d = tally_apart(TALLY_N(prefix_at)(&tile, room, side, k, rank, strip), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
+        if (has_rank) d = tally_apart(TALLY_N(prefix_at)(&tile, buffer, side, k, rank, strip), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
         if (is_open) d = tally_apart(side->base[k][TALLY_N(base_pitch) - 1], d);
         TALLY_IF_SUM(if (k < TALLY_N(value_words)) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
         TALLY_IF_PRODUCTS(if (k >= TALLY_N(value_words)) tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
     }
     for (int32_t i = begin; i < end && !(noted.seen & TALLY_NOT_MINUS_ZERO); i += TALLY_WARP) {
         const int32_t at = i + tally_lane();
-        if (tally_any(at < end && TALLY_N(has_other)(&tile, room, at, at + 1, 1))) noted.seen |= TALLY_NOT_MINUS_ZERO;
+        const TALLY_N(places) one = {at, 1, 1};
+        if (tally_any(at < end && TALLY_N(has_other)(&tile, buffer, one))) noted.seen |= TALLY_NOT_MINUS_ZERO;
     }
     if (tally_lane() != 0 || end <= begin) return;
 #ifdef TALLY_KEYS
     if (is_open) TALLY_N(keys_behind)(&tile, side, tile.skew + begin, &noted);
-    else TALLY_N(keys_at_end)(&tile, room, side, tile.skew + begin, strip, rank, &noted);
+    else TALLY_N(keys_at_end)(&tile, buffer, side, tile.skew + begin, strip, rank, &noted);
 #endif
     TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
 }
 
 /* ---- a tile ---- */
 
-TALLY_FN void TALLY_N(measure_tile)(const TALLY_N(tile) *tile, char *room, TALLY_N(side) *side, int32_t parts) {
+TALLY_FN void TALLY_N(measure_tile)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, int32_t parts) {
     const int32_t begin = tally_thread() * tile->strip * TALLY_PART;
-    TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(x_of)(room) + begin, parts), side, 0);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(y_of)(tile, room) + begin, parts), side, 1);
+    TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(x_of)(buffer) + begin, parts), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(y_of)(tile, buffer) + begin, parts), side, 1);
 }
-TALLY_RARE void TALLY_N(take_specials)(TALLY_N(side) *side, char *room, int32_t parts) {
+TALLY_RARE void TALLY_N(take_specials)(TALLY_N(side) *side, char *buffer, int32_t parts) {
     const TALLY_N(tile) tile = side->tile;
     const int32_t begin = tally_thread() * tile.strip;
     tally_barrier();
-    TALLY_N(note_specials)(&tile, room, begin * TALLY_PART, (begin + parts) * TALLY_PART);
-    TALLY_N(measure_tile)(&tile, room, side, parts);
+    TALLY_N(note_specials)(&tile, buffer, begin * TALLY_PART, (begin + parts) * TALLY_PART);
+    TALLY_N(measure_tile)(&tile, buffer, side, parts);
     tally_barrier();
 }
 
-/* The tile's segments that are wanted. All threads of the block take part, between barriers. */
-TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, TALLY_N(side) *side, int32_t *phase) {
-    for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
-    if (tally_thread() == 0) TALLY_N(open_tile)(work, t, room, side);
-    tally_barrier();
+#if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
+/* The pieces of a tile that suits a grid. False: some values are infinite or NaN. */
+TALLY_FN int32_t TALLY_N(take_grid)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side) {
     TALLY_N(tile) tile = side->tile;
-    if (tile.is_good) TALLY_N(read_tile)(work, &tile, room, side, phase);
+    const TALLY_N(grid) grid = TALLY_N(grid_of)(&tile);
+    TALLY_N(copy_grid)(work, &tile, &grid, buffer);
+    tally_barrier();
+    TALLY_N(share_extent)(TALLY_N(measure_grid)(buffer, &grid), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_grid)(buffer + tile.y_at, &grid), side, 1);
+    tally_barrier();
+    const TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
+    if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
+    if (!TALLY_N(choose_scales)(&tile, of_x, of_y)) {
+        if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
+        return 1;
+    }
+    TALLY_N(add_grid)(&tile, &grid, buffer);
+    tally_barrier();
+    const int64_t *const sums = TALLY_N(prefixes_of)(&tile, buffer);
+    for (int32_t e = tally_thread(); e < tile.count; e += TALLY_PREFIX_THREADS) {
+        const TALLY_N(places) of = {e, grid.rows, tile.count};
+        int64_t d[TALLY_N(prefix_words)];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TALLY_N(prefix_words); k++) d[k] = sums[k * tile.pitch + e];
+        TALLY_N(put_segment)(work, &tile, buffer, side, t, tile.s + e, of, d, TALLY_N(nothing_noted)());
+    }
+    return 1;
+}
+#endif
+
+/* The tile's segments that are wanted. All threads of the block take part, between barriers. */
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side, int32_t *phase) {
+    for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
+    if (tally_thread() == 0) TALLY_N(open_tile)(work, t, buffer, side);
+    tally_barrier();
+#if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
+    if (side->tile.is_good && TALLY_N(suits_grid)(work, &side->tile) && TALLY_N(take_grid)(work, t, buffer, side)) return;
+#endif
+    if (TALLY_N(has_columns)(work) && side->tile.is_good) TALLY_N(copy_pieces)(work, side, buffer);
+    TALLY_N(tile) tile = side->tile;
+    if (tile.is_good) TALLY_N(read_tile)(work, &tile, buffer, side, phase);
     tally_barrier();
     if (!side->is_wanted || side->is_bad) {
         if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
@@ -252,8 +300,8 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
     }
     const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
     const int32_t parts = mine < 0 ? 0 : mine < tile.strip ? mine : tile.strip;
-    if (tile.count > 0) TALLY_N(mark_ends)(&tile, room, side);
-    TALLY_N(measure_tile)(&tile, room, side, parts);
+    if (tile.count > 0) TALLY_N(mark_ends)(&tile, buffer, side);
+    TALLY_N(measure_tile)(&tile, buffer, side, parts);
     tally_barrier();
     TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = of_x;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(shared_extent)(side, 1);
@@ -268,10 +316,10 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
         }
     }
 #ifdef TALLY_KEYS
-    TALLY_N(take_keys)(&tile, room, side, marks, rank);
+    TALLY_N(take_keys)(&tile, buffer, side, marks, rank);
 #endif
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
-        TALLY_N(take_specials)(side, room, parts);
+        TALLY_N(take_specials)(side, buffer, parts);
         of_x = TALLY_N(shared_extent)(side, 0);
         of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
     }
@@ -279,21 +327,21 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *room, 
         if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
         return;
     }
-    TALLY_N(add_prefixes)(&tile, room, side, marks, rank);
+    TALLY_N(add_prefixes)(&tile, buffer, side, marks, rank);
     tally_barrier();
     TALLY_N(scan_strips)(side);
     tally_barrier();
     if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && TALLY_N(is_wanted)(work, tile.s))
-        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
+        TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
     if (tile.runs_out && tally_warp() == 1 && TALLY_N(is_wanted)(work, tile.s + tile.count))
-        TALLY_N(give_part)(side, room, tile.scale_x, tile.scale_y, 1,
+        TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 1,
                            TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
-    TALLY_N(put_segments)(work, &tile, room, side, t);
+    TALLY_N(put_segments)(work, &tile, buffer, side, t);
 }
 
 TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALLY_KERNEL)), TALLY_PREFIX_BLOCKS) {
     TALLY_SHARED(TALLY_N(side), side);
-    TALLY_SHARED_ROOM(room, TALLY_PREFIX_ROOM(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum), TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
+    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum), TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
     int32_t phase = 0;
     tally_let_next_start();
     tally_await_before();
@@ -301,19 +349,31 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
         const int32_t saw = tally_look32(work.saw);
         const int32_t has_work = TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
         side->is_wanted = has_work && (saw & TALLY_SAW_BAD_CUT) == 0;
-        tally_make_gate(&side->gate, 1);
+        tally_mbarrier_init(&side->mbarrier, 1);
     }
     tally_barrier();
     const int32_t is_wanted = side->is_wanted;
-    for (int64_t t = tally_block(); is_wanted && t < work.cut.tiles; t += tally_blocks()) {
-        if (TALLY_PREFIX_WIDE && (work.cut.left[t / 32] >> t % 32 & 1) == 0) continue;
-        tally_barrier();
-        TALLY_N(take_tile)(&work, t, room, side, &phase);
+    if (!is_wanted) return;
+#if TALLY_PREFIX_WIDE
+    const int64_t blocks = tally_blocks(), step = blocks * TALLY_WARP;
+    for (int64_t first = tally_block(); first < work.cut.tiles; first += step) { /* tiles that were left are few, as a rule: lanes look for them */
+        const int64_t its = first + tally_lane() * blocks;
+        for (uint32_t left = tally_ballot(its < work.cut.tiles && (work.cut.left[its / 32] >> its % 32 & 1)); left != 0; left &= left - 1) {
+            tally_barrier();
+            TALLY_N(take_tile)(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, buffer, side, &phase);
+        }
     }
+#else
+    for (int64_t t = tally_block(); t < work.cut.tiles; t += tally_blocks()) {
+        tally_barrier();
+        TALLY_N(take_tile)(&work, t, buffer, side, &phase);
+    }
+#endif
 }
 
 #undef TALLY_PREFIX_NAME
 #undef TALLY_PREFIX_BLOCKS
+#undef TALLY_COLUMNS_ARE_THERE
 #undef TALLY_PART
 #undef TALLY_DEVICE_COLUMNS
 #undef TALLY_DEVICE_LEAF

@@ -1,7 +1,7 @@
 /* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths (docs/design/006-gpu-segments.md).
  *
  * production/cut.h has shared out values and end markers to tiles (lib/cut.h). Blocks stay and take tile after tile: one warp brings them into shared
- * memory, the next while the others, the team, take the segments that are the tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and
+ * memory, the next while the others, the consumers, take the segments that are the tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and
  * Khailany, "CudaDMA", 2011). Of a segment that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
  * combines them: no block waits for another. What the cut says is checked as it is used. No include guard: included once for each type. */
 #define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
@@ -94,7 +94,7 @@ enum {
     TALLY_N(if_others_wait) = 8 * TALLY_N(value_bytes) + TALLY_END_BYTES,
     TALLY_N(if_others_are_empty) = TALLY_N(value_bytes) + 8 * TALLY_END_BYTES,
     TALLY_N(least_each) = TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
-    TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_TEAM_WARPS,
+    TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_CONSUMER_WARPS,
     TALLY_N(list_room) = TALLY_N(most_waiting)
 #else
     TALLY_N(most_waiting) = 2 * TALLY_WARP /* of each warp: fewer than TALLY_WARP, and as many more at once */
@@ -108,7 +108,7 @@ typedef struct TALLY_N(waiting) {
 #endif
 /* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends behind it. */
 enum { TALLY_N(edge_runs) = 2 };
-/* What the warp that brings tiles has found about one, for the team: first what this asks of every tile. */
+/* What the warp that brings tiles has found about one, for the consumers: first what this asks of every tile. */
 typedef struct TALLY_N(opening) {
     int32_t is_ready, is_dense;  /* all comes as it is taken; values of x lie side by side */
     int32_t values, own;         /* values; segments that begin and end in it */
@@ -126,8 +126,8 @@ typedef struct TALLY_N(opening) {
 
 typedef struct TALLY_N(shared) {
     int32_t is_none;       /* there is no tile any more, and no opening */
-    int32_t round;         /* which one of the block's it is: here, so that the team needs no register for it */
-    tally_gate come, left; /* it has been copied; the team's warps are done with it */
+    int32_t round;         /* which one of the block's it is: here, so that the consumers needs no register for it */
+    tally_mbarrier come, left; /* it has been copied; the consumers's warps are done with it */
 #ifdef TALLY_IS_SORTED
     TALLY_N(waiting) waiting;
 #endif
@@ -146,7 +146,7 @@ enum {
     TALLY_N(least_in_strips) = TALLY_IS_F64 ? 28 : 48,
     TALLY_N(few_in_strips) = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
     TALLY_N(most_in_strips) = (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
-    TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_TEAM - 1) / TALLY_TEAM * TALLY_WARP
+    TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP
 };
 typedef char TALLY_N(list_is_enough)[TALLY_N(most_listed) >= (int32_t)TALLY_N(most_waiting) ? 1 : -1];
 #elif defined(TALLY_BY_QUARTERS)
@@ -158,25 +158,25 @@ enum {
 enum { TALLY_N(most_listed) = TALLY_N(most_waiting) };
 #endif
 #ifndef TALLY_IS_SORTED
-enum { TALLY_N(list_room) = TALLY_TEAM_WARPS * TALLY_N(most_listed) }; /* a list of each warp's own */
+enum { TALLY_N(list_room) = TALLY_CONSUMER_WARPS * TALLY_N(most_listed) }; /* a list of each warp's own */
 #endif
 
 /* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips, before all have come to that tile: one
  * list will do. */
 typedef struct TALLY_N(all_shared) {
-    TALLY_N(opening) openings[2 * TALLY_MOST_ROOMS]; /* of tiles in turn: the next is written while the block has those of all rooms */
-    TALLY_N(shared) of[TALLY_MOST_ROOMS];
+    TALLY_N(opening) openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has those of all buffers */
+    TALLY_N(shared) of[TALLY_MOST_BUFFERS];
     int32_t told; /* what is known to all */
     uint16_t list[TALLY_N(list_room)];
 #ifdef TALLY_IN_STRIPS
     TALLY_N(in_strips) in_strips;
 #endif
 } TALLY_N(all_shared);
-/* The round-th tile of a block goes where the one `rooms` before it was, which is 1 or 2, and there it is the phase-th. */
-TALLY_FN int32_t TALLY_N(room_of)(const tally_cut_work *cut, int32_t round) { return round & cut->log_rooms; }
-TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> cut->log_rooms; }
-TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) { return &all->of[TALLY_N(room_of)(cut, round)]; }
-TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) { return &all->openings[round & (2 * TALLY_MOST_ROOMS - 1)]; }
+/* The round-th tile of a block goes where the one `buffers` before it was, which is 1 or 2, and there it is the phase-th. */
+TALLY_FN int32_t TALLY_N(buffer_of)(const tally_cut_work *cut, int32_t round) { return round & cut->log_buffers; }
+TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> cut->log_buffers; }
+TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) { return &all->of[TALLY_N(buffer_of)(cut, round)]; }
+TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) { return &all->openings[round & (2 * TALLY_MOST_BUFFERS - 1)]; }
 
 typedef struct TALLY_N(tile) {
     const TALLY_N(opening) *opening;
@@ -269,113 +269,113 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     o->run_at[1] = (int32_t)(values - behind);
     o->run_n[1] = to.place < 0 ? 0 : (int32_t)behind;
     o->x = o->y = x;
-    o->x.room = o->y.room = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
+    o->x.buffer = o->y.buffer = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
-        o->y.room += (x.bytes + 31) / 16 * 16;
+        o->y.buffer += (x.bytes + 31) / 16 * 16;
     }
     o->ends = cut->owners != 0 ? owners : offsets;
-    o->ends.room = o->y.room + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
+    o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
     const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
     o->are_owners = cut->owners != 0;
     o->ends_come = o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_owners) && tally_is_inside(&o->ends));
-    o->x_at = o->x.room + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
-    o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.room + (y_is_dense ? tally_skew(&o->y) : 0);
-    o->ends_at = o->ends.room + (o->are_owners ? tally_rounded(&o->ends) : are_offsets ? tally_skew(&o->ends) : 0); /* behind the owners */
+    o->x_at = o->x.buffer + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
+    o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.buffer + (y_is_dense ? tally_skew(&o->y) : 0);
+    o->ends_at = o->ends.buffer + (o->are_owners ? tally_rounded(&o->ends) : are_offsets ? tally_skew(&o->ends) : 0); /* behind the owners */
     o->are_wide = (are_offsets ? cut->offset_bytes : o->are_owners ? cut->index_bytes : 0) == 8;
     o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_owners;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
-TALLY_FN void TALLY_N(begin_copies)(char *room, tally_gate *gate, const TALLY_N(opening) *o) {
+TALLY_FN void TALLY_N(begin_copies)(char *buffer, tally_mbarrier *mbarrier, const TALLY_N(opening) *o) {
     const int32_t each = o->values_come ? tally_rounded(&o->x) : 0, other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
     const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_rounded(&o->ends) : 0;
     /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured. */
     const int32_t stays = o->values < 16 * o->begun;
     if (each + other + ends == 0) {
-        tally_reach_gate(gate);
+        tally_mbarrier_arrive(mbarrier);
         return;
     }
-    tally_fill_gate(gate, each + other + ends);
-    if (each > 0) tally_copy_bulk(room + o->x.room, o->x.memory + o->x.at - tally_skew(&o->x), each, stays, gate);
-    if (other > 0) tally_copy_bulk(room + o->y.room, o->y.memory + o->y.at - tally_skew(&o->y), other, stays, gate);
-    if (ends > 0) tally_copy_bulk(room + o->ends.room, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, stays, gate);
+    tally_mbarrier_expect(mbarrier, each + other + ends);
+    if (each > 0) tally_copy_bulk(buffer + o->x.buffer, o->x.memory + o->x.at - tally_skew(&o->x), each, stays, mbarrier);
+    if (other > 0) tally_copy_bulk(buffer + o->y.buffer, o->y.memory + o->y.at - tally_skew(&o->y), other, stays, mbarrier);
+    if (ends > 0) tally_copy_bulk(buffer + o->ends.buffer, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, stays, mbarrier);
 }
 
-/* What did not come that way, by the team. */
+/* What did not come that way, by the consumers. */
 TALLY_FN void TALLY_N(copy_values)(const tally_work *work, const tally_piece *piece, int64_t stride, char *shared) {
     if (TALLY_N(is_dense)(work, piece->memory, stride)) {
-        tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_TEAM);
+        tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_CONSUMERS);
         return;
     }
     const tally_source from = tally_source_of(piece->memory, stride, TALLY_BYTES);
     TALLY_ROLLED
-    for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_TEAM)
-        ((TALLY_T *)(void *)(shared + piece->room))[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
+    for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_CONSUMERS)
+        ((TALLY_T *)(void *)(shared + piece->buffer))[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
 }
 
 #include "lib/tile_ends.h"
 
-/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a room. By one thread. */
-TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *all, char *rooms) {
+/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By one thread. */
+TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *all, char *buffers) {
     const tally_cut_work *cut = &work->cut;
     TALLY_ROLLED
     for (int32_t round = 0;; round++) {
-        const int32_t here = TALLY_N(room_of)(cut, round), phase = TALLY_N(phase_of)(cut, round);
+        const int32_t here = TALLY_N(buffer_of)(cut, round), phase = TALLY_N(phase_of)(cut, round);
         const uint32_t tile = tally_arrive(cut->next, UINT32_MAX);
         const int32_t is_none = tile >= (uint64_t)cut->tiles;
         TALLY_N(opening) *const opening = TALLY_N(opening_of)(all, round);
         TALLY_N(shared) *const its = TALLY_N(shared_of)(cut, all, round);
         if (!is_none) TALLY_N(open_tile)(work, tile, opening);
-        if (phase > 0) tally_pass_gate(&its->left, phase - 1);
+        if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0) tally_pass_gate(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
+        if (round > 0) tally_mbarrier_wait(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
         its->is_none = is_none;
         its->round = round;
         if (is_none) {
-            tally_reach_gate(&its->come);
+            tally_mbarrier_arrive(&its->come);
             return;
         }
         if (opening->is_good)
-            TALLY_N(begin_copies)(rooms + here * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS), &its->come, opening);
+            TALLY_N(begin_copies)(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
         else {
             tally_or32(work->saw, TALLY_SAW_BAD_CUT);
-            tally_reach_gate(&its->come);
+            tally_mbarrier_arrive(&its->come);
         }
     }
 }
 
-/* What has not come of a tile as the team takes it, or, once more, its values. False: it is none. */
-TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(opening) *o, char *room, int32_t is_again) {
+/* What has not come of a tile as the consumers takes it, or, once more, its values. False: it is none. */
+TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(opening) *o, char *buffer, int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
     if (!values_come) {
-        TALLY_N(copy_values)(work, &o->x, work->x_stride, room);
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, room);
+        TALLY_N(copy_values)(work, &o->x, work->x_stride, buffer);
+        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, buffer);
     }
-    if (!ends_come) TALLY_N(copy_ends)(work, o, room);
+    if (!ends_come) TALLY_N(copy_ends)(work, o, buffer);
     if (!values_come || !ends_come) {
         tally_copied();
-        tally_team_barrier(TALLY_TEAM);
+        tally_consumer_barrier(TALLY_CONSUMERS);
     }
     if (o->are_owners && !is_again)
-        TALLY_N(place_owners)(work, o, room);
+        TALLY_N(place_owners)(work, o, buffer);
     else if (o->are_wide && !is_again)
-        TALLY_N(narrow_entries)(room + o->ends_at, o->begun + 1, o->from.value);
+        TALLY_N(narrow_entries)(buffer + o->ends_at, o->begun + 1, o->from.value);
     return 1;
 }
 /* The tile, once it has come, or again, as its values are gone. False: it is none. */
-TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *room, int32_t is_again) {
-    if ((is_again || !o->is_ready) && !TALLY_N(finish_copies)(work, o, room, is_again)) return 0;
+TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *buffer, int32_t is_again) {
+    if ((is_again || !o->is_ready) && !TALLY_N(finish_copies)(work, o, buffer, is_again)) return 0;
     tile->opening = o;
     tile->values = o->values;
     tile->own = o->own;
-    tile->x = (const TALLY_T *)(const void *)(room + o->x_at);
-    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(room + o->y_at);
-    tile->ends = (const int32_t *)(const void *)(room + o->ends_at);
+    tile->x = (const TALLY_T *)(const void *)(buffer + o->x_at);
+    tile->y = TALLY_KERNEL_INPUTS == 1 ? tile->x : (const TALLY_T *)(const void *)(buffer + o->y_at);
+    tile->ends = (const int32_t *)(const void *)(buffer + o->ends_at);
     tile->origin = o->origin;
     return 1;
 }
@@ -388,13 +388,13 @@ TALLY_FN int32_t TALLY_N(is_for_strips)(const TALLY_N(tile) *tile) {
     return (own >= TALLY_N(least_in_strips) || own < TALLY_N(few_in_strips)) && own <= TALLY_N(most_in_strips) && tile->values > 4 * own;
 }
 #endif
-/* A tile's segments, by the team; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its, const TALLY_N(opening) *opening, char *room) {
+/* A tile's segments, by the consumers; what was seen. */
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its, const TALLY_N(opening) *opening, char *buffer) {
     int32_t saw = 0;
     TALLY_N(tile) tile;
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
-        if (!TALLY_N(read_tile)(work, &tile, opening, room, is_again)) return 0;
+        if (!TALLY_N(read_tile)(work, &tile, opening, buffer, is_again)) return 0;
 #ifdef TALLY_IN_STRIPS
         if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
         if (is_again || !opening->is_dense || !TALLY_N(is_for_strips)(&tile)) break;
@@ -410,33 +410,33 @@ TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) 
     return saw | TALLY_N(take_own)(work, &tile, all->list + TALLY_N(most_listed) * tally_warp());
 #endif
 }
-TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *rooms) {
+TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *buffers) {
     for (int32_t round = 0, next;; round = next) {
         TALLY_N(shared) *const its = TALLY_N(shared_of)(&work->cut, shared, round);
         const TALLY_N(opening) *const opening = TALLY_N(opening_of)(shared, round);
-        tally_pass_gate(&its->come, TALLY_N(phase_of)(&work->cut, round));
+        tally_mbarrier_wait(&its->come, TALLY_N(phase_of)(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = TALLY_N(take_tile)(work, shared, its, opening, rooms + TALLY_N(room_of)(&work->cut, round) * TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS));
+        const int32_t saw = TALLY_N(take_tile)(work, shared, its, opening, buffers + TALLY_N(buffer_of)(&work->cut, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
         if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
         next = its->round + 1;
         tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not meet */
-        tally_reach_gate(&its->left);
+        tally_mbarrier_arrive(&its->left);
     }
 }
 
 TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(TALLY_N(all_shared), shared);
-    TALLY_SHARED_ROOM(rooms, TALLY_TILE_ROOM(TALLY_KERNEL_INPUTS) << work.cut.log_rooms);
-    if (tally_warp() < TALLY_MOST_ROOMS) {
+    TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.cut.log_buffers);
+    if (tally_warp() < TALLY_MOST_BUFFERS) {
 #ifdef TALLY_IS_SORTED
         TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);
 #endif
         if (tally_lane() == 0) {
-            tally_make_gate(&shared->of[tally_warp()].come, 1);
-            tally_make_gate(&shared->of[tally_warp()].left, TALLY_TEAM);
+            tally_mbarrier_init(&shared->of[tally_warp()].come, 1);
+            tally_mbarrier_init(&shared->of[tally_warp()].left, TALLY_CONSUMERS);
         }
     }
 #ifdef TALLY_IN_STRIPS
@@ -447,10 +447,10 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
     tally_let_next_start();
     tally_barrier();
     tally_await_before();
-    if (tally_warp() < TALLY_TEAM_WARPS)
-        TALLY_N(take_tiles)(&work, shared, rooms);
+    if (tally_warp() < TALLY_CONSUMER_WARPS)
+        TALLY_N(take_tiles)(&work, shared, buffers);
     else if (tally_lane() == 0)
-        TALLY_N(bring_tiles)(&work, shared, rooms);
+        TALLY_N(bring_tiles)(&work, shared, buffers);
 }
 
 /* ---- spans ---- */

@@ -13,7 +13,7 @@
 #include "lib/levels.h"
 #include "lib/extent.h"
 #include "lib/terms.h"
-#include "lib/careful.h"
+#include "lib/by_limbs.h"
 
 /* What the warp has counted is added to what all have: `pool`, in memory. */
 TALLY_FN void TALLY_N(pour)(const TALLY_N(node) *from, TALLY_N(node) *pool) {
@@ -35,10 +35,10 @@ TALLY_FN void TALLY_N(scoop)(TALLY_N(node) *pool, TALLY_N(node) *to) {
 }
 
 /* Values at ... at + n - 1 of the block, whatever they are, by all of its warps. */
-TALLY_RARE void TALLY_N(add_carefully)(const tally_work *work, int64_t at, int64_t n, TALLY_N(node) *numbers) {
+TALLY_RARE void TALLY_N(add_by_limbs)(const tally_work *work, int64_t at, int64_t n, TALLY_N(node) *numbers) {
     const int64_t share = (n + TALLY_WARPS - 1) / TALLY_WARPS, begin = tally_warp() * share, left = n - begin;
     TALLY_N(node) *mine = numbers + tally_warp();
-    TALLY_N(reduce_carefully)(tally_source_of(work->x, work->x_stride, TALLY_BYTES), tally_source_of(work->y, work->y_stride, TALLY_BYTES),
+    TALLY_N(reduce_by_limbs)(tally_source_of(work->x, work->x_stride, TALLY_BYTES), tally_source_of(work->y, work->y_stride, TALLY_BYTES),
                               at + begin, 1, left < 0 ? 0 : left < share ? left : share, mine);
     tally_warp_barrier();
     TALLY_N(pour)(mine, (TALLY_N(node) *)(void *)work->nodes);
@@ -146,7 +146,7 @@ TALLY_FN TALLY_N(node) TALLY_N(block_sum)(const tally_work *work, int64_t at, in
     }
     tally_barrier();
     if (shared->is_lost) {
-        TALLY_WHOLE(add_carefully)(work, at, n, shared->numbers);
+        TALLY_WHOLE(add_by_limbs)(work, at, n, shared->numbers);
         tally_barrier();
     }
     return node;
@@ -173,7 +173,7 @@ TALLY_FN void TALLY_N(add_node)(const TALLY_N(node) *a, TALLY_WHOLE(node) *numbe
 #endif
 }
 /* From the nodes that lanes have, two each, and the pool; `all` is what they are together, but for sums that are lost. */
-TALLY_RARE void TALLY_N(deliver_carefully)(const tally_work *work, TALLY_N(node) first, TALLY_N(node) second, TALLY_N(node) all,
+TALLY_RARE void TALLY_N(finish_by_limbs)(const tally_work *work, TALLY_N(node) first, TALLY_N(node) second, TALLY_N(node) all,
                                            TALLY_WHOLE(node) *number) {
     if (tally_lane() == 0) TALLY_WHOLE(clear)(number);
     tally_warp_barrier();
@@ -231,7 +231,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_small_, TALLY_KERNEL)), 1) {
             if (work.saw != 0 && saw != 0) tally_or32(work.saw, saw);
         }
     }
-    if (tally_shuffle((uint32_t)saw, 0) & TALLY_SAW_UNSURE) TALLY_N(deliver_carefully)(&work, first, second, all, &shared->numbers[0]);
+    if (tally_shuffle((uint32_t)saw, 0) & TALLY_SAW_UNSURE) TALLY_N(finish_by_limbs)(&work, first, second, all, &shared->numbers[0]);
 }
 
 #undef TALLY_WHOLE

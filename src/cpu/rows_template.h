@@ -123,13 +123,13 @@ static TALLY_TARGET int TALLY_N(rows)(const tally__kernel *kernel, const void *v
         TALLY_N(node) node = TALLY_SEALED(p);
         TALLY_N(write)(results, p, TALLY_N(finish)(node, final));
         empty |= node.n == 0;
-        care |= TALLY_NEEDS_CARE(node, final);
+        care |= TALLY_NEEDS_WIDE(node, final);
     }
     saw = empty ? TALLY_SAW_EMPTY : 0;
     for (int64_t p = 0; p < width && care; p++) {
         TALLY_N(node) node = TALLY_SEALED(p);
         TALLY_N(result) result;
-        if (!TALLY_NEEDS_CARE(node, final)) continue;
+        if (!TALLY_NEEDS_WIDE(node, final)) continue;
         saw |= TALLY_N(conclude)(node, final, &result);
         TALLY_N(write)(results, p, result);
     }

@@ -166,7 +166,7 @@ TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots,
 #if TALLY_FLOAT && TALLY_NAN == 1
         empty |= (node.n == 0) & (lengths[i] <= width);
 #endif
-        care |= TALLY_NEEDS_CARE(node, final);
+        care |= TALLY_NEEDS_WIDE(node, final);
     }
 #undef TALLY_SLOT_NODE
 #undef TALLY_SLOT_COUNT

@@ -77,12 +77,12 @@ enum { TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
 
 /* Many results at once are finished in vector lanes, the few that need care one by one (kernels/lib/integers.h). */
-#ifdef TALLY_CARE
-#define TALLY_NEEDS_CARE(node, final) TALLY_N(needs_care)(node, final)
+#ifdef TALLY_HAS_WIDE
+#define TALLY_NEEDS_WIDE(node, final) TALLY_N(needs_wide)(node, final)
 #define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of so many times a value's bytes are read row by row */
 #else
 #define TALLY_NARROW 2
-#define TALLY_NEEDS_CARE(node, final) ((void)(node), 0)
+#define TALLY_NEEDS_WIDE(node, final) ((void)(node), 0)
 #endif
 
 /* Results go to any address. */
@@ -425,7 +425,7 @@ static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x
 #undef TALLY_SHIFT
 #undef TALLY_SIZE
 #undef TALLY_SEAL
-#undef TALLY_NEEDS_CARE
+#undef TALLY_NEEDS_WIDE
 #undef TALLY_NARROW
 #undef TALLY_WIDE_LEAF
 #undef TALLY_WIDENS

@@ -109,7 +109,7 @@ void tally__call_close(tally__call *call) {
     tally__gpu_leave(call->gpu);
 }
 
-static bool converts(const tally__call *call) { return call->sink_on_device && tally__call_needs_room(call); }
+static bool converts(const tally__call *call) { return call->sink_on_device && tally__call_needs_staging(call); }
 
 tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count) {
     tally__want wants[TALLY_MOST_WANTS];
@@ -119,12 +119,12 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
 }
 
 /* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
-static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t room, tally__start start,
+static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t shared_bytes, tally__start start,
                            const tally_work *work) {
     const tally__driver *driver = call->gpu->driver;
     const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1};
     const bool is_early = start == TALLY_START_EARLY && call->gpu->sm >= 90 && !call->scratch.is_captured;
-    const tally__cu_launch how = {.grid_x = (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)room, call->stream, &overlaps, is_early ? 1 : 0};
+    const tally__cu_launch how = {.grid_x = (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared_bytes, call->stream, &overlaps, is_early ? 1 : 0};
     tally_work own = *work;
     void *parameters[] = {&own};
     return tally__gpu_check(driver, driver->launch(&how, function, parameters, NULL), "start a kernel");
@@ -133,10 +133,10 @@ tally_status tally__call_launch(const tally__call *call, tally__cu_function func
     return launch(call, function, blocks, TALLY_THREADS, 0, start, work);
 }
 tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work) {
-    return launch(call, loaded->function, blocks, loaded->threads, loaded->room, start, work);
+    return launch(call, loaded->function, blocks, loaded->threads, loaded->shared_bytes, start, work);
 }
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work) {
-    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->room, start, work);
+    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->shared_bytes, start, work);
 }
 
 static tally_status check_waits(const tally__call *call) {
@@ -164,15 +164,15 @@ tally_status tally__call_store(const tally__call *call, tally__cu_address to, co
 
 /* ---- results ---- */
 
-bool tally__call_needs_room(const tally__call *call) {
+bool tally__call_needs_staging(const tally__call *call) {
     return !call->sink_on_device || call->sink->type != call->spec->result_type;
 }
 
 /* Natural results to their type and place in memory of the device, behind the kernel that gives them. */
-static tally_status convert(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw) {
+static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw) {
     const tally__spec *spec = call->spec;
     const int64_t blocks = (count + TALLY_THREADS - 1) / TALLY_THREADS;
-    tally_work work = {.x = (const char *)(uintptr_t)room, .x_stride = (int64_t)spec->result_bytes, .count = count, .result = call->sink->data,
+    tally_work work = {.x = (const char *)(uintptr_t)staging, .x_stride = (int64_t)spec->result_bytes, .count = count, .result = call->sink->data,
                        .result_stride = call->sink->stride, .saw = (int32_t *)(uintptr_t)saw,
                        .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
     tally__loaded loaded;
@@ -181,28 +181,28 @@ static tally_status convert(const tally__call *call, tally__cu_address room, int
 }
 
 /* Results to the host, through a buffer where they are converted. */
-static tally_status store(const tally__call *call, tally__cu_address room, int64_t count, tally__report *report) {
+static tally_status store(const tally__call *call, tally__cu_address staging, int64_t count, tally__report *report) {
     enum { BATCH = 1 << 16 };
     const size_t bytes = call->spec->result_bytes;
     tally_status status = TALLY_OK;
     char *buffer;
-    if (call->sink->direct) return tally__call_fetch(call, call->sink->data, room, (size_t)count * bytes);
+    if (call->sink->direct) return tally__call_fetch(call, call->sink->data, staging, (size_t)count * bytes);
     buffer = tally__allocate(&call->spec->allocator, (size_t)(count < BATCH ? count : BATCH) * bytes);
     TALLY_CHECK(buffer != NULL, NO_MEMORY, "no memory for some results");
     for (int64_t first = 0; first < count && status == TALLY_OK; first += BATCH) {
         int64_t some = count - first < BATCH ? count - first : BATCH;
-        status = tally__call_fetch(call, buffer, room + (size_t)first * bytes, (size_t)some * bytes);
+        status = tally__call_fetch(call, buffer, staging + (size_t)first * bytes, (size_t)some * bytes);
         if (status == TALLY_OK) report->saw |= tally__store(call->spec, call->sink, first, some, buffer);
     }
     tally__release(&call->spec->allocator, buffer);
     return status;
 }
 
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw, tally__report *report) {
+tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw, tally__report *report) {
     int32_t seen = 0;
-    if (converts(call)) TALLY_TRY(convert(call, room, count, saw));
+    if (converts(call)) TALLY_TRY(convert(call, staging, count, saw));
     if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;
     TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
     report->saw |= seen;
-    return call->sink_on_device || (seen & TALLY_SAW_BAD_CUT) != 0 ? TALLY_OK : store(call, room, count, report);
+    return call->sink_on_device || (seen & TALLY_SAW_BAD_CUT) != 0 ? TALLY_OK : store(call, staging, count, report);
 }

@@ -42,7 +42,7 @@ typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start
 /* Starts a kernel on so many blocks. */
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work);
 /* Starts the first kernel of those loaded on as many blocks as the device holds at once, at most `most`. */
-/* A launch of so many blocks of the unit's own size and room. */
+/* A launch of so many blocks of the unit's own size and shared memory. */
 tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work);
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
@@ -51,9 +51,9 @@ tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_addr
 tally_status tally__call_store(const tally__call *call, tally__cu_address to, const void *from, size_t bytes);
 
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
-bool tally__call_needs_room(const tally__call *call);
-/* `count` such results at `room` (if they need one) go on to where they belong. *saw, on the device, is what kernels have seen; it is waited for
+bool tally__call_needs_staging(const tally__call *call);
+/* `count` such results at `staging` (if they need one) go on to where they belong. *saw, on the device, is what kernels have seen; it is waited for
  * and reported if results go to the host or the options say `checked`, and what is no cut (TALLY_SAW_BAD_CUT) is not fetched. 0: nobody asks. */
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address room, int64_t count, tally__cu_address saw, tally__report *report);
+tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw, tally__report *report);
 
 #endif

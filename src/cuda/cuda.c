@@ -83,6 +83,18 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
     return (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
 }
 
+static bool is_prefix(const tally__spec *spec, tally__form form) {
+    return form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE || (spec->exact && form == TALLY_FORM_COLUMNS);
+}
+/* What the kernel's text is told beside the operator and its type. */
+static const char *switch_of(const tally__spec *spec, tally__form form) {
+    if (!spec->exact) return "";
+    return form == TALLY_FORM_SEGMENTS  ? "#define TALLY_QUICK\n"
+           : form == TALLY_FORM_WIDE    ? "#define TALLY_PREFIX_WIDE 1\n"
+           : form == TALLY_FORM_COLUMNS ? "#define TALLY_PREFIX_COLUMNS 1\n"
+                                        : "";
+}
+
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
     const tally__operator_row *row;
@@ -94,9 +106,12 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
-    if (form == TALLY_FORM_SEGMENTS) unit->room = tally__segments_room(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
+    if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
     if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
-    if (form == TALLY_FORM_PREFIX || form == TALLY_FORM_WIDE) unit->room = tally__prefix_room(spec, form == TALLY_FORM_WIDE), unit->threads = TALLY_PREFIX_THREADS_OF(spec->kernel->value_bytes, form == TALLY_FORM_WIDE);
+    if (is_prefix(spec, form)) {
+        unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
+        unit->threads = TALLY_PREFIX_THREADS_OF(spec->kernel->value_bytes, form == TALLY_FORM_WIDE);
+    }
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
@@ -114,8 +129,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
-             spec->exact ? "exact" : "operators", name, row->order, row->inputs,
-             !spec->exact ? "" : form == TALLY_FORM_SEGMENTS ? "#define TALLY_QUICK\n" : form == TALLY_FORM_WIDE ? "#define TALLY_PREFIX_WIDE 1\n" : "");
+             spec->exact ? "exact" : "operators", name, row->order, row->inputs, switch_of(spec, form));
     return TALLY_OK;
 }
 
@@ -228,10 +242,10 @@ static tally_status check_given(const tally__call *c) {
 }
 
 static tally_status reduce_here(tally__call *c, tally__report *report) {
-    bool needs_room = tally__call_needs_room(c);
+    bool needs_staging = tally__call_needs_staging(c);
     TALLY_TRY(check_given(c));
     if (!c->sink_on_device) return reduce_to_host(c, report);
-    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_room ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
+    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
     if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
     return tally__call_deliver(c, c->scratch.node, 1, 0, report);
 }

@@ -9,7 +9,7 @@
 #include "cuda/cuda.h"
 #include "lib/cut.h"
 
-enum { MOST_DEVICES = 32, ENOUGH_SHARED = 160 << 10 /* for two blocks of two rooms */ };
+enum { MOST_DEVICES = 32, ENOUGH_SHARED = 160 << 10 /* for two blocks of two tile buffers */ };
 
 typedef struct kernel_entry {
     struct kernel_entry *next;
@@ -69,7 +69,7 @@ static tally_status retain(device_entry *entry, const tally__platform *platform,
     TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device), "tell its shared memory"));
     gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
-    gpu->rooms = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_ROOMS : 1; /* one behind the other, it copies none while it reduces another */
+    gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_BUFFERS : 1; /* one behind the other, it copies none while it reduces another */
     TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later", ordinal, major, minor);
     TALLY_TRY(tally__gpu_check(driver, driver->context_retain(&gpu->context, gpu->device), "make its context"));
     entry->is_open = true;
@@ -123,14 +123,14 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     for (int k = 0; k < TALLY_MOST_MORE; k++)
         if (entry->unit.more[k][0] != '\0')
             TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
-    entry->loaded.room = entry->unit.form == TALLY_FORM_SEGMENTS ? entry->unit.room * (size_t)gpu->rooms : entry->unit.room;
+    entry->loaded.shared_bytes = entry->unit.form == TALLY_FORM_SEGMENTS ? entry->unit.shared_bytes * (size_t)gpu->tile_buffers : entry->unit.shared_bytes;
     entry->loaded.threads = entry->unit.threads > 0 ? entry->unit.threads : TALLY_THREADS;
-    if (entry->loaded.room > 0)
-        TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.room),
+    if (entry->loaded.shared_bytes > 0)
+        TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.shared_bytes),
                                    "give a kernel shared memory"));
     if (entry->unit.form == TALLY_FORM_FLAT || entry->unit.form == TALLY_FORM_PREFIX || entry->unit.form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
         TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100), "give a kernel shared memory"));
-    TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.room),
+    TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.shared_bytes),
                                "tell how many blocks it holds"));
     entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
     return TALLY_OK;

@@ -11,7 +11,7 @@ typedef struct tally__gpu {
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
     int shared_bytes; /* that a block may have */
-    int rooms; /* tiles of segments that its blocks have in shared memory (kernels/lib/cut.h) */
+    int tile_buffers; /* that its blocks have in shared memory (kernels/lib/cut.h) */
     tally__cu_device device;
     tally__cu_context context;
 } tally__gpu;
@@ -21,7 +21,7 @@ typedef struct tally__loaded {
     tally__cu_function function, more[TALLY_MOST_MORE];
     int resident_blocks; /* of one launch of the first, on the whole device, */
     int threads;         /* of each, */
-    size_t room;         /* with so much shared memory given by the launch */
+    size_t shared_bytes; /* that the launch gives */
 } tally__loaded;
 
 /* Scratch memory of one launch on one stream, in this order; what must be 0 before a launch is 0 after it. */

@@ -6,9 +6,10 @@
 #include "cuda/driver.h"
 #include "internal.h"
 
-/* What the kernels of a unit reduce: a whole array; a small one, exactly; rows of few values; rows whose values lie side by side; rows along another axis; segments of
- * other cuts, and those that run over tiles; exact segments by prefix sums, the same with more levels, and whatever their values. X(ID, word of names, words of two further ones, text),
- * for operators in canonical order and for exact ones; NULL: there is none. A unit that prepares cuts serves all. */
+/* What the kernels of a unit reduce: a whole array; a small one, exactly; rows of few values; rows whose values lie side by side; rows
+ * along another axis; segments of other cuts, and those that run over tiles; exact segments by prefix sums, the same with more
+ * levels, and whatever their values. X(ID, word of names, words of two further ones, text), for operators in canonical order and for
+ * exact ones; NULL: there is none. A unit that prepares cuts serves all. */
 #define TALLY_ORDERED_FORMS(X)                                  \
     X(WHOLE, "reduce", NULL, NULL, "production/reduce.h")             \
     X(SMALL, NULL, NULL, NULL, NULL)                                  \
@@ -24,7 +25,7 @@
     X(SMALL, "exact_small", NULL, NULL, "production/small_exact.h")   \
     X(SHORT, NULL, NULL, NULL, NULL)                                  \
     X(ROWS, NULL, NULL, NULL, NULL)                                   \
-    X(COLUMNS, NULL, NULL, NULL, NULL)                                \
+    X(COLUMNS, "prefix_columns", NULL, NULL, "production/prefix.h")   \
     X(SEGMENTS, "quick", "quick_spans", NULL, "production/segments.h") \
     X(PREFIX, "prefix", NULL, NULL, "production/prefix.h")            \
     X(WIDE, "wide", NULL, NULL, "production/prefix.h")                \
@@ -51,7 +52,7 @@ typedef struct tally__unit {
     tally_nan nan;
     bool exact;
     int threads;        /* of each block of the first kernel; 0: TALLY_THREADS */
-    size_t room;        /* bytes of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants none */
+    size_t shared_bytes; /* of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants none */
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
     char user_key[33];     /* of that operator, else "" */
 } tally__unit;

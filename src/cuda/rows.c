@@ -121,19 +121,19 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *cut
 /* ---- launching ---- */
 
 /* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
-static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *room, tally__cu_address *saw) {
-    const bool needs_room = tally__call_needs_room(call), asks = !call->sink_on_device || call->spec->options.checked;
+static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging, tally__cu_address *saw) {
+    const bool needs_staging = tally__call_needs_staging(call), asks = !call->sink_on_device || call->spec->options.checked;
     const size_t at_results = (p->node_bytes + 15) / 16 * 16;
-    const size_t at_saw = at_results + (needs_room ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
+    const size_t at_saw = at_results + (needs_staging ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
     const tally__driver *driver = call->gpu->driver;
     tally__scratch *scratch = &call->scratch;
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, at_saw + sizeof *p->work.saw, 0, 0, scratch));
-    *room = scratch->nodes + at_results;
+    *staging = scratch->nodes + at_results;
     *saw = asks ? scratch->nodes + at_saw : 0;
     p->work.nodes = (char *)(uintptr_t)scratch->nodes;
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
-    p->work.result = needs_room ? (void *)(uintptr_t)*room : call->sink->data;
-    p->work.result_stride = needs_room ? (int64_t)call->spec->result_bytes : call->sink->stride;
+    p->work.result = needs_staging ? (void *)(uintptr_t)*staging : call->sink->data;
+    p->work.result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride;
     p->work.saw = (int32_t *)(uintptr_t)*saw;
     return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.saw, call->stream), "clear a word") : TALLY_OK;
 }
@@ -171,12 +171,12 @@ static bool are_segments(const tally__call *call, const tally_segments *cut) {
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
     const int64_t results = cut->count * cut->inner;
-    tally__cu_address room, saw;
+    tally__cu_address staging, saw;
     plan p;
     if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
     TALLY_TRY(plan_rows(call, cut, &p));
-    TALLY_TRY(lay_out(call, &p, results, &room, &saw));
+    TALLY_TRY(lay_out(call, &p, results, &staging, &saw));
     TALLY_TRY(launch(call, &p));
     if (cut->length == 0) report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
-    return tally__call_deliver(call, room, results, saw, report);
+    return tally__call_deliver(call, staging, results, saw, report);
 }

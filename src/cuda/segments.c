@@ -23,7 +23,7 @@ typedef struct job {
     int64_t results;
     tally_work work;
     tally_work again;       /* of exact segments, for production/prefix.h and production/flat.h, which have tiles of their own */
-    tally__cu_address room; /* for results that do not go where they belong at once */
+    tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
 /* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few doubles first
@@ -40,6 +40,8 @@ static stage first_stage(const tally__spec *spec) {
 /* Whether the rows of an exact operator lie across others. */
 static bool has_columns(const job *j) { return j->cut.cut == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
 static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK); }
+
+static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
 
 /* ---- memory ---- */
 
@@ -61,21 +63,26 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
     cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
 }
-/* Rows that lie across others are cut into pieces such that a tile has SECTOR bytes of values that lie side by side (kernels/lib/pieces.h). */
+/* Rows that lie across others (kernels/lib/pieces.h). A tile has SECTOR bytes of them side by side, or at least as many as threads read
+ * at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at a piece's beginning. */
 static void cut_rows(const job *j, tally_cut_work *cut) {
-    enum { SECTOR = 32, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs, so that blocks seldom meet */
-    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, side = SECTOR / bytes, across = j->cut.inner < side ? j->cut.inner : side;
-    int64_t most = (cut->tile_bytes / across - cut->end_weight) / cut->weight;
+    enum { SECTOR = 32, READ = 16, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
+    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->cut.inner, weight = cut->weight, end = cut->end_weight;
+    const int64_t side = SECTOR / bytes, read = READ / bytes, fit = cut->tile_bytes / (j->cut.length * weight + end);
+    int64_t across = fit >= side ? fit / side * side : fit / read * read;
     cut->length = cut->row = j->cut.length;
-    cut->inner = j->cut.inner;
-    if (cut->length <= 2 * most) return;
-    most = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
-    cut->chunks = (cut->length + most - 1) / most;
-    cut->row = most;
-    cut->count = j->results * cut->chunks;
-    cut->groups = NODES / j->results + 1;
-    if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
-    if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+    cut->inner = inner;
+    if (across == 0 && fit < inner) {
+        across = inner < side ? inner : side;
+        const int64_t most = (cut->tile_bytes / across - end) / weight;
+        cut->row = bytes == 2 ? most / 4 * 4 - 2 : (most - 1) | 1; /* threads that copy columns meet different banks */
+        cut->chunks = (cut->length + cut->row - 1) / cut->row;
+        cut->count = j->results * cut->chunks;
+        cut->groups = NODES / j->results + 1;
+        if (cut->groups > MOST_GROUPS) cut->groups = MOST_GROUPS;
+        if (cut->groups > cut->chunks) cut->groups = cut->chunks;
+    }
+    if (across > 0) cut->tile_bytes = (int32_t)(across * (cut->row * weight + end));
 }
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
     const int64_t bytes = bytes_of_values + cut->end_weight * cut->count;
@@ -98,7 +105,7 @@ static tally_status measure(job *j) {
     cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
     cut->owners = tiles_look_at_owners(j) ? j->call->index : NULL;
     cut->tile_bytes = TALLY_TILE_BYTES;
-    if (cut->owners != NULL) cut->weight += cut->index_bytes, cut->tile_bytes -= cut->leaf * cut->index_bytes; /* rooms have so much for the values of a leaf, too */
+    if (cut->owners != NULL) cut->weight += cut->index_bytes, cut->tile_bytes -= cut->leaf * cut->index_bytes; /* buffers have so much for the values of a leaf, too */
     TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 && bytes < INT64_MAX / 64, NO_MEMORY,
                 "%lld values in %lld segments are more than a GPU has memory for", (long long)count, (long long)j->results);
     cut->offset_bytes = j->plan != NULL                       ? j->plan->cut.offset_bytes
@@ -164,14 +171,14 @@ static parts lay_out(const job *j) {
     const int64_t leaf_nodes = begins_with_prefixes(j) ? 0 : tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
     const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)spec->kernel->node_size : 0; /* when the others are done with */
     all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
-    all.results = take(&all, tally__call_needs_room(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
+    all.results = take(&all, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
     return all;
 }
 
 /* Whether more levels help, and have room. */
 static bool has_more_levels(const tally__call *c) {
     enum { STATIC_BYTES = 20 << 10 }; /* that production/prefix.h has beside, at most */
-    return tally__has_form(c->spec, TALLY_FORM_WIDE) && tally__prefix_room(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
+    return tally__has_form(c->spec, TALLY_FORM_WIDE) && tally__prefix_buffer(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
 }
 
 /* The same work by tiles of another shape. */
@@ -205,15 +212,15 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
     cut->next = PLACE(next);
-    cut->log_rooms = c->gpu->rooms - 1; /* of 1 or 2 */
+    cut->log_buffers = c->gpu->tile_buffers - 1; /* of 1 or 2 */
     cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT) cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far), cut->some = PLACE(some), cut->doubtful = PLACE(doubtful);
-    const bool needs_room = tally__call_needs_room(c);
-    j->room = memory + (tally__cu_address)at->results;
-    j->work.result = needs_room ? PLACE(results) : c->sink->data;
-    cut->result_stride = j->work.result_stride = needs_room ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    const bool needs_staging = tally__call_needs_staging(c);
+    j->staging = memory + (tally__cu_address)at->results;
+    j->work.result = needs_staging ? PLACE(results) : c->sink->data;
+    cut->result_stride = j->work.result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride;
     const size_t bytes = c->spec->result_bytes;
     cut->are_packed = cut->result_stride == (int64_t)bytes && (uintptr_t)j->work.result % (bytes & -bytes) == 0;
     j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
@@ -223,10 +230,10 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 
 /* ---- kernels ---- */
 
-size_t tally__segments_room(const tally__spec *spec) { return TALLY_TILE_ROOM((size_t)spec->inputs); }
-size_t tally__prefix_room(const tally__spec *spec, bool is_wide) {
+size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
+size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide) {
     const tally__kernel *kernel = spec->kernel;
-    return (size_t)TALLY_PREFIX_ROOM((int)kernel->value_bytes, spec->inputs, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, is_wide);
+    return (size_t)TALLY_PREFIX_BUFFER((int)kernel->value_bytes, spec->inputs, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, is_wide);
 }
 
 static tally_status clear(const job *j, const void *memory, int64_t bytes) {
@@ -267,7 +274,7 @@ static tally_status reduce_exactly(const job *j) {
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
     TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing, TALLY_START_EARLY, work));
     if (work->cut.far != NULL) {
-        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_PREFIX, &prefix));
+        TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
         if (begins_with_prefixes(j)) TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
         else TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY, work)); /* as a rule nothing is left to it */
         if (work->cut.left != NULL) {
@@ -307,7 +314,7 @@ static tally_status prepare_kernels(const job *j) {
     if (is_exact) forms[count++] = TALLY_FORM_FLAT;
     if (!begins_with_prefixes(j)) forms[count++] = TALLY_FORM_SEGMENTS;
     if (j->again.cut.left != NULL) forms[count++] = TALLY_FORM_WIDE;
-    if (j->again.cut.far != NULL) forms[count++] = TALLY_FORM_PREFIX;
+    if (j->again.cut.far != NULL) forms[count++] = prefix_form(j);
     if (is_exact || !plan_has_edges(j)) forms[count++] = TALLY_FORM_CUT;
     return tally__call_prepare(j->call, forms, count);
 }
@@ -332,7 +339,7 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
-    TALLY_TRY(tally__call_deliver(c, j->room, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
+    TALLY_TRY(tally__call_deliver(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
     return report->saw & TALLY_SAW_BAD_CUT ? refuse(j) : TALLY_OK;
 }
 

@@ -4,12 +4,12 @@
 
 #include "cuda/call.h"
 
-/* The bytes of a room for a tile, of which a launch of a spec's kernel of segments gives its blocks as many as the GPU has rooms. */
-size_t tally__segments_room(const tally__spec *spec);
+/* The bytes of a tile's buffer. A launch of a spec's kernel of segments gives its blocks as many buffers as gpu->tile_buffers says. */
+size_t tally__segments_buffer(const tally__spec *spec);
 /* The same of production/prefix.h. */
 /* Whether an exact operator adds up values and nothing else: few doubles are tried first then. */
 bool tally__is_sum_alone(const tally__spec *spec);
-size_t tally__prefix_room(const tally__spec *spec, bool is_wide);
+size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide);
 tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report);
 
 #endif

@@ -13,7 +13,7 @@
 #define TALLY_SHARED(type, name) \
     type *const name = tally__simt->shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")
 
-#define TALLY_SHARED_ROOM(name, bytes) char *const name = tally__simt->room((size_t)(bytes), TALLY_SIMT_HERE " (" #name ")")
+#define TALLY_SHARED_BUFFER(name, bytes) char *const name = tally__simt->shared_buffer((size_t)(bytes), TALLY_SIMT_HERE " (" #name ")")
 
 #define TALLY_SIMT_TEXT_(x) #x
 #define TALLY_SIMT_TEXT(x) TALLY_SIMT_TEXT_(x)
@@ -40,8 +40,8 @@ TALLY_FN int32_t tally_blocks(void) { return tally__simt->here->blocks; }
 TALLY_FN int32_t tally_lane(void) { return tally__simt->here->thread % TALLY_WARP; }
 TALLY_FN int32_t tally_warp(void) { return tally__simt->here->thread / TALLY_WARP; }
 
-#define tally_team_barrier(threads) tally__simt->barrier(threads, TALLY_SIMT_HERE)
-#define tally_barrier() tally_team_barrier(tally_threads())
+#define tally_consumer_barrier(threads) tally__simt->barrier(threads, TALLY_SIMT_HERE)
+#define tally_barrier() tally_consumer_barrier(tally_threads())
 #define tally_warp_barrier() ((void)tally__simt->meet(TALLY_SIMT_WARP_BARRIER, 0, 0, TALLY_SIMT_HERE))
 #define tally_fence() tally__simt->fence()
 #define tally_shuffle(v, lane) tally__simt->meet(TALLY_SIMT_SHUFFLE, v, lane, TALLY_SIMT_HERE)
@@ -134,34 +134,34 @@ TALLY_FN void tally_copied(void) {}
 TALLY_FN void tally_let_next_start(void) {}
 TALLY_FN void tally_await_before(void) {}
 #define TALLY_HAS_BULK 1
-typedef struct tally_gate {
+typedef struct tally_mbarrier {
     uint32_t each, reached; /* arrivals of a phase, of all */
     int64_t bytes;          /* that are still to come: the last phase has not ended */
-} tally_gate;
-TALLY_FN void tally_make_gate(tally_gate *gate, int32_t arrivals) {
-    const tally_gate none = {(uint32_t)arrivals, 0, 0};
-    *gate = none;
+} tally_mbarrier;
+TALLY_FN void tally_mbarrier_init(tally_mbarrier *mbarrier, int32_t arrivals) {
+    const tally_mbarrier none = {(uint32_t)arrivals, 0, 0};
+    *mbarrier = none;
 }
-TALLY_FN void tally_reach_gate(tally_gate *gate) {
+TALLY_FN void tally_mbarrier_arrive(tally_mbarrier *mbarrier) {
     tally_fence();
-    tally_arrive(&gate->reached, UINT32_MAX);
+    tally_arrive(&mbarrier->reached, UINT32_MAX);
 }
-TALLY_FN void tally_fill_gate(tally_gate *gate, int32_t bytes) { /* both at once: only words switch to other threads */
-    tally_reach_gate(gate);
-    __atomic_fetch_add(&gate->bytes, bytes, __ATOMIC_RELAXED);
+TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier, int32_t bytes) { /* both at once: only words switch to other threads */
+    tally_mbarrier_arrive(mbarrier);
+    __atomic_fetch_add(&mbarrier->bytes, bytes, __ATOMIC_RELAXED);
 }
-TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_gate *gate) {
+TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_mbarrier *mbarrier) {
     (void)stays;
     for (int32_t b = 0; b < bytes; b += 16) tally_copy16((char *)to + b, from + b);
     tally_fence();
-    __atomic_fetch_sub(&gate->bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&mbarrier->bytes, bytes, __ATOMIC_RELAXED);
 }
 /* Like the device it knows of a phase only whether its number is odd, and takes the last but one for one that is still to begin. */
-TALLY_FN void tally_pass_gate(tally_gate *gate, int32_t phase) {
+TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
     uint32_t ended;
     do { /* for ever, if fewer arrive or fewer bytes come: the simulator's patience ends */
-        tally__simt->before_fresh(gate);
-        ended = __atomic_load_n(&gate->reached, __ATOMIC_RELAXED) / gate->each - (__atomic_load_n(&gate->bytes, __ATOMIC_RELAXED) != 0);
+        tally__simt->before_fresh(mbarrier);
+        ended = __atomic_load_n(&mbarrier->reached, __ATOMIC_RELAXED) / mbarrier->each - (__atomic_load_n(&mbarrier->bytes, __ATOMIC_RELAXED) != 0);
     } while (((ended ^ (uint32_t)phase) & 1) == 0);
 }
 TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {

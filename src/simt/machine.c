@@ -51,7 +51,7 @@ typedef struct object {
 
 typedef struct block {
     bool live;
-    int index, threads, ended, waiting, team; /* of the barrier where some wait */
+    int index, threads, ended, waiting, awaited; /* of the barrier where some wait */
     const char *barrier;
     char order[2];
     int turn;
@@ -198,14 +198,14 @@ static int ended_thread(const block *b) {
     return w * TALLY_WARP + (w < MOST_WARPS ? first_of(b->warps[w].ended) : 0);
 }
 
-static void wait_for_team(int32_t team, const char *site) {
+static void wait_for_threads(int32_t threads, const char *site) {
     thread *self = machine.now;
     block *b = self->block;
     warp *w = self->warp;
     char *order = &b->order[b->turn];
-    if (self->place.thread >= team || team > b->threads)
-        fail("divergent barrier: it waits at %s for %d threads, whose it is not", short_site(site), team);
-    if (ended_thread(b) < team)
+    if (self->place.thread >= threads || threads > b->threads)
+        fail("divergent barrier: it waits at %s for %d threads, whose it is not", short_site(site), threads);
+    if (ended_thread(b) < threads)
         fail("divergent barrier: it waits at %s for thread %d, which has ended", short_site(site), ended_thread(b));
     if (w->arrived != 0)
         fail("deadlock: it waits at the barrier of %s, lane %d of its warp at the %s of %s", short_site(site),
@@ -213,17 +213,17 @@ static void wait_for_team(int32_t team, const char *site) {
     if (b->waiting != 0 && b->barrier != site)
         fail("divergent barrier: it waits at %s, others at %s", short_site(site), short_site(b->barrier));
     b->barrier = site;
-    b->team = team;
+    b->awaited = threads;
     tally__simt_seen(TALLY_SIMT_BARRIER, NULL, 0, site);
     w->at_barrier |= UINT32_C(1) << self->place.thread % TALLY_WARP;
     TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
-    if (++b->waiting == team) {
+    if (++b->waiting == threads) {
         counters.barriers++;
         b->waiting = 0;
         b->turn ^= 1;
-        for (int i = 0; i < team; i++) tally__schedule_ready(b->members[i].number);
-        for (int i = 0; i < (team + TALLY_WARP - 1) / TALLY_WARP; i++) b->warps[i].at_barrier = 0;
+        for (int i = 0; i < threads; i++) tally__schedule_ready(b->members[i].number);
+        for (int i = 0; i < (threads + TALLY_WARP - 1) / TALLY_WARP; i++) b->warps[i].at_barrier = 0;
         step(TALLY_STEP_MET);
     } else
         step(TALLY_STEP_WAIT);
@@ -383,17 +383,17 @@ static void *shared(size_t bytes, size_t alignment, const char *site) {
 }
 
 /* As of an extern __shared__ array. */
-static void *room(size_t bytes, const char *site) {
+static void *shared_buffer(size_t bytes, const char *site) {
     block *b = machine.now->block;
     void *known = object_of(b, bytes, site);
     if (known != NULL) return known;
-    if (bytes > machine.job->room) fail("shared memory at %s: %zu bytes, and the launch gives %zu", short_site(site), bytes, machine.job->room);
+    if (bytes > machine.job->shared_bytes) fail("shared memory at %s: %zu bytes, and the launch gives %zu", short_site(site), bytes, machine.job->shared_bytes);
     return lay_out(b, bytes, MOST_ALIGNMENT, site);
 }
 
 static tally__simt_words words = {.shared = shared,
-                                  .room = room,
-                                  .barrier = wait_for_team,
+                                  .shared_buffer = shared_buffer,
+                                  .barrier = wait_for_threads,
                                   .meet = meet,
                                   .fence = fence,
                                   .before_atomic = before_atomic,
@@ -425,7 +425,7 @@ static void check_gaps(const block *b) {
 static void end_thread(thread *self) {
     block *b = self->block;
     warp *w = self->warp;
-    if (b->waiting != 0 && self->place.thread < b->team)
+    if (b->waiting != 0 && self->place.thread < b->awaited)
         fail("divergent barrier: it ended, and %d others wait at %s", b->waiting, short_site(b->barrier));
     if (w->arrived != 0)
         fail("lane %d ended, and lane %d of its warp waits at the %s of %s", self->place.thread % TALLY_WARP,

@@ -69,7 +69,7 @@ typedef struct tally__simt_job {
     const char *name; /* for messages */
     tally__simt_entry *entry;
     int blocks, threads;
-    size_t room; /* bytes of shared memory that each block is given */
+    size_t shared_bytes; /* bytes of shared memory that each block is given */
     tally_work work;
 } tally__simt_job;
 /* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS threads wait for one

@@ -1,23 +1,30 @@
-"""Every example in README.md is compiled or run, and its table of operators is the program's."""
+"""Every example of README.md and docs/guide.md is compiled or run; pictures and tables that are made are up to date."""
 import os
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
+PAGES = ["README.md", "docs/guide.md"]
 LIBRARY = Path(os.environ.get("TALLY_LIBRARY", ROOT / "build/libtally.so"))
 COMMAND = Path(os.environ.get("TALLY_COMMAND", ROOT / "build/tally"))
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.M | re.S)
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+
+
+def test_front_page_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
 def test_c_examples():
-    examples = blocks("c")
+    examples = blocks("README.md", "c")
     assert examples
     for text in examples:
         with tempfile.TemporaryDirectory() as folder:
@@ -32,12 +39,14 @@ def test_c_examples():
             assert done.stderr == ""
 
 
-def test_shell_examples():
-    """Lines that begin with $ are typed, in one folder; what follows each must be what it prints."""
-    examples = blocks("sh")
+@pytest.mark.parametrize("page", PAGES)
+def test_shell_examples(page):
+    """Lines that begin with $ are typed, the blocks of a page one after the other in one folder; what follows each
+    must be what it prints."""
+    examples = blocks(page, "sh")
     assert examples
-    for text in examples:
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
+        for text in examples:
             for step in re.split(r"^\$ ", text, flags=re.M)[1:]:
                 command, _, expected = step.partition("\n")
                 command = command.replace("build/tally", shlex.quote(str(COMMAND.resolve())))
@@ -45,21 +54,16 @@ def test_shell_examples():
                 assert done.stdout == expected, command
 
 
-def test_operator_table():
-    table = README.split("<!-- operators:")[1].split("\n\n")[0]
-    named = [name for row in re.findall(r"^\| ([a-z0-9, ]+) \|", table, re.M)[1:] for name in row.split(", ")]
-    listed = subprocess.run([COMMAND, "list"], capture_output=True, text=True, check=True).stdout
-    existing = re.findall(r'^ *X\([A-Z0-9]+, +([a-z0-9]+), +[a-z0-9]+, +[12],', (ROOT / "include/tally/tables.h").read_text(), re.M)
-    assert sorted(named) == sorted(existing)
-    for name in existing:
-        assert re.search(rf"^{name}\b", listed, re.M)
-
-
-def test_links_and_paths():
-    """Files that the front pages point to exist, and so do the folders of the map."""
-    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
-            assert (ROOT / target).exists(), f"{page} points to {target}"
-    tree = README.split("## The tree")[1].split("```")[1]
-    for folder in re.findall(r"^(\S+/) ", tree, re.M):
+def test_map_of_the_tree():
+    tree = (ROOT / "CONTRIBUTING.md").read_text().split("## Where things are")[1].split("```")[1]
+    named = re.findall(r"^(\S+/) ", tree, re.M)
+    assert named
+    for folder in named:
         assert (ROOT / folder).is_dir(), folder
+
+
+@pytest.mark.parametrize("tool", ["tools/draw_architecture.py", "bench/results.py"])
+def test_made_from_the_tree(tool):
+    """The picture of the folders, and the tables and chart of results."""
+    done = subprocess.run([sys.executable, ROOT / tool, "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

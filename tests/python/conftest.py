@@ -3,6 +3,7 @@ import functools
 import os
 
 import hypothesis
+import pytest
 from hypothesis.internal import reflection
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # the tests run more threads than a shared machine has cores
@@ -19,3 +20,16 @@ hypothesis.settings.load_profile("tally")
 
 def pytest_report_header():
     return f"TALLY_SEED={SEED} (numpy's arrays), hypothesis derandomized"
+
+
+def pytest_sessionstart(session):
+    """One sentence for an operator without an oracle, in place of a failure of each test."""
+    import order
+    import state_file
+    import tally
+
+    for op in tally.OPERATORS:
+        if op not in order.REDUCE:
+            pytest.exit(f"{op} has no oracle: write one in tests/python/order.py, and name it in REDUCE there", 1)
+        if op not in state_file.OPERATORS:
+            pytest.exit(f"{op} has no node in tests/python/state_file.py: name its fields in node_fields there", 1)

@@ -39,8 +39,13 @@ TYPES = ["", *order.SIZES, "struct"]  # by number
 NANS = ["propagate", "skip", "total"]
 
 
+OPERATORS = {"sum", "prod", "min", "max", "argmin", "argmax", "minmax", "any", "all", "count", "and", "or", "xor", "mean",
+             "var", "std", "stats", "norm1", "norm2", "norminf", "sumsq", "logsumexp", "dot"}
+
+
 def node_fields(op, type_name):
-    """The types of a node's fields behind the count of values."""
+    """The types of a node's fields behind the count of values. A new operator is named in OPERATORS; one of an unsigned
+    integer of the value's size needs nothing else."""
     floats, size = type_name in order.FLOATS, 8 * order.SIZES[type_name]
     wide = "u64" if not floats else "f64" if type_name == "f64" else "f32"
     key = f"i{size}" if floats or type_name[0] == "i" else f"u{size}"

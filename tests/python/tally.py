@@ -2,44 +2,24 @@
 
 TALLY_LIBRARY names the shared library, TALLY_COMMAND the command; by default those in build/.
 """
-import csv
 import ctypes as c
 import os
 import pathlib
-import re
+import sys
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("TALLY_COMMAND", str(ROOT / "build" / "tally"))
 LIBRARY = os.environ.get("TALLY_LIBRARY", str(ROOT / "build" / "libtally.so"))
-TABLES = (ROOT / "include" / "tally" / "tables.h").read_text()
+sys.path.insert(0, str(ROOT / "tools"))
 
+import tables  # noqa: E402
 
 # ---- the tables ----
 
 
-def constants(text=TABLES):
-    """The plain #defines of tables.h: numbers, and masks made of them."""
-    found = {}
-    for name, value in re.findall(r"^#define (TALLY_[A-Z_0-9]+) +(\(?[A-Z_0-9 |]+\)?)", text, re.M):
-        words = value.strip("() ").split(" | ")
-        if all(word.isdigit() or word in found for word in words):
-            mask = 0
-            for word in words:
-                mask |= int(word) if word.isdigit() else found[word]
-            found[name] = mask
-    return found
-
-
-def rows(table, text=TABLES):
-    """The rows of an X-macro list, each a list of words."""
-    body = re.search(rf"^#define {table}\(X\)((?:.*\\\n)+.*)", text, re.M).group(1)
-    lines = re.findall(r"\bX\((.*)\)", body)
-    return [[word.strip() for word in row] for row in csv.reader(lines, skipinitialspace=True)]
-
-
-CONSTANTS = constants()
+CONSTANTS, rows = tables.CONSTANTS, tables.rows
 
 
 class Type:
@@ -55,7 +35,7 @@ class Operator:
         self.on, self.gives, self.order, self.empty, self.nans, self.summary = on, gives, order, empty, nans, summary
 
     def takes(self, type_name):
-        return bool(CONSTANTS[self.on] & TYPES[type_name].mask)
+        return bool(tables.mask(self.on) & TYPES[type_name].mask)
 
     def exact(self, type_name):
         """Whether its results are true values rounded once, unless accuracy is fast."""
@@ -70,7 +50,7 @@ class Operator:
 
 TYPES = {row[1]: Type(number, *row) for number, row in enumerate(rows("TALLY_TYPES"), 1)}
 OPERATORS = {row[1]: Operator(number, *row) for number, row in enumerate(rows("TALLY_OPERATORS"))}
-EXACT_SUMS = dict(re.findall(r"\bX\((\w+), (\w+)\)", TABLES.split("TALLY_EXACT_SUMS(X)")[1].split("\n\n")[0]))
+EXACT_SUMS = dict(rows("TALLY_EXACT_SUMS"))
 STATUSES = {int(row[1]): row[0] for row in rows("TALLY_STATUSES")}
 STRUCT = len(TYPES) + 1
 NANS = {"propagate": 0, "skip": 1, "total": 2}

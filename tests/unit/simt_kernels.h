@@ -41,32 +41,32 @@ TALLY_ENTRY(test_warp, 1) {
 }
 
 /* A thread behind a team brings rounds of words, from x, to two rooms by turns; the team adds up what their neighbours have of each. */
-enum { TEAM = 2 * TALLY_WARP, GATE_ROUNDS = 9 };
-typedef struct two_rooms {
+enum { TEAM = 2 * TALLY_WARP, MBARRIER_ROUNDS = 9 };
+typedef struct two_buffers {
     uint32_t words[2][TEAM], turn[TEAM];
-    tally_gate come[2], left[2];
-} two_rooms;
-TALLY_ENTRY(test_gates, 1) {
-    TALLY_SHARED(two_rooms, rooms);
+    tally_mbarrier come[2], left[2];
+} two_buffers;
+TALLY_ENTRY(test_mbarriers, 1) {
+    TALLY_SHARED(two_buffers, rooms);
     const int32_t thread = tally_thread();
     uint32_t sum = 0;
     if (thread < 2) {
-        tally_make_gate(&rooms->come[thread], 1);
-        tally_make_gate(&rooms->left[thread], TEAM);
+        tally_mbarrier_init(&rooms->come[thread], 1);
+        tally_mbarrier_init(&rooms->left[thread], TEAM);
     }
     tally_barrier();
-    for (int32_t round = 0; thread < TEAM && round < GATE_ROUNDS; round++) {
-        tally_pass_gate(&rooms->come[round % 2], round / 2);
+    for (int32_t round = 0; thread < TEAM && round < MBARRIER_ROUNDS; round++) {
+        tally_mbarrier_wait(&rooms->come[round % 2], round / 2);
         rooms->turn[thread] = rooms->words[round % 2][thread];
-        tally_team_barrier(TEAM);
+        tally_consumer_barrier(TEAM);
         sum += rooms->turn[(thread + 1) % TEAM];
-        tally_team_barrier(TEAM);
-        tally_reach_gate(&rooms->left[round % 2]);
+        tally_consumer_barrier(TEAM);
+        tally_mbarrier_arrive(&rooms->left[round % 2]);
     }
-    for (int32_t round = 0; thread == TEAM && round < GATE_ROUNDS; round++) {
-        tally_gate *come = &rooms->come[round % 2];
-        if (round >= 2) tally_pass_gate(&rooms->left[round % 2], round / 2 - 1);
-        tally_fill_gate(come, TEAM * 4);
+    for (int32_t round = 0; thread == TEAM && round < MBARRIER_ROUNDS; round++) {
+        tally_mbarrier *come = &rooms->come[round % 2];
+        if (round >= 2) tally_mbarrier_wait(&rooms->left[round % 2], round / 2 - 1);
+        tally_mbarrier_expect(come, TEAM * 4);
         for (int32_t half = 0; half < 2; half++)
             tally_copy_bulk(rooms->words[round % 2] + half * TEAM / 2, work.x + 4 * (round * TEAM + half * TEAM / 2), TEAM * 2, half, come);
     }
@@ -257,18 +257,18 @@ TALLY_ENTRY(test_deadlock, 1) {
 /* At a barrier of the others; a gate that fewer reach than it was made for; more room than the launch gives. */
 TALLY_ENTRY(test_stranger, 1) {
     words(work.result)[number()] = 1;
-    tally_team_barrier(TALLY_WARP);
+    tally_consumer_barrier(TALLY_WARP);
 }
-TALLY_ENTRY(test_closed_gate, 1) {
-    TALLY_SHARED(tally_gate, gate);
-    if (tally_thread() == 0) tally_make_gate(gate, tally_threads() + 1);
+TALLY_ENTRY(test_closed_mbarrier, 1) {
+    TALLY_SHARED(tally_mbarrier, gate);
+    if (tally_thread() == 0) tally_mbarrier_init(gate, tally_threads() + 1);
     tally_barrier();
-    tally_reach_gate(gate);
-    tally_pass_gate(gate, 0);
+    tally_mbarrier_arrive(gate);
+    tally_mbarrier_wait(gate, 0);
     words(work.result)[number()] = 1;
 }
 TALLY_ENTRY(test_no_room, 1) {
-    TALLY_SHARED_ROOM(room, 16);
+    TALLY_SHARED_BUFFER(room, 16);
     room[0] = 0;
     words(work.result)[number()] = (uint32_t)room[0];
 }

@@ -163,17 +163,17 @@ static void test_barriers(void **state) {
 }
 
 static void test_bringing(void **state) {
-    enum { BLOCKS = 3, WORDS = TEAM * GATE_ROUNDS };
+    enum { BLOCKS = 3, WORDS = TEAM * MBARRIER_ROUNDS };
     (void)state;
     for (int k = 0; k < SCHEDULES; k++) {
         tally_work work = {.x = device(WORDS * 4), .result = device(BLOCKS * TEAM * 4)};
         uint32_t *x = (uint32_t *)(uintptr_t)work.x;
         schedule_number(k);
         for (int i = 0; i < WORDS; i++) x[i] = (uint32_t)(i * i);
-        assert_int_equal(launch("test_gates", BLOCKS, TEAM + TALLY_WARP, work), 0);
+        assert_int_equal(launch("test_mbarriers", BLOCKS, TEAM + TALLY_WARP, work), 0);
         for (int i = 0; i < BLOCKS * TEAM; i++) {
             uint32_t sum = 0;
-            for (int round = 0; round < GATE_ROUNDS; round++) sum += x[round * TEAM + (i + 1) % TEAM];
+            for (int round = 0; round < MBARRIER_ROUNDS; round++) sum += x[round * TEAM + (i + 1) % TEAM];
             assert_int_equal(((uint32_t *)work.result)[i], sum);
         }
         discard(x);
@@ -339,7 +339,7 @@ static void test_livelocks(void **state) {
     (void)state;
     expect_fault("test_livelock", 3, 40, "livelock");
     expect_fault("test_atomic_livelock", 3, 40, "livelock");
-    expect_fault("test_closed_gate", 2, 40, "livelock");
+    expect_fault("test_closed_mbarrier", 2, 40, "livelock");
 }
 
 /* What the sentence tells: who, where, and how to see it again. */

@@ -1,5 +1,5 @@
 /* Operators given both as callbacks and as text (texts/), which GPU tests run by the text and compare with the callbacks.
- * tests/CMakeLists.txt compiles a kernel for the simulator from each row, so rows are one line each.
+ * tests/CMakeLists.txt compiles a kernel for the simulator from each row, and refuses rows of several lines.
  *
  *        name     text         type of a value     bytes  acc  result  keeps order  segments too */
 #define TEST_OPERATORS(X) \

@@ -1,0 +1,34 @@
+# The rows of the operators: sets rows, exact_rows, and the regular expressions row and exact_row, whose groups are what CMakeLists.txt
+# needs of each. The C preprocessor lists them from ${tables} (rows.c). A row that is not understood is an error.
+# For tests: cmake -DCMAKE_C_COMPILER=cc -Dtables=FILE -P cmake/rows.cmake, where FILE is .../tally/tables.h, prints them.
+cmake_minimum_required(VERSION 3.21)
+get_filename_component(include_folder ${tables} DIRECTORY)
+get_filename_component(include_folder ${include_folder} DIRECTORY)
+execute_process(COMMAND ${CMAKE_C_COMPILER} -E -P -I${include_folder} ${CMAKE_CURRENT_LIST_DIR}/rows.c
+    OUTPUT_VARIABLE text ERROR_VARIABLE reason RESULT_VARIABLE failed)
+if(failed)
+    message(FATAL_ERROR "The C preprocessor cannot list the rows of ${tables}:\n${reason}")
+endif()
+string(REGEX REPLACE "[ \n]+" " " text "${text}")
+set(exact_row "exact \"[A-Z0-9_]+\" \"([a-z0-9]+)\"")
+#                    id                  name             kernel            inputs      on
+set(row "operator \"[A-Z0-9_]+\" \"[a-z0-9]+\" \"([a-z0-9]+)\" \"([12])\" \"([A-Z_ |()]+)\" ")
+#                       order                         NaNs
+string(APPEND row "\"(TALLY_ORDER_[A-Z_]+)\" \"(TALLY_NANS_[A-Z_]+)\"")
+string(REGEX MATCHALL "[a-z]+ (\"[^\"]*\" ?)+\\." lines "${text}")
+set(rows "")
+set(exact_rows "")
+foreach(line IN LISTS lines)
+    string(REGEX REPLACE " ?\\.$" "" line "${line}")
+    if(line MATCHES "^${row}$")
+        list(APPEND rows "${line}")
+    elseif(line MATCHES "^${exact_row}$")
+        list(APPEND exact_rows "${line}")
+    else()
+        message(FATAL_ERROR "A row of ${tables} is not understood. Names have lower-case letters and digits, an operator has 1 or 2 inputs, "
+            "its types are TALLY_ON_... or some TALLY_CLASS_... with | between them. The row is:\n${line}")
+    endif()
+endforeach()
+if(CMAKE_SCRIPT_MODE_FILE)
+    message("${rows};${exact_rows}")
+endif()
