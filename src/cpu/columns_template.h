@@ -37,17 +37,22 @@ TALLY_INLINE TALLY_TARGET void sum_columns(const int is_f64, const int kind, con
         else                                                                                                   \
             sum_columns(is_f64, kind, levels, x, x, 0, rows, lanes, stride, ahead, held);                      \
     }
+/* Levels by need. Products that need more go the way of runs. */
 #define TALLY_COLUMN_SUMS(X)                      \
     X(f32, 0, value, TALLY_TERM_VALUE, 1)         \
     X(f32, 0, value, TALLY_TERM_VALUE, 2)         \
+    X(f32, 0, value, TALLY_TERM_VALUE, 4)         \
     X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 1) \
     X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 2) \
+    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 4) \
     X(f32, 0, product, TALLY_TERM_PRODUCT, 2)     \
     X(f32, 0, product, TALLY_TERM_PRODUCT, 3)     \
     X(f64, 1, value, TALLY_TERM_VALUE, 2)         \
     X(f64, 1, value, TALLY_TERM_VALUE, 3)         \
+    X(f64, 1, value, TALLY_TERM_VALUE, 5)         \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 2) \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 3) \
+    X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 5) \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 3)     \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 4)
 TALLY_COLUMN_SUMS(TALLY_COLUMN)

@@ -85,7 +85,7 @@ typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
  * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next, which
  * memory is asked for meanwhile; 0: nothing does. */
-enum { TALLY_COLUMN_LANES = 32, TALLY_COLUMN_MOST_LANES = 1024, TALLY_COLUMN_LEVELS = 4, TALLY_COLUMN_ADDITIONS = 10 };
+enum { TALLY_COLUMN_LANES = 32, TALLY_COLUMN_MOST_LANES = 1024, TALLY_COLUMN_LEVELS = 5, TALLY_COLUMN_ADDITIONS = 10 };
 typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64_t lanes, int64_t stride, int64_t ahead,
                                double *held);
 
