@@ -82,6 +82,8 @@ struct tally__kernel {
     size_t result_bytes;   /* bytes of one result; 0: a float of final.format */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator is made of */
     size_t row_bytes;      /* scratch bytes `rows` needs for each column of each result */
+    size_t rows_scratch;   /* and besides */
+    int64_t rows_most;     /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
     const tally_operator *user; /* the caller's operator, or NULL */
 
     void (*nothing)(const tally__kernel *, tally__node *node);
@@ -99,9 +101,9 @@ struct tally__kernel {
     /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. */
     int (*segments)(const tally__kernel *, const void *x, const void *y, int64_t limit, const int64_t *offsets,
                     int64_t count, const tally_final *final, void *results);
-    /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf. Writes
-     * nodes, or results when nodes is NULL. scratch: row_bytes for each of min(rows, columns) * width lanes, and
-     * TALLY_ROWS_SLACK, 64-byte aligned. */
+    /* One leaf of each of `width` results side by side: `rows` values each, `stride` values apart, rows <= leaf, or for
+     * nodes rows_most. Writes nodes, or results when nodes is NULL. scratch: row_bytes for each of min(rows, columns) *
+     * width lanes, rows_scratch and TALLY_ROWS_SLACK, aligned for any type. */
     int (*rows)(const tally__kernel *, const void *x, const void *y, int64_t rows, int64_t stride, int64_t width,
                 int64_t first, const tally_final *final, void *scratch, tally__node *nodes, void *results);
 };

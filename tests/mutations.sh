@@ -98,17 +98,19 @@ mutation level-not-committed $file 'for (int k = 0; k < levels->count && levels-
 mutation zero-products $file 'words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
 mutation other-not-set $file 'witness(product ? sums->products : sums->values, tile);' ''
 mutation both-not-set $file 'sums->values[TALLY_OTHER] = sums->products[TALLY_OTHER] = 1;' 'sums->values[TALLY_OTHER] = 1;' avx512
-mutation specials-by-levels $file 'bool special = tile->x_extent.special || tile->y_extent.special,' 'bool special = tile->x_extent.special,'
-mutation zero-tile-sign $file 'bool negative = tally_bits_f64(zero) < 0 && term != TALLY_TERM_MAGNITUDE;' 'bool negative = tally_bits_f64(zero) < 0;'
-mutation zeros-of-products $file 'x * value_at(tile, tile->y, i) : x;
-        bool' 'x : x;
-        bool'
-mutation skipped-is-plus-zero $file 'there ? x : -0.0' 'there ? x : 0.0'
-mutation skip-one-input $file 'bool there = x == x && y == y;' 'bool there = x == x;'
-mutation skipped-are-counted $file 'tile->present = present;' ''
-mutation all-skipped $file 'if (tile->present == 0) return;
-    if (sums->values' 'if (sums->values'
-mutation range-of-the-skipped $file 'if (tile->x_extent.special || tile->present < tile->n) {' 'if (tile->x_extent.special) {'
+mutation specials-by-levels $file 'if (!tile->x_extent.special && !tile->y_extent.special) return;' 'if (!tile->x_extent.special) return;'
+mutation zero-tile-sign $file 'if (term == TALLY_TERM_MAGNITUDE || (product && tile->y == tile->x))' 'if (product && tile->y == tile->x)'
+mutation zeros-of-products $file 'y = product ? value_at(tile, tile->y, i) : 1;' 'y = 1;'
+mutation skipped-is-plus-zero src/cpu/specials_template.h '(c & ~out) | (out & ~most_##type)' '(c & ~out)'
+mutation skip-one-input src/cpu/specials_template.h 'gone = no_number & skipped' 'gone = c_nan & skipped'
+mutation skipped-are-counted $file 'tile->present = taken.present;' ''
+mutation specials-not-noted $file 'if (tile->specials) add_specials' 'if (false) add_specials'
+mutation specials-of-magnitudes $file 'if (term == TALLY_TERM_MAGNITUDE) plus =' 'if (false) plus ='
+mutation specials-of-products src/cpu/specials_template.h 'no_number | (c_size == 0) | (d_size == 0)' 'no_number'
+mutation specials-of-bunches src/cpu/exact_template.h 'k < TALLY_KERNEL_INPUTS && tile.x != given[0]' 'k < 1 && tile.x != given[0]'
+mutation all-skipped $file 'bool values, products;
+    if (tile->present == 0) return;' 'bool values, products;'
+mutation range-of-the-skipped $file 'if (tile->given != tile->x) {' 'if (false) {'
 mutation range-of-nans $file '*low = x != x ? INT64_MIN : ' '*low = '
 mutation fit-limbs $file '(high + 12 - fit.origin) / 32 + 3' '(high + 12 - fit.origin) / 32 + 1'
 mutation fit-product-limbs $file '(2 * high + 12 - 2 * fit.origin) / 32 + 3' '(high + 12 - fit.origin) / 32 + 3'
@@ -136,7 +138,7 @@ mutation first-tile-alone $file 'tally__add_tile(&sums, &tile);' 'if (tiles < 3)
 mutation levels-not-flushed $file '    tally__flush_sums(&sums);
     TALLY_N(settle)(node);' '    TALLY_N(settle)(node);'
 mutation few-tiles-read $file 'if (!TALLY_IS_F64) TALLY_READ_TILE(k);' 'if (!TALLY_IS_F64 && k < 3) TALLY_READ_TILE(k);'
-mutation zero-sign-of-segments $file 'plus ? 0.0 : -0.0' '0.0'
+mutation zero-sign-of-segments $file 'TALLY_N(adds_plus)(TALLY_FIRST_TERM, x, y, n) ? 0.0 : -0.0' '0.0'
 mutation zero-sign-of-stats src/cpu/results_template.h 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
 mutation stats-of-nothing src/cpu/results_template.h 'least[s] = none ? nan : (value_of_key);' 'least[s] = (value_of_key);'
 mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
@@ -258,7 +260,7 @@ mutation plain-magnitudes $file 'if (kind == TALLY_TERM_MAGNITUDE) a = magnitude
 mutation plain-chains $file 'for (int c = 1; c < chains; c++) of[0] += of[c];' 'for (int c = 2; c < chains; c++) of[0] += of[c];'
 mutation plain-zeros $file 'return cancelled != 0;' 'return false;'
 mutation plain-zero-of-nothing src/cpu/exact_template.h 'bool plus = n == 0 ||' 'bool plus ='
-mutation plain-run-of-zeros src/cpu/exact_template.h 'if (TALLY_IF_SUM(tally__plain_total(made.sums, TALLY_N(sum_parts), 0) == 0)) break;' ''
+mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_bunch(&bunch, offsets + s, some)' 'begin_bunch(&bunch, offsets, some)'
 mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
 mutation spread-order src/cpu/cuts_template.h '_mm512_mask_expand_epi32(none, there, some)' '_mm512_mask_mov_epi32(none, there, some)' avx512

@@ -72,9 +72,11 @@ static void lift_panel(const tally__kernel *kernel, const workspace *w, int k, i
 static void panel_tree(job *j, const workspace *w, int64_t begin, int64_t width, int64_t at, int64_t n, void *results) {
     const tally__kernel *kernel = j->spec->kernel;
     const char *x, *y;
+    const bool many = j->in->packed && kernel->rows_most > 0 && !results; /* workspaces hold copies of one leaf */
+    const int64_t most = many ? kernel->rows_most : kernel->leaf;
     int64_t stride, leaves = 0;
     for (int64_t done = 0; done < n; leaves++) {
-        int64_t rows = least(n - done, kernel->leaf);
+        int64_t rows = least(n - done, most);
         int k = 0;
         reach(j, w, begin + (at + done) * j->inner, rows, width, &x, &y, &stride);
         note(j, kernel->rows(kernel, x, y, rows, stride, width, at + done, &j->spec->final, w->lanes,
@@ -246,7 +248,7 @@ static void choose_panels(job *j) {
     if (width < 64) width = 64;
     j->width = least(width, j->inner);
     j->panels = (j->inner + j->width - 1) / j->width;
-    j->scratch_bytes = (size_t)(lanes * j->width) * kernel->row_bytes + TALLY_ROWS_SLACK;
+    j->scratch_bytes = (size_t)(lanes * j->width) * kernel->row_bytes + kernel->rows_scratch + TALLY_ROWS_SLACK;
 }
 
 static void choose_chunks(job *j, int threads) {

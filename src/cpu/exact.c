@@ -13,8 +13,36 @@ void tally__measure_tile(tally__tile *tile) {
     const tally__tiles *tiles = tally__cpu_tiles();
     tile->present = tile->n;
     tile->given = tile->x;
+    tile->specials = 0;
     tile->x_extent = tiles->measure[tile->is_f64](tile->x, tile->n);
     tile->y_extent = tile->y == tile->x ? tile->x_extent : tiles->measure[tile->is_f64](tile->y, tile->n);
+}
+
+static tally__extent joined(tally__extent a, tally__extent b) {
+    tally__extent both = {.special = a.special || b.special};
+    if (a.zeros || b.zeros) {
+        const bool special = both.special;
+        both = a.zeros ? b : a;
+        both.special = special;
+        return both;
+    }
+    both.high = a.high > b.high ? a.high : b.high;
+    both.unit = a.unit < b.unit ? a.unit : b.unit;
+    return both;
+}
+static tally__extent measured_rows(bool is_f64, const void *x, int64_t rows, int64_t lanes, int64_t stride) {
+    tally__extent all = {.zeros = true};
+    if (lanes == stride) return tally__cpu_tiles()->measure[is_f64](x, rows * lanes);
+    for (int64_t r = 0; r < rows && !all.special; r++)
+        all = joined(all, tally__cpu_tiles()->measure[is_f64]((const char *)x + r * stride * (is_f64 ? 8 : 4), lanes));
+    return all;
+}
+void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride) {
+    tile->n = tile->present = rows * lanes;
+    tile->given = tile->x;
+    tile->specials = 0;
+    tile->x_extent = tile->y_extent = measured_rows(tile->is_f64, tile->x, rows, lanes, stride);
+    if (tile->y != tile->x) tile->y_extent = measured_rows(tile->is_f64, tile->y, rows, lanes, stride);
 }
 
 static double value_at(const tally__tile *tile, const void *x, int64_t i) {
@@ -28,29 +56,18 @@ static double value_at(const tally__tile *tile, const void *x, int64_t i) {
     return (double)narrow;
 }
 
-static void set_value(const tally__tile *tile, void *x, int64_t i, double value) {
-    if (tile->is_f64)
-        ((double *)x)[i] = value;
-    else
-        ((float *)x)[i] = (float)value;
-}
-
-void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room) {
-    int64_t present = 0;
-    bool two = tile->y != tile->x;
+void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void *y_room) {
     const void *given = tile->x;
-    for (int64_t i = 0; i < tile->n; i++) {
-        double x = value_at(tile, tile->x, i), y = value_at(tile, tile->y, i);
-        bool there = x == x && y == y;
-        present += there;
-        set_value(tile, x_room, i, there ? x : -0.0);
-        if (two) set_value(tile, y_room, i, there ? y : 0.0); /* -0 * 0 is -0, which adds nothing */
-    }
+    tally__taken taken;
+    if (!tile->x_extent.special && !tile->y_extent.special) return;
+    taken = tally__cpu_tiles()->take_out[tile->is_f64](tile->x, tile->y, tile->n, skips, x_room, y_room);
+    tile->y = tile->y != tile->x ? y_room : x_room;
     tile->x = x_room;
-    tile->y = two ? y_room : x_room;
-    tally__measure_tile(tile);
-    tile->present = present;
     tile->given = given;
+    tile->present = taken.present;
+    tile->specials = taken.specials;
+    tile->x_extent = taken.x_extent;
+    tile->y_extent = taken.y_extent;
 }
 
 /* ---- levels ---- */
@@ -192,7 +209,7 @@ static bool add_by_levels(tally__sums *sums, tally__levels *levels, int term, co
 }
 static bool add_both(tally__sums *sums, const tally__tile *tile) {
     tally__levels *levels = &sums->of_both;
-    if (tally__cpu_tiles()->both[tile->is_f64] == NULL || tile->x_extent.special || tile->x_extent.zeros) return false;
+    if (tally__cpu_tiles()->both[tile->is_f64] == NULL || tile->specials || tile->x_extent.zeros) return false;
     if (!in_reach(tile, TALLY_TERM_PRODUCT)) return false;
     if (!suit(sums, levels, bounds_of(tile, TALLY_TERM_VALUE))) {
         flush(sums, levels);
@@ -217,6 +234,38 @@ int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int ter
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;
+}
+
+/* ---- columns ---- */
+
+bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int term, int32_t additions, int32_t most,
+                         bool follow) {
+    tally__column_sum *const *const sum = tally__cpu_tiles()->column_sum[tile->is_f64][term];
+    const int32_t parts = parts_of(term, tile->is_f64), ample = 16;
+    bounds b = bounds_of(tile, term);
+    int32_t count = 0;
+    columns->count = 0;
+    if (in_reach(tile, term)) count = plan_units(columns->unit, most, b, additions, term, tile->is_f64);
+    while (count > 0 && count <= most && sum[count] == NULL) count++; /* more levels will do */
+    if (count == 0 || count > most) return false;
+    if (follow) { /* with little room, a tile that follows would need new levels */
+        const int32_t range = b.high - b.unit, spare = tally_held(count, additions, parts) - range;
+        if (spare < ample && count < most && sum[count + 1] != NULL) count++;
+        b = widened(b, tally_held(count, additions, parts) - range, TALLY_LEVELS_LOWEST, TALLY_LEVELS_HIGHEST);
+        plan_units(columns->unit, count, b, additions, term, tile->is_f64);
+    }
+    columns->count = count;
+    columns->high = b.high;
+    columns->lowest = b.unit;
+    columns->rows = 0;
+    columns->sum = sum[count];
+    for (int k = 0; k < count; k++) columns->anchor[k] = tally_anchor(columns->unit[k]);
+    return true;
+}
+bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows) {
+    const bounds b = bounds_of(tile, term);
+    if (columns->count == 0 || columns->rows + rows > 1 << TALLY_COLUMN_ADDITIONS) return false;
+    return b.high <= columns->high && b.unit >= columns->lowest && in_reach(tile, term);
 }
 
 /* ---- plain sums ---- */
@@ -296,17 +345,24 @@ static void add_singly(int64_t *words, int32_t origin, int term, const tally__ti
 
 /* Zeros, which have nothing but a sign. */
 static void add_zeros(int64_t *words, int term, const tally__tile *tile) {
-    int64_t minus = 0, other = 0;
-    for (int64_t i = 0; i < tile->n; i++) {
-        double x = value_at(tile, tile->x, i);
-        double zero = term == TALLY_TERM_PRODUCT ? x * value_at(tile, tile->y, i) : x;
-        bool negative = tally_bits_f64(zero) < 0 && term != TALLY_TERM_MAGNITUDE;
-        minus |= negative;
-        other |= !negative;
+    const bool product = term == TALLY_TERM_PRODUCT;
+    if (term == TALLY_TERM_MAGNITUDE || (product && tile->y == tile->x)) words[TALLY_OTHER] = 1;
+    for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) { /* beside a +0 the sign of others does not matter */
+        double x = value_at(tile, tile->x, i), y = product ? value_at(tile, tile->y, i) : 1;
+        words[(tally_bits_f64(x) ^ tally_bits_f64(y)) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
     }
-    words[TALLY_MINUS_ZERO] |= minus;
-    words[TALLY_OTHER] |= other;
 }
+
+/* What was taken out of a tile. */
+static void add_specials(int64_t *words, int term, int32_t specials) {
+    int32_t plus = TALLY_SEEN_PLUS, minus = TALLY_SEEN_MINUS;
+    if (term == TALLY_TERM_MAGNITUDE) plus = TALLY_SEEN_PLUS | TALLY_SEEN_MINUS, minus = TALLY_SEEN_NAN;
+    if (term == TALLY_TERM_PRODUCT) plus = TALLY_SEEN_PRODUCT_PLUS, minus = TALLY_SEEN_PRODUCT_MINUS;
+    words[TALLY_OTHER] = 1;
+    if (specials & plus) words[TALLY_PLUS_INFINITY] = 1;
+    if (specials & minus) words[TALLY_MINUS_INFINITY] = 1;
+}
+static bool is_infinite(const int64_t *words) { return words != NULL && (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY]); }
 
 /* ---- bins ---- */
 
@@ -371,13 +427,14 @@ static bool add_terms(tally__sums *sums, int term, const tally__tile *tile) {
     bool product = term == TALLY_TERM_PRODUCT;
     int64_t *words = product ? sums->products : sums->values;
     int32_t origin = product ? 2 * sums->origin : sums->origin;
-    bool special = tile->x_extent.special || tile->y_extent.special, zeros = tile->x_extent.zeros || tile->y_extent.zeros;
-    if (words[TALLY_PLUS_INFINITY] && words[TALLY_MINUS_INFINITY]) return true; /* a NaN: nothing can change that */
-    if (!special && !zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return true;
+    bool zeros = tile->x_extent.zeros || tile->y_extent.zeros;
+    if (tile->specials) add_specials(words, term, tile->specials);
+    if (is_infinite(words)) return sums->spilled = true; /* nothing finite can change that */
+    if (!zeros && add_by_levels(sums, product ? &sums->of_products : &sums->of_values, term, tile)) return true;
     sums->spilled = true;
-    if (zeros && !special)
+    if (zeros)
         add_zeros(words, term, tile);
-    else if (special || tile->n < (tile->is_f64 ? TALLY_SCATTERED_f64 : TALLY_SCATTERED_f32))
+    else if (tile->n < (tile->is_f64 ? TALLY_SCATTERED_f64 : TALLY_SCATTERED_f32))
         add_singly(words, origin, term, tile);
     else
         return false;
@@ -397,7 +454,7 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
 void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
     bool values, products;
     if (tile->present == 0) return;
-    if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE && add_both(sums, tile)) return;
+    if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE && !is_infinite(sums->products) && add_both(sums, tile)) return;
     products = sums->products != NULL && !add_terms(sums, TALLY_TERM_PRODUCT, tile);
     values = sums->values != NULL && ((products && !tile->is_f64) || !add_terms(sums, sums->term, tile)); /* of f32 bins take both at once */
     if (values || products) add_to_bins(sums, values, products, tile);
@@ -441,8 +498,8 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one) {
 
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile) {
     int64_t least, greatest;
-    if (tile->present == 0) return;
-    if (tile->x_extent.special || tile->present < tile->n) {
+    if (tile->present == 0 || (*low == INT64_MIN && *high == INT64_MAX)) return; /* a NaN: nothing can change that */
+    if (tile->given != tile->x) {
         for (int64_t i = 0; i < tile->n; i++) {
             double x = value_at(tile, tile->given, i);
             if (x != x && tile->present < tile->n) continue;
@@ -465,7 +522,6 @@ tally__fit tally__fit_tiles(const tally__tile *tiles, int count) {
     int32_t unit = INT32_MAX, high = INT32_MIN;
     for (int k = 0; k < 2 * count; k++) {
         const tally__extent *x = k % 2 ? &tiles[k / 2].x_extent : &tiles[k / 2].y_extent;
-        if (x->special) return fit;
         if (x->zeros) continue;
         if (x->unit < unit) unit = x->unit;
         if (x->high > high) high = x->high;

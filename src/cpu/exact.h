@@ -14,18 +14,21 @@ enum {
 /* A tile as the vector loops take it: f32 or f64, side by side, measured. */
 typedef struct tally__tile {
     const void *x, *y;  /* y is x where there is one input */
-    const void *given;  /* x before values were skipped */
+    const void *given;  /* x before values were taken out */
     int64_t n, present; /* values, and those the NaN policy counts */
     bool is_f64;
+    int32_t specials;   /* TALLY_SEEN_... of what was taken out */
     tally__extent x_extent, y_extent;
 } tally__tile;
 
 /* Fills in the extents of x, y and n. */
 void tally__measure_tile(tally__tile *tile);
+/* Likewise, of rows of `lanes` values each, `stride` values apart. */
+void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
-/* A measured tile whose NaNs are skipped: copied to rooms for n values each (y_room: two inputs only), with zeros in their place
- * that change no sum, not even a sum of zeros, then measured again. */
-void tally__skip_nans(tally__tile *tile, void *x_room, void *y_room);
+/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each (y_room: two inputs only), with zeros in
+ * their place that change no sum, not even a sum of zeros. NaNs are noted, or skipped. */
+void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void *y_room);
 
 /* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
 typedef struct tally__levels {
@@ -81,6 +84,22 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
  * too far apart for that. */
 int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
 
+/* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
+typedef struct tally__columns {
+    int32_t count, lowest, high; /* count 0: none are planned */
+    int32_t rows;                /* that were added, of 2^TALLY_COLUMN_ADDITIONS at most */
+    int32_t unit[TALLY_COLUMN_LEVELS];
+    double anchor[TALLY_COLUMN_LEVELS];
+    tally__column_sum *sum;
+} tally__columns;
+
+/* Plans at most `most` levels for the terms of a tile, 2^additions of which meet in one column. `follow`: more tiles
+ * follow, so the levels get room for other terms. False: the terms are too far apart. */
+bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int term, int32_t additions, int32_t most,
+                         bool follow);
+/* Whether the levels can take a tile of `rows` more rows. */
+bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows);
+
 /* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE; where products are cut. */
 typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
@@ -100,7 +119,7 @@ bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_
 bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count, tally__plain_made *made);
 
 /* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
- * of values). 0 limbs: not all of them are finite. */
+ * of values). */
 typedef struct tally__fit {
     int32_t origin, limbs, product_limbs;
 } tally__fit;

@@ -63,8 +63,9 @@ static bool TALLY_N(reduce_plain)(const tally__kernel *kernel, const tally__plai
         const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
         if (tally__cpu_tiles()->round_sums(of, parts, offsets, count, final->format.digits == 53, results))
             for (int s = 0; s < count; s++) {
-                const int64_t at = offsets[s] - offsets[0];
-                if (tally__plain_total(of, parts, s) == 0) TALLY_N(put_zero)(x + at, y + at, offsets[s + 1] - offsets[s], final, results + s * bytes);
+                const int64_t at = offsets[s] - offsets[0], n = offsets[s + 1] - offsets[s];
+                if (tally__plain_total(of, parts, s) == 0)
+                    TALLY_N(put_zero)(x + at, y + at, n, 1, final, results + s * bytes);
             }
         return true;
     }

@@ -11,6 +11,8 @@
         .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                       \
         .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                           \
         .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan), \
+        .rows_scratch = sizeof(TALLY_N2(strip, type, nan)) + 64,                                                    \
+        .rows_most = 16 * TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                           \
     }
 #endif
 
@@ -57,8 +59,7 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
     }
 #endif
     tally__measure_tile(tile);
-    if (TALLY_NAN == 1 && (tile->x_extent.special || tile->y_extent.special))
-        tally__skip_nans(tile, TALLY_KERNEL_INPUTS == 2 ? buffers->x : buffers->y, buffers->y);
+    tally__take_out_specials(tile, TALLY_NAN == 1, TALLY_KERNEL_INPUTS == 2 ? buffers->x : buffers->y, buffers->y);
 }
 
 /* ---- runs ---- */
@@ -96,21 +97,40 @@ static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, cons
     if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
     return tally__plan_plain(plain, a, b, n);
 }
+/* Notes the signs of n terms that add up to 0, `stride` values apart: whether there is any, and any other than -0. */
+TALLY_ONCE void TALLY_N(witness)(int64_t *words, int term, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                 int64_t stride) {
+    for (int64_t i = 0; i < n * stride && !words[TALLY_OTHER]; i += stride) {
+        const double a = (double)TALLY_N(value)(x[i]);
+        const double second = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : a;
+        const double b = term == TALLY_TERM_PRODUCT ? second : 1;
+        const bool negative = (tally_bits_f64(a) ^ tally_bits_f64(b)) < 0;
+        const bool plus = term == TALLY_TERM_MAGNITUDE || (a != 0 && b != 0) || !negative;
+        if (TALLY_NAN == 1 && (a != a || b != b)) continue;
+        words[plus ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;
+    }
+}
 #if TALLY_BYTES >= 4
-/* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact, or 0, the sign of which would be lost. */
+/* Adds a sum that its parts are, of n terms, to a number. */
+static void TALLY_N(add_plainly)(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts, const TALLY_N(raw) *x,
+                                 const TALLY_N(raw) *y, int64_t n) {
+    if (tally__plain_total(sums, parts, 0) == 0)
+        TALLY_N(witness)(words, term, x, y, n, 1);
+    else
+        for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
+}
+/* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact. */
 static int64_t TALLY_N(run_plainly)(const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, TALLY_N(node) *node) {
     int64_t at = 0;
     tally__plain_made made;
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < TALLY_N(together) ? n - at : TALLY_N(together)};
         if (!tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made)) break;
-        if (TALLY_IF_SUM(tally__plain_total(made.sums, TALLY_N(sum_parts), 0) == 0)) break;
-        if (TALLY_IF_PRODUCTS(tally__plain_total(made.products, TALLY_N(product_parts), 0) == 0)) break;
 #ifdef TALLY_SUM_TERM
-        for (int k = 0; k < TALLY_N(sum_parts); k++) tally_add_value(node->sum, TALLY_ORIGIN, made.sums[k][0]);
+        TALLY_N(add_plainly)(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, TALLY_N(sum_parts), x + at, y + at, offsets[1]);
 #endif
 #ifdef TALLY_PRODUCTS
-        for (int k = 0; k < TALLY_N(product_parts); k++) tally_add_value(node->products, 2 * TALLY_ORIGIN, made.products[k][0]);
+        TALLY_N(add_plainly)(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products, TALLY_N(product_parts), x + at, y + at, offsets[1]);
 #endif
 #ifdef TALLY_KEYS
         int64_t least, greatest;
@@ -249,14 +269,13 @@ static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, in
         for (int64_t at = 0; at < n; at += TALLY_N(tile), count++) TALLY_READ_TILE(count);
         fit = tally__fit_tiles(tiles, count);
     }
-    if (fit.limbs == 0 || fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
+    if (fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
     __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
     __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
     tally__begin_sums(&sums, TALLY_IF_SUM(sum), TALLY_IF_PRODUCTS(products), fit.origin, TALLY_FIRST_TERM);
     for (int64_t at = 0, k = 0; at < n; at += TALLY_N(tile), k++) {
         const tally__tile *tile = &tiles[k % TILES];
         if (!TALLY_IS_F64) TALLY_READ_TILE(k);
-        if (tile->x_extent.special || tile->y_extent.special) return false;
         total.n += tile->present;
 #ifdef TALLY_KEYS
         tally__widen_range(&total.low, &total.high, tile);
@@ -296,13 +315,11 @@ TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64
 
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
 /* The result of n terms that add up to 0: with the sign on which they agree. */
-static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final, void *result) {
-    bool plus = n == 0 || TALLY_FIRST_TERM == TALLY_TERM_MAGNITUDE || (TALLY_FIRST_TERM == TALLY_TERM_PRODUCT && TALLY_KERNEL_INPUTS == 1);
-    for (int64_t i = 0; i < n && !plus; i++) {
-        double a = (double)TALLY_N(value)(x[i]), b = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : 1;
-        plus = (a != 0 && b != 0) || (tally_bits_f64(a) ^ tally_bits_f64(b)) >= 0;
-    }
-    tally_put(result, plus ? 0.0 : -0.0, final->format);
+static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t stride,
+                              const tally_final *final, void *result) {
+    int64_t words[TALLY_EVIDENCE] = {0};
+    TALLY_N(witness)(words, TALLY_FIRST_TERM, x, y, n, stride);
+    tally_put(result, words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER] ? -0.0 : 0.0, final->format);
 }
 #endif
 /* The result of a segment that a bunch leaves unsure. */
@@ -313,7 +330,7 @@ static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(ra
     y += bunch->places[s];
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
     if (TALLY_N(is_zero)(bunch, s)) {
-        TALLY_N(put_zero)(x, y, n, final, result);
+        TALLY_N(put_zero)(x, y, n, 1, final, result);
         return;
     }
 #endif
@@ -357,7 +374,11 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     tile.n = n;
     tile.is_f64 = TALLY_IS_F64;
     tally__measure_tile(&tile);
-    if (tile.x_extent.special || tile.y_extent.special || tile.x_extent.zeros || tile.y_extent.zeros) return false;
+    TALLY_N(base) rooms[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    const void *const given[2] = {tile.x, tile.y};
+    tally__take_out_specials(&tile, TALLY_NAN == 1, rooms[0], rooms[TALLY_KERNEL_INPUTS - 1]);
+    if (tile.x_extent.zeros) tile.x_extent.high = tile.x_extent.unit = 0;
+    if (tile.y_extent.zeros) tile.y_extent.high = tile.y_extent.unit = 0;
     tally__cpu_tiles()->begin_bunch(&bunch, offsets, count);
     bunch.ddof = final->ddof;
     bunch.product_parts = 0;
@@ -376,6 +397,15 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
     TALLY_N(finish_bunch)(kernel, x, y, &bunch, lows, highs, final, results, empty);
+    for (int k = 0; k < TALLY_KERNEL_INPUTS && tile.x != given[0]; k++) { /* segments that something was taken out of, once more */
+        int64_t at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], 0, n);
+        for (int s = 0; at < n; at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], bunch.places[s], n)) {
+            char result[TALLY_RESULT_BYTES];
+            while (bunch.places[s + 1] <= at) s++;
+            *empty |= TALLY_N(reduce_run)(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
+            TALLY_N(place)(results, s++, result, (int64_t)tally__result_bytes(kernel, final));
+        }
+    }
     return true;
 }
 
@@ -456,40 +486,8 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const v
     return saw;
 }
 
-/* ---- rows ---- */
-
-/* Columns are copied out some at a time, so that a cache line is read once. */
-static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
-                          int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
-                          void *results) {
-    enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
-    const TALLY_N(raw) *x = vx, *y = vy;
-    TALLY_T columns[TALLY_KERNEL_INPUTS][TOGETHER][LEAF];
-    int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    bool empty = false;
-    (void)scratch;
-    for (int64_t p = 0; p < width; p += TOGETHER) {
-        int64_t together = width - p < TOGETHER ? width - p : TOGETHER;
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t k = 0; k < together; k++) {
-                columns[0][k][r] = x[r * stride + p + k];
-                if (TALLY_KERNEL_INPUTS == 2) columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[r * stride + p + k];
-            }
-        for (int64_t k = 0; k < together; k++) {
-            const TALLY_T *a = columns[0][k], *b = columns[TALLY_KERNEL_INPUTS - 1][k];
-            char result[TALLY_RESULT_BYTES];
-            if (nodes)
-                TALLY_N(run)(kernel, a, b, rows, first, tally__node_at(kernel, nodes, p + k));
-            else {
-                empty |= TALLY_N(reduce_run)(kernel, a, b, rows, final, result);
-                TALLY_N(place)(results, p + k, result, bytes);
-            }
-        }
-    }
-    return empty ? TALLY_SAW_EMPTY : 0;
-}
-
 #include "exact_functions.h"
+#include "cpu/exact_rows_template.h"
 
 #undef TALLY_FIRST_TERM
 #undef TALLY_IF_SUM

@@ -19,6 +19,9 @@ enum {
     TALLY_SHORT_PRODUCTS = 3 /* levels of f64 products, of which rounded products leave nothing after the second */
 };
 
+/* Infinities and NaNs that were seen: which infinite sums values and products of values make. */
+enum { TALLY_SEEN_PLUS = 1, TALLY_SEEN_MINUS = 2, TALLY_SEEN_NAN = 4, TALLY_SEEN_PRODUCT_PLUS = 8, TALLY_SEEN_PRODUCT_MINUS = 16 };
+
 /* How large the values of a tile are. */
 typedef struct tally__extent {
     int32_t high;   /* each magnitude is below 2^high */
@@ -26,6 +29,13 @@ typedef struct tally__extent {
     bool zeros;     /* all values are 0; high and unit mean nothing */
     bool special;   /* some value is infinite or NaN; high and unit mean nothing */
 } tally__extent;
+
+/* What was taken out of n values, and what they are without. */
+typedef struct tally__taken {
+    int32_t specials; /* TALLY_SEEN_... */
+    int64_t present;  /* values but NaNs that are skipped */
+    tally__extent x_extent, y_extent;
+} tally__taken;
 
 /* Adds up n terms of x (and y): to units[k][...] what was counted of level k, in any lanes. The number of levels is one that the
  * function was made for. */
@@ -72,6 +82,13 @@ typedef struct tally__bunch {
  * made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
 typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor, tally__parts parts);
 
+/* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
+ * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next, which
+ * memory is asked for meanwhile; 0: nothing does. */
+enum { TALLY_COLUMN_LANES = 32, TALLY_COLUMN_MOST_LANES = 1024, TALLY_COLUMN_LEVELS = 5, TALLY_COLUMN_ADDITIONS = 10 };
+typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64_t lanes, int64_t stride, int64_t ahead,
+                               double *held);
+
 /* Sums whose parts are plain sums in f64: of f32 one, of f64 and of products of f32 two, of products of f64 three. */
 #define TALLY_PLAIN_PARTS(is_f64, term) (1 + ((is_f64) != 0) + ((term) == TALLY_TERM_PRODUCT))
 typedef double tally__plain_sums[TALLY_PARTS][TALLY_PLAIN_MOST];
@@ -101,8 +118,16 @@ typedef struct tally__tiles {
     int8_t level_counts[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
+    /* Likewise, 1 to TALLY_COLUMN_LEVELS. */
+    tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
+    /* Widens the keys of each lane. */
+    void (*column_range[2])(const void *x, int64_t rows, int64_t lanes, int64_t stride, int64_t *lows, int64_t *highs);
     /* Adds n finite terms to the words of bins: `values` says which (TALLY_TERMS: none), and products if so asked. */
     void (*scatter[2])(const void *x, const void *y, int64_t n, int values, bool products, int64_t *words);
+    /* Copies n values (and another n, where y is not x) with zeros that add nothing in place of infinities and NaNs. */
+    tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_room, void *y_room);
+    /* The first infinity or NaN from value `from` of n on, or n. */
+    int64_t (*find_special[2])(const void *x, int64_t from, int64_t n);
     /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
      * NULL: there is none. */
     tally__tile_sum *both[2];

@@ -417,7 +417,9 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 /* ---- the rest ---- */
 
 #include "cpu/bins_template.h"
+#include "cpu/specials_template.h"
 #include "cpu/bunch_template.h"
+#include "cpu/columns_template.h"
 #include "cpu/results_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
@@ -437,6 +439,8 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
                           sum_##type##_##name##_##d},                                                       \
     .level_counts[is_f64][kind] = {a, b, c, d},
 #define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
+#define TALLY_COLUMN_ENTRY(type, is_f64, name, kind, levels) \
+    .column_sum[is_f64][kind][levels] = columns_##type##_##name##_##levels,
 #define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
 extern const tally__tiles TALLY_TILES;
 const tally__tiles TALLY_TILES = {
@@ -445,9 +449,13 @@ const tally__tiles TALLY_TILES = {
     .ranges = {ranges_f32, ranges_f64},
     .put_stats = {put_stats_f32, put_stats_f64},
     .scatter = {scatter_f32, scatter_f64},
+    .take_out = {take_out_f32, take_out_f64},
+    .find_special = {find_special_f32, find_special_f64},
     .widen_f16 = widen_f16,
     TALLY_TILE_SUMS(TALLY_ENTRY)
     TALLY_BUNCHES(TALLY_BUNCH_ENTRY)
+    TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
+    .column_range = {column_range_f32, column_range_f64},
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif
