@@ -6,7 +6,7 @@ import numpy as np
 
 import harness
 import peers_numpy
-from harness import LENGTHS, OFFSETS, OWNERS, ROWS, WHOLE, Buffer, Job, from_c, from_python
+from harness import LENGTHS, OFFSETS, SEGMENT_IDS, ROWS, WHOLE, Buffer, Job, from_c, from_python
 
 FULL_TYPES = ["f32", "f64", "f16", "bf16", "i32", "i64", "u8", "i16", "bool"]
 QUICK_TYPES = ["f32", "f64"]
@@ -296,9 +296,9 @@ def cut_forms(offsets, lengths, every):
         yield "offsets i32", OFFSETS, offsets.astype(np.int32)
         yield "lengths i64", LENGTHS, np.ascontiguousarray(lengths, np.int64)
         yield "lengths i32", LENGTHS, lengths.astype(np.int32)
-        owners = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        yield "owners i32", OWNERS, owners
-        yield "owners i64", OWNERS, owners.astype(np.int64)
+        segment_ids = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+        yield "segment_ids i32", SEGMENT_IDS, segment_ids
+        yield "segment_ids i64", SEGMENT_IDS, segment_ids.astype(np.int64)
 
 
 def row_shapes(count):

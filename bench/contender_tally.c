@@ -38,7 +38,7 @@ static double run_tally(const bench_job *job) {
         status = job->right ? tally_reduce_pair(context, job->op, left, right, out)
                             : tally_reduce(context, job->op, left, out);
     } else {
-        const tally_segments segments = {(tally_cut)job->cut, job->index,  (tally_type)job->index_type,
+        const tally_segments segments = {(tally_segmentation)job->cut, job->index,  (tally_type)job->index_type,
                                          job->segments,       job->length, job->inner};
         int64_t results = job->segments * (job->cut == TALLY_ROWS ? job->inner : 1);
         const tally_output out = tally_out(job->out, TALLY_NATURAL, results);

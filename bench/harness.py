@@ -23,7 +23,7 @@ WARM = 0.01  # seconds of untimed calls: threads that woke on one core need some
 LONG = 0.1  # a call that lasts this long warms itself
 VISIT = 0.005  # seconds that are timed at least
 EMPTY = 1  # TALLY_EMPTY: some segment has no value, but all results are written
-WHOLE, OFFSETS, LENGTHS, OWNERS, ROWS = -1, 0, 1, 2, 3
+WHOLE, OFFSETS, LENGTHS, SEGMENT_IDS, ROWS = -1, 0, 1, 2, 3
 
 
 class Job(ctypes.Structure):

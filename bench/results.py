@@ -148,7 +148,7 @@ def cpu_segments():
         ("NumPy", ("sum", "f32", "offsets i32"), "numpy"),
         ("OpenMP", ("sum", "f32", "offsets i32"), "openmp"),
         ("by lengths", ("sum", "f32", "lengths i32"), "tally"),
-        ("by ids", ("sum", "f32", "owners i32"), "tally"),
+        ("by ids", ("sum", "f32", "segment_ids i32"), "tally"),
         ("sum f64", ("sum", "f64", "offsets i64"), "tally"),
         ("fast", ("sum", "f64", "offsets i64"), "tally fast"),
         ("var f32", ("var", "f32", "offsets i64"), "tally"),
@@ -164,7 +164,7 @@ def cpu_segments():
                 found.append(
                     (
                         f"{op} {type} {who.replace('tally', '').strip() or 'exact'}, {CASE_TITLES.get(case, case)}, "
-                        f"{cut}".replace("owners", "ids"),
+                        f"{cut}".replace("segment_ids", "ids"),
                         by[who],
                     )
                 )
@@ -309,7 +309,7 @@ def gpu_segments():
         if who == "plain pass":
             continue
         what = type if op == type else f"{op} {type}"
-        name = f"{who.replace('tally', 'Tally')}, {what}, {form.replace('owners', 'ids')}"
+        name = f"{who.replace('tally', 'Tally')}, {what}, {form.replace('segment_ids', 'ids')}"
         if who == "tally" and op in ("sum", "mean"):
             name = name.replace("Tally", "Tally fast")
         rows.append([name, *(number(of.get(cut)) for cut in CUTS)])
@@ -520,7 +520,7 @@ def front():
         get = lambda who, form="offsets i32": by[who, "sum", "f32", form][case]
         peers = {
             "CUB DeviceSegmentedReduce": get("CUB DeviceSegmentedReduce"),
-            "CUB ReduceByKey": get("CUB ReduceByKey", "owners i32"),
+            "CUB ReduceByKey": get("CUB ReduceByKey", "segment_ids i32"),
         }
         rows.append((f"GPU, sum f32, segments of {name}", get("tally exact"), get("tally"), peers))
     return rows
@@ -553,7 +553,7 @@ def front_text():
 BARS = [
     ("tally exact", "offsets i32", "#0b6e4f", "Tally (exact)"),
     ("tally", "offsets i32", "#6bbf9c", "Tally fast"),
-    ("CUB ReduceByKey", "owners i32", "#e9c46a", "CUB ReduceByKey"),
+    ("CUB ReduceByKey", "segment_ids i32", "#e9c46a", "CUB ReduceByKey"),
     ("CUB DeviceSegmentedReduce", "offsets i32", "#d98e04", "CUB DeviceSegmentedReduce"),
 ]
 

@@ -138,7 +138,7 @@ static bool cut_by_keys(const char *name, const tally_array *keys, int64_t value
         return complain(name, "key %" PRId64 " is too large: each key from 0 on has a result, beyond what memory holds",
                         last);
     }
-    *segments = tally_owners(keys->data, TALLY_I64, last + 1);
+    *segments = tally_segment_ids(keys->data, TALLY_I64, last + 1);
     return true;
 }
 
@@ -172,7 +172,7 @@ static bool cut_by_axis(int64_t wanted, const input *in, bool fortran, tally_seg
 
 static int64_t segment_count(const tally_segments *segments) {
     int64_t product;
-    if (segments->cut != TALLY_ROWS) {
+    if (segments->kind != TALLY_ROWS) {
         return segments->count;
     }
     return __builtin_mul_overflow(segments->count, segments->inner, &product) ? -1 : product;

@@ -344,15 +344,15 @@ static bool save_picture(const tally__picture *picture, const char *path, const 
 
 static int explain(const command *wanted, const tally__gallery_row *row) {
     int64_t count = wanted->n != 0 ? wanted->n : 16;
-    int32_t owners[TALLY_MOST_PICTURED];
+    int32_t segment_ids[TALLY_MOST_PICTURED];
     tally__picture picture;
     char title[300];
     int64_t segments = 0;
-    if (row->owners) {
+    if (row->segment_ids) {
         segments = cut_into(wanted->segments != NULL ? wanted->segments : "three",
-                            count < TALLY_MOST_PICTURED ? count : TALLY_MOST_PICTURED, owners);
+                            count < TALLY_MOST_PICTURED ? count : TALLY_MOST_PICTURED, segment_ids);
     }
-    if (tally__picture_draw(row, count, row->owners ? owners : NULL, segments, &picture) != TALLY_OK) {
+    if (tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) != TALLY_OK) {
         complain(NULL, "%s", tally_message());
         return STATUS_REFUSED;
     }
@@ -382,7 +382,7 @@ int run_explain(const command *wanted) {
     if (wanted->segments != NULL && !is_shape(wanted->segments)) {
         return STATUS_MISSPELT;
     }
-    if (wanted->segments != NULL && !row->owners) {
+    if (wanted->segments != NULL && !row->segment_ids) {
         complain(NULL, "explain: --segments is for kernels that reduce segments, and %s reduces an array", row->name);
         return STATUS_MISSPELT;
     }

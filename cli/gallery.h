@@ -21,7 +21,7 @@ typedef struct stage {
     tally_type type;
     int64_t count, segments, room; /* room: how many values there are to take `count` of */
     void *x, *y;
-    int32_t *owners;
+    int32_t *segment_ids;
 } stage;
 
 /* Opens a track as the command wants it; the default operator is min, the default type f32. Returns the exit status,
@@ -33,14 +33,14 @@ bool set_stage(stage *s, int64_t count, const char *shape, int copies);
 bool sort_stage(stage *s, int64_t count); /* with the first `count` values, in ascending order */
 void close_stage(stage *s);
 
-/* Whether --segments can be that, after a complaint if not; and owners of `count` values in that shape, which gives the
+/* Whether --segments can be that, after a complaint if not; and segment ids of `count` values in that shape, which gives the
  * number of segments. */
 bool is_shape(const char *word);
-int64_t cut_into(const char *shape, int64_t count, int32_t *owners);
+int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids);
 /* Copies of the values, so many that no cache holds them. */
 int copies_of(const stage *s, int64_t count);
 
-/* Bytes that a kernel has to read: the values, and with segments their owners. */
+/* Bytes that a kernel has to read: the values, and with segments their segment ids. */
 double bytes_read(const stage *s, const tally__gallery_row *row);
 
 /* One run of a kernel, or with NULL of Tally's own way, and whether its results are what they must be. Fails with the

@@ -53,7 +53,7 @@ static bool run_all(race *r) {
     const tally__gallery_row *merge = tally__gallery_find("merge_lists");
     for (int k = 0; k < tally__gallery_count; k++) {
         const tally__gallery_row *row = &tally__gallery[k];
-        bool fits = row->owners == (r->stage.shape != NULL) || row->number == TALLY_PLAIN_READ;
+        bool fits = row->segment_ids == (r->stage.shape != NULL) || row->number == TALLY_PLAIN_READ;
         if (row != merge && fits) {
             run_one(r, row);
         }

@@ -36,9 +36,9 @@ int open_stage(const command *wanted, tally_backend backend, stage *made) {
 static void drop_values(stage *s) {
     free(s->x);
     free(s->y);
-    free(s->owners);
+    free(s->segment_ids);
     s->x = s->y = NULL;
-    s->owners = NULL;
+    s->segment_ids = NULL;
 }
 
 void close_stage(stage *s) {
@@ -72,21 +72,21 @@ static void *make_values(tally_type type, int64_t count, uint64_t seed) {
     return values;
 }
 
-int64_t cut_into(const char *shape, int64_t count, int32_t *owners) {
+int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids) {
     uint64_t seed = 3;
     int64_t left = 0;
-    int32_t owner = -1;
+    int32_t segment_id = -1;
     for (int64_t i = 0; i < count; i++, left--) {
         if (left == 0) {
-            owner++;
+            segment_id++;
             left = strcmp(shape, "one") == 0      ? count
                    : strcmp(shape, "three") == 0  ? 3
                    : strcmp(shape, "single") == 0 ? 1
                                                   : 10 + (int64_t)(next_random(&seed) % 41);
         }
-        owners[i] = owner;
+        segment_ids[i] = segment_id;
     }
-    return owner + 1;
+    return segment_id + 1;
 }
 
 bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
@@ -95,10 +95,10 @@ bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
         drop_values(s);
         s->x = make_values(s->type, count, 1);
         s->y = pair ? make_values(s->type, count, 2) : NULL;
-        s->owners = take_memory("race", count, sizeof *s->owners);
+        s->segment_ids = take_memory("race", count, sizeof *s->segment_ids);
         s->room = count;
     }
-    if (s->x == NULL || (pair && s->y == NULL) || s->owners == NULL) {
+    if (s->x == NULL || (pair && s->y == NULL) || s->segment_ids == NULL) {
         return false;
     }
     s->count = count;
@@ -106,8 +106,8 @@ bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
     s->segments = 0;
     tally_status status = tally__track_load(s->track, s->x, s->y, count, copies);
     if (status == TALLY_OK && shape != NULL) {
-        s->segments = cut_into(shape, count, s->owners);
-        status = tally__track_cut(s->track, s->owners, s->segments);
+        s->segments = cut_into(shape, count, s->segment_ids);
+        status = tally__track_cut(s->track, s->segment_ids, s->segments);
     }
     return status == TALLY_OK || complain(NULL, "%s", tally_message());
 }

@@ -11,7 +11,7 @@
 static tally_status reduce(const tally__track *track, tally_op op, bool segments, tally_type type, void *results) {
     tally_array x = tally_in(track->x, track->type, track->count), y = tally_in(track->y, track->type, track->count);
     tally_output out = tally_out(results, type, segments ? track->segments : 1);
-    tally_segments cut = {.cut = TALLY_OWNERS, .index = track->owners, .index_type = TALLY_I32, .count = track->segments};
+    tally_segments cut = {.kind = TALLY_SEGMENT_IDS, .index = track->segment_ids, .index_type = TALLY_I32, .count = track->segments};
     bool pair = tally_op_inputs(op) == 2;
     tally_status status;
     if (segments)
@@ -42,7 +42,7 @@ static tally_status fold_segments(const tally__track *track, char *results) {
     int64_t i = 0;
     for (int64_t s = 0; s < track->segments; s++) {
         int64_t first = i;
-        while (i < track->count && track->owners[i] == s) i++;
+        while (i < track->count && track->segment_ids[i] == s) i++;
         TALLY_TRY(fold(track, first, i, results + (size_t)s * track->host->result_bytes));
     }
     return TALLY_OK;
@@ -53,7 +53,7 @@ static void count_from_start(const tally__track *track, int64_t *results) {
     int64_t i = 0;
     for (int64_t s = 0; s < track->segments; s++) {
         if (results[s] >= 0) results[s] += i;
-        while (i < track->count && track->owners[i] == s) i++;
+        while (i < track->count && track->segment_ids[i] == s) i++;
     }
 }
 
@@ -76,7 +76,7 @@ static int compare_values(const void *a, const void *b) {
 
 /* What is done to the results of Tally's own way. */
 static tally__gallery_row own_row(const tally__track *track) {
-    return (tally__gallery_row){.name = "tally", .plan = TALLY_PLAN_ONE, .owners = track->segments > 0};
+    return (tally__gallery_row){.name = "tally", .plan = TALLY_PLAN_ONE, .segment_ids = track->segments > 0};
 }
 
 tally_status tally__track_expect(const tally__track *track, const tally__gallery_row *row, void *results) {
@@ -89,9 +89,9 @@ tally_status tally__track_expect(const tally__track *track, const tally__gallery
         qsort(results, (size_t)track->count, track->value_bytes, compare_values);
         return TALLY_OK;
     }
-    if (op == TALLY_OP_END) return row->owners ? fold_segments(track, results) : fold(track, 0, track->count, results);
-    TALLY_TRY(reduce(track, op, row->owners, TALLY_NATURAL, results));
-    if (row->owners && (op == TALLY_ARGMIN || op == TALLY_ARGMAX)) count_from_start(track, results);
+    if (op == TALLY_OP_END) return row->segment_ids ? fold_segments(track, results) : fold(track, 0, track->count, results);
+    TALLY_TRY(reduce(track, op, row->segment_ids, TALLY_NATURAL, results));
+    if (row->segment_ids && (op == TALLY_ARGMIN || op == TALLY_ARGMAX)) count_from_start(track, results);
     return TALLY_OK;
 }
 
@@ -108,13 +108,13 @@ static double *scales_of(const tally__track *track, const tally__gallery_row *ro
     int64_t count = tally__track_result_count(track, row);
     double *scales = op == TALLY_SUM || op == TALLY_MEAN ? malloc((size_t)count * sizeof *scales) : NULL;
     int64_t i = 0;
-    if (scales == NULL || reduce(track, TALLY_NORM1, row->owners, TALLY_F64, scales) != TALLY_OK) {
+    if (scales == NULL || reduce(track, TALLY_NORM1, row->segment_ids, TALLY_F64, scales) != TALLY_OK) {
         free(scales);
         return NULL;
     }
     for (int64_t s = 0; s < count && op == TALLY_MEAN; s++) {
         int64_t first = i;
-        while (i < track->count && (!row->owners || track->owners[i] == s)) i++;
+        while (i < track->count && (!row->segment_ids || track->segment_ids[i] == s)) i++;
         scales[s] /= (double)(i - first);
     }
     return scales;

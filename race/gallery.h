@@ -14,7 +14,7 @@ typedef struct tally__gallery_row {
     int number;
     const char *name;
     int plan, needs, threads, least, each, room;
-    bool owners;
+    bool segment_ids;
     const char *source, *what;
 } tally__gallery_row;
 extern const tally__gallery_row tally__gallery[];
@@ -37,8 +37,8 @@ void tally__track_close(tally__track *track); /* NULL is fine */
 /* Puts `count` values on the track, 0 to 2^31 - 1; y is the second input of dot and otherwise NULL. `copies` of them, so that a GPU that reads
  * one after the other does not find them in its cache. What was there before is gone, segments too. */
 tally_status tally__track_load(tally__track *track, const void *x, const void *y, int64_t count, int copies);
-/* Cuts them: owners[i], ascending, 0 to segments - 1, is the segment of value i. */
-tally_status tally__track_cut(tally__track *track, const int32_t *owners, int64_t segments);
+/* Cuts them: segment_ids[i], ascending, 0 to segments - 1, is the segment of value i. */
+tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, int64_t segments);
 /* How many lists the values are for merge_lists; 32 at first. */
 void tally__track_lists(tally__track *track, int lists);
 /* For pictures: blocks as small as will do, and one multiprocessor. */
@@ -133,8 +133,8 @@ typedef struct tally__picture {
 } tally__picture;
 
 /* Draws from a run on the simulator: of "or" over u64, so that what an element holds are the inputs in it; of merge_lists over 4 lists of i32. At
- * most TALLY_MOST_PICTURED values, in segments if owners is not NULL. The caller frees the picture. TALLY_UNSUPPORTED: the plain read. */
-tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *owners, int64_t segments, tally__picture *picture);
+ * most TALLY_MOST_PICTURED values, in segments if segment ids is not NULL. The caller frees the picture. TALLY_UNSUPPORTED: the plain read. */
+tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids, int64_t segments, tally__picture *picture);
 void tally__picture_free(tally__picture *picture);
 
 size_t tally__track_result_bytes(const tally__track *track);

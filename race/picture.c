@@ -268,7 +268,7 @@ static tally_status draw(const tally__track *track, tally__simt_trace *trace, ta
     return TALLY_OK;
 }
 
-static tally_status draw_run(tally__track *track, const tally__gallery_row *row, int64_t count, const int32_t *owners, int64_t segments,
+static tally_status draw_run(tally__track *track, const tally__gallery_row *row, int64_t count, const int32_t *segment_ids, int64_t segments,
                              tally__picture *picture) {
     uint64_t sets[TALLY_MOST_PICTURED], results[TALLY_MOST_PICTURED];
     int32_t numbers[TALLY_MOST_PICTURED];
@@ -283,7 +283,7 @@ static tally_status draw_run(tally__track *track, const tally__gallery_row *row,
     tally__track_shrink(track);
     tally__track_lists(track, PICTURED_LISTS);
     TALLY_TRY(tally__track_load(track, merges ? (void *)numbers : (void *)sets, NULL, count, 1));
-    if (owners != NULL) TALLY_TRY(tally__track_cut(track, owners, segments));
+    if (segment_ids != NULL) TALLY_TRY(tally__track_cut(track, segment_ids, segments));
     TALLY_TRY(tally__track_run(track, row, results, &lap)); /* what there is to know before, and whether it can run */
     picture->threads = lap.threads;
     picture->launches = lap.launches;
@@ -294,7 +294,7 @@ static tally_status draw_run(tally__track *track, const tally__gallery_row *row,
     return status;
 }
 
-tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *owners, int64_t segments, tally__picture *picture) {
+tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids, int64_t segments, tally__picture *picture) {
     tally__track *track;
     tally_status status;
     *picture = (tally__picture){0};
@@ -303,7 +303,7 @@ tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, c
     TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld", TALLY_MOST_PICTURED,
                 (long long)count);
     TALLY_TRY(tally__track_open(TALLY_BACKEND_SIMT, 0, merges ? "min" : "or", merges ? TALLY_I32 : TALLY_U64, &track));
-    status = draw_run(track, row, count, owners, segments, picture);
+    status = draw_run(track, row, count, segment_ids, segments, picture);
     tally__track_close(track);
     if (status != TALLY_OK) tally__picture_free(picture);
     return status;

@@ -10,7 +10,7 @@
 /* ---- what can run ---- */
 
 static size_t shared_bytes(const tally__track *track, const tally__gallery_row *row) {
-    return (size_t)row->room * (track->host->element_bytes + (row->owners ? sizeof(int32_t) : 0));
+    return (size_t)row->room * (track->host->element_bytes + (row->segment_ids ? sizeof(int32_t) : 0));
 }
 
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row) {
@@ -19,8 +19,8 @@ tally_status tally__track_suits(const tally__track *track, const tally__gallery_
                 name, op);
     TALLY_CHECK(row->plan != TALLY_PLAN_FIT || track->count <= row->threads, UNSUPPORTED,
                 "%s has a thread for each value, and one block has at most %d; these are %lld", name, row->threads, (long long)track->count);
-    TALLY_CHECK(!row->owners || track->segments > 0, UNSUPPORTED, "%s reduces segments, and the values are not cut", name);
-    TALLY_CHECK(row->owners || track->segments == 0 || row->plan == TALLY_PLAN_READ, UNSUPPORTED,
+    TALLY_CHECK(!row->segment_ids || track->segments > 0, UNSUPPORTED, "%s reduces segments, and the values are not cut", name);
+    TALLY_CHECK(row->segment_ids || track->segments == 0 || row->plan == TALLY_PLAN_READ, UNSUPPORTED,
                 "%s reduces a whole array, and the values are cut into segments", name);
     TALLY_CHECK(shared_bytes(track, row) <= TALLY_SIMT_SHARED_BYTES, UNSUPPORTED,
                 "%s keeps %d accumulators in shared memory; those of %s of %s have %zu bytes, and a block has %d", name, row->room, op,
@@ -81,7 +81,7 @@ static tally_status launch(run *r, int64_t blocks) {
     tally__track *track = r->track;
     TALLY_CHECK(r->lap->launches < TALLY_MOST_LAUNCHES, UNSUPPORTED, "%s takes more than %d launches", r->row->name, TALLY_MOST_LAUNCHES);
     r->work.nodes = address(track->elements[r->turn]);
-    r->work.result = r->row->owners ? address(track->element_owners[r->turn]) : NULL;
+    r->work.result = r->row->segment_ids ? address(track->element_segment_ids[r->turn]) : NULL;
     r->lap->blocks[r->lap->launches++] = (int)blocks;
     const tally__cu_launch how = {(unsigned)blocks, 1, 1, (unsigned)r->threads, 1, 1, 0, NULL, NULL, 0};
     TRY_DRIVER(track, launch(&how, r->runner->function, parameters, NULL), "run a kernel");
@@ -153,7 +153,7 @@ tally_status tally__track_go(tally__track *track, const tally__gallery_row *row,
     r.work.count = track->count;
     r.work.run = track->lists;
     r.work.arrivals = address(track->counter);
-    r.work.saw = address(track->value_owners);
+    r.work.saw = address(track->value_segment_ids);
     r.work.node = address(track->output);
     TALLY_TRY(launch_all(&r));
     *left = track->elements[r.turn ^ 1];
@@ -209,7 +209,7 @@ static tally_status finish_segments(const tally__track *track, void *results) {
     TALLY_TRY(fetch(track, track->output, (size_t)track->segments * bytes, (void **)&fetched));
     for (int64_t s = 0; s < track->segments; s++) {
         int64_t first = i;
-        while (i < track->count && track->owners[i] == s) i++;
+        while (i < track->count && track->segment_ids[i] == s) i++;
         track->host->finish(fetched + (size_t)s * bytes, i - first, &track->final, (char *)results + (size_t)s * track->host->result_bytes);
     }
     free(fetched);
@@ -228,9 +228,9 @@ static tally_status finish_merge(const tally__track *track, tally__cu_address le
 
 static tally_status run_entered(tally__track *track, const tally__gallery_row *row, void *results, tally__lap *lap) {
     tally__cu_address left;
-    if (row->owners) TALLY_TRY(clear_output(track));
+    if (row->segment_ids) TALLY_TRY(clear_output(track));
     TALLY_TRY(tally__track_go(track, row, 0, lap, &left));
-    if (row->owners) return finish_segments(track, results);
+    if (row->segment_ids) return finish_segments(track, results);
     if (row->plan == TALLY_PLAN_MERGE) return finish_merge(track, left, results);
     return finish_whole(track, row, lap, left, results);
 }

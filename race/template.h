@@ -60,7 +60,7 @@ static const tally__gallery_type TALLY_N(host) = {
 #if TALLY_IS_SIMULATED
     .kernels = {
 #define TALLY_FUNCTION(name) TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL))
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, owners, source, what) \
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
     {TALLY_SIMT_TEXT(TALLY_FUNCTION(name)), TALLY_FUNCTION(name)},
         TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW

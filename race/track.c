@@ -84,11 +84,11 @@ static void release(tally__track *track, tally__cu_address *address) {
 }
 /* Memory that depends on the cut, and all but the counter. */
 static void clear_cut(tally__track *track) {
-    release(track, &track->value_owners);
+    release(track, &track->value_segment_ids);
     release(track, &track->output);
-    for (int i = 0; i < 2; i++) release(track, &track->element_owners[i]);
+    for (int i = 0; i < 2; i++) release(track, &track->element_segment_ids[i]);
     track->segments = 0;
-    track->owners = NULL;
+    track->segment_ids = NULL;
 }
 static void clear(tally__track *track) {
     clear_cut(track);
@@ -154,33 +154,33 @@ tally_status tally__track_load(tally__track *track, const void *x, const void *y
     return status;
 }
 
-static tally_status check_owners(const int32_t *owners, int64_t count, int64_t segments) {
-    TALLY_CHECK(owners != NULL || count == 0, BAD_ARGUMENT, "no owners");
-    TALLY_CHECK(segments > 0 && segments <= INT32_MAX, BAD_CUT, "there are 1 to %d segments, not %lld", INT32_MAX, (long long)segments);
+static tally_status check_segment_ids(const int32_t *segment_ids, int64_t count, int64_t segments) {
+    TALLY_CHECK(segment_ids != NULL || count == 0, BAD_ARGUMENT, "no segment ids");
+    TALLY_CHECK(segments > 0 && segments <= INT32_MAX, BAD_SEGMENTS, "there are 1 to %d segments, not %lld", INT32_MAX, (long long)segments);
     for (int64_t i = 0; i < count; i++)
-        TALLY_CHECK(owners[i] >= (i > 0 ? owners[i - 1] : 0) && owners[i] < segments, BAD_CUT,
-                    "owner %lld is %d: owners ascend, and those of %lld segments are 0 to %lld", (long long)i, owners[i], (long long)segments,
+        TALLY_CHECK(segment_ids[i] >= (i > 0 ? segment_ids[i - 1] : 0) && segment_ids[i] < segments, BAD_SEGMENTS,
+                    "segment id %lld is %d: segment ids ascend, and those of %lld segments are 0 to %lld", (long long)i, segment_ids[i], (long long)segments,
                     (long long)segments - 1);
     return TALLY_OK;
 }
 
 static tally_status cut(tally__track *track) {
     size_t bytes = (size_t)track->count * sizeof(int32_t);
-    TRY_DRIVER(track, allocate(&track->value_owners, bytes + 4), "give memory for owners");
+    TRY_DRIVER(track, allocate(&track->value_segment_ids, bytes + 4), "give memory for segment ids");
     for (int i = 0; i < 2; i++)
-        TRY_DRIVER(track, allocate(&track->element_owners[i], tally__track_bytes(track->count, sizeof(int32_t))), "give memory for owners");
+        TRY_DRIVER(track, allocate(&track->element_segment_ids[i], tally__track_bytes(track->count, sizeof(int32_t))), "give memory for segment ids");
     TRY_DRIVER(track, allocate(&track->output, (size_t)track->segments * track->host->element_bytes), "give memory for the output");
-    if (bytes > 0) TRY_DRIVER(track, copy_in(track->value_owners, track->owners, bytes, NULL), "take the owners");
-    TRY_DRIVER(track, stream_wait(NULL), "take the owners");
+    if (bytes > 0) TRY_DRIVER(track, copy_in(track->value_segment_ids, track->segment_ids, bytes, NULL), "take the segment ids");
+    TRY_DRIVER(track, stream_wait(NULL), "take the segment ids");
     return TALLY_OK;
 }
 
-tally_status tally__track_cut(tally__track *track, const int32_t *owners, int64_t segments) {
+tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, int64_t segments) {
     tally_status status;
-    TALLY_TRY(check_owners(owners, track->count, segments));
+    TALLY_TRY(check_segment_ids(segment_ids, track->count, segments));
     TALLY_TRY(tally__gpu_enter(track->gpu));
     clear_cut(track);
-    track->owners = owners;
+    track->segment_ids = segment_ids;
     track->segments = segments;
     status = cut(track);
     if (status != TALLY_OK) clear_cut(track);
@@ -201,5 +201,5 @@ int tally__track_multiprocessors(const tally__track *track) { return track->gpu-
 int tally__track_most_threads(const tally__track *track) { return track->most_threads; }
 int64_t tally__track_result_count(const tally__track *track, const tally__gallery_row *row) {
     if (row == NULL) return track->segments > 0 ? track->segments : 1;
-    return row->owners ? track->segments : row->plan == TALLY_PLAN_MERGE ? track->count : 1;
+    return row->segment_ids ? track->segments : row->plan == TALLY_PLAN_MERGE ? track->count : 1;
 }

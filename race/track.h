@@ -26,13 +26,13 @@ struct tally__track {
     tally__runner runners[TALLY_GALLERY_KERNELS];
 
     const void *x, *y; /* the caller's, while it is on the track */
-    const int32_t *owners;
+    const int32_t *segment_ids;
     int64_t count, segments;          /* segments: 0 without a cut */
     int copies, lists, most_launches; /* most_launches: 0 for as many as it takes */
     bool small;                       /* blocks as small as will do */
     size_t value_bytes, copy_bytes;
     tally__cu_address values, second; /* copies of x and y behind one another, each copy_bytes long */
-    tally__cu_address elements[2], element_owners[2], value_owners, output, counter;
+    tally__cu_address elements[2], element_segment_ids[2], value_segment_ids, output, counter;
 };
 
 static inline size_t tally__track_bytes(int64_t count, size_t each) { return ((size_t)count * each + 256) / 256 * 256; }

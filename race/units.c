@@ -11,8 +11,8 @@
 /* ---- the table ---- */
 
 const tally__gallery_row tally__gallery[] = {
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, owners, source, what) \
-    {number, #name, plan, needs, threads, least, each, room, owners, source, what},
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
+    {number, #name, plan, needs, threads, least, each, room, segment_ids, source, what},
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
 };

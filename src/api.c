@@ -87,19 +87,19 @@ tally_status tally__conclude(const tally__spec *spec, const tally__report *repor
  * who take TALLY_EMPTY for granted should not wait for more. */
 static int64_t first_empty(const tally_segments *cut, int64_t values) {
     enum { BEGINNING = 1 << 16 };
-    const int64_t entries = cut->cut == TALLY_OWNERS ? values : cut->count,
+    const int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? values : cut->count,
                   some = entries < BEGINNING ? entries : BEGINNING;
-    int64_t next = 0; /* of owners: the segment whose values are to come */
-    if (cut->cut == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
-    if (cut->cut == TALLY_PLANNED || tally__lies_on_gpu(cut->index)) return -1;
+    int64_t next = 0; /* of segment ids: the segment whose values are to come */
+    if (cut->kind == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
+    if (cut->kind == TALLY_PLANNED || tally__lies_on_gpu(cut->index)) return -1;
     for (int64_t i = 0; i < some; i++) {
         int64_t entry = tally__index(cut, i);
-        if (cut->cut == TALLY_OFFSETS && entry == tally__index(cut, i + 1)) return i;
-        if (cut->cut == TALLY_LENGTHS && entry == 0) return i;
-        if (cut->cut == TALLY_OWNERS && entry > next) return next;
+        if (cut->kind == TALLY_OFFSETS && entry == tally__index(cut, i + 1)) return i;
+        if (cut->kind == TALLY_LENGTHS && entry == 0) return i;
+        if (cut->kind == TALLY_SEGMENT_IDS && entry > next) return next;
         next = entry + 1;
     }
-    return cut->cut == TALLY_OWNERS && some == entries && next < cut->count ? next : -1;
+    return cut->kind == TALLY_SEGMENT_IDS && some == entries && next < cut->count ? next : -1;
 }
 
 /* What a report on segments is about: one by its number, if that can be told. */
@@ -133,7 +133,7 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
 /* Compute goes to the data: an array, cut or output on a GPU is reduced there. cut: NULL for a whole array. */
 static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                    const tally__sink *sink) {
-    const tally_plan *plan = cut != NULL && cut->cut == TALLY_PLANNED ? cut->index : NULL;
+    const tally_plan *plan = cut != NULL && cut->kind == TALLY_PLANNED ? cut->index : NULL;
     bool on_gpu = tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
     on_gpu |= plan != NULL ? plan->backend == TALLY_BACKEND_CUDA : cut != NULL && tally__lies_on_gpu(cut->index);
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
@@ -158,46 +158,46 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
 }
 
 tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
-    if (cut->cut == TALLY_PLANNED) { /* it was checked */
+    if (cut->kind == TALLY_PLANNED) { /* it was checked */
         *results = ((const tally_plan *)cut->index)->cut.count;
         return TALLY_OK;
     }
-    TALLY_CHECK((int)cut->cut >= TALLY_OFFSETS && cut->cut <= TALLY_ROWS, BAD_ARGUMENT, "cut %d is unknown",
-                (int)cut->cut);
+    TALLY_CHECK((int)cut->kind >= TALLY_OFFSETS && cut->kind <= TALLY_ROWS, BAD_ARGUMENT, "segmentation %d is unknown",
+                (int)cut->kind);
     TALLY_CHECK(cut->count >= 0, BAD_ARGUMENT, "the number of segments is %lld", (long long)cut->count);
     *results = cut->count;
-    if (cut->cut == TALLY_ROWS) {
+    if (cut->kind == TALLY_ROWS) {
         int64_t total;
         TALLY_CHECK(cut->length >= 0 && cut->inner >= 0, BAD_ARGUMENT, "rows of length %lld with inner extent %lld",
                     (long long)cut->length, (long long)cut->inner);
         TALLY_CHECK(!__builtin_mul_overflow(cut->count, cut->inner, results) &&
                         !__builtin_mul_overflow(*results, cut->length, &total) && total == values,
-                    BAD_CUT, "%lld x %lld x %lld rows do not make the array's %lld values", (long long)cut->count,
+                    BAD_SEGMENTS, "%lld x %lld x %lld rows do not make the array's %lld values", (long long)cut->count,
                     (long long)cut->length, (long long)cut->inner, (long long)values);
         return TALLY_OK;
     }
-    int64_t entries = cut->cut == TALLY_OWNERS ? values : cut->count;
+    int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? values : cut->count;
     TALLY_CHECK(cut->index_type == TALLY_I32 || cut->index_type == TALLY_I64, BAD_ARGUMENT,
                 "the index of a cut is i32 or i64");
     TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "the index of the cut reaches beyond the end of memory");
-    if (cut->cut == TALLY_OFFSETS) entries += 1;
-    TALLY_CHECK(cut->index != NULL || entries == 0 || (cut->cut == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
+    if (cut->kind == TALLY_OFFSETS) entries += 1;
+    TALLY_CHECK(cut->index != NULL || entries == 0 || (cut->kind == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
                 "the index of the cut is NULL");
     TALLY_CHECK(fits_memory(cut->index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
                 "the index of the cut reaches beyond the end of memory");
-    TALLY_CHECK(cut->cut != TALLY_OWNERS || cut->count > 0 || values == 0, BAD_CUT,
-                "the %lld values have owners, but there are no segments", (long long)values);
+    TALLY_CHECK(cut->kind != TALLY_SEGMENT_IDS || cut->count > 0 || values == 0, BAD_SEGMENTS,
+                "the %lld values have segment ids, but there are no segments", (long long)values);
     return TALLY_OK;
 }
 
 /* What a plan has for the host is a cut like any other. */
 static tally_status look_behind_plan(const tally_segments **cut, int64_t values) {
     const tally_plan *plan = (*cut)->index;
-    if ((*cut)->cut != TALLY_PLANNED) return TALLY_OK;
+    if ((*cut)->kind != TALLY_PLANNED) return TALLY_OK;
     TALLY_CHECK((*cut)->index_type == TALLY_NATURAL && (*cut)->count == 0, BAD_ARGUMENT,
                 "the cut of a plan is what tally_planned gives");
     TALLY_CHECK(plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
-    TALLY_CHECK(plan->values == values, BAD_CUT, "the plan cuts %lld values, and the array has %lld",
+    TALLY_CHECK(plan->values == values, BAD_SEGMENTS, "the plan cuts %lld values, and the array has %lld",
                 (long long)plan->values, (long long)values);
     if (plan->gpu == NULL) *cut = &plan->cut;
     return TALLY_OK;

@@ -274,8 +274,8 @@ bool tally__lies_on_gpu(const void *address);
 /* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address);
 /* A context's options are about to change: the scratch memory they gave is the caller's again. */
-void tally__gpu_forget_given(const void *owner);
+void tally__gpu_forget_given(const void *segment_id);
 /* Gives up what GPUs keep for a context. */
-void tally__gpu_forget(const void *owner);
+void tally__gpu_forget(const void *segment_id);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static tally_status refuse(const tally_segments *cut, int64_t values, const char *what, int64_t where) {
-    return tally__fail(TALLY_BAD_CUT, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
+    return tally__fail(TALLY_BAD_SEGMENTS, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
                        what, (long long)where, (long long)cut->count, (long long)values);
 }
 
@@ -28,12 +28,12 @@ static tally_status sum_lengths(const tally_segments *cut, int64_t values, int64
     return TALLY_OK;
 }
 
-static tally_status find_owners(const tally_segments *cut, int64_t values, int64_t *offsets) {
+static tally_status find_segment_ids(const tally_segments *cut, int64_t values, int64_t *offsets) {
     int64_t begun = 0; /* segments whose offset is known */
     for (int64_t i = 0; i < values; i++) {
-        int64_t owner = tally__index(cut, i);
-        if (owner < begun - 1 || owner < 0 || owner >= cut->count) return refuse(cut, values, "owner", i);
-        while (begun <= owner) offsets[begun++] = i;
+        int64_t segment_id = tally__index(cut, i);
+        if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count) return refuse(cut, values, "segment_id", i);
+        while (begun <= segment_id) offsets[begun++] = i;
     }
     while (begun <= cut->count) offsets[begun++] = values;
     return TALLY_OK;
@@ -41,11 +41,11 @@ static tally_status find_owners(const tally_segments *cut, int64_t values, int64
 
 static tally_status ready_host(tally_plan *plan) {
     const tally_segments given = plan->cut;
-    if (given.cut == TALLY_OFFSETS) return check_offsets(&given, plan->values);
+    if (given.kind == TALLY_OFFSETS) return check_offsets(&given, plan->values);
     plan->offsets = tally__allocate(&plan->allocator, ((size_t)given.count + 1) * sizeof *plan->offsets);
     TALLY_CHECK(plan->offsets != NULL, NO_MEMORY, "no memory for the offsets of %lld segments", (long long)given.count);
     plan->cut = tally_offsets(plan->offsets, TALLY_I64, given.count);
-    return (given.cut == TALLY_LENGTHS ? sum_lengths : find_owners)(&given, plan->values, plan->offsets);
+    return (given.kind == TALLY_LENGTHS ? sum_lengths : find_segment_ids)(&given, plan->values, plan->offsets);
 }
 
 /* Any operator that takes the type will do: what is made ready is the same for all. */
@@ -57,11 +57,11 @@ static tally_status ready_gpu(tally_context *context, tally_type type, tally_pla
 }
 
 static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
-    const bool on_gpu = plan->cut.cut != TALLY_ROWS && tally__lies_on_gpu(plan->cut.index);
+    const bool on_gpu = plan->cut.kind != TALLY_ROWS && tally__lies_on_gpu(plan->cut.index);
     if (plan->backend == TALLY_BACKEND_AUTO) plan->backend = on_gpu ? TALLY_BACKEND_CUDA : TALLY_BACKEND_CPU;
     TALLY_CHECK(!on_gpu || plan->backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "the index lies in GPU memory: its plan is made by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
-    if (plan->cut.cut == TALLY_ROWS || plan->cut.count == 0) return TALLY_OK;
+    if (plan->cut.kind == TALLY_ROWS || plan->cut.count == 0) return TALLY_OK;
     return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan) : ready_host(plan);
 }
 
@@ -75,8 +75,8 @@ tally_status tally_plan_open(tally_context *context, tally_type type, int64_t va
     *plan = NULL;
     TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
     TALLY_CHECK(type == TALLY_STRUCT || tally_type_size(type) > 0, BAD_TYPE, "type %d is no type of values", (int)type);
-    TALLY_CHECK(segments.cut != TALLY_PLANNED, BAD_ARGUMENT,
-                "a plan is made of offsets, lengths, owners or rows, not of a plan");
+    TALLY_CHECK(segments.kind != TALLY_PLANNED, BAD_ARGUMENT,
+                "a plan is made of offsets, lengths, segment ids or rows, not of a plan");
     TALLY_TRY(tally__check_cut(&segments, values, &results));
     made = tally__allocate(&of->allocator, sizeof *made);
     TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a plan of %zu bytes", sizeof *made);

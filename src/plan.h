@@ -17,7 +17,7 @@ struct tally_plan {
 /* What can be said of a cut without reading its index; and how many results it has. (api.c) */
 tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results);
 
-/* Of offsets, lengths or owners, by the spec's backend and options. (cuda/segments.c) */
+/* Of offsets, lengths or segment ids, by the spec's backend and options. (cuda/segments.c) */
 tally_status tally__gpu_plan_open(const tally__spec *spec, int64_t values, const tally_segments *cut,
                                   tally__gpu_plan **plan);
 void tally__gpu_plan_close(tally__gpu_plan *plan); /* gives up what the GPU has; the plan is the caller's to release */

@@ -49,7 +49,7 @@ CHAPTERS = {
     ),
     21: (
         "Segments",
-        "Many arrays in one, side by side: each value has an owner, the number of its segment, and each segment gets "
+        "Many arrays in one, side by side: each value has an segment_id, the number of its segment, and each segment gets "
         "a result.",
     ),
     27: ("Another use", ""),
@@ -91,7 +91,7 @@ def table_rows():
     for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
         yield dict(
             zip(
-                "number name plan needs threads least each room owners source what".split(),
+                "number name plan needs threads least each room segment_ids source what".split(),
                 (word.strip() for word in row),
             )
         )

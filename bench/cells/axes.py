@@ -67,7 +67,7 @@ CUTS = [
         (1, 1), (2, 3), (3, 0), (6, 3), (8, 1), (12, 3), (24, 2), (48, 3), (100, 1), (128, 2), (300, 0), (1000, 2),
         (4096, 1), (5000, 3))]),
     *cuts("lengths", "lengths, ", [("geometric 20", 3, "geometric", 20)]),
-    *cuts("owners", "ids, ", [
+    *cuts("segment_ids", "ids, ", [
         ("one", 3, "few", (1,)),
         ("geometric 20", 1, "geometric", 20),
         ("each 3", 2, "each", 3),

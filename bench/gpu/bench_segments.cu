@@ -43,10 +43,10 @@ __global__ __launch_bounds__(256) void plain_pass(const uint4 *from, int64_t qua
 struct Cut {
     std::string name;
     int64_t count = 0, values = 0;
-    void *offsets = nullptr, *wide = nullptr, *lengths = nullptr, *owners = nullptr; // i32, i64, i32, i32
+    void *offsets = nullptr, *wide = nullptr, *lengths = nullptr, *segment_ids = nullptr; // i32, i64, i32, i32
 };
 
-static __global__ void owners_kernel(const int32_t *offsets, int64_t segments, int64_t values, int32_t *owners) {
+static __global__ void segment_ids_kernel(const int32_t *offsets, int64_t segments, int64_t values, int32_t *segment_ids) {
     int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < values; i += step) {
         int64_t low = 0, high = segments; // the last segment that begins at or before i
@@ -54,7 +54,7 @@ static __global__ void owners_kernel(const int32_t *offsets, int64_t segments, i
             int64_t middle = (low + high) / 2;
             (offsets[middle] <= i ? low : high) = middle;
         }
-        owners[i] = static_cast<int32_t>(low);
+        segment_ids[i] = static_cast<int32_t>(low);
     }
 }
 static __global__ void widen_kernel(const int32_t *offsets, int64_t count, int64_t *wide, int32_t *lengths) {
@@ -112,15 +112,15 @@ static Cut make_cut(const std::string &name, int64_t values, const std::string &
                                     static_cast<int32_t *>(cut.lengths));
     }
     if (forms.find('o') != std::string::npos) {
-        CHECK(cudaMalloc(&cut.owners, static_cast<size_t>(values) * 4));
-        owners_kernel<<<4096, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, values,
-                                     static_cast<int32_t *>(cut.owners));
+        CHECK(cudaMalloc(&cut.segment_ids, static_cast<size_t>(values) * 4));
+        segment_ids_kernel<<<4096, 256>>>(static_cast<int32_t *>(cut.offsets), cut.count, values,
+                                     static_cast<int32_t *>(cut.segment_ids));
     }
     CHECK(cudaDeviceSynchronize());
     return cut;
 }
 static void free_cut(const Cut &cut) {
-    for (void *memory : {cut.offsets, cut.wide, cut.lengths, cut.owners}) cudaFree(memory);
+    for (void *memory : {cut.offsets, cut.wide, cut.lengths, cut.segment_ids}) cudaFree(memory);
 }
 
 // ---- an operator that does not commute: affine maps of 32-bit numbers, one after the other ----
@@ -289,7 +289,7 @@ struct Bench {
         const char *form_name = form == '3'   ? "offsets i32"
                                 : form == '6' ? "offsets i64"
                                 : form == 'l' ? "lengths i32"
-                                              : "owners i32";
+                                              : "segment ids i32";
         std::string label =
             op_name + " " + type_name + " " + (exact ? "exact" : "fast") + " " + form_name + " " + cut.name;
         if (!is_wanted(label)) return;
@@ -305,7 +305,7 @@ struct Bench {
         tally_segments segments = form == '3'   ? tally_offsets(cut.offsets, TALLY_I32, cut.count)
                                   : form == '6' ? tally_offsets(cut.wide, TALLY_I64, cut.count)
                                   : form == 'l' ? tally_lengths(cut.lengths, TALLY_I32, cut.count)
-                                                : tally_owners(cut.owners, TALLY_I32, cut.count);
+                                                : tally_segment_ids(cut.segment_ids, TALLY_I32, cut.count);
         int64_t read = cut.values * width + (form == 'o' ? cut.values * 4 : cut.count * (form == '6' ? 8 : 4)),
                 written = cut.count * static_cast<int64_t>(result_bytes);
         auto plain = [&] {
@@ -332,15 +332,15 @@ struct Bench {
         report("plain pass", op_name, type_name, form_name, cut, read + written, seconds, 1, "");
         for (int k = 0; k < segment_peer_count(); k++) {
             const SegmentPeer *peer = segment_peer(k);
-            if (op_name != peer->op || type_name != peer->type || (peer->by_key && cut.owners == nullptr)) continue;
+            if (op_name != peer->op || type_name != peer->type || (peer->by_key && cut.segment_ids == nullptr)) continue;
             auto theirs = [&] {
                 size_t room = temp_bytes;
-                return peer->run(temp, &room, values, cut.offsets, cut.owners, results, cut.count, cut.values,
+                return peer->run(temp, &room, values, cut.offsets, cut.segment_ids, results, cut.count, cut.values,
                                  stream) == cudaSuccess;
             };
             seconds = seconds_of(theirs, &share, plain);
             int64_t bytes = peer->by_key ? cut.values * (width + 4) + written + cut.count * 4 : read + written;
-            report(peer->via, op_name, type_name, peer->by_key ? "owners i32" : form_name, cut, bytes, seconds, share,
+            report(peer->via, op_name, type_name, peer->by_key ? "segment ids i32" : form_name, cut, bytes, seconds, share,
                    "");
         }
     }

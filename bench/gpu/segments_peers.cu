@@ -25,7 +25,7 @@ struct Plus { // what CUB calls its sum differs from version to version
 };
 // Its unique keys go to memory of their own, which grows, their number behind them.
 template <class T>
-static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *owners,
+static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const void *, const void *segment_ids,
                           void *results, int64_t segments, int64_t count, cudaStream_t stream) {
     static int32_t *unique = nullptr;
     static int64_t room = 0;
@@ -34,7 +34,7 @@ static cudaError_t by_key(void *temp, size_t *bytes, const void *values, const v
         room = segments + 64;
         if (cudaMalloc(&unique, static_cast<size_t>(room) * 4) != cudaSuccess) return cudaErrorMemoryAllocation;
     }
-    return cub::DeviceReduce::ReduceByKey(temp, *bytes, static_cast<const int32_t *>(owners), unique,
+    return cub::DeviceReduce::ReduceByKey(temp, *bytes, static_cast<const int32_t *>(segment_ids), unique,
                                           static_cast<const T *>(values), static_cast<T *>(results), unique + room - 1,
                                           Plus(), count, stream);
 }

@@ -98,7 +98,7 @@
     X(EMPTY, 1, "no value to reduce, and the operator has no identity")               \
     X(BAD_ARGUMENT, 2, "an argument is NULL, negative or out of range")               \
     X(BAD_TYPE, 3, "the operator is not defined for this type")                       \
-    X(BAD_CUT, 4, "the segments do not fit the array")                                \
+    X(BAD_SEGMENTS, 4, "the segments do not fit the array")                                \
     X(BAD_STATE, 5, "the bytes are not a saved state of this version of Tally")       \
     X(BAD_ORDER, 6, "the states do not follow one another")                           \
     X(OVERFLOW, 7, "a result does not fit the type asked for")                        \

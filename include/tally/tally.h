@@ -118,19 +118,19 @@ static inline tally_output tally_out(void *data, tally_type type, int64_t count)
 }
 
 /* How an array is divided into segments. */
-typedef enum tally_cut {
-    TALLY_OFFSETS, /* index[0 .. count]: segment s is values index[s] .. index[s+1]-1; never decreasing */
-    TALLY_LENGTHS, /* index[0 .. count-1]: segments follow one another from value 0; none negative */
-    TALLY_OWNERS,  /* segment ids. index[0 .. values-1]: the segment of each value, 0 .. count-1, sorted; a gap is
-                      an empty segment */
-    TALLY_ROWS,    /* no index: see tally_rows */
-    TALLY_PLANNED  /* index is a tally_plan: see tally_planned */
-} tally_cut;
+typedef enum tally_segmentation {
+    TALLY_OFFSETS,     /* index[0 .. count]: segment s is values index[s] .. index[s+1]-1; never decreasing */
+    TALLY_LENGTHS,     /* index[0 .. count-1]: segments follow one another from value 0; none negative */
+    TALLY_SEGMENT_IDS, /* index[0 .. values-1]: the segment of each value, 0 .. count-1, sorted; an id that is left out
+                          is an empty segment */
+    TALLY_ROWS,        /* no index: see tally_rows */
+    TALLY_PLANNED      /* index is a tally_plan: see tally_planned */
+} tally_segmentation;
 
-/* `count` segments. index: i32 or i64 as index_type says, side by side, at any address; tally_cut says how many.
+/* `count` segments. index: i32 or i64 as index_type says, side by side, at any address; tally_segmentation says how many.
  * length and inner are for TALLY_ROWS alone. */
 typedef struct tally_segments {
-    tally_cut cut;
+    tally_segmentation kind;
     const void *index;
     tally_type index_type;
     int64_t count;
@@ -146,8 +146,8 @@ static inline tally_segments tally_lengths(const void *index, tally_type index_t
     tally_segments segments = {TALLY_LENGTHS, index, index_type, count, 0, 0};
     return segments;
 }
-static inline tally_segments tally_owners(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_OWNERS, index, index_type, count, 0, 0};
+static inline tally_segments tally_segment_ids(const void *index, tally_type index_type, int64_t count) {
+    tally_segments segments = {TALLY_SEGMENT_IDS, index, index_type, count, 0, 0};
     return segments;
 }
 /* One axis of an array in C order, of shape (outer, length, inner): the axis that has the extent `length`. There are
@@ -299,7 +299,7 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * less; with operators of the caller's own they need 4 or 8 bytes for each row.
  *
  * TALLY_EMPTY: as tally_reduce, for at least one segment. All results are written, fillers included.
- * TALLY_BAD_CUT: offsets that are negative or decrease, negative lengths, ids that are not sorted or not in
+ * TALLY_BAD_SEGMENTS: offsets that are negative or decrease, negative lengths, ids that are not sorted or not in
  *     0 .. count-1, segments beyond the array, rows that do not multiply to in.count. out then holds nothing of use.
  * Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
@@ -314,13 +314,13 @@ typedef struct tally_plan tally_plan;
  * waits for what it put on options.stream. The index is borrowed until the plan is closed; for lengths, segment ids
  * and copies of host memory for a GPU only until this returns. The caller closes the plan before the context. Several
  * threads and contexts may use one plan at once. Memory: for lengths and segment ids 4 or 8 bytes for each segment; on
- * a GPU 0.1 % of the array more. TALLY_BAD_CUT, TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY, and for a GPU: as
+ * a GPU 0.1 % of the array more. TALLY_BAD_SEGMENTS, TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY, and for a GPU: as
  * tally_reduce_segments. TALLY_BAD_TYPE: no such type. */
 TALLY_CHECKED tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values,
                                            tally_segments segments, tally_plan **plan);
 TALLY_API void tally_plan_close(tally_plan *plan); /* when no call uses it any more; NULL is fine */
 
-/* The segments of a plan. The array must have as many values as the plan (else TALLY_BAD_CUT). A plan for a GPU serves
+/* The segments of a plan. The array must have as many values as the plan (else TALLY_BAD_SEGMENTS). A plan for a GPU serves
  * that GPU only (else TALLY_BAD_ARGUMENT). A plan of the host serves all, and is copied to a GPU for each call. */
 static inline tally_segments tally_planned(const tally_plan *plan) {
     tally_segments segments = {TALLY_PLANNED, plan, TALLY_NATURAL, 0, 0, 0};
@@ -479,7 +479,7 @@ TALLY_CHECKED tally_status tally_warm(const tally_context *context, tally_op op,
 /* The same for the kernels that tally_reduce_segments uses for such segments: two or three, and for TALLY_ROWS all
  * among which the shape chooses. Kernels are compiled side by side, on as many threads as options.threads allows. */
 TALLY_CHECKED tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type,
-                                               tally_cut cut);
+                                               tally_segmentation kind);
 
 /* ---- names and facts -------------------------------------------------------------------------------------------- */
 
@@ -492,7 +492,7 @@ TALLY_API tally_op tally_op_from_name(const char *name);
 TALLY_API const char *tally_type_name(tally_type type);
 TALLY_API tally_type tally_type_from_name(const char *name);
 TALLY_API size_t tally_type_size(tally_type type); /* bytes; 0 for NATURAL, STRUCT and unknown */
-TALLY_API const char *tally_status_name(tally_status status); /* "BAD_CUT" */
+TALLY_API const char *tally_status_name(tally_status status); /* "BAD_SEGMENTS" */
 
 TALLY_API const char *tally_version(void); /* "0.1.0" */
 

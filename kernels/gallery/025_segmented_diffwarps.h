@@ -1,6 +1,6 @@
 /* 025 segmented_diffwarps: loading beside folding, over many segments.
  *
- * Idea. diffwarps with owners: two matrices of elements and two of owners in shared memory.
+ * Idea. diffwarps with segment ids: two matrices of elements and two of segment ids in shared memory.
  * Source. Martin, IV.B and V.B.
  * Requires. As segmented_persistent_matrix, and four matrices of shared memory.
  * Steps. Those of diffwarps, with the rows and the tree of segmented_matrix.
@@ -11,6 +11,6 @@
 
 TALLY_KERNEL_OF(segmented_diffwarps) {
     TALLY_ROOM(TALLY_E, 2 * TALLY_ROOM_segmented_matrix, data);
-    TALLY_ROOM(int32_t, 2 * TALLY_ROOM_segmented_matrix, owner);
-    TALLY_N(reduce_producing)(&work, data, owner, TALLY_WARP);
+    TALLY_ROOM(int32_t, 2 * TALLY_ROOM_segmented_matrix, segment_id);
+    TALLY_N(reduce_producing)(&work, data, segment_id, TALLY_WARP);
 }

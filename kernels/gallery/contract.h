@@ -11,10 +11,10 @@
  *
  * and for segments
  *
- *     TALLY_N(owner)(work, i)                  the segment of input i; beyond the input that of the last
+ *     TALLY_N(segment_id)(work, i)                  the segment of input i; beyond the input that of the last
  *     TALLY_N(put_behind)(work, segment, e)    combines e into the output of a segment, behind what is there or
  *     TALLY_N(put_before)(work, segment, e)    before it
- *     TALLY_N(leave_behind)(work, e, segment)  leaves the block's element with its owner; the last block there is puts it into the output,
+ *     TALLY_N(leave_behind)(work, e, segment)  leaves the block's element with its segment id; the last block there is puts it into the output,
  *     TALLY_N(leave_before)(work, e, segment)  behind or before what is there
  *
  * An element is a column of the operator (kernels/operators/README.md) where one can hold a whole array: 4 bytes for the min of f32, as in
@@ -73,7 +73,7 @@ TALLY_FN TALLY_E TALLY_N(take)(const tally_work *work, int64_t i) {
 }
 TALLY_FN void TALLY_N(give)(const tally_work *work, int64_t i, TALLY_E e) { TALLY_WRITE(((TALLY_E *)(void *)work->nodes)[i], e); }
 
-TALLY_FN int32_t TALLY_N(owner)(const tally_work *work, int64_t i) {
+TALLY_FN int32_t TALLY_N(segment_id)(const tally_work *work, int64_t i) {
     return TALLY_READ(((const int32_t *)work->saw)[i < work->count ? i : work->count - 1]);
 }
 TALLY_FN void TALLY_N(put_behind)(const tally_work *work, int32_t segment, TALLY_E e) {

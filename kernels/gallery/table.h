@@ -30,9 +30,9 @@ enum {
  * SO: "Parallel reduction (e.g. how to sum an array)", Stack Overflow Documentation, CUDA. */
 
 /* threads: of a block; least: it can do with any power of two of them from so many on, and takes as much less at a time. each: elements that a
- * block takes at a time. room: elements it keeps in shared memory. owners: 1 with segments; then it keeps as many owners. */
+ * block takes at a time. room: elements it keeps in shared memory. segment ids: 1 with segments; then it keeps as many segment ids. */
 /* clang-format off */
-/*   number name                        plan                   needs             threads least each  room    owners source        what it is */
+/*   number name                        plan                   needs             threads least each  room    segment ids source        what it is */
 #define TALLY_GALLERY(X) \
     X(0,  plain_read,                  TALLY_PLAN_READ,       TALLY_KEEPS_ORDER, 256,  256,  8192, 0,          0, "Tally",      "no reduction: every value is read once") \
     X(1,  interleaved,                 TALLY_PLAN_FIT,        TALLY_KEEPS_ORDER, 1024, 1,    1024, 1024,       0, "Kandasamy",  "tree of neighbours; threads that are left lie apart") \
@@ -66,7 +66,7 @@ enum {
 
 /* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_ROOM_<name> for the kernels' texts. */
 enum {
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, owners, source, what) \
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
     TALLY_THREADS_##name = threads, TALLY_EACH_##name = each, TALLY_ROOM_##name = room,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
@@ -81,7 +81,7 @@ enum {
 /*     x, y, count, first   the input
  *     nodes                elements that this launch leaves, one for each block
  *     arrivals             a counter, 0 before and after each launch (TALLY_PLAN_GUARD)
- *     saw, result, node    with segments: the owner of each input, the owner of each element left, and the output, an element for each segment
+ *     saw, result, node    with segments: the segment id of each input, the segment id of each element left, and the output, an element for each segment
  *     run                  lists (TALLY_PLAN_MERGE) */
 
 #endif

@@ -25,10 +25,10 @@ enum {
     TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */
     TALLY_END_BYTES = 4, /* of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
-    TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and owners with offsets that a block takes */
+    TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and segment ids with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 16384,
     TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
-    TALLY_OWNERS_BLOCK = 65536,
+    TALLY_SEGMENT_IDS_BLOCK = 65536,
     TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
 /* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a
@@ -60,14 +60,14 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
 TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
     return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : tally_begin_of_piece(cut, s);
 }
-TALLY_FN int64_t tally_owner(const tally_cut_work *cut, int64_t i) { return tally_entry(cut->index, cut->index_bytes, i); }
+TALLY_FN int64_t tally_segment_id(const tally_cut_work *cut, int64_t i) { return tally_entry(cut->index, cut->index_bytes, i); }
 /* The same of any cut, where it is asked for seldom. */
 TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
     int64_t low = 0, high = work->count;
-    if (work->cut.owners == 0) return tally_offset(&work->cut, s);
+    if (work->cut.segment_ids == 0) return tally_offset(&work->cut, s);
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (tally_owner(&work->cut, middle) >= s)
+        if (tally_segment_id(&work->cut, middle) >= s)
             high = middle;
         else
             low = middle + 1;

@@ -63,7 +63,7 @@ enum {
     TALLY_SAW_OVERFLOW = 2, /* a sum of integers did not fit */
     TALLY_SAW_UNFIT = 4,    /* a result did not fit the type asked for */
     TALLY_SAW_UNSURE = 8,   /* an exact sum takes another kernel */
-    TALLY_SAW_BAD_CUT = 16, /* segments that are no cut of the array */
+    TALLY_SAW_BAD_SEGMENTS = 16, /* segments that are no cut of the array */
     TALLY_SAW_LEFT = 32,    /* exact segments that are left to production/prefix.h with more levels, */
     TALLY_SAW_FAR = 64      /* and to production/flat.h */
 };

@@ -138,7 +138,7 @@ TALLY_LONG void TALLY_N(put_node)(const tally_work *work, int64_t s, TALLY_N(nod
 TALLY_RARE int64_t TALLY_N(begin_of_any)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
 TALLY_FN int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) {
     const tally_cut_work *cut = &work->cut;
-    if (cut->owners != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
+    if (cut->segment_ids != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
     if (cut->offsets == 0) return tally_begin_of_piece(cut, s);
     return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s] : ((const int64_t *)(const void *)cut->offsets)[s];
 }
@@ -182,7 +182,7 @@ TALLY_FN int64_t TALLY_N(runs_over)(const tally_work *work, const tally_edge *to
 }
 TALLY_FN int32_t TALLY_N(has_work)(const tally_work *work) {
     const int32_t saw = tally_look32(work->saw);
-    return (saw & TALLY_SAW_BAD_CUT) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
+    return (saw & TALLY_SAW_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
 }
 
 /* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a group's. */

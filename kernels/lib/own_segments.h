@@ -325,7 +325,7 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
         if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
         if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
     }
-    if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT); /* they overlap */
+    if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS); /* they overlap */
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) TALLY_N(clear_waiting)(waiting); /* for the next tile */
     return TALLY_N(take_all_listed)(work, tile, list, longs, count);
@@ -378,7 +378,7 @@ TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) 
     if (many == 0) return 0;
 #ifdef TALLY_BY_QUARTERS
     TALLY_N(put_in_list)(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= TALLY_N(most_longs), i, lane);
-    if (lists->many + TALLY_WARP > TALLY_N(most_longs)) *saw |= TALLY_SAW_BAD_CUT;
+    if (lists->many + TALLY_WARP > TALLY_N(most_longs)) *saw |= TALLY_SAW_BAD_SEGMENTS;
 #else
     *saw |= TALLY_N(take_long)(work, tile, i, span, many);
 #endif

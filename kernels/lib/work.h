@@ -57,9 +57,9 @@ typedef struct tally_edge {
 
 /* What kernels of segments have beside: the cut as offsets, and what is made of it. */
 typedef struct tally_cut_work {
-    const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or owners */
-    char *offsets;         /* what these make of them; NULL: of rows, which need none, and of owners that tiles look at */
-    const char *owners;    /* these: the index, at a multiple of index_bytes; or NULL */
+    const char *index;     /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or segment ids */
+    char *offsets;         /* what these make of them; NULL: of rows, which need none, and of segment ids that tiles look at */
+    const char *segment_ids;    /* these: the index, at a multiple of index_bytes; or NULL */
     int64_t row;           /* values of each row, or of each piece of a row (lib/pieces.h) */
     int64_t length, inner; /* of the rows that pieces are of: values, and how far apart these lie; inner 1: there are no pieces */
     int64_t chunks;        /* pieces of each row; of several, results are made when all have been added up */
@@ -69,7 +69,7 @@ typedef struct tally_cut_work {
     int64_t tiles;
     tally_edge *edges;     /* tiles + 1 */
     int64_t *sums;         /* of blocks of lengths */
-    int32_t weight;        /* bytes of a value, of both where there are two, and of its owner where tiles look at it */
+    int32_t weight;        /* bytes of a value, of both where there are two, and of its segment id where tiles look at it */
     int32_t end_weight;    /* bytes of a segment's end, in positions */
     int32_t tile_bytes;    /* of positions, from one tile's border to the next */
     int32_t leaf;          /* values in a leaf */

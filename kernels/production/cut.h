@@ -1,9 +1,9 @@
-/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from lengths and owners. They
- * trust nothing that the index says: a cut that does not fit leaves TALLY_SAW_BAD_CUT in *saw, here or when tiles read it. */
+/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from lengths and segment ids. They
+ * trust nothing that the index says: a cut that does not fit leaves TALLY_SAW_BAD_SEGMENTS in *saw, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
-#include "lib/owner_edges.h"
-#include "lib/owner_row.h"
+#include "lib/segment_id_edges.h"
+#include "lib/segment_id_row.h"
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
 
@@ -126,7 +126,7 @@ TALLY_ENTRY(tally_cut_scan, 1) {
         before += total;
         if (before > work.count) is_bad = 1, before = work.count;
     }
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
+    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
 }
 
 TALLY_FN void tally_put_offset(const tally_cut_work *cut, int64_t s, int64_t offset) {
@@ -197,35 +197,35 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
     }
 }
 
-/* ---- offsets from owners ---- */
+/* ---- offsets from segment ids ---- */
 
-/* The merge of owners with the offsets that they stand for: offset s comes before the values of segment s, so that value i stands at
- * i + owner(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
-TALLY_FN int64_t tally_owner_search(const tally_cut_work *cut, int64_t values, int64_t position) {
+/* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that value i stands at
+ * i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
+TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t values, int64_t position) {
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};
     tally_cut_work by_count = *cut; /* a value counts as much as an offset */
     by_count.weight = by_count.end_weight = 1;
-    return tally_narrow_owners(&by_count, there, all, 0).high;
+    return tally_narrow_segment_ids(&by_count, there, all, 0).high;
 }
 
-/* Blocks take TALLY_OWNERS_BLOCK owners and offsets together, so that gaps are shared like values: a warp finds the first owner of each, and behind the last. */
-TALLY_FN int64_t tally_owners_before(const tally_work *work, int64_t block) {
-    const int64_t all = work->count + work->cut.count + 1, position = block * TALLY_OWNERS_BLOCK;
+/* Blocks take TALLY_SEGMENT_IDS_BLOCK segment ids and offsets together, so that gaps are shared like values: a warp finds the first segment id of each, and behind the last. */
+TALLY_FN int64_t tally_segment_ids_before(const tally_work *work, int64_t block) {
+    const int64_t all = work->count + work->cut.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
     return position < all ? position : all;
 }
 TALLY_ENTRY(tally_cut_shares, 4) {
     const tally_cut_work *cut = &work.cut;
-    const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(), position = tally_owners_before(&work, block);
+    const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(), position = tally_segment_ids_before(&work, block);
     if (block == 0 && tally_lane() == 0) *work.saw = 0;
-    if (block > 0 && tally_owners_before(&work, block - 1) == position) return; /* there is none */
-    const int64_t first = position == work.count + cut->count + 1 ? work.count : tally_owner_search(cut, work.count, position);
+    if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is none */
+    const int64_t first = position == work.count + cut->count + 1 ? work.count : tally_segment_id_search(cut, work.count, position);
     if (tally_lane() == 0) cut->sums[block] = first;
 }
 
-/* Offsets before + 1 ... owner are `value`, those of them that are the block's, first ... last - 1; the whole warp fills wide gaps. */
-TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t owner, int64_t value, int64_t first, int64_t last) {
-    int64_t low = before < first ? first : tally_further(before, 1), high = owner >= last ? last - 1 : owner;
+/* Offsets before + 1 ... segment id are `value`, those of them that are the block's, first ... last - 1; the whole warp fills wide gaps. */
+TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t segment_id, int64_t value, int64_t first, int64_t last) {
+    int64_t low = before < first ? first : tally_further(before, 1), high = segment_id >= last ? last - 1 : segment_id;
     uint32_t wide = tally_ballot(before < last && high - low >= 8);
     if (before < last && high - low < 8)
         for (int64_t s = low; s <= high; s++) tally_put_offset(cut, s, value);
@@ -237,54 +237,54 @@ TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int6
     }
 }
 
-/* What a block does for owners from ... to - 1: the offsets first ... last - 1. */
-typedef struct tally_owners_range {
+/* What a block does for segment ids from ... to - 1: the offsets first ... last - 1. */
+typedef struct tally_segment_ids_range {
     int64_t from, to, first, last;
-} tally_owners_range;
+} tally_segment_ids_range;
 
-/* For value i = from ... to: the offsets behind the owner before it, up to its own, are i; those of `to`, up to the last. All lanes take part,
+/* For value i = from ... to: the offsets behind the segment id before it, up to its own, are i; those of `to`, up to the last. All lanes take part,
  * those with nothing to do with is_there 0. True: no cut. */
-TALLY_FN int32_t tally_put_owner(const tally_cut_work *cut, const tally_owners_range *o, int64_t i, int32_t is_there, int64_t before, int64_t owner) {
-    const int32_t is_bad = is_there && i < o->to && (owner < 0 || owner >= cut->count || owner < before);
-    if (i >= o->to) owner = o->last - 1;
-    int32_t is_changed = is_there && owner != before;
-    if (is_changed && owner == before + 1 && owner >= o->first && owner < o->last) { /* no segment is empty */
-        tally_put_offset(cut, owner, i);
+TALLY_FN int32_t tally_put_segment_id(const tally_cut_work *cut, const tally_segment_ids_range *o, int64_t i, int32_t is_there, int64_t before, int64_t segment_id) {
+    const int32_t is_bad = is_there && i < o->to && (segment_id < 0 || segment_id >= cut->count || segment_id < before);
+    if (i >= o->to) segment_id = o->last - 1;
+    int32_t is_changed = is_there && segment_id != before;
+    if (is_changed && segment_id == before + 1 && segment_id >= o->first && segment_id < o->last) { /* no segment is empty */
+        tally_put_offset(cut, segment_id, i);
         is_changed = 0;
     }
-    if (tally_any(is_changed)) tally_fill_offsets(cut, is_changed ? before : o->last, owner, i, o->first, o->last);
+    if (tally_any(is_changed)) tally_fill_offsets(cut, is_changed ? before : o->last, segment_id, i, o->first, o->last);
     return is_bad;
 }
 
-/* Owners at any address. */
-TALLY_FN int32_t tally_take_owners(const tally_cut_work *cut, const tally_owners_range *o) {
+/* Segment ids at any address. */
+TALLY_FN int32_t tally_take_segment_ids(const tally_cut_work *cut, const tally_segment_ids_range *o) {
     int32_t is_bad = 0;
     for (int64_t base = o->from + tally_warp() * TALLY_WARP; base <= o->to; base += TALLY_BLOCK) {
         const int64_t i = base + tally_lane();
         const int64_t before = i > 0 && i <= o->to ? tally_entry(cut->index, cut->index_bytes, i - 1) : -1;
-        const int64_t owner = i < o->to ? tally_entry(cut->index, cut->index_bytes, i) : -1;
-        is_bad |= tally_put_owner(cut, o, i, i <= o->to, before, owner);
+        const int64_t segment_id = i < o->to ? tally_entry(cut->index, cut->index_bytes, i) : -1;
+        is_bad |= tally_put_segment_id(cut, o, i, i <= o->to, before, segment_id);
     }
     return is_bad;
 }
 
-/* A row of owners, i the lane's first: the offsets that follow, where in no lane they step up by more than TALLY_OWNERS_STEP, and all are within the segments and
+/* A row of segment ids, i the lane's first: the offsets that follow, where in no lane they step up by more than TALLY_SEGMENT_IDS_STEP, and all are within the segments and
  * the block's offsets, from `first` on and before `last`. False: nothing is done. */
-enum { TALLY_OWNERS_STEP = 32 };
-TALLY_FN int32_t tally_put_near_owners(int32_t *offsets, int32_t i, const tally_four_owners *owners, uint32_t first, uint32_t last) {
-    const int32_t fits = owners->left + 1 >= first && owners->w[TALLY_OWNERS_EACH - 1] < last; /* and what does not descend lies between */
-    if (!tally_any(tally_owners_step(owners) > 1 || !fits)) {
-        tally_put_stepping(offsets, owners, i);
+enum { TALLY_SEGMENT_IDS_STEP = 32 };
+TALLY_FN int32_t tally_put_near_segment_ids(int32_t *offsets, int32_t i, const tally_four_segment_ids *segment_ids, uint32_t first, uint32_t last) {
+    const int32_t fits = segment_ids->left + 1 >= first && segment_ids->w[TALLY_SEGMENT_IDS_EACH - 1] < last; /* and what does not descend lies between */
+    if (!tally_any(tally_segment_ids_step(segment_ids) > 1 || !fits)) {
+        tally_put_stepping(offsets, segment_ids, i);
         return 1;
     }
-    if (tally_any(!fits || !tally_owners_rise(owners, TALLY_OWNERS_STEP))) return 0;
-    tally_put_rising(offsets, owners, i);
+    if (tally_any(!fits || !tally_segment_ids_rise(segment_ids, TALLY_SEGMENT_IDS_STEP))) return 0;
+    tally_put_rising(offsets, segment_ids, i);
     return 1;
 }
 
 /* Of 4 bytes each, at multiples of 4, into offsets of 4 bytes: rows, several on their way. */
-TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally_owners_range *o) {
-    enum { EACH = TALLY_OWNERS_EACH, ROW = TALLY_OWNERS_ROW, TOGETHER = 4 };
+TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const tally_segment_ids_range *o) {
+    enum { EACH = TALLY_SEGMENT_IDS_EACH, ROW = TALLY_SEGMENT_IDS_ROW, TOGETHER = 4 };
     const int32_t *index = (const int32_t *)(const void *)cut->index;
     int32_t *offsets = (int32_t *)(void *)cut->offsets;
     const int32_t from = (int32_t)o->from, to = (int32_t)o->to, begin = from - (int32_t)((uint64_t)(index + from) % 16 / 4);
@@ -302,37 +302,37 @@ TALLY_FN int32_t tally_take_narrow_owners(const tally_cut_work *cut, const tally
         for (int32_t t = 0; t < TOGETHER; t++) {
             if (is_whole) {
                 const uint32_t *w = quads[t].w, next = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP);
-                const tally_four_owners owners = {tally_lane() == 0 ? left : next, {w[0], w[1], w[2], w[3]}};
+                const tally_four_segment_ids segment_ids = {tally_lane() == 0 ? left : next, {w[0], w[1], w[2], w[3]}};
                 left = next; /* of lane 0: the last of these */
-                if (!tally_any(tally_owners_differ(&owners) != 0)) continue;
-                if (tally_put_near_owners(offsets, mine + t * ROW, &owners, first, last)) continue;
+                if (!tally_any(tally_segment_ids_differ(&segment_ids) != 0)) continue;
+                if (tally_put_near_segment_ids(offsets, mine + t * ROW, &segment_ids, first, last)) continue;
             }
             TALLY_ROLLED
             for (int32_t e = 0; e < EACH; e++) { /* at the ends, and where there are gaps: one by one */
                 const int64_t i = at + EACH * tally_lane() + t * ROW + e;
-                const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1, owner = i >= 0 && i < to ? index[i] : -1;
-                is_bad |= tally_put_owner(cut, o, i, i >= from && i <= to, earlier, owner);
+                const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1, segment_id = i >= 0 && i < to ? index[i] : -1;
+                is_bad |= tally_put_segment_id(cut, o, i, i >= from && i <= to, earlier, segment_id);
             }
         }
     }
     return is_bad;
 }
 
-TALLY_ENTRY(tally_cut_owners, 4) {
+TALLY_ENTRY(tally_cut_segment_ids, 4) {
     const tally_cut_work *cut = &work.cut;
-    tally_owners_range mine;
+    tally_segment_ids_range mine;
     int32_t is_bad;
     mine.from = cut->sums[tally_block()];
     mine.to = cut->sums[tally_block() + 1];
-    mine.first = tally_owners_before(&work, tally_block()) - mine.from;
-    mine.last = tally_owners_before(&work, tally_block() + 1) - mine.to;
+    mine.first = tally_segment_ids_before(&work, tally_block()) - mine.from;
+    mine.last = tally_segment_ids_before(&work, tally_block() + 1) - mine.to;
     if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 || mine.last > cut->count + 1) /* the same in all threads */
         is_bad = 1;
     else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0 && cut->offset_bytes == 4)
-        is_bad = tally_take_narrow_owners(cut, &mine);
+        is_bad = tally_take_narrow_segment_ids(cut, &mine);
     else
-        is_bad = tally_take_owners(cut, &mine);
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
+        is_bad = tally_take_segment_ids(cut, &mine);
+    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
 }
 
 /* ---- whether offsets are a cut: for plans, before anything uses them ---- */
@@ -345,7 +345,7 @@ TALLY_ENTRY(tally_cut_check, 4) {
         int64_t offset = tally_offset(cut, s);
         is_bad |= offset < 0 || offset > work.count || (s > 0 && offset < tally_offset(cut, s - 1));
     }
-    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_CUT);
+    if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
 }
 
 /* ---- edges ---- */
@@ -492,19 +492,19 @@ TALLY_ENTRY(tally_cut_edges, 4) {
     if (i == cut->tiles) cut->edges[i].value = cut->edges[i].end;
 }
 
-/* The same, where tiles look at owners. */
-TALLY_ENTRY(tally_cut_owner_edges, 4) {
-    TALLY_SHARED(tally_owners_shared, shared);
+/* The same, where tiles look at segment ids. */
+TALLY_ENTRY(tally_cut_segment_id_edges, 4) {
+    TALLY_SHARED(tally_segment_ids_shared, shared);
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
     if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
     if (i == 0 && cut->cleared > 0) *work.saw = 0;
     tally_clear_counters(&work);
-    if (tally_warp() < 2) tally_view_owners(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
+    if (tally_warp() < 2) tally_view_segment_ids(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
     tally_barrier();
-    const tally_owners_view view = tally_sample_owners(cut, shared);
+    const tally_segment_ids_view view = tally_sample_segment_ids(cut, shared);
     if (i > cut->tiles) return;
-    const tally_edge first = {0, 0, 0, 0, -1}, last = {cut->count, work.count, work.count, 0, -1}; /* whatever the owners say */
-    cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_owner_edge(&work, &view, i * cut->tile_bytes);
+    const tally_edge first = {0, 0, 0, 0, -1}, last = {cut->count, work.count, work.count, 0, -1}; /* whatever the segment ids say */
+    cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_segment_id_edge(&work, &view, i * cut->tile_bytes);
 }

@@ -388,7 +388,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_f
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count && from.value >= 0 && to.value >= from.value && to.value <= work->count;
     is_good = is_good && from.end >= from.value && to.end >= to.value && (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
     if (!is_good) {
-        tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
         return;
     }
     if (runs_in) walk.first = TALLY_N(has_pieces)(work) ? 0 : TALLY_N(tile_of)(work, walk.s, TALLY_N(begin_of)(work, walk.s));
@@ -407,7 +407,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_f
         }
 #endif
         if (!TALLY_N(find_ends)(work, &walk, flat, &c)) {
-            tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+            tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
             return;
         }
         const int32_t is_wanted = TALLY_N(chunk_is_wanted)(work, &walk, &c);

@@ -295,7 +295,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer
     if (tile.is_good) TALLY_N(read_tile)(work, &tile, buffer, side, phase);
     tally_barrier();
     if (!side->is_wanted || side->is_bad) {
-        if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+        if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
         return;
     }
     const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
@@ -311,7 +311,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer
         marks = TALLY_N(marks_of)(side, tally_thread());
         rank = TALLY_N(rank_strip)(side, marks);
         if (side->is_unordered) {
-            if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+            if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
             return;
         }
     }
@@ -348,7 +348,7 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
     if (tally_thread() == 0) { /* others may be writing: all threads of a block go on, or none */
         const int32_t saw = tally_look32(work.saw);
         const int32_t has_work = TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
-        side->is_wanted = has_work && (saw & TALLY_SAW_BAD_CUT) == 0;
+        side->is_wanted = has_work && (saw & TALLY_SAW_BAD_SEGMENTS) == 0;
         tally_mbarrier_init(&side->mbarrier, 1);
     }
     tally_barrier();

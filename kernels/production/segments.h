@@ -23,7 +23,7 @@
 #endif
 
 #include "lib/cut.h"
-#include "lib/owner_row.h"
+#include "lib/segment_id_row.h"
 #include "lib/leaf.h"
 #include "lib/fold.h"
 #include "lib/nodes.h"
@@ -120,7 +120,7 @@ typedef struct TALLY_N(opening) {
     int64_t to_place;
     tally_piece x, y, ends;
     int32_t begun;                           /* segments that begin in it: one end more comes, or is made */
-    int32_t are_owners, are_wide;            /* owners come in place of ends; 8 bytes each: what comes becomes places */
+    int32_t are_segment_ids, are_wide;            /* segment ids come in place of ends; 8 bytes each: what comes becomes places */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
 } TALLY_N(opening);
 
@@ -203,7 +203,7 @@ TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, in
     span.n = (int32_t)(end - at);
     if (at > end || end > (uint32_t)tile->values) {
         span = none;
-        span.saw = TALLY_SAW_BAD_CUT;
+        span.saw = TALLY_SAW_BAD_SEGMENTS;
     }
     return span;
 }
@@ -257,7 +257,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     if (!o->is_good) return;
     const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
     const tally_piece offsets = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
-    const tally_piece owners = {cut->owners, cut->index_bytes * work->count, cut->index_bytes * from.value, cut->index_bytes * (int32_t)values, 0};
+    const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->count, cut->index_bytes * from.value, cut->index_bytes * (int32_t)values, 0};
     o->results = TALLY_N(results_from)(work, from.segment);
     o->from = from;
     o->to_place = to.place;
@@ -274,19 +274,19 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
         o->y.memory = work->y;
         o->y.buffer += (x.bytes + 31) / 16 * 16;
     }
-    o->ends = cut->owners != 0 ? owners : offsets;
+    o->ends = cut->segment_ids != 0 ? segment_ids : offsets;
     o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
     const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
-    o->are_owners = cut->owners != 0;
-    o->ends_come = o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_owners) && tally_is_inside(&o->ends));
+    o->are_segment_ids = cut->segment_ids != 0;
+    o->ends_come = o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_segment_ids) && tally_is_inside(&o->ends));
     o->x_at = o->x.buffer + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.buffer + (y_is_dense ? tally_skew(&o->y) : 0);
-    o->ends_at = o->ends.buffer + (o->are_owners ? tally_rounded(&o->ends) : are_offsets ? tally_skew(&o->ends) : 0); /* behind the owners */
-    o->are_wide = (are_offsets ? cut->offset_bytes : o->are_owners ? cut->index_bytes : 0) == 8;
-    o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_owners;
+    o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_rounded(&o->ends) : are_offsets ? tally_skew(&o->ends) : 0); /* behind the segment ids */
+    o->are_wide = (are_offsets ? cut->offset_bytes : o->are_segment_ids ? cut->index_bytes : 0) == 8;
+    o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_segment_ids;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
@@ -342,7 +342,7 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
         if (opening->is_good)
             TALLY_N(begin_copies)(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
         else {
-            tally_or32(work->saw, TALLY_SAW_BAD_CUT);
+            tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
             tally_mbarrier_arrive(&its->come);
         }
     }
@@ -361,8 +361,8 @@ TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(op
         tally_copied();
         tally_consumer_barrier(TALLY_CONSUMERS);
     }
-    if (o->are_owners && !is_again)
-        TALLY_N(place_owners)(work, o, buffer);
+    if (o->are_segment_ids && !is_again)
+        TALLY_N(place_segment_ids)(work, o, buffer);
     else if (o->are_wide && !is_again)
         TALLY_N(narrow_entries)(buffer + o->ends_at, o->begun + 1, o->from.value);
     return 1;
@@ -494,7 +494,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.saw);
     tally_edge from = {0, 0, 0, 0, 0}, to = from;
     if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
-    if ((saw & TALLY_SAW_BAD_CUT) != 0) return;
+    if ((saw & TALLY_SAW_BAD_SEGMENTS) != 0) return;
     if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
             int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;

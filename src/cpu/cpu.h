@@ -19,7 +19,7 @@ void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t be
 /* The adjacent-pair tree over nodes[0], nodes[step], ... count of them; the result is nodes[0]. */
 void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t count, int64_t step);
 
-/* Segments by offsets, lengths, owners, or rows with inner 1. */
+/* Segments by offsets, lengths, segment ids, or rows with inner 1. */
 tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                const tally__sink *sink, tally__report *report);
 

@@ -29,7 +29,7 @@ typedef struct job {
     int64_t long_room;
     _Atomic int64_t long_count;
     _Atomic int saw; /* TALLY_SAW_... */
-    _Atomic int64_t bad; /* a segment (owners: a value) that does not fit, or -1 */
+    _Atomic int64_t bad; /* a segment (segment ids: a value) that does not fit, or -1 */
 } job;
 
 enum { BLOCK = TALLY_BATCH };
@@ -229,25 +229,25 @@ static void take_rows(job *j, int64_t from, int64_t to) {
     }
 }
 
-/* ---- owners ---- */
+/* ---- segment ids ---- */
 
 /* Piece p owns the segments that begin at its values, the empty ones before them included. `from` and `to` are values here; each
- * pair of neighbouring owners is checked by the piece of the later one. */
-static int64_t owners_piece(const job *j, int64_t p) {
+ * pair of neighbouring segment ids is checked by the piece of the later one. */
+static int64_t segment_ids_piece(const job *j, int64_t p) {
     return (int64_t)((double)p / (double)j->pieces * (double)j->in->count);
 }
 
-/* The first value after i that the segment `owner` does not own, if owners are sorted; in range in any case. */
-static int64_t owner_end(const job *j, int64_t i, int64_t owner) {
+/* The first value after i that the segment `segment_id` does not own, if segment ids are sorted; in range in any case. */
+static int64_t segment_id_end(const job *j, int64_t i, int64_t segment_id) {
     int64_t step = 1, low = i, high;
-    while (low + step < j->in->count && tally__index(j->cut, low + step) <= owner) {
+    while (low + step < j->in->count && tally__index(j->cut, low + step) <= segment_id) {
         low += step;
         step *= 2;
     }
     high = low + step < j->in->count ? low + step : j->in->count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (tally__index(j->cut, middle) <= owner)
+        if (tally__index(j->cut, middle) <= segment_id)
             low = middle + 1;
         else
             high = middle;
@@ -271,28 +271,28 @@ static void take_found(job *j, found *f) {
     f->first += done;
     f->count -= done;
 }
-/* Segments up to and including `owner` begin at value i. */
-static void begin_segments(job *j, found *f, int64_t owner, int64_t i) {
-    while (f->first + f->count <= owner) {
-        int64_t more = owner + 1 - f->first - f->count, room = FOUND - f->count;
+/* Segments up to and including `segment_id` begin at value i. */
+static void begin_segments(job *j, found *f, int64_t segment_id, int64_t i) {
+    while (f->first + f->count <= segment_id) {
+        int64_t more = segment_id + 1 - f->first - f->count, room = FOUND - f->count;
         for (int64_t k = 0; k < more && k < room; k++) f->offsets[f->count + k] = i;
         f->count += more < room ? more : room;
         if (f->count == FOUND) take_found(j, f);
     }
 }
 /* The same, by a fixed number of writes where that will do: a loop's end would be foretold wrongly. */
-static void begin_few(job *j, found *f, int64_t owner, int64_t i) {
-    int64_t more = owner + 1 - f->first - f->count;
+static void begin_few(job *j, found *f, int64_t segment_id, int64_t i) {
+    int64_t more = segment_id + 1 - f->first - f->count;
     if (more > FEW || f->count > FOUND - FEW) {
-        begin_segments(j, f, owner, i);
+        begin_segments(j, f, segment_id, i);
         return;
     }
     for (int k = 0; k < FEW; k++) f->offsets[f->count + k] = i;
     f->count += more;
 }
 
-/* Owners i ... i + count, which are not the first: begins every segment that begins there. */
-static bool scan_owners(job *j, found *f, int64_t i, int64_t count) {
+/* Segment ids i ... i + count, which are not the first: begins every segment that begins there. */
+static bool scan_segment_ids(job *j, found *f, int64_t i, int64_t count) {
     int32_t at[BLOCK + TALLY_BORDER_SLACK];
     tally__index_bits bits;
     int64_t borders = tally__cpu_tiles()->borders[is_wide(j->cut)](entries(j->cut, i), count, at, &bits);
@@ -307,7 +307,7 @@ static bool scan_owners(job *j, found *f, int64_t i, int64_t count) {
     return true;
 }
 
-static void take_owners(job *j, int64_t from, int64_t to) {
+static void take_segment_ids(job *j, int64_t from, int64_t to) {
     found f;
     int64_t before = from > 0 ? tally__index(j->cut, from - 1) : to > 0 ? tally__index(j->cut, 0) : -1;
     f.first = from > 0 ? before + 1 : 0;
@@ -319,7 +319,7 @@ static void take_owners(job *j, int64_t from, int64_t to) {
     if (from == 0) begin_segments(j, &f, before, 0);
     for (int64_t i = from > 0 ? from : 1; i < to; i += BLOCK) {
         int64_t count = to - i < BLOCK ? to - i : BLOCK;
-        if (!scan_owners(j, &f, i, count)) {
+        if (!scan_segment_ids(j, &f, i, count)) {
             spoil(j, i);
             return;
         }
@@ -328,7 +328,7 @@ static void take_owners(job *j, int64_t from, int64_t to) {
     if (to == j->in->count) begin_segments(j, &f, j->cut->count - 1, to);
     if (f.count == 0) return;
     take_found(j, &f);
-    f.offsets[f.count] = to < j->in->count ? owner_end(j, to - 1, before) : to;
+    f.offsets[f.count] = to < j->in->count ? segment_id_end(j, to - 1, before) : to;
     take_made(j, f.first, f.offsets, f.count);
 }
 
@@ -340,7 +340,7 @@ static const struct {
 } ways[] = {
     [TALLY_OFFSETS] = {offsets_piece, take_offsets},
     [TALLY_LENGTHS] = {lengths_piece, take_lengths},
-    [TALLY_OWNERS] = {owners_piece, take_owners},
+    [TALLY_SEGMENT_IDS] = {segment_ids_piece, take_segment_ids},
     [TALLY_ROWS] = {rows_piece, take_rows},
 };
 
@@ -348,23 +348,23 @@ static void take_some_pieces(void *of) {
     job *j = of;
     int64_t p;
     while (tally__take_share(&j->shares, &p))
-        if (j->begins[p] < j->begins[p + 1]) ways[j->cut->cut].take(j, j->begins[p], j->begins[p + 1]);
+        if (j->begins[p] < j->begins[p + 1]) ways[j->cut->kind].take(j, j->begins[p], j->begins[p + 1]);
 }
 
 /* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not sorted; whoever
  * takes a piece finds that out. */
 static tally_status take_pieces(job *j, int threads) {
-    int64_t end = j->cut->cut == TALLY_OWNERS ? j->in->count : j->cut->count;
+    int64_t end = j->cut->kind == TALLY_SEGMENT_IDS ? j->in->count : j->cut->count;
     int64_t *begins;
-    if (end == 0) { /* owners of no values: one piece, all of it empty segments */
-        ways[j->cut->cut].take(j, 0, 0);
+    if (end == 0) { /* segment ids of no values: one piece, all of it empty segments */
+        ways[j->cut->kind].take(j, 0, 0);
         return TALLY_OK;
     }
     begins = tally__allocate(&j->spec->allocator, (size_t)(j->pieces + 1) * sizeof *begins);
     TALLY_CHECK(begins != NULL, NO_MEMORY, "no memory for %lld pieces of work", (long long)j->pieces);
     begins[0] = 0;
     for (int64_t p = 1; p < j->pieces; p++) {
-        begins[p] = ways[j->cut->cut].piece(j, p);
+        begins[p] = ways[j->cut->kind].piece(j, p);
         if (begins[p] < begins[p - 1]) begins[p] = begins[p - 1];
     }
     begins[j->pieces] = end;
@@ -389,17 +389,17 @@ static void take_longs(job *j, int threads) {
 
 static tally_status refuse(const job *j) {
     long long where = j->bad, values = j->in->count;
-    if (j->cut->cut == TALLY_OWNERS)
-        return tally__fail(TALLY_BAD_CUT, "at or soon after value %lld, an owner is below the one before it, or not one of %lld segments",
+    if (j->cut->kind == TALLY_SEGMENT_IDS)
+        return tally__fail(TALLY_BAD_SEGMENTS, "at or soon after value %lld, a segment id is below the one before it, or not one of %lld segments",
                            where, (long long)j->cut->count);
-    return tally__fail(TALLY_BAD_CUT, "at or soon after segment %lld, %s (the array has %lld values)", where,
-                       j->cut->cut == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"
+    return tally__fail(TALLY_BAD_SEGMENTS, "at or soon after segment %lld, %s (the array has %lld values)", where,
+                       j->cut->kind == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"
                                                     : "an offset is below the one before it or beyond the array",
                        values);
 }
 
 static tally_status work(job *j, int threads) {
-    if (j->cut->cut == TALLY_LENGTHS) TALLY_TRY(sum_blocks(j, threads));
+    if (j->cut->kind == TALLY_LENGTHS) TALLY_TRY(sum_blocks(j, threads));
     if (j->bad < 0) TALLY_TRY(take_pieces(j, threads));
     if (j->bad >= 0) return refuse(j);
     take_longs(j, threads);

@@ -156,9 +156,9 @@ typedef struct tally__tiles {
     /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);
-    /* Which of `count` owners, the one before them can be read too, differ from the one before: how many, and where, with room for
+    /* Which of `count` segment ids, the one before them can be read too, differ from the one before: how many, and where, with room for
      * TALLY_BORDER_SLACK more. */
-    int64_t (*borders[2])(const void *owners, int64_t count, int32_t *at, tally__index_bits *bits);
+    int64_t (*borders[2])(const void *segment_ids, int64_t count, int32_t *at, tally__index_bits *bits);
 } tally__tiles;
 
 /* Those of the instruction set in use (cpu.c). */

@@ -142,7 +142,7 @@ static tally_status warm(const tally_context *context, tally_op op, tally_type t
 
 tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) { return warm(context, op, type, ARRAYS); }
 
-tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_cut cut) {
-    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "cut %d is unknown", (int)cut);
+tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_segmentation cut) {
+    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "segmentation %d is unknown", (int)cut);
     return warm(context, op, type, cut == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
 }

@@ -55,7 +55,7 @@ static tally_status bring_values(tally__call *call, const char **data, int64_t s
 }
 
 static tally_status bring_index(tally__call *call, const tally_segments *cut, const tally__memory *memory) {
-    int64_t entries = cut->cut == TALLY_OWNERS ? call->in.count : cut->count + (cut->cut == TALLY_OFFSETS);
+    int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? call->in.count : cut->count + (cut->kind == TALLY_OFFSETS);
     call->index = cut->index;
     return bring(call, &call->index, (size_t)entries * tally_type_size(cut->index_type), memory, "copy the cut");
 }
@@ -77,7 +77,7 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     enum { X, Y, INDEX, OUT, ALL };
     const char *why;
     const tally__driver *driver = platform->driver(&why);
-    const void *index = cut != NULL && cut->cut != TALLY_PLANNED ? cut->index : NULL;
+    const void *index = cut != NULL && cut->kind != TALLY_PLANNED ? cut->index : NULL;
     tally__memory memory[ALL];
     tally__gpu *gpu;
     int ordinal = spec->options.device;
@@ -204,5 +204,5 @@ tally_status tally__call_deliver(const tally__call *call, tally__cu_address stag
     if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;
     TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
     report->saw |= seen;
-    return call->sink_on_device || (seen & TALLY_SAW_BAD_CUT) != 0 ? TALLY_OK : store(call, staging, count, report);
+    return call->sink_on_device || (seen & TALLY_SAW_BAD_SEGMENTS) != 0 ? TALLY_OK : store(call, staging, count, report);
 }

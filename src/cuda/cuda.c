@@ -37,7 +37,7 @@ static const struct form {
 
 static void unit_of_cut(tally__unit *unit) {
     static const char *const names[] = {"tally_cut_sums",   "tally_cut_scan",  "tally_cut_lengths",    "tally_cut_shares",
-                                        "tally_cut_owners", "tally_cut_check", "tally_cut_owner_edges"};
+                                        "tally_cut_segment_ids", "tally_cut_check", "tally_cut_segment_id_edges"};
     unit->form = TALLY_FORM_CUT;
     unit->text = "production/cut.h";
     snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
@@ -329,7 +329,7 @@ static tally_status segments_on(const tally__platform *platform, const tally__sp
     tally__call c;
     tally_status status;
     status = tally__call_open(&c, platform, spec, in, cut, sink);
-    if (status == TALLY_OK) status = (cut->cut == TALLY_ROWS ? tally__reduce_rows : tally__reduce_cut)(&c, cut, report);
+    if (status == TALLY_OK) status = (cut->kind == TALLY_ROWS ? tally__reduce_rows : tally__reduce_cut)(&c, cut, report);
     tally__call_close(&c);
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct kernel_entry {
 
 typedef struct scratch_entry {
     struct scratch_entry *next;
-    const void *owner;
+    const void *segment_id;
     tally__cu_stream stream;
     tally__scratch_use use;
     bool is_given;
@@ -241,7 +241,7 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     TALLY_CHECK(given_bytes >= needed, NO_SPACE, "the scratch memory has %zu bytes, %zu are needed: see tally_scratch_bytes", given_bytes, needed);
     pthread_mutex_lock(&lock);
     for (entry = device->scratch; entry != NULL; entry = entry->next)
-        if (entry->is_given && entry->owner == fresh->owner && entry->memory == fresh->memory) break;
+        if (entry->is_given && entry->segment_id == fresh->segment_id && entry->memory == fresh->memory) break;
     if (entry == NULL) {
         entry = is_captured ? NULL : malloc(sizeof *entry);
         if (entry == NULL && !is_captured) status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
@@ -258,10 +258,10 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     return status;
 }
 
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
                                 tally__cu_address given, size_t given_bytes, tally__scratch *scratch) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
-    scratch_entry *entry, fresh = {.owner = owner, .stream = stream, .use = use, .is_given = given != 0, .memory = given, .node_bytes = node_bytes};
+    scratch_entry *entry, fresh = {.segment_id = segment_id, .stream = stream, .use = use, .is_given = given != 0, .memory = given, .node_bytes = node_bytes};
     int capture = TALLY_CU_CAPTURE_NONE;
     tally_status status = TALLY_OK;
     TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture), "tell whether the stream is captured"));
@@ -271,7 +271,7 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
     for (fresh.node_bytes = 1 << 20; fresh.node_bytes < node_bytes;) fresh.node_bytes *= 2;
     pthread_mutex_lock(&lock);
     entry = is_captured ? NULL : device->scratch;
-    while (entry != NULL && (entry->owner != owner || entry->stream != stream || entry->use != use || entry->is_given))
+    while (entry != NULL && (entry->segment_id != segment_id || entry->stream != stream || entry->use != use || entry->is_given))
         entry = entry->next;
     if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
         status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
@@ -296,11 +296,11 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *owner, tally__cu_st
     return status;
 }
 
-/* Of an owner, NULL: of all; only what was given, or everything: then the device's context is current. */
-static void forget_in(const device_entry *device, scratch_entry **place, const void *owner, bool only_given) {
+/* Of a segment id, NULL: of all; only what was given, or everything: then the device's context is current. */
+static void forget_in(const device_entry *device, scratch_entry **place, const void *segment_id, bool only_given) {
     while (*place != NULL) {
         scratch_entry *entry = *place;
-        if ((owner == NULL || entry->owner == owner) && (entry->is_given || !only_given)) {
+        if ((segment_id == NULL || entry->segment_id == segment_id) && (entry->is_given || !only_given)) {
             if (!entry->is_given) device->gpu.driver->release(entry->memory); /* waits for what uses it */
             *place = entry->next;
             free(entry);
@@ -308,27 +308,27 @@ static void forget_in(const device_entry *device, scratch_entry **place, const v
             place = &entry->next;
     }
 }
-static void forget_on(device_entry *device, const void *owner, bool only_given) {
-    forget_in(device, &device->scratch, owner, only_given);
-    if (!only_given) forget_in(device, &device->captured, owner, false);
+static void forget_on(device_entry *device, const void *segment_id, bool only_given) {
+    forget_in(device, &device->scratch, segment_id, only_given);
+    if (!only_given) forget_in(device, &device->captured, segment_id, false);
 }
 
-void tally__gpu_forget(const void *owner) {
+void tally__gpu_forget(const void *segment_id) {
     pthread_mutex_lock(&lock);
     for (int p = 0; p < 2; p++)
         for (int d = 0; d < MOST_DEVICES; d++) {
             device_entry *device = &devices[p][d];
             if ((device->scratch == NULL && device->captured == NULL) || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
-            forget_on(device, owner, false);
+            forget_on(device, segment_id, false);
             tally__gpu_leave(&device->gpu);
         }
     pthread_mutex_unlock(&lock);
 }
 
-void tally__gpu_forget_given(const void *owner) {
+void tally__gpu_forget_given(const void *segment_id) {
     pthread_mutex_lock(&lock);
     for (int p = 0; p < 2; p++)
-        for (int d = 0; d < MOST_DEVICES; d++) forget_on(&devices[p][d], owner, true);
+        for (int d = 0; d < MOST_DEVICES; d++) forget_on(&devices[p][d], segment_id, true);
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,4 +1,4 @@
-/* Segments on a GPU: a cut becomes offsets, or stays owners, and tiles (kernels/production/cut.h), tiles give results and leaves of segments that run
+/* Segments on a GPU: a cut becomes offsets, or stays segment ids, and tiles (kernels/production/cut.h), tiles give results and leaves of segments that run
  * over their edges, and those are combined (kernels/production/segments.h). All of it on one stream; nothing is asked of the GPU before the
  * results are wanted. */
 #include "cuda/segments.h"
@@ -38,19 +38,19 @@ static stage first_stage(const tally__spec *spec) {
     return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
 }
 /* Whether the rows of an exact operator lie across others. */
-static bool has_columns(const job *j) { return j->cut.cut == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
+static bool has_columns(const job *j) { return j->cut.kind == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
 static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK); }
 
 static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
 
 /* ---- memory ---- */
 
-/* Whether tiles look at the owners themselves, which spares writing and reading an offset for each segment: where there are many, measured. For a plan, which is
- * for many calls, owners become offsets, and where a leaf's owners would take much of a tile. */
-static bool tiles_look_at_owners(const job *j) {
+/* Whether tiles look at the segment ids themselves, which spares writing and reading an offset for each segment: where there are many, measured. For a plan, which is
+ * for many calls, segment ids become offsets, and where a leaf's segment ids would take much of a tile. */
+static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->cut.index_type);
-    return j->cut.cut == TALLY_OWNERS && j->reduces && !begins_with_prefixes(j) && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
+    return j->cut.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
@@ -89,7 +89,7 @@ static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut
     cut->tiles = bytes / cut->tile_bytes + 1;
     TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)j->call->in.count, (long long)j->results);
-    cut->cells = (cut->owners != NULL ? j->call->in.count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
+    cut->cells = (cut->segment_ids != NULL ? j->call->in.count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
     return TALLY_OK;
 }
 
@@ -103,20 +103,20 @@ static tally_status measure(job *j) {
                                                       : (int32_t)kernel->value_bytes * j->call->spec->inputs;
     cut->leaf = (int32_t)kernel->leaf;
     cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
-    cut->owners = tiles_look_at_owners(j) ? j->call->index : NULL;
+    cut->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
     cut->tile_bytes = TALLY_TILE_BYTES;
-    if (cut->owners != NULL) cut->weight += cut->index_bytes, cut->tile_bytes -= cut->leaf * cut->index_bytes; /* buffers have so much for the values of a leaf, too */
+    if (cut->segment_ids != NULL) cut->weight += cut->index_bytes, cut->tile_bytes -= cut->leaf * cut->index_bytes; /* buffers have so much for the values of a leaf, too */
     TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 && bytes < INT64_MAX / 64, NO_MEMORY,
                 "%lld values in %lld segments are more than a GPU has memory for", (long long)count, (long long)j->results);
     cut->offset_bytes = j->plan != NULL                       ? j->plan->cut.offset_bytes
-                        : j->cut.cut == TALLY_OFFSETS          ? cut->index_bytes
-                        : cut->owners != NULL                  ? TALLY_END_BYTES
+                        : j->cut.kind == TALLY_OFFSETS          ? cut->index_bytes
+                        : cut->segment_ids != NULL                  ? TALLY_END_BYTES
                         : count <= INT32_MAX                   ? 4
                                                                : 8;
     cut->end_weight = cut->offset_bytes;
     cut->count = j->results;
     cut->index = j->call->index;
-    cut->row = j->cut.cut == TALLY_ROWS ? j->cut.length : 0;
+    cut->row = j->cut.kind == TALLY_ROWS ? j->cut.length : 0;
     cut->inner = cut->chunks = cut->groups = 1;
     j->again.cut = *cut;
     shape_for_prefixes(j->call->spec, &j->again.cut);
@@ -132,7 +132,7 @@ static bool plan_has_edges(const job *j) {
 }
 
 static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
-static int64_t owner_blocks(const job *j) { return shares(j->call->in.count + j->work.cut.count + 1, TALLY_OWNERS_BLOCK); }
+static int64_t segment_id_blocks(const job *j) { return shares(j->call->in.count + j->work.cut.count + 1, TALLY_SEGMENT_IDS_BLOCK); }
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
@@ -144,13 +144,13 @@ static int64_t take(parts *all, int64_t bytes) {
     return begin;
 }
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
-static bool owners_become_offsets(const job *j) { return j->cut.cut == TALLY_OWNERS && j->work.cut.owners == NULL; }
+static bool segment_ids_become_offsets(const job *j) { return j->cut.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL; }
 /* Numbers of limbs that exact segments are added to. */
 static int64_t flat_nodes(const tally_cut_work *cut) { return cut->chunks > 1 ? cut->count / cut->chunks * cut->groups : cut->tiles; }
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
-    const bool makes_offsets = j->cut.cut == TALLY_LENGTHS || owners_become_offsets(j);
+    const bool makes_offsets = j->cut.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
     all.arrivals = take(&all, begins_with_prefixes(j) ? 4 : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
@@ -165,7 +165,7 @@ static parts lay_out(const job *j) {
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
     all.again = take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
     all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
-    const int64_t blocks = j->cut.cut == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : owners_become_offsets(j) ? owner_blocks(j) : -1;
+    const int64_t blocks = j->cut.kind == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : segment_ids_become_offsets(j) ? segment_id_blocks(j) : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     const int64_t leaf_nodes = begins_with_prefixes(j) ? 0 : tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
@@ -199,15 +199,15 @@ static void place_again(job *j, tally_edge *edges) {
 static void place(job *j, const parts *at, tally__cu_address memory) {
 #define PLACE(part) ((void *)(uintptr_t)(memory + (tally__cu_address)at->part))
     const tally__call *c = j->call;
-    const bool is_rows = j->cut.cut == TALLY_ROWS;
+    const bool is_rows = j->cut.kind == TALLY_ROWS;
     tally_cut_work *cut = &j->work.cut;
     j->work = (tally_work){.x = c->in.x, .y = c->in.y, .x_stride = c->in.x_stride, .y_stride = c->in.y_stride, .count = c->in.count,
                            .length = is_rows ? j->cut.length : 0, .inner = is_rows ? j->cut.inner : 0, .final = c->spec->final,
                            .saw = PLACE(saw), .nodes = PLACE(nodes), .arrivals = PLACE(arrivals), .cut = *cut};
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
-    cut->offsets = is_rows || cut->owners != NULL ? NULL
+    cut->offsets = is_rows || cut->segment_ids != NULL ? NULL
                    : j->plan != NULL              ? j->plan->cut.offsets
-                   : j->cut.cut == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
+                   : j->cut.kind == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
                                                   : PLACE(offsets);
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
@@ -241,7 +241,7 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
     return tally__gpu_check(c->gpu->driver, c->gpu->driver->fill((tally__cu_address)(uintptr_t)memory, 0, (size_t)bytes, c->stream), "clear memory");
 }
 
-enum { SUMS, SCAN, LENGTHS, SHARES, OWNERS, CHECK, OWNER_EDGES }; /* of TALLY_FORM_CUT, behind the first */
+enum { SUMS, SCAN, LENGTHS, SHARES, SEGMENT_IDS, CHECK, SEGMENT_ID_EDGES }; /* of TALLY_FORM_CUT, behind the first */
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
@@ -250,15 +250,15 @@ static tally_status prepare(const job *j) {
     tally__loaded kernels;
     if (plan_has_edges(j)) return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    if (j->cut.cut == TALLY_LENGTHS) {
+    if (j->cut.kind == TALLY_LENGTHS) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, &j->work));
-    } else if (owners_become_offsets(j)) {
-        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(owner_blocks(j) + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[OWNERS], owner_blocks(j), TALLY_START_BEHIND, &j->work));
+    } else if (segment_ids_become_offsets(j)) {
+        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(segment_id_blocks(j) + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[SEGMENT_IDS], segment_id_blocks(j), TALLY_START_BEHIND, &j->work));
     }
-    TALLY_TRY(tally__call_launch(c, cut->owners != NULL ? kernels.more[OWNER_EDGES] : kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND,
+    TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND,
                                  &j->work));
     return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
 }
@@ -289,7 +289,7 @@ static tally_status reduce_exactly(const job *j) {
 static tally_status prepare_again(const job *j) {
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    const tally__cu_function edges = j->again.cut.owners != NULL ? kernels.more[OWNER_EDGES] : kernels.function;
+    const tally__cu_function edges = j->again.cut.segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function;
     return tally__call_launch(j->call, edges, shares(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->again);
 }
 
@@ -322,10 +322,10 @@ static tally_status prepare_kernels(const job *j) {
 static tally_status refuse(const job *j) {
     static const char *const whys[] = {[TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
                                        [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
-                                       [TALLY_OWNERS] = "an owner is below the one before it or not one of the segments",
+                                       [TALLY_SEGMENT_IDS] = "a segment id is below the one before it or not one of the segments",
                                        [TALLY_ROWS] = "the rows do not make up the array",
                                        [TALLY_PLANNED] = "the index has changed since its plan was made"};
-    return tally__fail(TALLY_BAD_CUT, "%s (%lld segments of an array of %lld values)", whys[j->cut.cut], (long long)j->results,
+    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld values)", whys[j->cut.kind], (long long)j->results,
                        (long long)j->call->in.count);
 }
 
@@ -340,12 +340,12 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
     TALLY_TRY(tally__call_deliver(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
-    return report->saw & TALLY_SAW_BAD_CUT ? refuse(j) : TALLY_OK;
+    return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 
 tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report) {
-    const tally_plan *planned = cut->cut == TALLY_PLANNED ? cut->index : NULL;
-    job j = {.call = call, .cut = *cut, .reduces = true, .results = cut->cut == TALLY_ROWS ? cut->count * cut->inner : cut->count};
+    const tally_plan *planned = cut->kind == TALLY_PLANNED ? cut->index : NULL;
+    job j = {.call = call, .cut = *cut, .reduces = true, .results = cut->kind == TALLY_ROWS ? cut->count * cut->inner : cut->count};
     if (planned != NULL) {
         j.plan = planned->gpu;
         j.results = planned->cut.count;
@@ -368,9 +368,9 @@ static tally_status make_plan(tally__call *call, const tally_segments *cut, tall
     place(&j, &at, plan->memory);
     TALLY_TRY(prepare(&j));
     TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + (tally__cu_address)at.saw, sizeof saw));
-    if (saw & TALLY_SAW_BAD_CUT) return refuse(&j);
+    if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(&j);
     plan->cut = j.work.cut;
-    if (cut->cut == TALLY_OFFSETS && call->copy_count > 0) plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
+    if (cut->kind == TALLY_OFFSETS && call->copy_count > 0) plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
     return TALLY_OK;
 }
 

@@ -26,17 +26,17 @@ static tally_segments cut_from(const uint8_t *choice, const uint8_t *bytes, size
     size_t width = choice[3] & 1 ? 8 : 4;
     int64_t entries = (int64_t)(size / width);
     *index = NULL;
-    cut.cut = (tally_cut)(choice[2] % 4);
+    cut.kind = (tally_segmentation)(choice[2] % 4);
     cut.index_type = width == 8 ? TALLY_I64 : TALLY_I32;
-    cut.count = cut.cut == TALLY_OWNERS ? (choice[3] >> 1) * 8 : entries - (cut.cut == TALLY_OFFSETS);
-    if (cut.cut == TALLY_ROWS) {
+    cut.count = cut.kind == TALLY_SEGMENT_IDS ? (choice[3] >> 1) * 8 : entries - (cut.kind == TALLY_OFFSETS);
+    if (cut.kind == TALLY_ROWS) {
         cut.count = choice[3];
         cut.length = size > 0 ? bytes[0] : 0;
         cut.inner = size > 1 ? bytes[1] % 32 : 1;
         return cut;
     }
     if (cut.count > SEGMENTS_MOST) cut.count = SEGMENTS_MOST;
-    if (cut.cut == TALLY_OWNERS && entries < values) cut.count = -1; /* too few owners to read */
+    if (cut.kind == TALLY_SEGMENT_IDS && entries < values) cut.count = -1; /* too few segment ids to read */
     *index = malloc(size ? size : 1);
     if (*index == NULL) abort();
     memcpy(*index, bytes, size);

@@ -65,8 +65,8 @@ def main():
         "offsets_decrease": (0, 11, 0, 0, 10, struct.pack("<4i", 0, 5, 3, 10)),
         "lengths": (16, 11, 1, 0, 12, struct.pack("<5i", 3, 0, 2, 1, 6)),
         "lengths_negative": (0, 11, 1, 1, 12, struct.pack("<3q", 3, -1, 2)),
-        "owners": (4, 11, 2, 2, 6, struct.pack("<6i", 0, 0, 2, 2, 2, 5)),
-        "owners_unsorted": (4, 11, 2, 2, 6, struct.pack("<6i", 0, 3, 2, 2, 2, 5)),
+        "segment_ids": (4, 11, 2, 2, 6, struct.pack("<6i", 0, 0, 2, 2, 2, 5)),
+        "segment_ids_unsorted": (4, 11, 2, 2, 6, struct.pack("<6i", 0, 3, 2, 2, 2, 5)),
         "rows": (0, 11, 3, 5, 30, bytes([3, 2])),
     }
     for name, (op, type_, cut, count, values, index) in seeds.items():

@@ -49,7 +49,7 @@ def test_segments_and_arrays(op, type_name):
         random = data.generator(op, type_name, number)
         lengths = np.array(lengths_of(type_name))
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        owners = np.repeat(np.arange(len(lengths)), lengths)
+        segment_ids = np.repeat(np.arange(len(lengths)), lengths)
         parts = [[data.some_values(type_name, n, (i + number) % flavours, random) for i, n in enumerate(lengths)]
                  for _ in range(tally.OPERATORS[op].inputs)]
         slices = list(zip(*parts))
@@ -58,7 +58,7 @@ def test_segments_and_arrays(op, type_name):
         second = dict(zip("y", inputs[1:]))
         on = context(nan, ddof=1)
         for cut, index in [("offsets", offsets), ("offsets", offsets.astype("i4")), ("lengths", lengths),
-                           ("owners", owners.astype("i4"))]:
+                           ("segment_ids", segment_ids.astype("i4"))]:
             found = on.segments(op, type_name, inputs[0], cut, index, len(lengths), **second)
             assert list(zip(lengths, found.bytes)) == list(zip(lengths, expected)), (nan, cut)
             assert found.status == status_of(op, empties)

@@ -309,7 +309,7 @@ def test_results_converted(out, draws):
 @given(data.problems(most=300), st.data())
 @settings(max_examples=150)
 def test_cuts_agree(problem, draws):
-    """Offsets, lengths, owners and rows that say the same give the same; so does each slice alone."""
+    """Offsets, lengths, segment_ids and rows that say the same give the same; so does each slice alone."""
     op, type_name, nan, ddof, x, y = problem
     on = tally.Context(nan=nan, ddof=ddof)
     rows = draws.draw(st.sampled_from([k for k in range(1, len(x) + 1) if len(x) % k == 0] or [1]))
@@ -318,11 +318,11 @@ def test_cuts_agree(problem, draws):
         borders = sorted(draws.draw(st.lists(st.integers(0, len(x)), min_size=rows - 1, max_size=rows - 1)))
         lengths = np.diff([0, *borders, len(x)])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    owners = np.repeat(np.arange(rows), lengths)
+    segment_ids = np.repeat(np.arange(rows), lengths)
     second = {} if y is None else {"y": y}
     expected = on.segments(op, type_name, x, "offsets", offsets, **second).bytes
     assert on.segments(op, type_name, x, "lengths", lengths.astype("i4"), **second).bytes == expected
-    assert on.segments(op, type_name, x, "owners", owners, rows, **second).bytes == expected
+    assert on.segments(op, type_name, x, "segment_ids", segment_ids, rows, **second).bytes == expected
     if len(set(lengths.tolist())) == 1:
         assert on.segments(op, type_name, x, "rows", None, rows, int(lengths[0]), **second).bytes == expected
     for a, b, one in zip(offsets, offsets[1:], expected):

@@ -57,17 +57,17 @@ void put_index(tally_type type, char *to, int64_t i, int64_t value) {
         memcpy(to + 8 * i, &value, 8);
 }
 
-const char *const cut_names[] = {"offsets", "lengths", "owners"};
-tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count,
+const char *const cut_names[] = {"offsets", "lengths", "segment_ids"};
+tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count,
                         size_t *bytes) {
     char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
-    int64_t at = form == TALLY_OFFSETS ? r->skip : 0, entries = form == TALLY_OWNERS ? 0 : r->count;
+    int64_t at = form == TALLY_OFFSETS ? r->skip : 0, entries = form == TALLY_SEGMENT_IDS ? 0 : r->count;
     *skip = form == TALLY_OFFSETS ? 0 : r->skip;
-    *count = r->values - *skip - (form == TALLY_OWNERS ? r->slack : 0);
+    *count = r->values - *skip - (form == TALLY_SEGMENT_IDS ? r->slack : 0);
     for (int64_t s = 0; s < r->count; s++) {
         if (form == TALLY_OFFSETS) put_index(type, index, s, at);
         if (form == TALLY_LENGTHS) put_index(type, index, s, r->lengths[s]);
-        for (int64_t i = 0; form == TALLY_OWNERS && i < r->lengths[s]; i++) put_index(type, index, entries++, s);
+        for (int64_t i = 0; form == TALLY_SEGMENT_IDS && i < r->lengths[s]; i++) put_index(type, index, entries++, s);
         at += r->lengths[s];
     }
     if (form == TALLY_OFFSETS) put_index(type, index, entries++, at);

@@ -43,7 +43,7 @@ void expect_results(const char *got, int64_t stride, const char *wanted, size_t 
         EXPECT_BITS(got + now.segment * stride, wanted + (size_t)now.segment * bytes, bytes, "the result");
 }
 
-void compare_host(const problem *p, tally_cut form, tally_type index_type, int turn) {
+void compare_host(const problem *p, tally_segmentation form, tally_type index_type, int turn) {
     const subject *s = p->s;
     const layout *l = &layouts[turn % LAYOUTS], *other = &layouts[(turn + 2) % LAYOUTS];
     size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type);
@@ -62,7 +62,7 @@ void compare_host(const problem *p, tally_cut form, tally_type index_type, int t
     expect_results(out, stride, p->wanted, bytes, p->r.count);
 }
 
-void compare_device(const problem *p, tally_cut form, tally_type index_type, int turn) {
+void compare_device(const problem *p, tally_segmentation form, tally_type index_type, int turn) {
     const subject *s = p->s;
     size_t bytes = result_bytes(s), index_bytes, width = tally_type_size(s->type),
            offset = (size_t)(turn % 4) * (turn % 5 ? width : 1);

@@ -18,8 +18,8 @@ problem pose_cut(const subject *s, ragged r, data_class class);
 
 /* Compares the results in any schedule. `turn` chooses that, and where things lie: in host memory of any layout, or in
  * device memory at an address that is aligned to a value, or to nothing. */
-void compare_host(const problem *p, tally_cut form, tally_type index_type, int turn);
-void compare_device(const problem *p, tally_cut form, tally_type index_type, int turn);
+void compare_host(const problem *p, tally_segmentation form, tally_type index_type, int turn);
+void compare_device(const problem *p, tally_segmentation form, tally_type index_type, int turn);
 void expect_results(const char *got, int64_t stride, const char *wanted, size_t bytes, int64_t count);
 
 /* An array on the device, its first value `offset` bytes behind a border; *memory is to be released. */

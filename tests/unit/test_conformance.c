@@ -193,19 +193,19 @@ static void put_index(tally_type type, char *to, int64_t i, int64_t value) {
         memcpy(to + 8 * i, &value, 8);
 }
 
-static const char *const cut_names[] = {"offsets", "lengths", "owners", "rows"};
+static const char *const cut_names[] = {"offsets", "lengths", "segment_ids", "rows"};
 
 /* The index of a cut in memory that is aligned or not; *skip and *count say which values it is about. */
-static tally_segments make_cut(tally_cut form, tally_type type, const ragged *r, int misalign, int64_t *skip,
+static tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip,
                                int64_t *count) {
     char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
     int64_t at = form == TALLY_OFFSETS ? r->skip : 0;
     *skip = form == TALLY_OFFSETS ? 0 : r->skip;
-    *count = r->values - *skip - (form == TALLY_OWNERS ? r->slack : 0);
+    *count = r->values - *skip - (form == TALLY_SEGMENT_IDS ? r->slack : 0);
     for (int64_t s = 0; s < r->count; s++) {
         if (form == TALLY_OFFSETS) put_index(type, index, s, at);
         if (form == TALLY_LENGTHS) put_index(type, index, s, r->lengths[s]);
-        for (int64_t i = 0; form == TALLY_OWNERS && i < r->lengths[s]; i++) put_index(type, index, at + i, s);
+        for (int64_t i = 0; form == TALLY_SEGMENT_IDS && i < r->lengths[s]; i++) put_index(type, index, at + i, s);
         at += r->lengths[s];
     }
     if (form == TALLY_OFFSETS) put_index(type, index, r->count, at);
@@ -235,7 +235,7 @@ static tally_status reduce_slices(const subject *s, const inputs *in, const ragg
     return all;
 }
 
-static void compare_cut(const subject *s, const inputs *packed, const ragged *r, tally_cut form, tally_type index_type,
+static void compare_cut(const subject *s, const inputs *packed, const ragged *r, tally_segmentation form, tally_type index_type,
                         int place, const char *wanted, tally_status status) {
     int64_t skip, count;
     inputs in = *packed;
@@ -248,7 +248,7 @@ static void compare_cut(const subject *s, const inputs *packed, const ragged *r,
 static void check_reference(const subject *s, const inputs *packed, const ragged *r, int turn, const char *wanted,
                             tally_status status) {
     int64_t skip, count;
-    tally_segments cut = make_cut((tally_cut)(turn % 3), TALLY_I64, r, 0, &skip, &count);
+    tally_segments cut = make_cut((tally_segmentation)(turn % 3), TALLY_I64, r, 0, &skip, &count);
     size_t bytes = result_bytes(s), from = (size_t)skip * tally_type_size(s->type);
     char *got = scratch(OUT, bytes * (size_t)r->count);
     now.layout = "reference backend";
@@ -266,9 +266,9 @@ static void compare_ragged(const subject *s, data_class class, int turn) {
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)r.count);
     set_scene(s, class, r.values);
     tally_status status = reduce_slices(s, &in, &r, wanted);
-    for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
+    for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
         for (int wide = 0; wide < 2; wide++)
-            compare_cut(s, &in, &r, (tally_cut)form, wide ? TALLY_I64 : TALLY_I32, turn + 2 * form + wide, wanted,
+            compare_cut(s, &in, &r, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32, turn + 2 * form + wide, wanted,
                         status);
     check_reference(s, &in, &r, turn, wanted, status);
 }
@@ -308,9 +308,9 @@ static void test_gaps(void **state) {
         char *wanted = scratch(WANTED, result_bytes(&some[k]) * (size_t)r.count);
         set_scene(&some[k], ANY_BITS, r.values);
         tally_status status = reduce_slices(&some[k], &in, &r, wanted);
-        for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
+        for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
             for (int place = 0; place < 6; place++)
-                compare_cut(&some[k], &in, &r, (tally_cut)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted,
+                compare_cut(&some[k], &in, &r, (tally_segmentation)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted,
                             status);
     }
 }
@@ -352,8 +352,8 @@ static void test_nothing(void **state) {
         set_scene(&s, ALL_EQUAL, 0);
         tally_status status = reduce_slices(&s, &in, &r, wanted);
         in.left.count = in.right.count = 0;
-        for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++) {
-            tally_segments cut = make_cut((tally_cut)form, TALLY_I64, &r, 0, &skip, &count);
+        for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
+            tally_segments cut = make_cut((tally_segmentation)form, TALLY_I64, &r, 0, &skip, &count);
             compare(&s, &in, &cut, 2, form, 5, wanted, status);
             in.left.data = in.right.data = NULL;
         }
@@ -475,9 +475,9 @@ static void teams_ragged(const subject *s, data_class class, int64_t size, int t
     char *wanted = scratch(WANTED, result_bytes(s) * (size_t)r.count);
     set_scene(s, class, size);
     tally_status status = reduce_slices(s, &packed, &r, wanted);
-    for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++) {
+    for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
         int64_t skip, count;
-        tally_segments cut = make_cut((tally_cut)form, turn % 2 ? TALLY_I64 : TALLY_I32, &r, turn % 4, &skip, &count);
+        tally_segments cut = make_cut((tally_segmentation)form, turn % 2 ? TALLY_I64 : TALLY_I32, &r, turn % 4, &skip, &count);
         inputs in = packed;
         lay_out_inputs(&in, s, form == turn % 3 ? 3 : turn % 2, skip, count);
         compare_teams(s, &in, &cut, r.count, turn + form, wanted, status);

@@ -182,40 +182,40 @@ static void test_compose(void **state) {
 
 /* ---- segments ---- */
 
-/* Owners of `count` values in a shape; gives the number of segments. */
-static int64_t make_owners(const char *shape, int64_t count, int32_t *owners) {
+/* Segment ids of `count` values in a shape; gives the number of segments. */
+static int64_t make_segment_ids(const char *shape, int64_t count, int32_t *segment_ids) {
     uint64_t state = seed + (uint64_t)count;
-    int32_t owner = 0;
+    int32_t segment_id = 0;
     int64_t left = 0;
-    if (strcmp(shape, "one") == 0) return memset(owners, 0, (size_t)count * sizeof *owners), 1;
+    if (strcmp(shape, "one") == 0) return memset(segment_ids, 0, (size_t)count * sizeof *segment_ids), 1;
     for (int64_t i = 0; i < count; i++, left--) {
         if (left == 0) {
-            if (i > 0) owner++;
+            if (i > 0) segment_id++;
             left = 1;
             if (strcmp(shape, "three") == 0) left = 3;
             if (strcmp(shape, "10..50") == 0) left = 10 + random_below(&state, 41);
             if (strcmp(shape, "tail") == 0) left = 1 + ((int64_t)1 << random_below(&state, 12));
             if (strcmp(shape, "sparse") == 0)
-                owner += (int32_t)random_below(&state, 9), left = 1 + random_below(&state, 3);
+                segment_id += (int32_t)random_below(&state, 9), left = 1 + random_below(&state, 3);
             if (strcmp(shape, "1024") == 0) left = 1024;
             if (strcmp(shape, "1025") == 0) left = 1025;
             if (strcmp(shape, "two") == 0) left = i == 0 ? count / 2 + 1 : count;
         }
-        owners[i] = owner;
+        segment_ids[i] = segment_id;
     }
-    return owner + (strcmp(shape, "sparse") == 0 ? 5 : 1);
+    return segment_id + (strcmp(shape, "sparse") == 0 ? 5 : 1);
 }
 static const char *const shapes[] = {"one", "single", "three", "10..50", "tail", "sparse", "1024", "1025", "two"};
 
 static void check_cut(const problem *p, const char *shape, int64_t count) {
     tally__track *track = open_track(p);
-    int32_t *owners = scratch(2, (size_t)(count + 1) * sizeof *owners);
-    int64_t segments = make_owners(shape, count, owners);
+    int32_t *segment_ids = scratch(2, (size_t)(count + 1) * sizeof *segment_ids);
+    int64_t segments = make_segment_ids(shape, count, segment_ids);
     int run;
     now.cut = shape;
     now.size = count;
     EXPECT_OK(tally__track_load(track, data_of(p->type, p->data, count), NULL, count, 1));
-    EXPECT_OK(tally__track_cut(track, owners, segments));
+    EXPECT_OK(tally__track_cut(track, segment_ids, segments));
     run = check_kernels(track);
     EXPECT(run >= 6, "%d kernels ran", run); /* the plain read is one */
     tally__track_close(track);
@@ -284,14 +284,14 @@ static void test_merge(void **state) {
 /* Table IV of the paper, number by number: by running the kernels on segments of 3. The paper truncates its ratios,
  * which follow. */
 static void expect_irregular(const char *kernel, const int *accesses, const int *transfers, int levels) {
-    static int32_t owners[4096];
+    static int32_t segment_ids[4096];
     static float values[4096];
     const problem p = {"min", TALLY_F32, TIES};
     tally__track *track = open_track(&p);
     tally__irregular table;
-    for (int i = 0; i < 4096; i++) owners[i] = i / 3;
+    for (int i = 0; i < 4096; i++) segment_ids[i] = i / 3;
     EXPECT_OK(tally__track_load(track, values, NULL, 4096, 1));
-    EXPECT_OK(tally__track_cut(track, owners, 4095 / 3 + 1));
+    EXPECT_OK(tally__track_cut(track, segment_ids, 4095 / 3 + 1));
     EXPECT_OK(tally__track_irregular(track, tally__gallery_find(kernel), &table));
     EXPECT(table.levels >= levels, "%s: %d levels", kernel, table.levels);
     for (int l = 0; l < levels; l++)
@@ -345,21 +345,21 @@ static void test_counts(void **state) {
 
 /* In the end all inputs are in one element, or those of each segment in its output. */
 static void check_picture(const tally__gallery_row *row, int64_t count, const char *shape) {
-    int32_t owners[TALLY_MOST_PICTURED];
+    int32_t segment_ids[TALLY_MOST_PICTURED];
     uint64_t all = 0, outputs[TALLY_MOST_PICTURED] = {0}, wanted[TALLY_MOST_PICTURED] = {0};
-    int64_t segments = make_owners(shape, count, owners);
+    int64_t segments = make_segment_ids(shape, count, segment_ids);
     tally__picture picture;
-    EXPECT(tally__picture_draw(row, count, row->owners ? owners : NULL, segments, &picture) == TALLY_OK, "%s: %s",
+    EXPECT(tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) == TALLY_OK, "%s: %s",
            row->name, tally_message());
     for (int m = 0; m < picture.moves; m++) {
         const tally__move *move = &picture.move[m];
         if (strcmp(picture.place_name[move->to.place], "left") == 0) all = move->holds;
         if (strcmp(picture.place_name[move->to.place], "output") == 0) outputs[move->to.at] = move->holds;
     }
-    for (int64_t i = 0; i < count; i++) wanted[row->owners ? owners[i] : 0] |= UINT64_C(1) << i;
-    EXPECT(row->owners || all == wanted[0], "%s of %lld: %llx is left", row->name, (long long)count,
+    for (int64_t i = 0; i < count; i++) wanted[row->segment_ids ? segment_ids[i] : 0] |= UINT64_C(1) << i;
+    EXPECT(row->segment_ids || all == wanted[0], "%s of %lld: %llx is left", row->name, (long long)count,
            (unsigned long long)all);
-    for (int64_t s = 0; row->owners && s < segments; s++)
+    for (int64_t s = 0; row->segment_ids && s < segments; s++)
         EXPECT(outputs[s] == wanted[s], "%s of %lld: output %lld is %llx", row->name, (long long)count, (long long)s,
                (unsigned long long)outputs[s]);
     for (int k = 1; k < picture.steps; k++)
@@ -375,7 +375,7 @@ static void test_pictures(void **state) {
     configure("round");
     for (int k = 1; k < tally__gallery_count - 1; k++)
         for (int s = 0; s < COUNT(sizes); s++)
-            for (int h = 0; h < (tally__gallery[k].owners ? 3 : 1); h++)
+            for (int h = 0; h < (tally__gallery[k].segment_ids ? 3 : 1); h++)
                 check_picture(&tally__gallery[k], sizes[s], shapes[h]);
     EXPECT_OK(tally__picture_draw(tally__gallery_find("merge_lists"), 10, NULL, 0, &picture));
     int merged = 0;
@@ -401,7 +401,7 @@ static void expect_refusal(tally__track *track, const char *kernel, const char *
 static void test_refusals(void **state) {
     const problem compose = {"compose", TALLY_I32, ANY_BITS}, argmin = {"argmin", TALLY_F64, TIES},
                   min = {"min", TALLY_F32, TIES};
-    const int32_t owners[3] = {0, 1, 1}, wrong[3] = {1, 0, 1}, beyond[3] = {0, 1, 2};
+    const int32_t segment_ids[3] = {0, 1, 1}, wrong[3] = {1, 0, 1}, beyond[3] = {0, 1, 2};
     tally__track *track = open_track(&compose);
     (void)state;
     EXPECT_OK(tally__track_load(track, data_of(TALLY_I32, ANY_BITS, 5000), NULL, 5000, 1));
@@ -416,13 +416,13 @@ static void test_refusals(void **state) {
     EXPECT_OK(tally__track_load(track, data_of(TALLY_F64, TIES, 3), NULL, 3, 1));
     expect_refusal(track, "diffwarps", "keeps 2113 accumulators in shared memory");
     expect_refusal(track, "merge_lists", "merges by the minimum, not by argmin");
-    EXPECT_OK(tally__track_cut(track, owners, 2));
+    EXPECT_OK(tally__track_cut(track, segment_ids, 2));
     expect_refusal(track, "tb2", "the values are cut into segments");
-    EXPECT_STATUS(tally__track_cut(track, wrong, 2), TALLY_BAD_CUT);
-    EXPECT_STATUS(tally__track_cut(track, beyond, 2), TALLY_BAD_CUT);
-    EXPECT_STATUS(tally__track_cut(track, owners, 0), TALLY_BAD_CUT);
+    EXPECT_STATUS(tally__track_cut(track, wrong, 2), TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally__track_cut(track, beyond, 2), TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally__track_cut(track, segment_ids, 0), TALLY_BAD_SEGMENTS);
     EXPECT_STATUS(tally__track_load(track, NULL, NULL, -1, 1), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally__track_load(track, owners, NULL, (int64_t)INT32_MAX + 1, 1), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally__track_load(track, segment_ids, NULL, (int64_t)INT32_MAX + 1, 1), TALLY_BAD_ARGUMENT);
     tally__track_close(track);
 
     track = open_track(&min);

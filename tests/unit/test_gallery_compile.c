@@ -20,7 +20,7 @@ static const struct {
 static const int archs[] = {75, 80, 90, 100, 120};
 
 static bool fits(const tally__gallery_row *row, const tally__gallery_type *host) {
-    return (size_t)row->room * (host->element_bytes + (row->owners ? 4 : 0)) <= TALLY_SIMT_SHARED_BYTES;
+    return (size_t)row->room * (host->element_bytes + (row->segment_ids ? 4 : 0)) <= TALLY_SIMT_SHARED_BYTES;
 }
 
 static void compile_pair(void **state) {

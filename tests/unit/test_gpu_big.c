@@ -65,7 +65,7 @@ static int64_t zero_at(int64_t i) { return (void)i, 0; }
 /* The results of a cut of `count` values, all in device memory, with what each is to be, of `width` bytes. */
 static void compare(tally_op op, tally_type type, int64_t count, tally_segments cut, size_t width, entry_at *wanted) {
     const size_t bytes = tally_type_size(type);
-    const int64_t results = cut.cut == TALLY_ROWS ? cut.count * cut.inner : cut.count;
+    const int64_t results = cut.kind == TALLY_ROWS ? cut.count * cut.inner : cut.count;
     tally_context *context = context_of(backend);
     tally__cu_address values = make_on_device(bytes, count, value_at), out = make_on_device(width, results, zero_at);
     tally_options options = tally_get_options(context);
@@ -138,7 +138,7 @@ static void test_rows(void **state) {
 
 /* ---- many segments ---- */
 
-/* Three values each, by owners: they become offsets, or where there are fewer than 2^32 of 4 bytes tiles look at them.
+/* Three values each, by segment ids: they become offsets, or where there are fewer than 2^32 of 4 bytes tiles look at them.
  */
 static int64_t third_of(int64_t i) { return i / 3; }
 static int64_t has_of_three(int64_t s) {
@@ -146,21 +146,21 @@ static int64_t has_of_three(int64_t s) {
         if (places[k] < now.size && places[k] / 3 == s) return 1;
     return 0;
 }
-static void compare_owners(tally_type type, int64_t count, tally_type index_type) {
-    tally__cu_address owners = make_on_device(tally_type_size(index_type), count, third_of);
-    compare(TALLY_ANY, type, count, tally_owners((const void *)(uintptr_t)owners, index_type, (count + 2) / 3), 1,
+static void compare_segment_ids(tally_type type, int64_t count, tally_type index_type) {
+    tally__cu_address segment_ids = make_on_device(tally_type_size(index_type), count, third_of);
+    compare(TALLY_ANY, type, count, tally_segment_ids((const void *)(uintptr_t)segment_ids, index_type, (count + 2) / 3), 1,
             has_of_three);
-    driver->release(owners);
+    driver->release(segment_ids);
 }
-static void test_owners(void **state) {
+static void test_segment_ids(void **state) {
     (void)state;
     set_places(border);
-    compare_owners(TALLY_U8, border + 12345, TALLY_I64);
-    compare_owners(TALLY_I32, border / 2 + 5000, TALLY_I32);
-    compare_owners(TALLY_I32, border / 2 - 1, TALLY_I32);
+    compare_segment_ids(TALLY_U8, border + 12345, TALLY_I64);
+    compare_segment_ids(TALLY_I32, border / 2 + 5000, TALLY_I32);
+    compare_segment_ids(TALLY_I32, border / 2 - 1, TALLY_I32);
 }
 
-/* More segments than 2^32, one value for each eighth of them; and owners with such gaps. */
+/* More segments than 2^32, one value for each eighth of them; and segment ids with such gaps. */
 static int64_t eighth_of(int64_t i) { return i / 8; }
 static int64_t eighth_has(int64_t s) { return s % 8 == 7 && value_at(s / 8) != 0; } /* s / 8 values lie before it */
 static int64_t eight_times(int64_t i) { return 8 * i + 7; }
@@ -169,18 +169,18 @@ static void test_segments(void **state) {
     (void)state;
     set_places(border / 8);
     tally__cu_address offsets = make_on_device(8, 8 * values + 1, eighth_of),
-                      owners = make_on_device(8, values, eight_times);
+                      segment_ids = make_on_device(8, values, eight_times);
     compare(TALLY_ANY, TALLY_U8, values, tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, 8 * values), 1,
             eighth_has);
     driver->release(offsets);
-    compare(TALLY_ANY, TALLY_U8, values, tally_owners((const void *)(uintptr_t)owners, TALLY_I64, 8 * values), 1,
+    compare(TALLY_ANY, TALLY_U8, values, tally_segment_ids((const void *)(uintptr_t)segment_ids, TALLY_I64, 8 * values), 1,
             eighth_has);
-    driver->release(owners);
+    driver->release(segment_ids);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_owners), cmocka_unit_test(test_segments)};
+                                       cmocka_unit_test(test_segment_ids), cmocka_unit_test(test_segments)};
     int skipped = begin_gpu_program(argc, argv), log2_border = backend == TALLY_BACKEND_CUDA ? 32 : 16;
     if (skipped) return skipped;
     for (int i = 1; i + 1 < argc; i++)

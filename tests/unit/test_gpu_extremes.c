@@ -77,15 +77,15 @@ static void expect_rows(table *t, const char *results, int64_t rows) {
 }
 
 static void check_cuts(table *t, tally_context *context) {
-    static const char *const forms[] = {"offsets", "lengths", "owners", "rows", "columns"};
-    int64_t offsets[MOST_ROWS + 1], lengths[MOST_ROWS], *owners = scratch(4, (size_t)(t->rows * t->length) * 8);
+    static const char *const forms[] = {"offsets", "lengths", "segment_ids", "rows", "columns"};
+    int64_t offsets[MOST_ROWS + 1], lengths[MOST_ROWS], *segment_ids = scratch(4, (size_t)(t->rows * t->length) * 8);
     const int64_t n = t->rows * t->length;
     char results[MOST_ROWS * sizeof(tally_stats)];
     for (int64_t r = 0; r <= t->rows; r++) offsets[r] = r * t->length;
     for (int64_t r = 0; r < t->rows; r++) lengths[r] = t->length;
-    for (int64_t i = 0; i < n; i++) owners[i] = i / t->length;
+    for (int64_t i = 0; i < n; i++) segment_ids[i] = i / t->length;
     const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, t->rows),
-                                   tally_lengths(lengths, TALLY_I64, t->rows), tally_owners(owners, TALLY_I64, t->rows),
+                                   tally_lengths(lengths, TALLY_I64, t->rows), tally_segment_ids(segment_ids, TALLY_I64, t->rows),
                                    tally_rows(t->rows, t->length, 1), tally_rows(1, t->length, t->rows)};
     for (int form = 0; form < 5; form++) {
         now.cut = forms[form];

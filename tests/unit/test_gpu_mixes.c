@@ -130,7 +130,7 @@ static problem draw_problem(const subject *s, uint64_t *random) {
 
 /* Some entries are other ones; what the CPU says of the whole, and if that is a cut every result, is to be said by the
  * GPU backend. */
-static void compare_spoilt(const problem *p, tally_cut form, tally_type index_type, uint64_t *random) {
+static void compare_spoilt(const problem *p, tally_segmentation form, tally_type index_type, uint64_t *random) {
     const subject *s = p->s;
     const size_t bytes = result_bytes(s), width = tally_type_size(s->type), index_width = tally_type_size(index_type);
     int64_t skip, count;
@@ -160,7 +160,7 @@ static void compare_spoilt(const problem *p, tally_cut form, tally_type index_ty
     now.data = "a spoilt cut";
     EXPECT_STATUS(perform(context_for(s, backend, 1), s->op, x, y, &cut, tally_out(got, TALLY_NATURAL, p->r.count)),
                   due);
-    if (due == TALLY_BAD_CUT) return;
+    if (due == TALLY_BAD_SEGMENTS) return;
     expect_results(got, (int64_t)bytes, wanted, bytes, p->r.count);
 }
 
@@ -175,7 +175,7 @@ static void test_mixes(void **state) {
     for (int64_t k = first_problem; k < first_problem + problems; k++) {
         uint64_t random = seed ^ (uint64_t)k * 0xd1342543de82ef95u;
         const problem p = draw_problem(&subjects[random_below(&random, count)], &random);
-        const tally_cut form = (tally_cut)random_below(&random, 3);
+        const tally_segmentation form = (tally_segmentation)random_below(&random, 3);
         const tally_type index_type = random_below(&random, 2) ? TALLY_I64 : TALLY_I32;
         const int turn = (int)random_below(&random, 180);
         now.outer = k;

@@ -39,7 +39,7 @@ static void test_shapes(void **state) {
             if ((turn + which) % every != 0) continue;
             problem p = pose(&s, (shape)which, (data_class)((turn + which) % DATA_CLASSES),
                              bytes / (which == ONES ? 4 : 1), turn + which);
-            tally_cut form = (tally_cut)((turn / 5 + which) % 3);
+            tally_segmentation form = (tally_segmentation)((turn / 5 + which) % 3);
             tally_type index_type = turn / 2 % 2 ? TALLY_I64 : TALLY_I32;
             if ((turn + which / 2) % 3 == 0)
                 compare_host(&p, form, index_type, turn + which);
@@ -58,11 +58,11 @@ static void test_forms(void **state) {
         for (int which = 0; which < SHAPES; which++) {
             problem p =
                 pose(&some[i], (shape)which, which % 2 ? SMALL_INTEGERS : CANCELLATION, 2 * TALLY_TILE_BYTES, which);
-            for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++)
+            for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
                 for (int wide = 0; wide < 2; wide++)
                     if (!quick || (which + form + wide) % 7 == 0) {
                         spoil_scratch(&some[i]);
-                        compare_device(&p, (tally_cut)form, wide ? TALLY_I64 : TALLY_I32, which + 2 * form + wide);
+                        compare_device(&p, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32, which + 2 * form + wide);
                     }
         }
     for (int k = 0; k < (quick ? 1 : 4); k++) {
@@ -91,11 +91,11 @@ static void test_groups(void **state) {
     }
 }
 
-/* So many empty segments behind all others that tiles look at owners themselves (src/cuda/segments.c). */
+/* So many empty segments behind all others that tiles look at segment ids themselves (src/cuda/segments.c). */
 static void add_empty(ragged *r) {
     while (r->count <= r->values / 6) r->lengths[r->count++] = 0;
 }
-static void test_owners(void **state) {
+static void test_segment_ids(void **state) {
     static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
                                    {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
                                    {TALLY_MAX, TALLY_BF16, 0, 0, TALLY_BEST},
@@ -112,9 +112,9 @@ static void test_owners(void **state) {
                 add_empty(&r);
                 problem p = pose_cut(&some[i], r, (data_class)(turn % DATA_CLASSES));
                 now.data = shape_names[which];
-                compare_device(&p, TALLY_OWNERS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
+                compare_device(&p, TALLY_SEGMENT_IDS, wide ? TALLY_I64 : TALLY_I32, 3 * turn);
             }
-    /* One that runs over the edges at which a block of kernel tally_cut_owner_edges ends and the next begins. */
+    /* One that runs over the edges at which a block of kernel tally_cut_segment_id_edges ends and the next begins. */
     enum { VALUES = 600000, BEFORE = 100000, LONG = 400000 };
     static const subject sum = {TALLY_SUM, TALLY_F64, 0, 0, TALLY_FAST};
     ragged r = {.lengths = scratch(LENGTHS, VALUES * sizeof(int64_t))};
@@ -123,7 +123,7 @@ static void test_owners(void **state) {
     add_empty(&r);
     problem p = pose_cut(&sum, r, CANCELLATION);
     now.data = "a long one over many tiles";
-    compare_device(&p, TALLY_OWNERS, TALLY_I64, 0);
+    compare_device(&p, TALLY_SEGMENT_IDS, TALLY_I64, 0);
 }
 
 /* ---- exact sums in one f64, or two: ranges of values at the border of what they hold ---- */
@@ -260,7 +260,7 @@ static void test_strips(void **state) {
 
 /* ---- plans ---- */
 
-static const tally_cut forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_OWNERS};
+static const tally_segmentation forms[] = {TALLY_OFFSETS, TALLY_LENGTHS, TALLY_SEGMENT_IDS};
 
 /* A plan serves operators, types and numbers of inputs of other sizes than its own, each time again; the index lies on
  * the host or the device. */
@@ -322,7 +322,7 @@ static tally_context *checked_context_for(const subject *s, int checked) {
 /* The bits and the status that the CPU gives, which what is checked knows too; what cannot be is refused alike. */
 static void compare_type(const subject *s, const tally_segments *cut, const char *x, int64_t count, tally_type type,
                          int turn) {
-    const int64_t results = cut->cut == TALLY_ROWS ? cut->count * cut->inner : cut->count, stride = 16 + turn % 3;
+    const int64_t results = cut->kind == TALLY_ROWS ? cut->count * cut->inner : cut->count, stride = 16 + turn % 3;
     const size_t room = (size_t)(results * stride) + 1;
     char *wanted = scratch(WANTED, room), *got = scratch(OUT, room);
     tally_array host = tally_in(x, s->type, count), in = host;
@@ -335,7 +335,7 @@ static void compare_type(const subject *s, const tally_segments *cut, const char
     tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, host, host, cut,
                                (tally_output){wanted, type, results, stride});
     in.data = (const void *)(uintptr_t)values;
-    if (cut->cut != TALLY_ROWS) {
+    if (cut->kind != TALLY_ROWS) {
         index = device_copy(cut->index, (size_t)(results + 1) * 4, 0);
         there.index = (const void *)(uintptr_t)index;
     }
@@ -393,7 +393,7 @@ static void test_warm(void **state) {
                 tally__gpu_leave(gpu);
                 tally__gpu_close_all(platform);
             }
-            EXPECT_OK(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, cuts[k].cut));
+            EXPECT_OK(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, cuts[k].kind));
             if (backend == TALLY_BACKEND_SIMT) loaded = tally__simt_live_now().modules;
             tally_status status =
                 tally_reduce_segments(context_for(s, backend, 1), s->op, in, cuts[k], tally_out(out, TALLY_NATURAL, 3));
@@ -406,7 +406,7 @@ static void test_warm(void **state) {
         }
         EXPECT_STATUS(tally_warm_segments(context_for(s, TALLY_BACKEND_CPU, 1), s->op, s->type, TALLY_OFFSETS),
                       TALLY_BAD_ARGUMENT);
-        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_cut)5),
+        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_segmentation)5),
                       TALLY_BAD_ARGUMENT);
         EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), TALLY_XOR, TALLY_F32, TALLY_ROWS),
                       TALLY_BAD_TYPE);
@@ -416,7 +416,7 @@ static void test_warm(void **state) {
 /* ---- what is no cut ---- */
 
 /* In order and exact, by an index of 4 bytes, unless only 8 can say it, and of 8. */
-static void expect_refused_by(int narrowest, tally_cut form, const int64_t *index, int64_t entries, int64_t segments,
+static void expect_refused_by(int narrowest, tally_segmentation form, const int64_t *index, int64_t entries, int64_t segments,
                               int64_t values) {
     now.cut = cut_names[form];
     for (int kind = narrowest; kind < 4; kind++) {
@@ -433,15 +433,15 @@ static void expect_refused_by(int narrowest, tally_cut form, const int64_t *inde
         tally_plan *plan;
         EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut,
                                             tally_out(out, TALLY_NATURAL, segments)),
-                      TALLY_BAD_CUT);
-        EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, cut, &plan), TALLY_BAD_CUT);
+                      TALLY_BAD_SEGMENTS);
+        EXPECT_STATUS(tally_plan_open(context_for(&s, backend, 1), TALLY_F32, values, cut, &plan), TALLY_BAD_SEGMENTS);
         /* To GPU memory: never known, unless asked for. */
         tally__cu_address results = device_copy(out, (size_t)segments * 4, 0);
         for (int checked = 0; checked < 2; checked++) {
             tally_context *context = checked_context_for(&s, checked);
             EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, array, cut,
                                                 tally_out((void *)(uintptr_t)results, TALLY_NATURAL, segments)),
-                          checked ? TALLY_BAD_CUT : TALLY_OK);
+                          checked ? TALLY_BAD_SEGMENTS : TALLY_OK);
             EXPECT(driver->stream_wait(NULL) == 0, "the kernel failed");
             tally_context_destroy(context);
         }
@@ -451,7 +451,7 @@ static void expect_refused_by(int narrowest, tally_cut form, const int64_t *inde
     }
 }
 
-static void expect_refused(tally_cut form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
+static void expect_refused(tally_segmentation form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
     expect_refused_by(0, form, index, entries, segments, values);
 }
 
@@ -480,7 +480,7 @@ static void test_bad_cuts(void **state) {
             }
             for (int64_t i = 0; i < VALUES; i++) index[i] = i / 3;
             index[at + 4] = bad[b] == 0 && at == 0 ? 2 : bad[b];
-            expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
+            expect_refused(TALLY_SEGMENT_IDS, index, VALUES, COUNT, VALUES);
         }
     for (int64_t i = 0; i <= 21; i++)
         index[i] = i % 2 ? 8000 : 0; /* in one tile, which has no room for so many leaves */
@@ -502,19 +502,19 @@ static void test_bad_cuts(void **state) {
     for (int64_t i = 0; i <= COUNT; i++) index[i] = (i * 7919) % VALUES;
     expect_refused(TALLY_OFFSETS, index, COUNT + 1, COUNT, VALUES);
     for (int64_t i = 0; i < VALUES; i++) index[i] = (i * 7919) % COUNT;
-    expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
+    expect_refused(TALLY_SEGMENT_IDS, index, VALUES, COUNT, VALUES);
     for (int64_t i = 0; i < COUNT; i++) index[i] = INT32_MAX;
     expect_refused(TALLY_LENGTHS, index, COUNT, COUNT, VALUES);
     free(index);
 }
 
-/* One owner below the one before it, anywhere in a tile or at its border, among short segments and in long ones. */
-static void test_bad_owners(void **state) {
+/* One segment id below the one before it, anywhere in a tile or at its border, among short segments and in long ones. */
+static void test_bad_segment_ids(void **state) {
     enum { COUNT = 4000, VALUES = 9000 };
     static const int64_t places[] = {0,    1,    3,    4,    127,  128,  131,  1023, 2046, 2047, 2048, 2049,
                                      2400, 3001, 3071, 3072, 3073, 4500, 6143, 6144, 7000, 8998, 8999};
     int64_t *index = malloc(VALUES * sizeof *index);
-    scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad owner"};
+    scene fresh = {.op = TALLY_SUM, .type = TALLY_F32, .data = "a bad segment id"};
     (void)state;
     now = fresh;
     for (int64_t each = 1; each <= 3000; each = each == 1 ? 3 : each == 3 ? 3000 : 3001)
@@ -523,11 +523,11 @@ static void test_bad_owners(void **state) {
             index[places[k]] = places[k] == 0 ? -1 : index[places[k] - 1] - 1;
             now.segment = places[k];
             choose_schedule((int)k);
-            expect_refused(TALLY_OWNERS, index, VALUES, each == 1 ? 6000 : COUNT, VALUES);
+            expect_refused(TALLY_SEGMENT_IDS, index, VALUES, each == 1 ? 6000 : COUNT, VALUES);
         }
     for (int64_t i = 0; i < VALUES; i++) index[i] = i / 3;
     index[VALUES - 1] = COUNT; /* one more than there are */
-    expect_refused(TALLY_OWNERS, index, VALUES, COUNT, VALUES);
+    expect_refused(TALLY_SEGMENT_IDS, index, VALUES, COUNT, VALUES);
     free(index);
 }
 
@@ -581,10 +581,10 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),     cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),     cmocka_unit_test(test_segment_ids),
         cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),   cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_strips),   cmocka_unit_test(test_plans),      cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_owners), cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_segment_ids), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

@@ -366,7 +366,7 @@ static int64_t short_length_of(uint64_t random) {
 /* A cut of an array in three notations; of short segments, if none is the longest. */
 typedef struct notations {
     int64_t values, count;
-    int64_t *offsets, *owners;
+    int64_t *offsets, *segment_ids;
     int32_t *lengths;
 } notations;
 static notations cut_of(const struct row *row, int64_t count, int64_t longest, uint64_t *random) {
@@ -380,15 +380,15 @@ static notations cut_of(const struct row *row, int64_t count, int64_t longest, u
         cut.lengths[s] = (int32_t)length;
         cut.offsets[s + 1] = cut.values += length;
     }
-    cut.owners = malloc(((size_t)cut.values + 1) * sizeof(int64_t));
+    cut.segment_ids = malloc(((size_t)cut.values + 1) * sizeof(int64_t));
     for (int64_t s = 0; s < count; s++)
-        for (int64_t i = cut.offsets[s]; i < cut.offsets[s + 1]; i++) cut.owners[i] = s;
+        for (int64_t i = cut.offsets[s]; i < cut.offsets[s + 1]; i++) cut.segment_ids[i] = s;
     return cut;
 }
 
 static void compare_cut(tally_context *cpu, tally_context *device, tally_op op, const struct row *row, tally_array in,
                         tally_segments cut) {
-    const size_t bytes = (size_t)(cut.cut == TALLY_ROWS ? cut.count * cut.inner : cut.count) * row->result;
+    const size_t bytes = (size_t)(cut.kind == TALLY_ROWS ? cut.count * cut.inner : cut.count) * row->result;
     char *wanted = calloc(bytes + 1, 1), *got = malloc(bytes + 1);
     memset(got, 0x5a, bytes);
     EXPECT_OK(
@@ -419,12 +419,12 @@ static void test_segments(void **state) {
             now = (scene){.cut = "offsets", .data = row->name};
             choose_schedule(i + turn);
             compare_cut(cpu, device, op, row, in, tally_offsets(cut.offsets, TALLY_I64, cut.count));
-            now.cut = i % 2 ? "lengths" : "owners";
+            now.cut = i % 2 ? "lengths" : "segment_ids";
             compare_cut(cpu, device, op, row, in,
                         i % 2 ? tally_lengths(cut.lengths, TALLY_I32, cut.count)
-                              : tally_owners(cut.owners, TALLY_I64, cut.count));
+                              : tally_segment_ids(cut.segment_ids, TALLY_I64, cut.count));
             free(cut.offsets);
-            free(cut.owners);
+            free(cut.segment_ids);
             free(cut.lengths);
         }
     }

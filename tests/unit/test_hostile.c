@@ -164,7 +164,7 @@ static void test_names(void **state) {
     assert_int_equal(tally_op_from_name("SUM"), TALLY_OP_END);
     assert_int_equal(tally_type_from_name(NULL), TALLY_NATURAL);
     assert_int_equal(tally_type_from_name(""), TALLY_NATURAL);
-    assert_string_equal(tally_status_name(TALLY_BAD_CUT), "BAD_CUT");
+    assert_string_equal(tally_status_name(TALLY_BAD_SEGMENTS), "BAD_SEGMENTS");
     assert_string_equal(tally_version(), "0.1.0");
     assert_true(tally_cpu_threads() >= 1);
 }
@@ -190,7 +190,7 @@ static void refuse_cut(const char *what, tally_segments cut, tally_status wanted
 static void test_bad_indices(void **state) {
     static const struct {
         const char *what;
-        tally_cut form;
+        tally_segmentation form;
         int64_t count, index[17];
     } cases[] = {
         {"decreasing offsets", TALLY_OFFSETS, 3, {0, 9, 8, 16}},
@@ -204,19 +204,19 @@ static void test_bad_indices(void **state) {
         {"a length beyond the array", TALLY_LENGTHS, 2, {0, 17}},
         {"extreme lengths", TALLY_LENGTHS, 4, {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}},
         {"lengths that cancel", TALLY_LENGTHS, 3, {INT32_MAX, 1, INT32_MIN}},
-        {"unsorted owners", TALLY_OWNERS, 5, {0, 0, 1, 0, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}},
-        {"owners out of range", TALLY_OWNERS, 4, {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}},
-        {"negative owners", TALLY_OWNERS, 5, {-1, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}},
-        {"extreme owners", TALLY_OWNERS, 5, {INT32_MIN, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, INT32_MAX}},
+        {"unsorted segment ids", TALLY_SEGMENT_IDS, 5, {0, 0, 1, 0, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}},
+        {"segment ids out of range", TALLY_SEGMENT_IDS, 4, {0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}},
+        {"negative segment ids", TALLY_SEGMENT_IDS, 5, {-1, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4}},
+        {"extreme segment ids", TALLY_SEGMENT_IDS, 5, {INT32_MIN, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, INT32_MAX}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t narrow[17];
         for (int k = 0; k < 17; k++) narrow[k] = (int32_t)cases[i].index[k];
         refuse_cut(cases[i].what, (tally_segments){cases[i].form, cases[i].index, TALLY_I64, cases[i].count, 0, 0},
-                   TALLY_BAD_CUT);
+                   TALLY_BAD_SEGMENTS);
         refuse_cut(cases[i].what, (tally_segments){cases[i].form, narrow, TALLY_I32, cases[i].count, 0, 0},
-                   TALLY_BAD_CUT);
+                   TALLY_BAD_SEGMENTS);
     }
 }
 
@@ -225,16 +225,16 @@ static void test_extreme_indices(void **state) {
         {INT64_MIN, 0, 16}, {0, INT64_MAX, INT64_MIN}, {INT64_MAX, INT64_MAX, INT64_MAX}, {0, INT64_MAX, 16}};
     const int64_t lengths[][3] = {
         {INT64_MAX, INT64_MAX, 2}, {INT64_MIN, INT64_MIN, 0}, {8, INT64_MAX, 0}, {INT64_MIN, INT64_MAX, 1}};
-    int64_t owners[16] = {0};
+    int64_t segment_ids[16] = {0};
     (void)state;
     for (int i = 0; i < 4; i++) {
-        refuse_cut("extreme i64 offsets", tally_offsets(offsets[i], TALLY_I64, 2), TALLY_BAD_CUT);
-        refuse_cut("extreme i64 lengths", tally_lengths(lengths[i], TALLY_I64, 3), TALLY_BAD_CUT);
+        refuse_cut("extreme i64 offsets", tally_offsets(offsets[i], TALLY_I64, 2), TALLY_BAD_SEGMENTS);
+        refuse_cut("extreme i64 lengths", tally_lengths(lengths[i], TALLY_I64, 3), TALLY_BAD_SEGMENTS);
     }
-    owners[15] = INT64_MAX;
-    refuse_cut("extreme i64 owners", tally_owners(owners, TALLY_I64, 3), TALLY_BAD_CUT);
-    owners[0] = INT64_MIN;
-    refuse_cut("extreme i64 owners", tally_owners(owners, TALLY_I64, 3), TALLY_BAD_CUT);
+    segment_ids[15] = INT64_MAX;
+    refuse_cut("extreme i64 segment ids", tally_segment_ids(segment_ids, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    segment_ids[0] = INT64_MIN;
+    refuse_cut("extreme i64 segment ids", tally_segment_ids(segment_ids, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
 }
 
 /* The sentence names the first segment without values. */
@@ -257,9 +257,9 @@ static void test_empty_is_named(void **state) {
     (void)state;
     expect_named(tally_offsets(offsets, TALLY_I32, 5), 16, "segment 2 ");
     expect_named(tally_lengths(lengths, TALLY_I32, 5), 16, "segment 1 ");
-    expect_named(tally_owners(gap, TALLY_I32, 5), 7, "segment 2 ");
-    expect_named(tally_owners(missing, TALLY_I32, 5), 6, "segment 4 ");
-    expect_named(tally_owners(missing + 2, TALLY_I32, 4), 4, "segment 0 ");
+    expect_named(tally_segment_ids(gap, TALLY_I32, 5), 7, "segment 2 ");
+    expect_named(tally_segment_ids(missing, TALLY_I32, 5), 6, "segment 4 ");
+    expect_named(tally_segment_ids(missing + 2, TALLY_I32, 4), 4, "segment 0 ");
     expect_named(tally_rows(5, 0, 1), 0, "segment 0 ");
 }
 
@@ -267,10 +267,10 @@ static void test_bad_descriptions(void **state) {
     int64_t offsets[17] = {0};
     (void)state;
     refuse_cut("no plan", (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
-    refuse_cut("cut 5", (tally_segments){(tally_cut)5, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
-    refuse_cut("cut -1", (tally_segments){(tally_cut)-1, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
-    for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++) {
-        tally_segments cut = {(tally_cut)form, offsets, TALLY_I64, 2, 0, 0};
+    refuse_cut("cut 5", (tally_segments){(tally_segmentation)5, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
+    refuse_cut("cut -1", (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
+    for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
+        tally_segments cut = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0};
         cut.count = -1;
         refuse_cut("a negative number of segments", cut, TALLY_BAD_ARGUMENT);
         cut.count = 2, cut.index = NULL;
@@ -284,14 +284,14 @@ static void test_bad_descriptions(void **state) {
     }
     refuse_cut("more offsets than memory", tally_offsets(offsets, TALLY_I64, INT64_MAX), TALLY_BAD_ARGUMENT);
     refuse_cut("more lengths than memory", tally_lengths(offsets, TALLY_I64, INT64_MAX / 8), TALLY_BAD_ARGUMENT);
-    refuse_cut("owners of no segments", tally_owners(offsets, TALLY_I64, 0), TALLY_BAD_CUT);
-    refuse_cut("rows that are too few", tally_rows(3, 5, 1), TALLY_BAD_CUT);
-    refuse_cut("rows that are too many", tally_rows(3, 6, 1), TALLY_BAD_CUT);
-    refuse_cut("rows that wrap to the count", tally_rows(INT64_MAX / 2 + 1, 2, 1), TALLY_BAD_CUT);
-    refuse_cut("rows that wrap twice", tally_rows((int64_t)1 << 62, (int64_t)1 << 62, 16), TALLY_BAD_CUT);
+    refuse_cut("segment ids of no segments", tally_segment_ids(offsets, TALLY_I64, 0), TALLY_BAD_SEGMENTS);
+    refuse_cut("rows that are too few", tally_rows(3, 5, 1), TALLY_BAD_SEGMENTS);
+    refuse_cut("rows that are too many", tally_rows(3, 6, 1), TALLY_BAD_SEGMENTS);
+    refuse_cut("rows that wrap to the count", tally_rows(INT64_MAX / 2 + 1, 2, 1), TALLY_BAD_SEGMENTS);
+    refuse_cut("rows that wrap twice", tally_rows((int64_t)1 << 62, (int64_t)1 << 62, 16), TALLY_BAD_SEGMENTS);
     refuse_cut("negative rows", tally_rows(-4, 4, -1), TALLY_BAD_ARGUMENT);
     refuse_cut("rows of negative length", tally_rows(4, -4, -1), TALLY_BAD_ARGUMENT);
-    refuse_cut("no rows of so many values", tally_rows(0, 16, 1), TALLY_BAD_CUT);
+    refuse_cut("no rows of so many values", tally_rows(0, 16, 1), TALLY_BAD_SEGMENTS);
 }
 
 /* Indices that lie anew in each stretch of segments that threads check: long segments must not be counted twice over.
@@ -300,7 +300,7 @@ static void test_bad_indices_of_many(void **state) {
     enum { SEGMENTS = 512 * 40, VALUES = 8 << 20 };
     subject s = {TALLY_SUM, TALLY_U8, 0, 0, TALLY_BEST};
     uint8_t *x = scratch(0, VALUES);
-    int32_t *offsets = scratch(1, (SEGMENTS + 1) * 4), *owners = scratch(2, VALUES * (size_t)4);
+    int32_t *offsets = scratch(1, (SEGMENTS + 1) * 4), *segment_ids = scratch(2, VALUES * (size_t)4);
     uint64_t *out = scratch(3, SEGMENTS * 8);
     (void)state;
     memset(x, 1, VALUES);
@@ -308,7 +308,7 @@ static void test_bad_indices_of_many(void **state) {
         int k = i % 512, block = i / 512;
         offsets[i] = block % 2 ? (k < 511 ? VALUES : 0) : k < 8 ? k << 20 : VALUES;
     }
-    for (int i = 0; i < VALUES; i++) owners[i] = (VALUES - i) / (300 << 10) * 2 + (i >> 10) % 2;
+    for (int i = 0; i < VALUES; i++) segment_ids[i] = (VALUES - i) / (300 << 10) * 2 + (i >> 10) % 2;
     for (int threads = 1; threads <= 5; threads += 2) {
         now = (scene){.op = TALLY_SUM,
                       .type = TALLY_U8,
@@ -319,11 +319,11 @@ static void test_bad_indices_of_many(void **state) {
         tally_output room = tally_out(out, TALLY_U64, SEGMENTS);
         EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, tally_in(x, TALLY_U8, VALUES),
                                             tally_offsets(offsets, TALLY_I32, SEGMENTS), room),
-                      TALLY_BAD_CUT);
-        now.cut = "owners that come back many times";
+                      TALLY_BAD_SEGMENTS);
+        now.cut = "segment ids that come back many times";
         EXPECT_STATUS(tally_reduce_segments(context, TALLY_SUM, tally_in(x, TALLY_U8, VALUES),
-                                            tally_owners(owners, TALLY_I32, SEGMENTS), room),
-                      TALLY_BAD_CUT);
+                                            tally_segment_ids(segment_ids, TALLY_I32, SEGMENTS), room),
+                      TALLY_BAD_SEGMENTS);
     }
 }
 
@@ -381,7 +381,7 @@ static void test_guarded_segments(void **state) {
     assert_int_equal(mprotect(index_page + page, page, PROT_NONE), 0);
     while (next_subject(&s))
         for (int64_t last = 0; last <= 20; last++)
-            for (int form = TALLY_OFFSETS; form <= TALLY_OWNERS; form++) {
+            for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
                 int64_t lengths[BUNCH] = {70, 0, 3}, n = 0, entries, at = 0;
                 for (int k = 3; k < BUNCH; k++) lengths[k] = k == BUNCH - 2 ? last : k == BUNCH - 1 ? last % 3 : k % 3;
                 for (int k = 0; k < BUNCH; k++) n += lengths[k];
@@ -390,12 +390,12 @@ static void test_guarded_segments(void **state) {
                 for (int k = 0; k < BUNCH; k++) {
                     if (form == TALLY_OFFSETS) index[k] = (int32_t)at, index[k + 1] = (int32_t)(at + lengths[k]);
                     if (form == TALLY_LENGTHS) index[k] = (int32_t)lengths[k];
-                    for (int64_t i = 0; form == TALLY_OWNERS && i < lengths[k]; i++) index[at + i] = k;
+                    for (int64_t i = 0; form == TALLY_SEGMENT_IDS && i < lengths[k]; i++) index[at + i] = k;
                     at += lengths[k];
                 }
                 now.cut = "small segments at the end", now.segment = last;
-                reduce_guarded(&s, true, n, &(tally_segments){(tally_cut)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
-                reduce_guarded(&s, false, n, &(tally_segments){(tally_cut)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
+                reduce_guarded(&s, true, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
+                reduce_guarded(&s, false, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
             }
     munmap(index_page, 2 * page);
 }

@@ -91,10 +91,10 @@ static tally_status run_lengths(tally_context *context, char *out) {
     return tally_reduce_segments(context, TALLY_SUM, doubles(), tally_lengths(lengths, TALLY_I32, RESULTS),
                                  tally_out(out, TALLY_F64, RESULTS));
 }
-static tally_status run_owners(tally_context *context, char *out) {
-    int32_t *owners = scratch(1, VALUES * sizeof *owners);
-    for (int i = 0; i < VALUES; i++) owners[i] = i / 17;
-    return tally_reduce_segments(context, TALLY_MAX, doubles(), tally_owners(owners, TALLY_I32, VALUES / 17 + 1),
+static tally_status run_segment_ids(tally_context *context, char *out) {
+    int32_t *segment_ids = scratch(1, VALUES * sizeof *segment_ids);
+    for (int i = 0; i < VALUES; i++) segment_ids[i] = i / 17;
+    return tally_reduce_segments(context, TALLY_MAX, doubles(), tally_segment_ids(segment_ids, TALLY_I32, VALUES / 17 + 1),
                                  tally_out(out, TALLY_F64, VALUES / 17 + 1));
 }
 
@@ -178,7 +178,7 @@ static const job jobs[] = {
     {"offsets", run_offsets, 24, TALLY_BACKEND_CPU},
     {"offsets, strided", run_offsets_strided, 8, TALLY_BACKEND_CPU},
     {"lengths", run_lengths, RESULTS * 8, TALLY_BACKEND_CPU},
-    {"owners", run_owners, (VALUES / 17 + 1) * 8, TALLY_BACKEND_CPU},
+    {"segment_ids", run_segment_ids, (VALUES / 17 + 1) * 8, TALLY_BACKEND_CPU},
     {"a plan", run_plan, RESULTS * 8, TALLY_BACKEND_CPU},
     {"rows of the last axis", run_last_axis, 600 * 8, TALLY_BACKEND_CPU},
     {"rows in blocks", run_blocks, 30000 * 8, TALLY_BACKEND_CPU},

@@ -10,7 +10,7 @@ enum { COUNT = 700 };
 /* One cut in every notation. */
 static int64_t offsets[COUNT + 1], values;
 static int32_t lengths[COUNT];
-static int64_t *owners;
+static int64_t *segment_ids;
 
 static void make_cut(void) {
     uint64_t random = seed;
@@ -19,9 +19,9 @@ static void make_cut(void) {
         lengths[s] = (int32_t)(s == 333 ? 50000 : r % 5 == 0 ? 0 : r % 40);
         offsets[s + 1] = values += lengths[s];
     }
-    owners = malloc((size_t)values * sizeof *owners);
+    segment_ids = malloc((size_t)values * sizeof *segment_ids);
     for (int s = 0; s < COUNT; s++)
-        for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) owners[i] = s;
+        for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) segment_ids[i] = s;
 }
 
 static void compare(const subject *s, const tally_segments *cut, int64_t results, tally_type wanted_type) {
@@ -57,10 +57,10 @@ static void test_equal(void **state) {
                       .size = values,
                       .cut = "a plan"};
         const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, COUNT),
-                                       tally_lengths(lengths, TALLY_I32, COUNT), tally_owners(owners, TALLY_I64, COUNT),
+                                       tally_lengths(lengths, TALLY_I32, COUNT), tally_segment_ids(segment_ids, TALLY_I64, COUNT),
                                        tally_rows(1, values, 1)};
         const tally_segments *cut = &cuts[turn % 4];
-        compare(&s, cut, cut->cut == TALLY_ROWS ? 1 : COUNT, turn % 3 == 0 ? TALLY_F32 : TALLY_NATURAL);
+        compare(&s, cut, cut->kind == TALLY_ROWS ? 1 : COUNT, turn % 3 == 0 ? TALLY_F32 : TALLY_NATURAL);
     }
 }
 
@@ -72,7 +72,7 @@ static void test_reused(void **state) {
                                    {TALLY_STATS, TALLY_I16, 0, 0, TALLY_BEST}};
     tally_plan *plan;
     (void)state;
-    EXPECT_OK(tally_plan_open(NULL, TALLY_F32, values, tally_owners(owners, TALLY_I64, COUNT), &plan));
+    EXPECT_OK(tally_plan_open(NULL, TALLY_F32, values, tally_segment_ids(segment_ids, TALLY_I64, COUNT), &plan));
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         const subject *s = &some[i];
         const void *x = data_of(s->type, SMALL_INTEGERS, values);
@@ -106,17 +106,17 @@ static void test_refused(void **state) {
         context_for(&(subject){TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}, TALLY_BACKEND_REFERENCE, 1);
     (void)state;
     now = (scene){.cut = "refused plans", .type = TALLY_F64, .size = 6};
-    refuse(TALLY_F64, 6, tally_offsets(down, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_offsets(below, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_offsets(beyond, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_lengths(negative, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_lengths(large, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_lengths(huge, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_owners(unsorted, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_owners(outside, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_owners(minus, TALLY_I64, 3), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_owners(minus, TALLY_I64, 0), TALLY_BAD_CUT);
-    refuse(TALLY_F64, 6, tally_rows(2, 2, 2), TALLY_BAD_CUT);
+    refuse(TALLY_F64, 6, tally_offsets(down, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_offsets(below, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_offsets(beyond, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_lengths(negative, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_lengths(large, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_lengths(huge, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_segment_ids(unsorted, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_segment_ids(outside, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_segment_ids(minus, TALLY_I64, 3), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_segment_ids(minus, TALLY_I64, 0), TALLY_BAD_SEGMENTS);
+    refuse(TALLY_F64, 6, tally_rows(2, 2, 2), TALLY_BAD_SEGMENTS);
     refuse(TALLY_F64, -1, tally_rows(2, 2, 2), TALLY_BAD_ARGUMENT);
     refuse(TALLY_F64, 6, tally_offsets(NULL, TALLY_I64, 3), TALLY_BAD_ARGUMENT);
     refuse(TALLY_F64, 6, tally_offsets(down, TALLY_F64, 3), TALLY_BAD_ARGUMENT);
@@ -132,7 +132,7 @@ static void test_refused(void **state) {
     refuse(TALLY_F64, 6, tally_planned(plan), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 5), tally_planned(plan),
                                         tally_out(out, TALLY_F64, 3)),
-                  TALLY_BAD_CUT);
+                  TALLY_BAD_SEGMENTS);
     EXPECT_STATUS(tally_reduce_segments(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 6), tally_planned(plan),
                                         tally_out(out, TALLY_F64, 2)),
                   TALLY_BAD_ARGUMENT);

@@ -44,7 +44,7 @@ enum {
     STRIDED_WHOLE,
     OFFSETS,
     LENGTHS,
-    OWNERS,
+    SEGMENT_IDS,
     SHORT_ROWS,
     LONG_ROWS,
     NARROW_COLUMNS,
@@ -55,11 +55,11 @@ enum {
     DEEDS
 };
 static const char *const names[DEEDS] = {"whole",          "whole, strided",   "offsets",           "lengths",
-                                         "owners",         "short rows",       "long rows",         "columns of 20",
+                                         "segment_ids",         "short rows",       "long rows",         "columns of 20",
                                          "columns of 400", "columns of 20000", "segments, strided", "states"};
 
 enum { VALUES = 200000, SEGMENTS = 1000 };
-static int32_t offsets[SEGMENTS + 1], lengths[SEGMENTS], owners[VALUES];
+static int32_t offsets[SEGMENTS + 1], lengths[SEGMENTS], segment_ids[VALUES];
 
 static void do_states(const deed *d) {
     tally_state *a, *b, *again = NULL;
@@ -101,7 +101,7 @@ static void *act(void *argument) {
     case WHOLE:
     case STRIDED_WHOLE: (void)perform(d->context, d->s.op, x, y, NULL, tally_out(out, TALLY_NATURAL, 1)); return NULL;
     case LENGTHS: cut = tally_lengths(lengths, TALLY_I32, SEGMENTS); break;
-    case OWNERS: cut = tally_owners(owners, TALLY_I32, SEGMENTS); break;
+    case SEGMENT_IDS: cut = tally_segment_ids(segment_ids, TALLY_I32, SEGMENTS); break;
     case SHORT_ROWS: cut = tally_rows(results = 20000, 10, 1); break;
     case LONG_ROWS: cut = tally_rows(results = 2, VALUES / 2, 1); break;
     case NARROW_COLUMNS: cut = tally_rows(1, VALUES / 20, results = 20); break;
@@ -123,7 +123,7 @@ static void test_stack(void **state) {
 #endif
     for (int k = 0; k <= SEGMENTS; k++) offsets[k] = k * (VALUES / SEGMENTS);
     for (int k = 0; k < SEGMENTS; k++) lengths[k] = VALUES / SEGMENTS;
-    for (int k = 0; k < VALUES; k++) owners[k] = k / (VALUES / SEGMENTS);
+    for (int k = 0; k < VALUES; k++) segment_ids[k] = k / (VALUES / SEGMENTS);
     stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(stack != MAP_FAILED);
     memset(scratch(STRIDED, VALUES * 9 + 16), 0x3c, VALUES * 9 + 16);

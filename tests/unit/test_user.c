@@ -107,7 +107,7 @@ static void expect_runs(const index_run *got, const int64_t *lengths, int64_t co
 /* Each segment's indices begin at 0, whatever the cut and the stride; callbacks see every index once and in order. */
 static void test_indices(void **state) {
     enum { SEGMENTS = 600 };
-    int64_t lengths[SEGMENTS], offsets[SEGMENTS + 1] = {0}, *owners;
+    int64_t lengths[SEGMENTS], offsets[SEGMENTS + 1] = {0}, *segment_ids;
     index_run *got = scratch(OUT, SEGMENTS * sizeof *got);
     uint64_t random = seed;
     (void)state;
@@ -115,9 +115,9 @@ static void test_indices(void **state) {
         lengths[s] = s % 97 == 0 ? 5000 : random_below(&random, s % 5 ? 12 : 130);
         offsets[s + 1] = offsets[s] + lengths[s];
     }
-    owners = scratch(INDEX, (size_t)offsets[SEGMENTS] * sizeof *owners);
+    segment_ids = scratch(INDEX, (size_t)offsets[SEGMENTS] * sizeof *segment_ids);
     for (int64_t s = 0; s < SEGMENTS; s++)
-        for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) owners[i] = s;
+        for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) segment_ids[i] = s;
     for (int apart = 0; apart < 2; apart++) {
         tally_context *context = context_of(3, TALLY_BACKEND_CPU);
         tally_op op = define(context, run_operator(TALLY_F64));
@@ -127,8 +127,8 @@ static void test_indices(void **state) {
         expect_runs(got, lengths, SEGMENTS, "offsets");
         EXPECT_OK(tally_reduce_segments(context, op, in, tally_lengths(lengths, TALLY_I64, SEGMENTS), out));
         expect_runs(got, lengths, SEGMENTS, "lengths");
-        EXPECT_OK(tally_reduce_segments(context, op, in, tally_owners(owners, TALLY_I64, SEGMENTS), out));
-        expect_runs(got, lengths, SEGMENTS, "owners");
+        EXPECT_OK(tally_reduce_segments(context, op, in, tally_segment_ids(segment_ids, TALLY_I64, SEGMENTS), out));
+        expect_runs(got, lengths, SEGMENTS, "segment_ids");
         tally_context_destroy(context);
     }
     assert_int_equal(broken_promises, 0);

@@ -11,8 +11,8 @@ tally__simt_entry *tally__simt_cut(const char *entry) {
         tally__simt_entry *entry;
     } all[] = {{"tally_cut_edges", tally_cut_edges},   {"tally_cut_sums", tally_cut_sums},
                {"tally_cut_scan", tally_cut_scan},     {"tally_cut_lengths", tally_cut_lengths},
-               {"tally_cut_shares", tally_cut_shares}, {"tally_cut_owners", tally_cut_owners},
-               {"tally_cut_check", tally_cut_check},   {"tally_cut_owner_edges", tally_cut_owner_edges}};
+               {"tally_cut_shares", tally_cut_shares}, {"tally_cut_segment_ids", tally_cut_segment_ids},
+               {"tally_cut_check", tally_cut_check},   {"tally_cut_segment_id_edges", tally_cut_segment_id_edges}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(entry, all[k].name) == 0) return all[k].entry;
     return NULL;
