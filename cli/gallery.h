@@ -33,8 +33,8 @@ bool set_stage(stage *s, int64_t count, const char *shape, int copies);
 bool sort_stage(stage *s, int64_t count); /* with the first `count` values, in ascending order */
 void close_stage(stage *s);
 
-/* Whether --segments can be that, after a complaint if not; and segment ids of `count` values in that shape, which gives the
- * number of segments. */
+/* Whether --segments can be that, after a complaint if not; and segment ids of `count` values in that shape, which
+ * gives the number of segments. */
 bool is_shape(const char *word);
 int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids);
 /* Copies of the values, so many that no cache holds them. */

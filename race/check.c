@@ -7,15 +7,18 @@
 
 /* ---- reducing on the CPU ---- */
 
-/* By operator `op` to `type` (TALLY_NATURAL: what is natural for it). That an empty segment has no value is no failure. */
+/* By operator `op` to `type` (TALLY_NATURAL: what is natural for it). That an empty segment has no value is no failure.
+ */
 static tally_status reduce(const tally__track *track, tally_op op, bool segments, tally_type type, void *results) {
     tally_array x = tally_in(track->x, track->type, track->count), y = tally_in(track->y, track->type, track->count);
     tally_output out = tally_out(results, type, segments ? track->segments : 1);
-    tally_segments cut = {.kind = TALLY_SEGMENT_IDS, .index = track->segment_ids, .index_type = TALLY_I32, .count = track->segments};
+    tally_segments cut = {
+        .kind = TALLY_SEGMENT_IDS, .index = track->segment_ids, .index_type = TALLY_I32, .count = track->segments};
     bool pair = tally_op_inputs(op) == 2;
     tally_status status;
     if (segments)
-        status = pair ? tally_reduce_segments_pair(track->context, op, x, y, cut, out) : tally_reduce_segments(track->context, op, x, cut, out);
+        status = pair ? tally_reduce_segments_pair(track->context, op, x, y, cut, out)
+                      : tally_reduce_segments(track->context, op, x, cut, out);
     else
         status = pair ? tally_reduce_pair(track->context, op, x, y, out) : tally_reduce(track->context, op, x, out);
     return status == TALLY_EMPTY ? TALLY_OK : status;
@@ -89,7 +92,8 @@ tally_status tally__track_expect(const tally__track *track, const tally__gallery
         qsort(results, (size_t)track->count, track->value_bytes, compare_values);
         return TALLY_OK;
     }
-    if (op == TALLY_OP_END) return row->segment_ids ? fold_segments(track, results) : fold(track, 0, track->count, results);
+    if (op == TALLY_OP_END)
+        return row->segment_ids ? fold_segments(track, results) : fold(track, 0, track->count, results);
     TALLY_TRY(reduce(track, op, row->segment_ids, TALLY_NATURAL, results));
     if (row->segment_ids && (op == TALLY_ARGMIN || op == TALLY_ARGMAX)) count_from_start(track, results);
     return TALLY_OK;
@@ -102,7 +106,8 @@ static bool order_shows(const tally__track *track) {
     return row != NULL && row->order != TALLY_ORDER_FREE && tally__type_class(track->type) == TALLY_CLASS_FLOAT;
 }
 
-/* What an error is measured against: where values cancel, the sum of magnitudes; else the result itself. NULL: the result. */
+/* What an error is measured against: where values cancel, the sum of magnitudes; else the result itself. NULL: the
+ * result. */
 static double *scales_of(const tally__track *track, const tally__gallery_row *row) {
     tally_op op = track->operator.op;
     int64_t count = tally__track_result_count(track, row);
@@ -140,11 +145,13 @@ static bool same_stats(const tally__track *track, const void *got, const void *w
     tally_stats a, b;
     memcpy(&a, got, sizeof a);
     memcpy(&b, wanted, sizeof b);
-    return a.count == b.count && a.min.f == b.min.f && a.max.f == b.max.f && is_near(track, a.sum.f, b.sum.f, b.sum.f) &&
-           is_near(track, a.mean, b.mean, b.mean) && is_near(track, a.var, b.var, b.var);
+    return a.count == b.count && a.min.f == b.min.f && a.max.f == b.max.f &&
+           is_near(track, a.sum.f, b.sum.f, b.sum.f) && is_near(track, a.mean, b.mean, b.mean) &&
+           is_near(track, a.var, b.var, b.var);
 }
 
-bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results, const void *expected, int64_t *first_wrong) {
+bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results,
+                         const void *expected, int64_t *first_wrong) {
     tally__gallery_row own = own_row(track);
     if (row == NULL) row = &own;
     size_t bytes = row->plan == TALLY_PLAN_MERGE ? track->value_bytes : track->host->result_bytes;
@@ -153,7 +160,8 @@ bool tally__track_agrees(const tally__track *track, const tally__gallery_row *ro
     double *scales = roundings ? scales_of(track, row) : NULL;
     bool agrees = true;
     for (int64_t i = 0; i < count && agrees; i++) {
-        const char *got = (const char *)results + (size_t)i * bytes, *wanted = (const char *)expected + (size_t)i * bytes;
+        const char *got = (const char *)results + (size_t)i * bytes,
+                   *wanted = (const char *)expected + (size_t)i * bytes;
         agrees = memcmp(got, wanted, bytes) == 0;
         if (!agrees && roundings && track->operator.op == TALLY_STATS)
             agrees = same_stats(track, got, wanted);

@@ -1,5 +1,5 @@
-/* The gallery of one operator for every type: the body of the units that CMake writes. They export `const tally__gallery_set
- * tally__gallery_of_<kernel>`. */
+/* The gallery of one operator for every type: the body of the units that CMake writes. They export `const
+ * tally__gallery_set tally__gallery_of_<kernel>`. */
 #include <string.h>
 
 #include "race/kernels.h"
@@ -11,9 +11,10 @@
 #define TALLY_SIMULATED_compose 1
 #define TALLY_PICTURED_or 1 /* of u64: pictures are of it */
 #define TALLY_IS_SIMULATED                                                                                        \
-    ((TALLY_PASTE(TALLY_PICTURED_, TALLY_KERNEL) && TALLY_NUMBER == TALLY_NUMBER_u64) || \
-     (TALLY_PASTE(TALLY_SIMULATED_, TALLY_KERNEL) && (TALLY_NUMBER == TALLY_NUMBER_u8 || TALLY_NUMBER == TALLY_NUMBER_i32 || \
-                                                     TALLY_NUMBER == TALLY_NUMBER_f32 || TALLY_NUMBER == TALLY_NUMBER_f64)))
+    ((TALLY_PASTE(TALLY_PICTURED_, TALLY_KERNEL) && TALLY_NUMBER == TALLY_NUMBER_u64) ||                          \
+     (TALLY_PASTE(TALLY_SIMULATED_, TALLY_KERNEL) &&                                                              \
+      (TALLY_NUMBER == TALLY_NUMBER_u8 || TALLY_NUMBER == TALLY_NUMBER_i32 || TALLY_NUMBER == TALLY_NUMBER_f32 || \
+       TALLY_NUMBER == TALLY_NUMBER_f64)))
 
 #define TALLY_TEMPLATE "race/template.h"
 #define TALLY_SET_TYPE tally__gallery_set

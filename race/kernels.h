@@ -7,10 +7,11 @@
 #include "simt/simt.h"
 
 enum {
-#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) TALLY_GALLERY_##name = number,
+#define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
+    TALLY_GALLERY_##name = number,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
-    TALLY_GALLERY_KERNELS
+        TALLY_GALLERY_KERNELS
 };
 
 /* An operator on a type, as the host needs it, and its kernels, compiled for the simulator. Elements are opaque. */

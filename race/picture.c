@@ -6,7 +6,13 @@
 #include "race/track.h"
 #include "race/traces.h"
 
-enum { WARP = 32, ELEMENT = 8, MOST_THREADS = TALLY_SIMT_MOST_THREADS, MOST_BLOCKS = TALLY_MOST_PICTURED, PICTURED_LISTS = 4 };
+enum {
+    WARP = 32,
+    ELEMENT = 8,
+    MOST_THREADS = TALLY_SIMT_MOST_THREADS,
+    MOST_BLOCKS = TALLY_MOST_PICTURED,
+    PICTURED_LISTS = 4
+};
 
 /* What a thread has read and not yet put anywhere. */
 typedef struct hand {
@@ -80,7 +86,8 @@ static void name_place(tally__picture *picture, int place, const char *site) {
 /* The element that is read or written; false: it is none. */
 static bool cell_of(artist *a, const tally__simt_event *event, tally__cell *cell) {
     const tally__track *track = a->track;
-    if (event->bytes != (a->merges && event->object == TALLY_SIMT_GLOBAL ? (int32_t)track->value_bytes : ELEMENT)) return false;
+    if (event->bytes != (a->merges && event->object == TALLY_SIMT_GLOBAL ? (int32_t)track->value_bytes : ELEMENT))
+        return false;
     if (event->object != TALLY_SIMT_GLOBAL) {
         *cell = (tally__cell){TALLY_PLACE_SHARED + event->object, (int)(event->at / ELEMENT)};
         if (cell->place >= TALLY_MOST_PLACES) return false;
@@ -117,7 +124,9 @@ static bool put(artist *a, int thread, tally__cell to, uint64_t holds) {
     if (!add_move(a, &move)) return false;
     h->count = 0;
     if (to.place == TALLY_PLACE_REGISTERS) return true;
-    h->put = to.place != TALLY_PLACE_OUTPUT; /* what goes to the output is less than what it has read, where a segment ends in between */
+    h->put =
+        to.place !=
+        TALLY_PLACE_OUTPUT; /* what goes to the output is less than what it has read, where a segment ends in between */
     h->holds &= ~holds;
     return true;
 }
@@ -184,8 +193,10 @@ static void count_meetings(artist *a, int step) {
     tally__picture_step *of = &a->picture->step[a->picture->steps - 1];
     for (const tally__simt_event *event = a->from; event < a->end; event++) {
         if (event->step != step) continue;
-        if (event->sight == TALLY_SIMT_BARRIER && ++barriers[event->thread] > of->barriers) of->barriers = barriers[event->thread];
-        if (event->sight == TALLY_SIMT_MEETING && ++meetings[event->thread] > of->warp_barriers) of->warp_barriers = meetings[event->thread];
+        if (event->sight == TALLY_SIMT_BARRIER && ++barriers[event->thread] > of->barriers)
+            of->barriers = barriers[event->thread];
+        if (event->sight == TALLY_SIMT_MEETING && ++meetings[event->thread] > of->warp_barriers)
+            of->warp_barriers = meetings[event->thread];
     }
 }
 
@@ -193,7 +204,8 @@ static bool draw_block(artist *a, const tally__simt_trace *trace) {
     int last = 0;
     memset(a->hands, 0, sizeof a->hands);
     memset(a->held, 0, sizeof a->held);
-    for (const tally__simt_event *event = a->from; event < a->end; event++) last = event->step > last ? event->step : last;
+    for (const tally__simt_event *event = a->from; event < a->end; event++)
+        last = event->step > last ? event->step : last;
     for (int step = 0; step <= last; step++) {
         const tally__simt_event *first = a->from;
         while (first < a->end && first->step != step) first++;
@@ -214,7 +226,9 @@ typedef struct timed {
     tally__simt_event event;
     int64_t time, end;
 } timed;
-static bool same_block(const tally__simt_event *a, const tally__simt_event *b) { return a->launch == b->launch && a->block == b->block; }
+static bool same_block(const tally__simt_event *a, const tally__simt_event *b) {
+    return a->launch == b->launch && a->block == b->block;
+}
 static int compare_blocks(const void *left, const void *right) {
     const timed *a = left, *b = right;
     if (a->event.launch != b->event.launch) return a->event.launch < b->event.launch ? -1 : 1;
@@ -233,7 +247,8 @@ static void tell_ends(timed *events, int64_t count) {
     }
 }
 
-/* Events of one block behind one another, in the order of time; blocks as they ended, so that what finishes comes last. */
+/* Events of one block behind one another, in the order of time; blocks as they ended, so that what finishes comes last.
+ */
 static bool sort_blocks(tally__simt_trace *trace) {
     timed *events = malloc((size_t)(trace->count + 1) * sizeof *events);
     if (events == NULL) return false;
@@ -250,7 +265,8 @@ static tally_status draw(const tally__track *track, tally__simt_trace *trace, ta
     bool drawn = a != NULL && sort_blocks(trace);
     picture->places = TALLY_PLACE_SHARED;
     snprintf(picture->place_name[TALLY_PLACE_INPUT], sizeof picture->place_name[TALLY_PLACE_INPUT], "x");
-    snprintf(picture->place_name[TALLY_PLACE_REGISTERS], sizeof picture->place_name[TALLY_PLACE_REGISTERS], "registers");
+    snprintf(picture->place_name[TALLY_PLACE_REGISTERS], sizeof picture->place_name[TALLY_PLACE_REGISTERS],
+             "registers");
     snprintf(picture->place_name[TALLY_PLACE_LEFT], sizeof picture->place_name[TALLY_PLACE_LEFT], "left");
     snprintf(picture->place_name[TALLY_PLACE_OUTPUT], sizeof picture->place_name[TALLY_PLACE_OUTPUT], "output");
     for (int64_t i = 0; drawn && i < trace->count;) {
@@ -268,8 +284,8 @@ static tally_status draw(const tally__track *track, tally__simt_trace *trace, ta
     return TALLY_OK;
 }
 
-static tally_status draw_run(tally__track *track, const tally__gallery_row *row, int64_t count, const int32_t *segment_ids, int64_t segments,
-                             tally__picture *picture) {
+static tally_status draw_run(tally__track *track, const tally__gallery_row *row, int64_t count,
+                             const int32_t *segment_ids, int64_t segments, tally__picture *picture) {
     uint64_t sets[TALLY_MOST_PICTURED], results[TALLY_MOST_PICTURED];
     int32_t numbers[TALLY_MOST_PICTURED];
     bool merges = row->plan == TALLY_PLAN_MERGE;
@@ -294,14 +310,15 @@ static tally_status draw_run(tally__track *track, const tally__gallery_row *row,
     return status;
 }
 
-tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids, int64_t segments, tally__picture *picture) {
+tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids,
+                                 int64_t segments, tally__picture *picture) {
     tally__track *track;
     tally_status status;
     *picture = (tally__picture){0};
     bool merges = row->plan == TALLY_PLAN_MERGE;
     TALLY_CHECK(row->plan != TALLY_PLAN_READ, UNSUPPORTED, "%s combines nothing: there is nothing to draw", row->name);
-    TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld", TALLY_MOST_PICTURED,
-                (long long)count);
+    TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld",
+                TALLY_MOST_PICTURED, (long long)count);
     TALLY_TRY(tally__track_open(TALLY_BACKEND_SIMT, 0, merges ? "min" : "or", merges ? TALLY_I32 : TALLY_U64, &track));
     status = draw_run(track, row, count, segment_ids, segments, picture);
     tally__track_close(track);

@@ -15,33 +15,40 @@ static size_t shared_bytes(const tally__track *track, const tally__gallery_row *
 
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row) {
     const char *name = row->name, *op = track->operator.name;
-    TALLY_CHECK(row->needs != TALLY_COMMUTES || track->operator.commutes, UNSUPPORTED, "%s changes the order of values, and %s does not commute",
-                name, op);
+    TALLY_CHECK(row->needs != TALLY_COMMUTES || track->operator.commutes, UNSUPPORTED,
+                "%s changes the order of values, and %s does not commute", name, op);
     TALLY_CHECK(row->plan != TALLY_PLAN_FIT || track->count <= row->threads, UNSUPPORTED,
-                "%s has a thread for each value, and one block has at most %d; these are %lld", name, row->threads, (long long)track->count);
-    TALLY_CHECK(!row->segment_ids || track->segments > 0, UNSUPPORTED, "%s reduces segments, and the values are not cut", name);
+                "%s has a thread for each value, and one block has at most %d; these are %lld", name, row->threads,
+                (long long)track->count);
+    TALLY_CHECK(!row->segment_ids || track->segments > 0, UNSUPPORTED,
+                "%s reduces segments, and the values are not cut", name);
     TALLY_CHECK(row->segment_ids || track->segments == 0 || row->plan == TALLY_PLAN_READ, UNSUPPORTED,
                 "%s reduces a whole array, and the values are cut into segments", name);
     TALLY_CHECK(shared_bytes(track, row) <= TALLY_SIMT_SHARED_BYTES, UNSUPPORTED,
-                "%s keeps %d accumulators in shared memory; those of %s of %s have %zu bytes, and a block has %d", name, row->room, op,
-                tally_type_name(track->type), track->host->element_bytes, TALLY_SIMT_SHARED_BYTES);
+                "%s keeps %d accumulators in shared memory; those of %s of %s have %zu bytes, and a block has %d", name,
+                row->room, op, tally_type_name(track->type), track->host->element_bytes, TALLY_SIMT_SHARED_BYTES);
     if (row->plan != TALLY_PLAN_MERGE) return TALLY_OK;
     TALLY_CHECK(track->operator.op == TALLY_MIN, UNSUPPORTED, "%s merges by the minimum, not by %s", name, op);
     TALLY_CHECK(track->lists >= 1 && track->lists <= TALLY_MOST_LISTS, UNSUPPORTED,
-                "%s has a thread for each list, and one block has at most %d; these are %d", name, TALLY_MOST_LISTS, track->lists);
+                "%s has a thread for each list, and one block has at most %d; these are %d", name, TALLY_MOST_LISTS,
+                track->lists);
     return TALLY_OK;
 }
 
 /* ---- kernels ---- */
 
-static tally_status load_unit(tally__track *track, const tally__unit *unit, const tally__gallery_row *row, tally__runner *runner) {
+static tally_status load_unit(tally__track *track, const tally__unit *unit, const tally__gallery_row *row,
+                              tally__runner *runner) {
     const tally__image *image;
     TALLY_TRY(tally__image_of(track->gpu->platform, unit, track->gpu->sm, &image));
     TRY_DRIVER(track, module_load(&runner->module, image->bytes), "load a kernel");
     TRY_DRIVER(track, module_function(&runner->function, runner->module, unit->entry), "find a kernel");
-    TRY_DRIVER(track, function_attribute(&runner->registers, TALLY_CU_FUNCTION_REGISTERS, runner->function), "tell a kernel's registers");
-    TRY_DRIVER(track, function_attribute(&runner->shared_bytes, TALLY_CU_FUNCTION_SHARED_BYTES, runner->function), "tell a kernel's memory");
-    TRY_DRIVER(track, resident_blocks(&runner->resident, runner->function, row->threads, 0), "tell how many blocks it holds");
+    TRY_DRIVER(track, function_attribute(&runner->registers, TALLY_CU_FUNCTION_REGISTERS, runner->function),
+               "tell a kernel's registers");
+    TRY_DRIVER(track, function_attribute(&runner->shared_bytes, TALLY_CU_FUNCTION_SHARED_BYTES, runner->function),
+               "tell a kernel's memory");
+    TRY_DRIVER(track, resident_blocks(&runner->resident, runner->function, row->threads, 0),
+               "tell how many blocks it holds");
     if (track->backend == TALLY_BACKEND_SIMT) runner->shared_bytes = (int)shared_bytes(track, row);
     return TALLY_OK;
 }
@@ -79,7 +86,8 @@ static int64_t at_most(int64_t blocks, int64_t most) { return blocks < most ? bl
 static tally_status launch(run *r, int64_t blocks) {
     void *parameters[] = {&r->work};
     tally__track *track = r->track;
-    TALLY_CHECK(r->lap->launches < TALLY_MOST_LAUNCHES, UNSUPPORTED, "%s takes more than %d launches", r->row->name, TALLY_MOST_LAUNCHES);
+    TALLY_CHECK(r->lap->launches < TALLY_MOST_LAUNCHES, UNSUPPORTED, "%s takes more than %d launches", r->row->name,
+                TALLY_MOST_LAUNCHES);
     r->work.nodes = address(track->elements[r->turn]);
     r->work.result = r->row->segment_ids ? address(track->element_segment_ids[r->turn]) : NULL;
     r->lap->blocks[r->lap->launches++] = (int)blocks;
@@ -97,7 +105,8 @@ static tally_status launch(run *r, int64_t blocks) {
 static int64_t blocks_of(const run *r) {
     const tally__track *track = r->track;
     int64_t pieces = parts(r->work.count, r->each), striding = parts(r->work.count, r->threads);
-    int multiprocessors = track->small ? 1 : track->gpu->multiprocessors, resident = r->runner->resident > 0 ? r->runner->resident : 1;
+    int multiprocessors = track->small ? 1 : track->gpu->multiprocessors,
+        resident = r->runner->resident > 0 ? r->runner->resident : 1;
     switch (r->row->plan) {
     case TALLY_PLAN_READ: return parts(r->work.count * (int64_t)track->value_bytes, 128 * r->threads);
     case TALLY_PLAN_PASSES:
@@ -128,12 +137,14 @@ static int threads_of(const tally__track *track, const tally__gallery_row *row) 
     if (row->plan == TALLY_PLAN_MERGE) return power_of_two(track->lists);
     if (!track->small || row->least == row->threads) return row->threads;
     if (row->each == 2 * row->threads) wanted = (wanted + 1) / 2;
-    if (row->plan == TALLY_PLAN_TWICE || row->plan == TALLY_PLAN_GUARD || row->plan == TALLY_PLAN_ONE) wanted = (wanted + 3) / 4;
+    if (row->plan == TALLY_PLAN_TWICE || row->plan == TALLY_PLAN_GUARD || row->plan == TALLY_PLAN_ONE)
+        wanted = (wanted + 3) / 4;
     wanted = power_of_two(wanted);
     return (int)(wanted < row->least ? row->least : at_most(wanted, row->threads));
 }
 
-tally_status tally__track_go(tally__track *track, const tally__gallery_row *row, int copy, tally__lap *lap, tally__cu_address *left) {
+tally_status tally__track_go(tally__track *track, const tally__gallery_row *row, int copy, tally__lap *lap,
+                             tally__cu_address *left) {
     tally__runner *runner = NULL;
     run r = {.track = track, .row = row, .lap = lap, .threads = threads_of(track, row)};
     size_t offset = track->copy_bytes * (size_t)copy;
@@ -168,9 +179,11 @@ static tally_status clear_output(tally__track *track) {
     tally_status status;
     TALLY_CHECK(nothing != NULL, NO_MEMORY, "no memory for the output of %lld segments", (long long)track->segments);
     for (int64_t s = 0; s < track->segments; s++) track->host->none(nothing + (size_t)s * bytes);
-    status =
-        tally__track_check(track, track->gpu->driver->copy_in(track->output, nothing, (size_t)track->segments * bytes, NULL), "clear the output");
-    if (status == TALLY_OK) status = tally__track_check(track, track->gpu->driver->stream_wait(NULL), "clear the output");
+    status = tally__track_check(
+        track, track->gpu->driver->copy_in(track->output, nothing, (size_t)track->segments * bytes, NULL),
+        "clear the output");
+    if (status == TALLY_OK)
+        status = tally__track_check(track, track->gpu->driver->stream_wait(NULL), "clear the output");
     free(nothing);
     return status;
 }
@@ -185,8 +198,8 @@ static tally_status fetch(const tally__track *track, tally__cu_address from, siz
     return status;
 }
 
-static tally_status finish_whole(const tally__track *track, const tally__gallery_row *row, const tally__lap *lap, tally__cu_address left,
-                                 void *results) {
+static tally_status finish_whole(const tally__track *track, const tally__gallery_row *row, const tally__lap *lap,
+                                 tally__cu_address left, void *results) {
     size_t bytes = track->host->element_bytes;
     int64_t elements = row->plan == TALLY_PLAN_HOST && lap->launches > 0 ? lap->blocks[0] : 1;
     char *fetched;
@@ -210,7 +223,8 @@ static tally_status finish_segments(const tally__track *track, void *results) {
     for (int64_t s = 0; s < track->segments; s++) {
         int64_t first = i;
         while (i < track->count && track->segment_ids[i] == s) i++;
-        track->host->finish(fetched + (size_t)s * bytes, i - first, &track->final, (char *)results + (size_t)s * track->host->result_bytes);
+        track->host->finish(fetched + (size_t)s * bytes, i - first, &track->final,
+                            (char *)results + (size_t)s * track->host->result_bytes);
     }
     free(fetched);
     return TALLY_OK;

@@ -55,17 +55,22 @@ static void TALLY_N(give_result)(const void *element, int64_t count, const tally
     memcpy(result, &r, sizeof r);
 }
 static const tally__gallery_type TALLY_N(host) = {
-    .element_bytes = sizeof(TALLY_E), .result_bytes = sizeof(TALLY_N(result)), .none = TALLY_N(give_none), .take = TALLY_N(give_input),
-    .op = TALLY_N(put_later), .finish = TALLY_N(give_result),
+    .element_bytes = sizeof(TALLY_E),
+    .result_bytes = sizeof(TALLY_N(result)),
+    .none = TALLY_N(give_none),
+    .take = TALLY_N(give_input),
+    .op = TALLY_N(put_later),
+    .finish = TALLY_N(give_result),
 #if TALLY_IS_SIMULATED
-    .kernels = {
+    .kernels =
+        {
 #define TALLY_FUNCTION(name) TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL))
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
     {TALLY_SIMT_TEXT(TALLY_FUNCTION(name)), TALLY_FUNCTION(name)},
-        TALLY_GALLERY(TALLY_ROW)
+            TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
 #undef TALLY_FUNCTION
-    },
+        },
 #endif
 };
 #include "gallery/end.h"

@@ -21,7 +21,8 @@ static int compare_times(const void *a, const void *b) {
 /* One run of whatever is timed, over copy `copy`. */
 typedef tally_status run_once(tally__track *track, const void *what, int copy, tally__lap *lap);
 
-static tally_status run_batch(tally__track *track, run_once *once, const void *what, int runs, int *copy, tally__lap *lap, double *seconds) {
+static tally_status run_batch(tally__track *track, run_once *once, const void *what, int runs, int *copy,
+                              tally__lap *lap, double *seconds) {
     double start = now();
     for (int r = 0; r < runs; r++) {
         TALLY_TRY(once(track, what, *copy, lap));
@@ -68,10 +69,11 @@ static tally_status run_kernel(tally__track *track, const void *what, int copy, 
     if (row->plan != TALLY_PLAN_HOST || lap->launches == 0) return TALLY_OK;
     char *elements = malloc((size_t)lap->blocks[0] * bytes);
     TALLY_CHECK(elements != NULL, NO_MEMORY, "no memory for %d elements", lap->blocks[0]);
-    tally_status status =
-        tally__track_check(track, track->gpu->driver->copy_out(elements, left, (size_t)lap->blocks[0] * bytes, NULL), "give the results");
+    tally_status status = tally__track_check(
+        track, track->gpu->driver->copy_out(elements, left, (size_t)lap->blocks[0] * bytes, NULL), "give the results");
     if (status == TALLY_OK) status = tally__track_check(track, track->gpu->driver->stream_wait(NULL), "run a kernel");
-    for (int i = 1; i < lap->blocks[0] && status == TALLY_OK; i++) track->host->op(elements, elements + (size_t)i * bytes);
+    for (int i = 1; i < lap->blocks[0] && status == TALLY_OK; i++)
+        track->host->op(elements, elements + (size_t)i * bytes);
     free(elements);
     return status;
 }
@@ -92,9 +94,12 @@ static tally_status run_production(tally__track *track, const void *what, int co
     tally_op op = track->operator.op;
     tally_array x = tally_in(address(track->values + offset), track->type, track->count);
     tally_array y = tally_in(address(track->second + offset), track->type, track->count);
-    tally_output out =
-        tally_out(address(track->segments > 0 ? track->output : track->elements[0]), TALLY_NATURAL, track->segments > 0 ? track->segments : 1);
-    tally_segments cut = {.kind = TALLY_SEGMENT_IDS, .index = address(track->value_segment_ids), .index_type = TALLY_I32, .count = track->segments};
+    tally_output out = tally_out(address(track->segments > 0 ? track->output : track->elements[0]), TALLY_NATURAL,
+                                 track->segments > 0 ? track->segments : 1);
+    tally_segments cut = {.kind = TALLY_SEGMENT_IDS,
+                          .index = address(track->value_segment_ids),
+                          .index_type = TALLY_I32,
+                          .count = track->segments};
     lap->launches = 1;
     if (track->segments > 0) return tally_reduce_segments(context, op, x, cut, out);
     return track->operator.inputs == 2 ? tally_reduce_pair(context, op, x, y, out) : tally_reduce(context, op, x, out);
@@ -102,7 +107,8 @@ static tally_status run_production(tally__track *track, const void *what, int co
 
 static tally_status make_context(const tally__track *track, tally_context **context) {
     tally_options options = tally_get_options(track->context);
-    TALLY_CHECK(track->operator.op != TALLY_OP_END, UNSUPPORTED, "%s is an operator of the gallery's alone", track->operator.name);
+    TALLY_CHECK(track->operator.op != TALLY_OP_END, UNSUPPORTED, "%s is an operator of the gallery's alone",
+                track->operator.name);
     TALLY_CHECK(track->host->result_bytes <= track->host->element_bytes || track->segments == 0, UNSUPPORTED,
                 "results of %s are longer than what the gallery keeps for them", track->operator.name);
     options.backend = track->backend;
@@ -124,10 +130,11 @@ static tally_status run_and_fetch(tally__track *track, tally_context *context, v
     size_t count = track->segments > 0 ? (size_t)track->segments : 1;
     tally__lap lap;
     TALLY_TRY(run_production(track, &context, 0, &lap));
-    TALLY_TRY(tally__track_check(
-        track,
-        track->gpu->driver->copy_out(results, track->segments > 0 ? track->output : track->elements[0], count * track->host->result_bytes, NULL),
-        "give the results"));
+    TALLY_TRY(tally__track_check(track,
+                                 track->gpu->driver->copy_out(results,
+                                                              track->segments > 0 ? track->output : track->elements[0],
+                                                              count * track->host->result_bytes, NULL),
+                                 "give the results"));
     return tally__track_check(track, track->gpu->driver->stream_wait(NULL), "run a kernel");
 }
 

@@ -39,7 +39,9 @@ static inline size_t tally__track_bytes(int64_t count, size_t each) { return ((s
 
 /* The status of a driver call. */
 tally_status tally__track_check(const tally__track *track, int error, const char *what);
-/* One run over copy `copy`; `lap` is told what it did. What it leaves is in memory of the device when the stream gets there. (runs.c) */
-tally_status tally__track_go(tally__track *track, const tally__gallery_row *row, int copy, tally__lap *lap, tally__cu_address *left);
+/* One run over copy `copy`; `lap` is told what it did. What it leaves is in memory of the device when the stream gets
+ * there. (runs.c) */
+tally_status tally__track_go(tally__track *track, const tally__gallery_row *row, int copy, tally__lap *lap,
+                             tally__cu_address *left);
 
 #endif

@@ -86,11 +86,13 @@ static void put(writer *w, const char *text, size_t length) {
 
 static int gallery_text(const char *name, size_t length) {
     for (int i = 0; i < tally__gallery_text_count; i++)
-        if (strlen(tally__gallery_texts[i].name) == length && memcmp(tally__gallery_texts[i].name, name, length) == 0) return i;
+        if (strlen(tally__gallery_texts[i].name) == length && memcmp(tally__gallery_texts[i].name, name, length) == 0)
+            return i;
     return -1;
 }
 
-/* A text of the gallery with others of it in the place of their #include, each once; the library's stay, for NVRTC to find. */
+/* A text of the gallery with others of it in the place of their #include, each once; the library's stay, for NVRTC to
+ * find. */
 static void expand(writer *w, int number) {
     const char *line = tally__gallery_texts[number].text;
     if (w->included[number]) return;
@@ -99,7 +101,8 @@ static void expand(writer *w, int number) {
         size_t length = strcspn(line, "\n") + 1;
         int included = -1;
         if (strncmp(line, "#include \"", 10) == 0) included = gallery_text(line + 10, strcspn(line + 10, "\"\n"));
-        if (strncmp(line, "#include TALLY_KERNEL_FILE", 26) == 0) included = gallery_text(w->kernel_file, strlen(w->kernel_file));
+        if (strncmp(line, "#include TALLY_KERNEL_FILE", 26) == 0)
+            included = gallery_text(w->kernel_file, strlen(w->kernel_file));
         if (included >= 0)
             expand(w, included);
         else
@@ -108,9 +111,10 @@ static void expand(writer *w, int number) {
     }
 }
 
-tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type, const tally__gallery_row *row, tally__unit *unit,
-                                 char **text) {
-    const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type), *folder = operator->op == TALLY_OP_END ? "gallery" : "operators";
+tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
+                                 const tally__gallery_row *row, tally__unit *unit, char **text) {
+    const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type),
+               *folder = operator->op == TALLY_OP_END ? "gallery" : "operators";
     char name[64], kernel_file[64];
     writer w = {.kernel_file = kernel_file};
     int number;
@@ -118,10 +122,11 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
     snprintf(kernel_file, sizeof kernel_file, "%s/%s.h", folder, operator->kernel);
     snprintf(name, sizeof name, "gallery/%03d_%s.h", row->number, row->name);
     snprintf(unit->entry, sizeof unit->entry, "tally_gallery_%s_%s_%s_0", row->name, operator->kernel, word);
-    snprintf(unit->preface, sizeof unit->preface,
-             "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
-             "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n",
-             operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs);
+    snprintf(
+        unit->preface, sizeof unit->preface,
+        "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
+        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n",
+        operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs);
     unit->type = type;
     unit->text = "user.h";
     *text = NULL;

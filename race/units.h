@@ -19,7 +19,7 @@ typedef struct tally__gallery_operator {
 tally_status tally__gallery_operator_named(const char *name, tally__gallery_operator *found);
 
 /* The unit of a kernel. `*text`, in memory of malloc, must live as long as the unit. */
-tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type, const tally__gallery_row *row, tally__unit *unit,
-                                 char **text);
+tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
+                                 const tally__gallery_row *row, tally__unit *unit, char **text);
 
 #endif

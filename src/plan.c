@@ -32,7 +32,8 @@ static tally_status find_segment_ids(const tally_segments *cut, int64_t values, 
     int64_t begun = 0; /* segments whose offset is known */
     for (int64_t i = 0; i < values; i++) {
         int64_t segment_id = tally__index(cut, i);
-        if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count) return refuse(cut, values, "segment_id", i);
+        if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count)
+            return refuse(cut, values, "segment_id", i);
         while (begun <= segment_id) offsets[begun++] = i;
     }
     while (begun <= cut->count) offsets[begun++] = values;

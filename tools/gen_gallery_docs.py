@@ -49,7 +49,7 @@ CHAPTERS = {
     ),
     21: (
         "Segments",
-        "Many arrays in one, side by side: each value has an segment_id, the number of its segment, and each segment gets "
+        "Many arrays in one, side by side: each value has a segment id, the number of its segment, and each segment gets "
         "a result.",
     ),
     27: ("Another use", ""),

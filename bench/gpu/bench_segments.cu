@@ -46,7 +46,8 @@ struct Cut {
     void *offsets = nullptr, *wide = nullptr, *lengths = nullptr, *segment_ids = nullptr; // i32, i64, i32, i32
 };
 
-static __global__ void segment_ids_kernel(const int32_t *offsets, int64_t segments, int64_t values, int32_t *segment_ids) {
+static __global__ void segment_ids_kernel(const int32_t *offsets, int64_t segments, int64_t values,
+                                          int32_t *segment_ids) {
     int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < values; i += step) {
         int64_t low = 0, high = segments; // the last segment that begins at or before i
@@ -332,7 +333,8 @@ struct Bench {
         report("plain pass", op_name, type_name, form_name, cut, read + written, seconds, 1, "");
         for (int k = 0; k < segment_peer_count(); k++) {
             const SegmentPeer *peer = segment_peer(k);
-            if (op_name != peer->op || type_name != peer->type || (peer->by_key && cut.segment_ids == nullptr)) continue;
+            if (op_name != peer->op || type_name != peer->type) continue;
+            if (peer->by_key && cut.segment_ids == nullptr) continue;
             auto theirs = [&] {
                 size_t room = temp_bytes;
                 return peer->run(temp, &room, values, cut.offsets, cut.segment_ids, results, cut.count, cut.values,
@@ -340,7 +342,8 @@ struct Bench {
             };
             seconds = seconds_of(theirs, &share, plain);
             int64_t bytes = peer->by_key ? cut.values * (width + 4) + written + cut.count * 4 : read + written;
-            report(peer->via, op_name, type_name, peer->by_key ? "segment ids i32" : form_name, cut, bytes, seconds, share,
+            const char *const given_by = peer->by_key ? "segment ids i32" : form_name;
+            report(peer->via, op_name, type_name, given_by, cut, bytes, seconds, share,
                    "");
         }
     }

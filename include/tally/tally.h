@@ -127,8 +127,8 @@ typedef enum tally_segmentation {
     TALLY_PLANNED      /* index is a tally_plan: see tally_planned */
 } tally_segmentation;
 
-/* `count` segments. index: i32 or i64 as index_type says, side by side, at any address; tally_segmentation says how many.
- * length and inner are for TALLY_ROWS alone. */
+/* `count` segments. index: i32 or i64 as index_type says, side by side, at any address; tally_segmentation says how
+ * many. length and inner are for TALLY_ROWS alone. */
 typedef struct tally_segments {
     tally_segmentation kind;
     const void *index;
@@ -320,8 +320,9 @@ TALLY_CHECKED tally_status tally_plan_open(tally_context *context, tally_type ty
                                            tally_segments segments, tally_plan **plan);
 TALLY_API void tally_plan_close(tally_plan *plan); /* when no call uses it any more; NULL is fine */
 
-/* The segments of a plan. The array must have as many values as the plan (else TALLY_BAD_SEGMENTS). A plan for a GPU serves
- * that GPU only (else TALLY_BAD_ARGUMENT). A plan of the host serves all, and is copied to a GPU for each call. */
+/* The segments of a plan. The array must have as many values as the plan (else TALLY_BAD_SEGMENTS). A plan for a GPU
+ * serves that GPU only (else TALLY_BAD_ARGUMENT). A plan of the host serves all, and is copied to a GPU for each call.
+ */
 static inline tally_segments tally_planned(const tally_plan *plan) {
     tally_segments segments = {TALLY_PLANNED, plan, TALLY_NATURAL, 0, 0, 0};
     return segments;

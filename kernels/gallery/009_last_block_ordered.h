@@ -3,11 +3,10 @@
  * Idea. Each block has a section of consecutive values, and the blocks' elements are in the order of the sections.
  * Source. SO, "Multi-block parallel reduction for noncommutative operator".
  * Requires. Any associative operator; any length. A counter that is 0.
- * Steps. n / blocks values for each block, the rest for the last one; one_block_ordered on each section; the guard of last_block; then
- *   one_block_ordered on the elements.
- * Work. As one_block_ordered, on all multiprocessors.
- * Changed. Counter and flag as in last_block.
- * Next. Blocks are slow because all their threads meet at barriers. The kernels from warp_halves on look at 32 threads alone. */
+ * Steps. n / blocks values for each block, the rest for the last one; one_block_ordered on each section; the guard of
+ * last_block; then one_block_ordered on the elements. Work. As one_block_ordered, on all multiprocessors. Changed.
+ * Counter and flag as in last_block. Next. Blocks are slow because all their threads meet at barriers. The kernels from
+ * warp_halves on look at 32 threads alone. */
 #include "gallery/006_one_block_ordered.h"
 #include "gallery/block.h"
 

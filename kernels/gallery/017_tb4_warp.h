@@ -1,14 +1,13 @@
 /* 017 tb4_warp: warps reduce 32 elements each, four times.
  *
- * Idea. A warp reduces 32 elements without a barrier of the block. A block of 8 warps takes 1024 elements: each warp four times 32, which
- *   leaves 32 results, and one warp reduces those.
- * Source. Martin, Algorithm 2 (TB4-warp, R = 4), after S. Sengupta, M. Harris, M. Garland, "Efficient Parallel Scan Algorithms for GPUs", 2008.
- * Requires. Any associative operator; any length.
- * Steps. Levels 0 to 4: lane l takes part if it is a multiple of 2, 4, 8, 16, 32. Levels 5 to 9: the same on the results.
- * Work. n - 1 combinations; 2 barriers for 1024 values; in the levels most lanes wait. Shared memory: 4 B + 32 elements.
- * Changed. The paper's listing reduces s_data again in its last line, where the results are in s_result (docs/errata.md). A __syncwarp ends each
- *   level: "implicitly synchronized in SIMD fashion" has not been so since Volta.
- * Next. matrix has threads that fold by themselves, without any level. */
+ * Idea. A warp reduces 32 elements without a barrier of the block. A block of 8 warps takes 1024 elements: each warp
+ * four times 32, which leaves 32 results, and one warp reduces those. Source. Martin, Algorithm 2 (TB4-warp, R = 4),
+ * after S. Sengupta, M. Harris, M. Garland, "Efficient Parallel Scan Algorithms for GPUs", 2008. Requires. Any
+ * associative operator; any length. Steps. Levels 0 to 4: lane l takes part if it is a multiple of 2, 4, 8, 16, 32.
+ * Levels 5 to 9: the same on the results. Work. n - 1 combinations; 2 barriers for 1024 values; in the levels most
+ * lanes wait. Shared memory: 4 B + 32 elements. Changed. The paper's listing reduces s_data again in its last line,
+ * where the results are in s_result (docs/errata.md). A __syncwarp ends each level: "implicitly synchronized in SIMD
+ * fashion" has not been so since Volta. Next. matrix has threads that fold by themselves, without any level. */
 #include "gallery/contract.h"
 
 #ifndef TALLY_GALLERY_TB4_WARP
@@ -28,7 +27,8 @@ TALLY_KERNEL_OF(tb4_warp) {
     TALLY_ROOM(TALLY_E, TALLY_WARP, results);
     int32_t t = tally_thread(), warps = TALLY_THREADS_tb4_warp / TALLY_WARP;
     int64_t start = (int64_t)tally_block() * TALLY_EACH_tb4_warp;
-    for (int32_t i = t; i < TALLY_EACH_tb4_warp; i += TALLY_THREADS_tb4_warp) TALLY_WRITE(data[i], TALLY_N(take)(&work, start + i));
+    for (int32_t i = t; i < TALLY_EACH_tb4_warp; i += TALLY_THREADS_tb4_warp)
+        TALLY_WRITE(data[i], TALLY_N(take)(&work, start + i));
     tally_barrier();
     for (int32_t k = 0; k < 4; k++) {
         int32_t at = k * TALLY_THREADS_tb4_warp + t;

@@ -4,17 +4,18 @@
  * Source. Martin, IV.A, s_reducePair_toTheLeft in TB4-warp.
  * Requires. As segmented_tb2.
  * Steps. Levels 0 to 4 on 32 elements for each warp, four times; levels 5 to 9 on the 32 results and their segment ids.
- * Work. As tb4_warp, and a segment id for each value. Inside a warp now two conditions diverge, and the code under them is longer: in the paper a
- *   quarter of all branches (Table III), which is why it lost to TB2.
- * Changed. The paper keeps s_reducePair_toTheLeft for the last level too, where its result goes to `target`: with different segment ids nothing is
- *   written there. Here the result stays in place and is copied with its segment id. A __syncwarp ends each level.
+ * Work. As tb4_warp, and a segment id for each value. Inside a warp now two conditions diverge, and the code under them
+ * is longer: in the paper a quarter of all branches (Table III), which is why it lost to TB2. Changed. The paper keeps
+ * s_reducePair_toTheLeft for the last level too, where its result goes to `target`: with different segment ids nothing
+ * is written there. Here the result stays in place and is copied with its segment id. A __syncwarp ends each level.
  * Next. segmented_matrix folds rows. */
 #include "gallery/contract.h"
 
 #ifndef TALLY_GALLERY_SEGMENTED_TB4_WARP
 #define TALLY_GALLERY_SEGMENTED_TB4_WARP
 /* As reduce_warp; the prefix of the first segment id goes up. */
-TALLY_FN void TALLY_N(reduce_warp_owned)(const tally_work *work, TALLY_E *data, const int32_t *segment_id, int32_t at, int32_t level) {
+TALLY_FN void TALLY_N(reduce_warp_owned)(const tally_work *work, TALLY_E *data, const int32_t *segment_id, int32_t at,
+                                         int32_t level) {
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         tally_step(level++);
         if (tally_branch(tally_lane() % (2 * apart) == 0)) {

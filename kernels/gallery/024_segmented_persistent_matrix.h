@@ -1,7 +1,7 @@
 /* 024 segmented_persistent_matrix: blocks that stay, over many segments.
  *
- * Idea. persistent_matrix with segment ids: what a block has so far is the suffix of its matrices up to here. If the next matrix ends with another
- *   segment id, that suffix is put before its segment's output; else they are combined.
+ * Idea. persistent_matrix with segment ids: what a block has so far is the suffix of its matrices up to here. If the
+ * next matrix ends with another segment id, that suffix is put before its segment's output; else they are combined.
  * Source. Martin, IV.B.
  * Requires. As segmented_tb2; the grid of persistent_matrix.
  * Steps. Those of segmented_matrix for each matrix of the block's share.
@@ -17,11 +17,13 @@ TALLY_KERNEL_OF(segmented_persistent_matrix) {
     tally_gallery_share share = tally_gallery_share_of(work.count, each);
     TALLY_N(owned) so_far = {TALLY_NONE, 0}; /* thread 0's */
     for (int64_t piece = share.first; piece < share.end; piece++) {
-        TALLY_N(load_owned_matrix)(&work, data, segment_id, TALLY_WARP, piece * each, tally_thread(), TALLY_THREADS_segmented_persistent_matrix);
+        TALLY_N(load_owned_matrix)(&work, data, segment_id, TALLY_WARP, piece * each, tally_thread(),
+                                   TALLY_THREADS_segmented_persistent_matrix);
         tally_barrier();
         if (tally_branch(tally_warp() == 0)) {
             TALLY_N(owned) a = TALLY_N(reduce_owned_matrix)(&work, data, segment_id, TALLY_WARP);
-            if (tally_branch(tally_thread() == 0)) so_far = piece == share.first ? a : TALLY_N(later)(&work, so_far, a.e, a.segment_id);
+            if (tally_branch(tally_thread() == 0))
+                so_far = piece == share.first ? a : TALLY_N(later)(&work, so_far, a.e, a.segment_id);
         }
         tally_barrier();
     }

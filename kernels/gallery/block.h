@@ -13,13 +13,15 @@ typedef struct tally_gallery_share {
 } tally_gallery_share;
 TALLY_FN tally_gallery_share tally_gallery_share_of(int64_t count, int32_t each) {
     tally_gallery_share share;
-    int64_t pieces = (count + each - 1) / each, quotient = pieces / tally_blocks(), rest = pieces % tally_blocks(), block = tally_block();
+    int64_t pieces = (count + each - 1) / each, quotient = pieces / tally_blocks(), rest = pieces % tally_blocks(),
+            block = tally_block();
     share.first = quotient * block + (block < rest ? block : rest);
     share.end = share.first + quotient + (block < rest);
     return share;
 }
 
-/* Whether this block is the last of all; then its threads see what thread 0 of each wrote before. Same for all threads. */
+/* Whether this block is the last of all; then its threads see what thread 0 of each wrote before. Same for all threads.
+ */
 TALLY_FN int32_t tally_gallery_is_last_block(uint32_t *counter) {
     TALLY_SHARED(int32_t, is_last);
     if (tally_thread() == 0) {

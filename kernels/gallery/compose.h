@@ -1,5 +1,6 @@
-/* compose: each value v is the map x -> (2v + 1) x + v^2 + 1 modulo 2^64, and maps are composed in order: associative, and not commutative, so that
- * a kernel that changes order is found out. An operator of the gallery's own, in the form of kernels/operators. */
+/* compose: each value v is the map x -> (2v + 1) x + v^2 + 1 modulo 2^64, and maps are composed in order: associative,
+ * and not commutative, so that a kernel that changes order is found out. An operator of the gallery's own, in the form
+ * of kernels/operators. */
 #define TALLY_COLUMN(X) X(uint64_t, scale) X(uint64_t, offset)
 #define TALLY_NODE(X) X(uint64_t, scale) X(uint64_t, offset)
 #define TALLY_START(a) (a).scale = 1, (a).offset = 0
@@ -19,6 +20,6 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 /* What becomes of 1. */
 typedef uint64_t TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return a.scale + a.offset;
 }

@@ -1,5 +1,5 @@
-/* Sums of f64 in two doubles (lib/width.h) by lanes. The anchor is guessed from a value of each lane; where the range of all tells that it was not right, they are looked
- * at once more. No include guard; a part of lib/shared_parts.h. */
+/* Sums of f64 in two doubles (lib/width.h) by lanes. The anchor is guessed from a value of each lane; where the range
+ * of all tells that it was not right, they are looked at once more. No include guard; a part of lib/shared_parts.h. */
 typedef struct TALLY_N(anchored) {
     TALLY_N(range) range;
     int32_t last; /* the anchor's last bit */
@@ -20,14 +20,17 @@ TALLY_FN void TALLY_N(meet_anchored)(TALLY_N(anchored) *a, int32_t mask, const i
     }
 }
 
-/* The anchor for n values of a lane's segment, those of all lanes being about as large as one of each: some bits above the largest of these. */
+/* The anchor for n values of a lane's segment, those of all lanes being about as large as one of each: some bits above
+ * the largest of these. */
 enum { TALLY_N(above_first) = 3 };
 TALLY_FN void TALLY_N(guess_anchor)(TALLY_N(anchored) *a, double first, int32_t n) {
     const TALLY_N(range) all = {tally_warp_max(TALLY_N(range_of)(first).most), 0};
     a->last = TALLY_N(last_bit)(TALLY_N(high_of)(all) + TALLY_N(above_first), TALLY_N(log2_meeting)(n));
 }
 /* The last bit that follows from their range; and whether the anchor has it, or a higher one that does. */
-TALLY_FN int32_t TALLY_N(last_of)(TALLY_N(anchored) a, int32_t n) { return TALLY_N(last_bit)(TALLY_N(high_of)(a.range), TALLY_N(log2_meeting)(n)); }
+TALLY_FN int32_t TALLY_N(last_of)(TALLY_N(anchored) a, int32_t n) {
+    return TALLY_N(last_bit)(TALLY_N(high_of)(a.range), TALLY_N(log2_meeting)(n));
+}
 TALLY_FN int32_t TALLY_N(is_anchored)(TALLY_N(anchored) a, int32_t n) {
     return TALLY_N(last_of)(a, n) <= a.last && TALLY_N(holds)(a.range, a.last, TALLY_N(log2_meeting)(n));
 }
@@ -42,7 +45,8 @@ TALLY_FN TALLY_N(node) TALLY_N(seal_anchored)(TALLY_N(anchored) a, int32_t n, in
     return node;
 }
 
-/* n values too far apart for that, by a warp, with another anchor for what the first leaves. Few registers: it stands beside the way of most. */
+/* n values too far apart for that, by a warp, with another anchor for what the first leaves. Few registers: it stands
+ * beside the way of most. */
 TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
     const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_bit)(TALLY_N(high_of)(range), log2_n);
     const int32_t next = TALLY_N(last_bit)(last - 1, log2_n); /* -1074 at least, or one anchor would have done */
@@ -53,7 +57,8 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
         double sum = -0.0;
         TALLY_ROLLED
         for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) {
-            const double v = TALLY_N(term_of)(x[i]), part = (v + anchor) - anchor, rest = v - part, of_rest = (rest + second) - second;
+            const double v = TALLY_N(term_of)(x[i]), part = (v + anchor) - anchor, rest = v - part,
+                         of_rest = (rest + second) - second;
             sum += k == 0 ? part : k == 1 ? of_rest : rest - of_rest;
         }
         all.p[k] = TALLY_N(sum_of_lanes)(sum, TALLY_WARP);

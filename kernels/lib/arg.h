@@ -62,7 +62,7 @@ TALLY_FN TALLY_N(node) TALLY_N(shift)(TALLY_N(node) a, int64_t by) {
 }
 typedef int64_t TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return a.n == 0 ? -1 : a.at;
 }
 #undef TALLY_BETTER

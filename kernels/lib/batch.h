@@ -1,4 +1,5 @@
-/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. No include guard; behind lib/leaf.h. */
+/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. No include guard; behind
+ * lib/leaf.h. */
 #ifndef TALLY_BATCH_H
 #define TALLY_BATCH_H
 enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
@@ -8,7 +9,7 @@ enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL val
 
 typedef struct TALLY_N(batch) {
     TALLY_N(strip) x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
-    int64_t row, rows; /* its first, and how many there are */
+    int64_t row, rows;                                             /* its first, and how many there are */
 } TALLY_N(batch);
 /* One of them. */
 typedef struct TALLY_N(row) {
@@ -16,7 +17,8 @@ typedef struct TALLY_N(row) {
     int64_t row; /* its number; -1: there is none */
 } TALLY_N(row);
 
-/* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take longer than the rest. */
+/* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take
+ * longer than the rest. */
 TALLY_FN int64_t TALLY_N(begin_of_row)(const tally_work *work, int64_t row) {
     int64_t outer;
     if (work->outer == 1) return row;
@@ -24,18 +26,23 @@ TALLY_FN int64_t TALLY_N(begin_of_row)(const tally_work *work, int64_t row) {
     return outer * work->length * work->inner + (row - outer * work->inner);
 }
 
-/* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be read at once. */
-TALLY_FN TALLY_N(strip) TALLY_N(read_strip_of_rows)(const tally_work *work, const tally_source *from, int64_t row, int64_t rows, int64_t m,
-                                                    int32_t is_whole) {
+/* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be
+ * read at once. */
+TALLY_FN TALLY_N(strip) TALLY_N(read_strip_of_rows)(const tally_work *work, const tally_source *from, int64_t row,
+                                                    int64_t rows, int64_t m, int32_t is_whole) {
     TALLY_N(strip) strip;
-    if (is_whole) return TALLY_N(read_whole_strip)(from->values + (TALLY_N(begin_of_row)(work, row) + m * work->inner) * TALLY_BYTES);
+    if (is_whole)
+        return TALLY_N(read_whole_strip)(from->values +
+                                         (TALLY_N(begin_of_row)(work, row) + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        strip.v[v] = v < rows ? TALLY_N(read_one)(from, TALLY_N(begin_of_row)(work, row + v) + m * work->inner) : (TALLY_T)0;
+        strip.v[v] =
+            v < rows ? TALLY_N(read_one)(from, TALLY_N(begin_of_row)(work, row + v) + m * work->inner) : (TALLY_T)0;
     return strip;
 }
 TALLY_FN TALLY_N(batch) TALLY_N(read_batch)(const tally_work *work) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;
     TALLY_N(batch) batch;
     batch.row = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
@@ -46,7 +53,8 @@ TALLY_FN TALLY_N(batch) TALLY_N(read_batch)(const tally_work *work) {
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
         if (m >= work->length || batch.rows <= 0) continue;
         batch.x[m] = batch.y[m] = TALLY_N(read_strip_of_rows)(work, &x, batch.row, batch.rows, m, is_whole);
-        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = TALLY_N(read_strip_of_rows)(work, &y, batch.row, batch.rows, m, is_whole);
+        if (TALLY_KERNEL_INPUTS == 2)
+            batch.y[m] = TALLY_N(read_strip_of_rows)(work, &y, batch.row, batch.rows, m, is_whole);
     }
     return batch;
 }

@@ -1,6 +1,8 @@
-/* The exact result of one row by one warp, whatever its values: each is deposited in the limbs of a number in shared memory. Slow, and right
- * for everything. No include guard; behind lib/terms.h. */
-TALLY_FN int64_t TALLY_N(with_sign)(uint64_t significand, int32_t is_negative) { return is_negative ? -(int64_t)significand : (int64_t)significand; }
+/* The exact result of one row by one warp, whatever its values: each is deposited in the limbs of a number in shared
+ * memory. Slow, and right for everything. No include guard; behind lib/terms.h. */
+TALLY_FN int64_t TALLY_N(with_sign)(uint64_t significand, int32_t is_negative) {
+    return is_negative ? -(int64_t)significand : (int64_t)significand;
+}
 
 #define TALLY_PUT_NAME add_one
 #define TALLY_PUT_TYPE TALLY_N(node)
@@ -35,7 +37,8 @@ TALLY_FN void TALLY_N(gather_notes)(TALLY_N(notes) notes, TALLY_N(node) *node) {
 }
 
 /* Values at, at + apart, ...: n of them. The warp's node has them, settled, in the eyes of lane 0. */
-TALLY_LONG void TALLY_N(reduce_by_limbs)(tally_source x, tally_source y, int64_t at, int64_t apart, int64_t n, TALLY_N(node) *node) {
+TALLY_LONG void TALLY_N(reduce_by_limbs)(tally_source x, tally_source y, int64_t at, int64_t apart, int64_t n,
+                                         TALLY_N(node) *node) {
     enum { SETTLE = 1 << 25 }; /* a value makes at most six deposits in one limb, of which it takes 2^31 */
     int64_t *words = (int64_t *)(void *)node;
     TALLY_N(notes) notes = TALLY_N(no_notes)();

@@ -1,11 +1,12 @@
-/* How segments are shared out to tiles: Merrill and Garland's merge path, in bytes ("Merge-based parallel sparse matrix-vector
- * multiplication", 2016), with the edges of tiles moved to borders of leaves.
+/* How segments are shared out to tiles: Merrill and Garland's merge path, in bytes ("Merge-based parallel sparse
+ * matrix-vector multiplication", 2016), with the edges of tiles moved to borders of leaves.
  *
- * A segment lies at a position: the bytes of all values before it, and those of an offset, 4 or 8, for each segment before it, its end marker. Borders are TALLY_TILE_BYTES
- * apart, so that values and empty segments are shared alike. A tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK before the
- * border; else it is in the segment that runs over the border, at the first of its leaves that begins there or behind. Tile t owns the segments that
- * begin between its edges, and reads the values between them: neighbours take the same edge from memory, so that each value is read by one tile, and
- * each leaf lies in one. */
+ * A segment lies at a position: the bytes of all values before it, and those of an offset, 4 or 8, for each segment
+ * before it, its end marker. Borders are TALLY_TILE_BYTES apart, so that values and empty segments are shared alike. A
+ * tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK before the border; else it is in the
+ * segment that runs over the border, at the first of its leaves that begins there or behind. Tile t owns the segments
+ * that begin between its edges, and reads the values between them: neighbours take the same edge from memory, so that
+ * each value is read by one tile, and each leaf lies in one. */
 #ifndef TALLY_CUT_H
 #define TALLY_CUT_H
 
@@ -21,24 +22,27 @@
 #endif
 
 enum {
-    TALLY_TILE_BYTES = 28 << 10, /* three blocks of two buffers each fit a multiprocessor of sm_90 */
-    TALLY_EDGE_SLACK = 1024, /* bytes before its border where a tile's edge may be, if a segment begins there */
-    TALLY_END_BYTES = 4, /* of an end marker, at least */
+    TALLY_TILE_BYTES = 28 << 10,  /* three blocks of two buffers each fit a multiprocessor of sm_90 */
+    TALLY_EDGE_SLACK = 1024,      /* bytes before its border where a tile's edge may be, if a segment begins there */
+    TALLY_END_BYTES = 4,          /* of an end marker, at least */
     TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
     TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and segment ids with offsets that a block takes */
     TALLY_LENGTHS_BLOCK = 16384,
     TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
     TALLY_SEGMENT_IDS_BLOCK = 65536,
-    TALLY_SPAN_TILES = 8          /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
+    TALLY_SPAN_TILES =
+        8 /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
 };
-/* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where each array begins and ends at a
- * multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile while it reduces another, or 1 where shared memory has no more. */
-#define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs) * TALLY_LEAF_BYTES_EACH)
+/* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where
+ * each array begins and ends at a multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile
+ * while it reduces another, or 1 where shared memory has no more. */
+#define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
 #define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values as far from one as in memory */
 #define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (lib/strips.h) */
-#define TALLY_TILE_BUFFER(inputs)                                                                                             \
-    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + (TALLY_LINE_BYTES - 16) + \
-      TALLY_LINE_BYTES - 1) / TALLY_LINE_BYTES * TALLY_LINE_BYTES)
+#define TALLY_TILE_BUFFER(inputs)                                                               \
+    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + \
+      (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                         \
+     TALLY_LINE_BYTES * TALLY_LINE_BYTES)
 enum {
     TALLY_MOST_BUFFERS = 2,
     TALLY_CONSUMER_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
@@ -52,7 +56,7 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
     const char *p = index + i * bytes;
     uint64_t bits = 0;
     if (((uint64_t)p & (uint64_t)(bytes - 1)) == 0)
-        return bytes == 4 ? (int64_t)*(const int32_t *)(const void *)p : *(const int64_t *)(const void *)p;
+        return bytes == 4 ? (int64_t) * (const int32_t *)(const void *)p : *(const int64_t *)(const void *)p;
     TALLY_ROLLED
     for (int32_t b = bytes - 1; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
     return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
@@ -60,7 +64,9 @@ TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
 TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
     return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : tally_begin_of_piece(cut, s);
 }
-TALLY_FN int64_t tally_segment_id(const tally_cut_work *cut, int64_t i) { return tally_entry(cut->index, cut->index_bytes, i); }
+TALLY_FN int64_t tally_segment_id(const tally_cut_work *cut, int64_t i) {
+    return tally_entry(cut->index, cut->index_bytes, i);
+}
 /* The same of any cut, where it is asked for seldom. */
 TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
     int64_t low = 0, high = work->count;
@@ -78,16 +84,18 @@ TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
 /* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
 typedef struct tally_piece {
     const char *memory;
-    int64_t all, at;     /* bytes that the memory has, and before the first */
+    int64_t all, at;       /* bytes that the memory has, and before the first */
     int32_t bytes, buffer; /* where in shared memory the 16 bytes begin that the first is among */
 } tally_piece;
 TALLY_FN int32_t tally_skew(const tally_piece *p) { return (int32_t)((uint64_t)(p->memory + p->at) % 16); }
 TALLY_FN int32_t tally_rounded(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
 /* Whether the 16 bytes around its ends are the memory's, too. */
-TALLY_FN int32_t tally_is_inside(const tally_piece *p) { return p->at >= tally_skew(p) && p->all - p->at >= tally_rounded(p) - tally_skew(p); }
+TALLY_FN int32_t tally_is_inside(const tally_piece *p) {
+    return p->at >= tally_skew(p) && p->all - p->at >= tally_rounded(p) - tally_skew(p);
+}
 
-/* Begins to copy the piece by all `threads` of the block, 16 bytes at a time where they are the memory's, else `unit`, a power of two that all
- * addresses are multiples of. `unit` and `threads` are constants. */
+/* Begins to copy the piece by all `threads` of the block, 16 bytes at a time where they are the memory's, else `unit`,
+ * a power of two that all addresses are multiples of. `unit` and `threads` are constants. */
 TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t unit, const int32_t threads) {
     const char *begin = p->memory + p->at;
     const int32_t skew = tally_skew(p), until = skew + p->bytes;
@@ -109,14 +117,19 @@ TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t
     }
 }
 
-/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one, -1 of the one before. */
+/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one, -1 of the one
+ * before. */
 TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
 
-/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any number. */
+/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any
+ * number. */
 TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
-    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight + (uint64_t)s * (uint64_t)cut->end_weight);
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight +
+                     (uint64_t)s * (uint64_t)cut->end_weight);
 }
 /* log2 of the bytes of a leaf, of both inputs: of structs a power of two is reckoned. */
-TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) { return 32 - __builtin_clz((uint32_t)(cut->leaf * cut->weight - 1)); }
+TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) {
+    return 32 - __builtin_clz((uint32_t)(cut->leaf * cut->weight - 1));
+}
 
 #endif

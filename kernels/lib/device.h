@@ -1,50 +1,48 @@
-/* The words device code is written in beyond lib/dialect.h: threads, warps, barriers, shuffles, atomics, shared memory. NVRTC gets them
- * here; for the simulator they are functions of src/simt/device.h.
+/* The words device code is written in beyond lib/dialect.h: threads, warps, barriers, shuffles, atomics, shared memory.
+ * NVRTC gets them here; for the simulator they are functions of src/simt/device.h.
  *
- *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for so many blocks of
- *                                 TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer as
- *                                 long as registers spill; TALLY_ENTRY_OF(threads, name, blocks) for other blocks
- *     TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share, at a multiple of 16; undefined at first
+ *     TALLY_ENTRY(name, blocks)   begins a kernel: its one parameter is `const tally_work work`; registers are kept for
+ * so many blocks of TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host compiles again with one
+ * fewer as long as registers spill; TALLY_ENTRY_OF(threads, name, blocks) for other blocks TALLY_SHARED(type, name) a
+ * pointer `name` to one `type` that the block's threads share, at a multiple of 16; undefined at first
  *     TALLY_ALIGN_OF(type)        what addresses of the type are multiples of
  *     tally_thread()  tally_threads()  tally_block()  tally_blocks()     one dimension each
  *     tally_lane()  tally_warp()                                         of a warp of TALLY_WARP threads
- *     tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it anew, and keeps no registers for it till here
- *                                 (tally_lane() is so, too, with TALLY_LANE_AGAIN, which a kernel's text may define before anything else)
- *     TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to so much more of it, at a multiple of 128, which the launch gives
- *     tally_barrier()             all threads of the block arrive; writes before it are seen after it
+ *     tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it anew, and keeps no
+ * registers for it till here (tally_lane() is so, too, with TALLY_LANE_AGAIN, which a kernel's text may define before
+ * anything else) TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to so much more of it, at a multiple of 128, which
+ * the launch gives tally_barrier()             all threads of the block arrive; writes before it are seen after it
  *     tally_consumer_barrier(threads) the same for its first so many, whole warps; of one kernel always as many
  *     tally_warp_barrier()        the same for a whole warp
  *     tally_fence()               writes before it are seen by whoever sees writes after it, in all blocks
- *     tally_shuffle(v, lane)  tally_shuffle_xor(v, mask)                 32 bits of another lane; all lanes of the warp take part
- *     tally_any(p)                whether p holds for a lane of the warp; all lanes take part
- *     tally_ballot(p)             a bit for each lane; all lanes take part
- *     tally_warp_max(v)  tally_warp_min(v)                               of unsigned 32 bits; all lanes take part
- *     tally_lesser(a, b, nan)  tally_greater(a, b, nan)                  of two f32, -0 below 0; a NaN, if `nan`, a constant, and one is, else the other
- *     tally_min_less_one(v, least)                                       of v - 1, which wraps around, and least
- *     tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum) sum and those bytes of v where `ones` has a 1, 0 elsewhere
- *     tally_max_halves(v, most)  tally_min_halves_less_one(v, least)      the same for both 16-bit halves
- *     tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead
- *     tally_min64(p, v)  tally_max64(p, v)                               atomic
- *     tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)             atomic; tally_swap32(p, v) returns what was there
- *     tally_load16(p)             16 bytes at an aligned address, as tally_quad; the memory is not written during the launch
- *     tally_take16(p)             16 bytes at an aligned address of shared memory
- *     tally_put16(p, quad)        to memory, at an aligned address
- *     tally_copy16(to, p)         begins to copy such 16 bytes to shared memory, at an aligned address
- *     tally_copied()              the copies that this thread began are done
- *     tally_let_next_start()      a kernel that is started early behind this one may start, once all blocks have said so or ended
- *     tally_await_before()        of a kernel that was: the one before it has ended, and is seen; each block asks before it reads what others wrote
- *     tally_look32(p)             32 bits that others may be writing; old, perhaps
+ *     tally_shuffle(v, lane)  tally_shuffle_xor(v, mask)                 32 bits of another lane; all lanes of the warp
+ * take part tally_any(p)                whether p holds for a lane of the warp; all lanes take part tally_ballot(p) a
+ * bit for each lane; all lanes take part tally_warp_max(v)  tally_warp_min(v)                               of unsigned
+ * 32 bits; all lanes take part tally_lesser(a, b, nan)  tally_greater(a, b, nan)                  of two f32, -0 below
+ * 0; a NaN, if `nan`, a constant, and one is, else the other tally_min_less_one(v, least) of v - 1, which wraps around,
+ * and least tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum) sum and those bytes of v where `ones`
+ * has a 1, 0 elsewhere tally_max_halves(v, most)  tally_min_halves_less_one(v, least)      the same for both 16-bit
+ * halves tally_arrive(counter, most) returns the counter and adds 1; at `most` it becomes 0 instead tally_min64(p, v)
+ * tally_max64(p, v)                               atomic tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v) atomic;
+ * tally_swap32(p, v) returns what was there tally_load16(p)             16 bytes at an aligned address, as tally_quad;
+ * the memory is not written during the launch tally_take16(p)             16 bytes at an aligned address of shared
+ * memory tally_put16(p, quad)        to memory, at an aligned address tally_copy16(to, p)         begins to copy such
+ * 16 bytes to shared memory, at an aligned address tally_copied()              the copies that this thread began are
+ * done tally_let_next_start()      a kernel that is started early behind this one may start, once all blocks have said
+ * so or ended tally_await_before()        of a kernel that was: the one before it has ended, and is seen; each block
+ * asks before it reads what others wrote tally_look32(p)             32 bits that others may be writing; old, perhaps
  *     tally_mbarrier_init(mbarrier, arrivals)  tally_mbarrier_arrive(mbarrier)  tally_mbarrier_wait(mbarrier, phase)
- *                                 a tally_mbarrier in shared memory, made by one thread before a barrier. A phase ends, the first is 0, when so many
- *                                 threads have reached the mbarrier; who passes it waits for that, and sees what they wrote before. Nobody may wait
- *                                 for a phase while the one before it has not ended
- *     tally_mbarrier_expect(mbarrier, bytes)  tally_copy_bulk(to, from, bytes, stays, mbarrier)
- *                                 one thread reaches the mbarrier, whose phase does not end before as many bytes, some, have come, and begins to copy them to
- *                                 shared memory, each copy at addresses and of a size that are multiples of 16; whether caches had better keep
- *                                 them. TALLY_HAS_BULK: whether the device can
- *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not share
+ *                                 a tally_mbarrier in shared memory, made by one thread before a barrier. A phase ends,
+ * the first is 0, when so many threads have reached the mbarrier; who passes it waits for that, and sees what they
+ * wrote before. Nobody may wait for a phase while the one before it has not ended tally_mbarrier_expect(mbarrier,
+ * bytes)  tally_copy_bulk(to, from, bytes, stays, mbarrier) one thread reaches the mbarrier, whose phase does not end
+ * before as many bytes, some, have come, and begins to copy them to shared memory, each copy at addresses and of a size
+ * that are multiples of 16; whether caches had better keep them. TALLY_HAS_BULK: whether the device can
+ *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not
+ * share
  *
- * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h); kernels/gallery uses them.
+ * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h);
+ * kernels/gallery uses them.
  *
  *     TALLY_READ(a)  TALLY_WRITE(a, v)     the lvalue a; a = v
  *     tally_branch(p)                      whether p holds, where a branch depends on it
@@ -67,13 +65,13 @@ typedef struct tally_quad {
 #ifndef TALLY_FEWER
 #define TALLY_FEWER 0
 #endif
-#define TALLY_ENTRY_OF(threads, name, blocks) \
-    extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks) - TALLY_FEWER : 1) \
+#define TALLY_ENTRY_OF(threads, name, blocks)                                                                \
+    extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks)-TALLY_FEWER : 1) \
         name(const __grid_constant__ tally_work work)
-#define TALLY_SHARED(type, name)   \
+#define TALLY_SHARED(type, name)                 \
     __shared__ __align__(16) type name##_shared; \
     type *const name = &name##_shared
-#define TALLY_SHARED_BUFFER(name, bytes)                  \
+#define TALLY_SHARED_BUFFER(name, bytes)                 \
     extern __shared__ __align__(128) char name##_room[]; \
     char *const name = name##_room
 
@@ -97,7 +95,9 @@ TALLY_FN int32_t tally_lane(void) { return (int32_t)(threadIdx.x % TALLY_WARP); 
 #endif
 TALLY_FN int32_t tally_warp(void) { return (int32_t)(threadIdx.x / TALLY_WARP); }
 TALLY_FN void tally_barrier(void) { __syncthreads(); }
-TALLY_FN void tally_consumer_barrier(int32_t threads) { asm volatile("barrier.cta.sync.aligned 1, %0;" ::"r"(threads) : "memory"); }
+TALLY_FN void tally_consumer_barrier(int32_t threads) {
+    asm volatile("barrier.cta.sync.aligned 1, %0;" ::"r"(threads) : "memory");
+}
 TALLY_FN void tally_warp_barrier(void) { __syncwarp(); }
 TALLY_FN void tally_fence(void) { __threadfence(); }
 TALLY_FN uint32_t tally_shuffle(uint32_t v, int32_t lane) { return __shfl_sync(0xffffffffu, v, lane); }
@@ -135,14 +135,22 @@ TALLY_FN float tally_greater(float a, float b, const int32_t nan) {
     return c;
 }
 #else
-TALLY_FN float tally_lesser(float a, float b, const int32_t nan) { return nan && a != a ? a : nan && b != b ? b : fminf(a, b); }
-TALLY_FN float tally_greater(float a, float b, const int32_t nan) { return nan && a != a ? a : nan && b != b ? b : fmaxf(a, b); }
+TALLY_FN float tally_lesser(float a, float b, const int32_t nan) {
+    return nan && a != a ? a : nan && b != b ? b : fminf(a, b);
+}
+TALLY_FN float tally_greater(float a, float b, const int32_t nan) {
+    return nan && a != a ? a : nan && b != b ? b : fmaxf(a, b);
+}
 #endif
 TALLY_FN uint32_t tally_min_less_one(uint32_t v, uint32_t least) { return __viaddmin_u32(v, 0xffffffffu, least); }
 TALLY_FN uint32_t tally_add_bytes(uint32_t v, uint32_t ones, uint32_t sum) { return __dp4a(v, ones, sum); }
-TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t ones, int32_t sum) { return __dp4a((int32_t)v, (int32_t)ones, sum); }
+TALLY_FN int32_t tally_add_signed_bytes(uint32_t v, uint32_t ones, int32_t sum) {
+    return __dp4a((int32_t)v, (int32_t)ones, sum);
+}
 TALLY_FN uint32_t tally_max_halves(uint32_t v, uint32_t most) { return __vmaxu2(v, most); }
-TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) { return __viaddmin_u16x2(v, 0xffffffffu, least); }
+TALLY_FN uint32_t tally_min_halves_less_one(uint32_t v, uint32_t least) {
+    return __viaddmin_u16x2(v, 0xffffffffu, least);
+}
 TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomicInc(counter, most); }
 TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
@@ -154,7 +162,8 @@ TALLY_FN int32_t tally_look32(const int32_t *p) { return *(const volatile int32_
 TALLY_FN tally_quad tally_load16(const char *p) {
     tally_quad q;
     asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3]) : "l"(p));
+                 : "=r"(q.w[0]), "=r"(q.w[1]), "=r"(q.w[2]), "=r"(q.w[3])
+                 : "l"(p));
     return q;
 }
 TALLY_FN tally_quad tally_take16(const char *p) {
@@ -162,10 +171,13 @@ TALLY_FN tally_quad tally_take16(const char *p) {
     const tally_quad q = {{v.x, v.y, v.z, v.w}};
     return q;
 }
-TALLY_FN void tally_put16(char *p, const tally_quad *q) { *(uint4 *)(void *)p = make_uint4(q->w[0], q->w[1], q->w[2], q->w[3]); }
+TALLY_FN void tally_put16(char *p, const tally_quad *q) {
+    *(uint4 *)(void *)p = make_uint4(q->w[0], q->w[1], q->w[2], q->w[3]);
+}
 #if __CUDA_ARCH__ >= 800
 TALLY_FN void tally_copy16(void *to, const char *p) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(p)
+                 : "memory");
 }
 TALLY_FN void tally_copied(void) { asm volatile("cp.async.wait_all;" ::: "memory"); }
 #else
@@ -185,31 +197,43 @@ typedef struct tally_mbarrier {
     uint64_t barrier;
 } tally_mbarrier;
 TALLY_FN void tally_mbarrier_init(tally_mbarrier *mbarrier, int32_t arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)),
+                 "r"(arrivals)
+                 : "memory");
 }
 TALLY_FN void tally_mbarrier_arrive(tally_mbarrier *mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier))
+                 : "memory");
 }
 TALLY_FN void tally_mbarrier_expect(tally_mbarrier *mbarrier, int32_t bytes) {
-    asm volatile("fence.proxy.async.shared::cta;\n\t"
-                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)), "r"(bytes) : "memory");
+    asm volatile(
+        "fence.proxy.async.shared::cta;\n\t"
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)),
+        "r"(bytes)
+        : "memory");
 }
 TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t stays, tally_mbarrier *mbarrier) {
     const uint32_t there = (uint32_t)__cvta_generic_to_shared(to), its = (uint32_t)__cvta_generic_to_shared(mbarrier);
     if (stays) {
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(there), "l"(from), "r"(bytes), "r"(its)
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(there),
+            "l"(from), "r"(bytes), "r"(its)
+            : "memory");
     } else {
         uint64_t policy;
         asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;\n\t" : "=l"(policy));
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(there), "l"(from),
-                     "r"(bytes), "r"(its), "l"(policy) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+                     "[%3], %4;" ::"r"(there),
+                     "l"(from), "r"(bytes), "r"(its), "l"(policy)
+                     : "memory");
     }
 }
 TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
     asm volatile("{\n\t.reg .pred done;\n\t"
                  "again:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, 10000000;\n\t"
-                 "@!done bra again;\n\t}" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)), "r"(phase & 1) : "memory");
+                 "@!done bra again;\n\t}" ::"r"((uint32_t)__cvta_generic_to_shared(mbarrier)),
+                 "r"(phase & 1)
+                 : "memory");
 }
 #else
 #define TALLY_HAS_BULK 0
@@ -233,7 +257,8 @@ TALLY_FN void tally_copy_bulk(void *to, const char *from, int32_t bytes, int32_t
 }
 TALLY_FN void tally_mbarrier_wait(tally_mbarrier *mbarrier, int32_t phase) {
     const uint32_t wanted = ((uint32_t)phase + 1) * mbarrier->each;
-    while ((int32_t)(*(volatile uint32_t *)&mbarrier->reached - wanted) < 0) {}
+    while ((int32_t)(*(volatile uint32_t *)&mbarrier->reached - wanted) < 0) {
+    }
     __threadfence_block();
 }
 #endif
@@ -242,7 +267,9 @@ TALLY_FN uint64_t tally_load_fresh(const uint64_t *p) {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
     return v;
 }
-TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) { asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory"); }
+TALLY_FN void tally_store_fresh(uint64_t *p, uint64_t v) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
 #define TALLY_READ(a) (a)
 #define TALLY_WRITE(a, v) ((a) = (v))
 #define tally_branch(p) (p)

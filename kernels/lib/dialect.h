@@ -17,7 +17,8 @@
 #define TALLY_ONCE static __device__ inline
 #define TALLY_EXTENSION
 #define TALLY_ASSERT(holds, sentence) static_assert(holds, sentence)
-#define TALLY_ROLLED _Pragma("unroll 1") /* a loop that is seldom run: not worth its room, nor the time to compile it */
+/* A loop that is seldom run: not worth its code, nor the time to compile it. */
+#define TALLY_ROLLED _Pragma("unroll 1")
 #else
 #ifdef __OPTIMIZE__
 #define TALLY_FN static inline __attribute__((always_inline, unused))
@@ -25,8 +26,8 @@
 #define TALLY_FN static inline __attribute__((unused))
 #endif
 #define TALLY_RARE static __attribute__((noinline, cold, unused)) /* not on the way of most results */
-#define TALLY_LONG static inline /* too long to stand in every place that uses it */
-#define TALLY_ONCE static inline /* done once or so for each result */
+#define TALLY_LONG static inline                                  /* too long to stand in every place that uses it */
+#define TALLY_ONCE static inline                                  /* done once or so for each result */
 #define TALLY_EXTENSION __extension__
 #define TALLY_ASSERT(holds, sentence) _Static_assert(holds, sentence)
 #define TALLY_ROLLED
@@ -39,33 +40,38 @@
 typedef struct tally_format {
     int32_t digits, least, infinite;
 } tally_format;
-#define TALLY_FORMAT_f16 {11, -24, 16}
-#define TALLY_FORMAT_bf16 {8, -133, 128}
-#define TALLY_FORMAT_f32 {24, -149, 128}
-#define TALLY_FORMAT_f64 {53, -1074, 1024}
+#define TALLY_FORMAT_f16 \
+    { 11, -24, 16 }
+#define TALLY_FORMAT_bf16 \
+    { 8, -133, 128 }
+#define TALLY_FORMAT_f32 \
+    { 24, -149, 128 }
+#define TALLY_FORMAT_f64 \
+    { 53, -1074, 1024 }
 
 /* What a sum of integers is given as: 64 bits as they are natural for it, or as the caller asked. */
 enum { TALLY_AS_NATURAL, TALLY_AS_U64, TALLY_AS_FLOAT };
 
 /* What finish may need beside the accumulator. */
 typedef struct tally_final {
-    int32_t ddof; /* var and std divide by n - ddof */
-    int32_t root; /* give the square root (std, norm2) */
-    int32_t mean; /* divide the sum by the count (mean) */
-    int32_t as;   /* TALLY_AS_...: results made of sums of integers, unless natural rounded to `format` and given as a double */
+    int32_t ddof;  /* var and std divide by n - ddof */
+    int32_t root;  /* give the square root (std, norm2) */
+    int32_t mean;  /* divide the sum by the count (mean) */
+    int32_t as;    /* TALLY_AS_...: results made of sums of integers, unless natural rounded to `format` and given as a
+                      double */
     int32_t wraps; /* sums of integers wrap around modulo 2^64 */
     tally_format format; /* of the result of an exact sum */
 } tally_final;
 
 /* What is to be told of a result, or of several together. */
 enum {
-    TALLY_SAW_EMPTY = 1,    /* no value present */
-    TALLY_SAW_OVERFLOW = 2, /* a sum of integers did not fit */
-    TALLY_SAW_UNFIT = 4,    /* a result did not fit the type asked for */
-    TALLY_SAW_UNSURE = 8,   /* an exact sum takes another kernel */
+    TALLY_SAW_EMPTY = 1,         /* no value present */
+    TALLY_SAW_OVERFLOW = 2,      /* a sum of integers did not fit */
+    TALLY_SAW_UNFIT = 4,         /* a result did not fit the type asked for */
+    TALLY_SAW_UNSURE = 8,        /* an exact sum takes another kernel */
     TALLY_SAW_BAD_SEGMENTS = 16, /* segments that are no cut of the array */
-    TALLY_SAW_LEFT = 32,    /* exact segments that are left to production/prefix.h with more levels, */
-    TALLY_SAW_FAR = 64      /* and to production/flat.h */
+    TALLY_SAW_LEFT = 32,         /* exact segments that are left to production/prefix.h with more levels, */
+    TALLY_SAW_FAR = 64           /* and to production/flat.h */
 };
 
 /* Values as bits and back: the one place that knows how. */

@@ -1,9 +1,9 @@
 /* exp and log as our own text, so that every machine gives the same bits: only +, -, *, / and integer steps.
  *
- * exp: x = n ln 2 + r with |r| <= ln 2 / 2 (n by adding 1.5 * 2^52, ln 2 in two parts: Cody and Waite, "Software Manual for
- * the Elementary Functions", 1980), then a polynomial for e^r interpolated at Chebyshev points. The arguments here are differences from
- * a maximum: at most 0, or +inf, or NaN. Results below the smallest normal are 0.
- * Error, measured (docs/order.md; tests/python repeats it): exp below 1.5 ulp, log below 2 ulp, in f32 and f64. */
+ * exp: x = n ln 2 + r with |r| <= ln 2 / 2 (n by adding 1.5 * 2^52, ln 2 in two parts: Cody and Waite, "Software Manual
+ * for the Elementary Functions", 1980), then a polynomial for e^r interpolated at Chebyshev points. The arguments here
+ * are differences from a maximum: at most 0, or +inf, or NaN. Results below the smallest normal are 0. Error, measured
+ * (docs/order.md; tests/python repeats it): exp below 1.5 ulp, log below 2 ulp, in f32 and f64. */
 #ifndef TALLY_ELEMENTARY_H
 #define TALLY_ELEMENTARY_H
 

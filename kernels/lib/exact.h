@@ -1,4 +1,5 @@
-/* The node of an exact operator, for one type. No include guard; undone by lib/exact_end.h. A file of kernels/exact defines
+/* The node of an exact operator, for one type. No include guard; undone by lib/exact_end.h. A file of kernels/exact
+ * defines
  *
  *     TALLY_SUM_TERM   what its first number adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE (none: no such number)
  *     TALLY_PRODUCTS   that it has a second number, the sum of products x * y (squares, where there is one input)
@@ -81,7 +82,8 @@ TALLY_ONCE void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
     for (int i = 0; i < TALLY_EVIDENCE + TALLY_LIMBS; i++) a->sum[i] = tally_plus(a->sum[i], b->sum[i]);
 #endif
 #ifdef TALLY_PRODUCTS
-    for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a->products[i] = tally_plus(a->products[i], b->products[i]);
+    for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++)
+        a->products[i] = tally_plus(a->products[i], b->products[i]);
 #endif
     TALLY_N(settle)(a);
 }

@@ -1,10 +1,11 @@
 /* What one block adds up exactly, for an operator of kernels/exact (docs/exact.md has the method and its proof).
  *
- * A warp reads a leaf into registers and measures it: the largest and the smallest magnitude that is not 0. As long as leaves stay within
- * what the warp's levels hold, each value is cut into multiples of the levels' units by additions that are exact (3 for each level
- * but the last), and each lane counts units in 64-bit integers. A leaf beyond them chooses new levels; one that no levels hold is *scattered*:
- * each value is added to 16-bit digits in shared memory, of which every lane has a column of its own, by 32-bit atomics, whatever its
- * exponent. Both end in the block's limbs. No include guard; undone by lib/exact_block_end.h. */
+ * A warp reads a leaf into registers and measures it: the largest and the smallest magnitude that is not 0. As long as
+ * leaves stay within what the warp's levels hold, each value is cut into multiples of the levels' units by additions
+ * that are exact (3 for each level but the last), and each lane counts units in 64-bit integers. A leaf beyond them
+ * chooses new levels; one that no levels hold is *scattered*: each value is added to 16-bit digits in shared memory, of
+ * which every lane has a column of its own, by 32-bit atomics, whatever its exponent. Both end in the block's limbs. No
+ * include guard; undone by lib/exact_block_end.h. */
 #include "lib/leaf.h"
 #include "lib/levels.h"
 
@@ -49,15 +50,16 @@ typedef struct TALLY_N(shared) {
 /* What a warp keeps in registers. */
 typedef struct TALLY_N(state) {
     TALLY_N(ruler) ruler;
-    int32_t leaves;      /* since the last flush */
-    int32_t scatters;    /* since the last drain */
-    int32_t is_other;    /* the warp has seen a term that is not 0, and need not look for signs of zeros */
+    int32_t leaves;   /* since the last flush */
+    int32_t scatters; /* since the last drain */
+    int32_t is_other; /* the warp has seen a term that is not 0, and need not look for signs of zeros */
     TALLY_N(notes) notes;
 } TALLY_N(state);
 
 TALLY_FN void TALLY_N(flush)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
     TALLY_IF_SUM(tally_flush_levels(&state->ruler.sum, shared->node.sum + TALLY_EVIDENCE, TALLY_ORIGIN);)
-    TALLY_IF_PRODUCTS(tally_flush_levels(&state->ruler.products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
+    TALLY_IF_PRODUCTS(
+        tally_flush_levels(&state->ruler.products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
     state->leaves = 0;
 }
 
@@ -76,7 +78,8 @@ TALLY_FN void TALLY_N(add_values)(tally_levels *levels, const TALLY_N(share) *x,
 }
 #endif
 #ifdef TALLY_PRODUCTS
-TALLY_FN void TALLY_N(add_products)(tally_levels *levels, const TALLY_N(share) *x, const TALLY_N(share) *y, const int32_t count) {
+TALLY_FN void TALLY_N(add_products)(tally_levels *levels, const TALLY_N(share) *x, const TALLY_N(share) *y,
+                                    const int32_t count) {
     double at[TALLY_DEVICE_LEVELS];
     tally_begin_levels(levels, at, count);
     TALLY_UNROLL
@@ -101,16 +104,22 @@ TALLY_FN void TALLY_N(add_leaf)(TALLY_N(state) *state, const TALLY_N(share) *x, 
 #ifdef TALLY_SUM_TERM
     if (state->ruler.sum.count == 1) TALLY_N(add_values)(&state->ruler.sum, x, 1);
 #if !(TALLY_NUMBER == TALLY_NUMBER_f16)
-    else if (state->ruler.sum.count == 2) TALLY_N(add_values)(&state->ruler.sum, x, 2);
-    else TALLY_N(add_values)(&state->ruler.sum, x, 3);
+    else if (state->ruler.sum.count == 2)
+        TALLY_N(add_values)(&state->ruler.sum, x, 2);
+    else
+        TALLY_N(add_values)(&state->ruler.sum, x, 3);
 #endif
 #endif
 #ifdef TALLY_PRODUCTS
-    if (!TALLY_IS_F64 && state->ruler.products.count == 1) TALLY_N(add_products)(&state->ruler.products, x, y, 1);
-    else if (!TALLY_IS_F64 && state->ruler.products.count == 2) TALLY_N(add_products)(&state->ruler.products, x, y, 2);
-    else if (state->ruler.products.count <= 3) TALLY_N(add_products)(&state->ruler.products, x, y, 3);
+    if (!TALLY_IS_F64 && state->ruler.products.count == 1)
+        TALLY_N(add_products)(&state->ruler.products, x, y, 1);
+    else if (!TALLY_IS_F64 && state->ruler.products.count == 2)
+        TALLY_N(add_products)(&state->ruler.products, x, y, 2);
+    else if (state->ruler.products.count <= 3)
+        TALLY_N(add_products)(&state->ruler.products, x, y, 3);
 #if TALLY_IS_F64
-    else TALLY_N(add_products)(&state->ruler.products, x, y, 4);
+    else
+        TALLY_N(add_products)(&state->ruler.products, x, y, 4);
 #endif
 #endif
     state->leaves++;
@@ -148,17 +157,18 @@ TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share)
 #include "lib/one_pair.h"
 
 TALLY_LONG void TALLY_N(drain)(TALLY_N(shared) *shared) {
-    TALLY_IF_SUM(tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
-    TALLY_IF_PRODUCTS(
-        tally_drain(shared->product_digits, TALLY_PRODUCT_DIGITS, TALLY_PRODUCT_COLUMNS, shared->node.products + TALLY_EVIDENCE);)
+    TALLY_IF_SUM(
+        tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
+    TALLY_IF_PRODUCTS(tally_drain(shared->product_digits, TALLY_PRODUCT_DIGITS, TALLY_PRODUCT_COLUMNS,
+                                  shared->node.products + TALLY_EVIDENCE);)
 }
-/* After so many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for each term (two parts of
- * 64-bit products; two lanes in each of 16 columns). */
+/* After so many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for
+ * each term (two parts of 64-bit products; two lanes in each of 16 columns). */
 #define TALLY_SCATTERS (TALLY_BYTES == 8 ? 32 : TALLY_BYTES == 4 ? 64 : 32)
 
 /* A leaf, or what there is of one, value by value. */
-TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_source from_y, int64_t at, int64_t n, TALLY_N(notes) notes,
-                                                TALLY_N(shared) *shared) {
+TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_source from_y, int64_t at, int64_t n,
+                                                TALLY_N(notes) notes, TALLY_N(shared) *shared) {
     if (from_x.is_packed && from_y.is_packed && n == TALLY_DEVICE_LEAF) {
         const int64_t begin = at * TALLY_BYTES + 16 * tally_lane();
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s += 2) { /* two stripes on their way at once */
@@ -167,22 +177,25 @@ TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_sourc
             TALLY_UNROLL
             for (int32_t k = 0; k < 2; k++) {
                 qx[k] = qy[k] = tally_load16(from_x.values + begin + (s + k) * TALLY_STRIPE_BYTES);
-                if (TALLY_KERNEL_INPUTS == 2) qy[k] = tally_load16(from_y.values + begin + (s + k) * TALLY_STRIPE_BYTES);
+                if (TALLY_KERNEL_INPUTS == 2)
+                    qy[k] = tally_load16(from_y.values + begin + (s + k) * TALLY_STRIPE_BYTES);
             }
             __builtin_memcpy(x, qx, sizeof x);
             __builtin_memcpy(y, qy, sizeof y);
             TALLY_UNROLL
             for (int32_t v = 0; v < 2 * TALLY_PART; v++)
-                TALLY_N(scatter_one)(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART], y[v / TALLY_PART].v[v % TALLY_PART]);
+                TALLY_N(scatter_one)(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART],
+                                     y[v / TALLY_PART].v[v % TALLY_PART]);
         }
     } else
         for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
-            TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i), TALLY_N(read_one)(&from_y, at + i));
+            TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i),
+                                 TALLY_N(read_one)(&from_y, at + i));
     if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
     return notes;
 }
-TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, TALLY_N(state) *state,
-                               TALLY_N(shared) *shared) {
+TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
+                               TALLY_N(state) *state, TALLY_N(shared) *shared) {
     state->notes = TALLY_N(scatter_leaf)(*from_x, *from_y, at, n, state->notes, shared);
     if (++state->scatters == TALLY_SCATTERS) {
         TALLY_N(drain)(shared);
@@ -222,8 +235,9 @@ TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(share) *x, const TALLY_N(share
     return is_other;
 }
 
-TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source *from_y, TALLY_N(share) x, TALLY_N(share) y, int64_t at,
-                                 int64_t n, TALLY_N(state) *state, TALLY_N(shared) *shared) {
+TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source *from_y, TALLY_N(share) x,
+                                 TALLY_N(share) y, int64_t at, int64_t n, TALLY_N(state) *state,
+                                 TALLY_N(shared) *shared) {
     TALLY_N(extent) of_x = TALLY_N(measure)(&x), of_y = of_x;
     int32_t beyond;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure)(&y);
@@ -254,9 +268,10 @@ TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source 
     if (state->leaves == TALLY_FLUSH_LEAVES) TALLY_N(flush)(state, shared);
 }
 
-/* Leaves that begin at value `at`, at + step, ... of `count` are a warp's own. Of one input the next leaf is on its way while one is added. */
-TALLY_FN void TALLY_N(take_leaves)(tally_source x, tally_source y, int64_t at, int64_t step, int64_t count, TALLY_N(state) *state,
-                                   TALLY_N(shared) *shared) {
+/* Leaves that begin at value `at`, at + step, ... of `count` are a warp's own. Of one input the next leaf is on its way
+ * while one is added. */
+TALLY_FN void TALLY_N(take_leaves)(tally_source x, tally_source y, int64_t at, int64_t step, int64_t count,
+                                   TALLY_N(state) *state, TALLY_N(shared) *shared) {
     TALLY_N(share) next;
     __builtin_memset(&next, 0, sizeof next);
     if (TALLY_AHEAD && at < count) next = TALLY_N(read_any_leaf)(&x, at, count - at, &shared->stage);
@@ -289,9 +304,10 @@ enum { TALLY_N(node_words) = sizeof(TALLY_N(node)) / 8 };
 TALLY_FN void TALLY_N(clear_shared)(TALLY_N(shared) *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node;
     for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads()) words[i] = 0;
-    TALLY_IF_SUM(for (int32_t i = tally_thread(); i < TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS; i += tally_threads()) shared->sum_digits[i] = 0;)
-    TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS; i += tally_threads())
-                          shared->product_digits[i] = 0;)
+    TALLY_IF_SUM(for (int32_t i = tally_thread(); i < TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS; i += tally_threads())
+                     shared->sum_digits[i] = 0;)
+    TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS;
+                           i += tally_threads()) shared->product_digits[i] = 0;)
     if (tally_thread() == 0) shared->seen_sum = shared->seen_products = shared->scattered = 0;
     tally_barrier();
 }
@@ -332,4 +348,3 @@ TALLY_FN void TALLY_N(gather_warps)(TALLY_N(state) *state, TALLY_N(shared) *shar
     }
     tally_barrier();
 }
-

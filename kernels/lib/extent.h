@@ -1,5 +1,5 @@
-/* How large the values of a leaf are, for exact sums on a device: what a lane measures, and the bounds that levels are planned from. For the
- * type of lib/exact.h and lib/leaf.h. No include guard; the including file undoes its macros. */
+/* How large the values of a leaf are, for exact sums on a device: what a lane measures, and the bounds that levels are
+ * planned from. For the type of lib/exact.h and lib/leaf.h. No include guard; the including file undoes its macros. */
 /* The magnitude of a value as bits, of an f64 the upper half; not 0 unless the value is. */
 TALLY_FN uint32_t TALLY_N(size_bits)(TALLY_T t) {
 #if TALLY_IS_F64

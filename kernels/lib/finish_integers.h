@@ -1,7 +1,8 @@
-/* finish of the operators that give one sum of integers, TALLY_WHOLE(node), in 64 bits: sum, norm1, sumsq, dot. No include guard. */
+/* finish of the operators that give one sum of integers, TALLY_WHOLE(node), in 64 bits: sum, norm1, sumsq, dot. No
+ * include guard. */
 typedef uint64_t TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return TALLY_WHOLE(a).w0;
 }
 TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {

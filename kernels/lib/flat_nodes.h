@@ -1,10 +1,10 @@
-/* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are to be
- * reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that run over edges of tiles. No
- * include guard; behind lib/pair_results.h.
+/* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are
+ * to be reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that run over edges
+ * of tiles. No include guard; behind lib/pair_results.h.
  *
- * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers commute, so
- * nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP tiles each group of
- * them has its own, and the last kernel adds these up. */
+ * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers commute,
+ * so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP tiles each
+ * group of them has its own, and the last kernel adds these up. */
 #ifndef TALLY_COLUMNS_ARE_THERE /* 0: rows lie across others never, 1: always, 2: as the work says */
 #define TALLY_COLUMNS_ARE_THERE 2
 #endif
@@ -32,9 +32,10 @@ enum {
 
 /* ---- one value ---- */
 
-enum { TALLY_N(is_signed_zero_sum) = TALLY_KERNEL_INPUTS == 2
+enum {
+    TALLY_N(is_signed_zero_sum) = TALLY_KERNEL_INPUTS == 2
 #ifdef TALLY_SUM_TERM
-       || TALLY_SUM_TERM == TALLY_TERM_VALUE
+                                  || TALLY_SUM_TERM == TALLY_TERM_VALUE
 #endif
 };
 /* Whether a term is anything but -0. Of squares and magnitudes every one is. */
@@ -42,7 +43,8 @@ TALLY_FN int32_t TALLY_N(is_other)(TALLY_T x, TALLY_T y) {
     (void)y;
     if (!TALLY_N(is_signed_zero_sum)) return 1;
     if (TALLY_KERNEL_INPUTS == 1) return TALLY_N(bits)(x) != (TALLY_K)TALLY_K_LOW;
-    return (TALLY_N(size_bits)(x) != 0 && TALLY_N(size_bits)(y) != 0) || ((TALLY_N(bits)(x) < 0) == (TALLY_N(bits)(y) < 0));
+    return (TALLY_N(size_bits)(x) != 0 && TALLY_N(size_bits)(y) != 0) ||
+           ((TALLY_N(bits)(x) < 0) == (TALLY_N(bits)(y) < 0));
 }
 TALLY_FN TALLY_T TALLY_N(plus_zero)(void) { return TALLY_N(from_bits)((TALLY_K)0); }
 
@@ -55,7 +57,8 @@ TALLY_FN int32_t TALLY_N(evidence_of)(TALLY_T x, TALLY_T y) {
 #else
     term *= (double)TALLY_N(value)(TALLY_KERNEL_INPUTS == 2 ? y : x);
 #endif
-    return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) | TALLY_NOT_MINUS_ZERO;
+    return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) |
+           TALLY_NOT_MINUS_ZERO;
 }
 TALLY_FN int32_t TALLY_N(is_special)(TALLY_T x) { return TALLY_N(size_bits)(x) >= TALLY_SIZE_INFINITY; }
 
@@ -121,7 +124,8 @@ TALLY_RARE void TALLY_N(put_nothing)(const tally_work *work, int64_t s) {
     for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
 #else
     if (work->final.mean || TALLY_IS_SPREAD_OF_SUMS)
-        result[0] = work->final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64()) : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
+        result[0] = work->final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
+                                                    : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
 #endif
     TALLY_N(put_bytes)(work, s, result, 0);
 }
@@ -138,9 +142,11 @@ TALLY_LONG void TALLY_N(put_node)(const tally_work *work, int64_t s, TALLY_N(nod
 TALLY_RARE int64_t TALLY_N(begin_of_any)(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
 TALLY_FN int64_t TALLY_N(begin_of)(const tally_work *work, int64_t s) {
     const tally_cut_work *cut = &work->cut;
-    if (cut->segment_ids != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0) return TALLY_N(begin_of_any)(work, s);
+    if (cut->segment_ids != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0)
+        return TALLY_N(begin_of_any)(work, s);
     if (cut->offsets == 0) return tally_begin_of_piece(cut, s);
-    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s] : ((const int64_t *)(const void *)cut->offsets)[s];
+    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s]
+                                  : ((const int64_t *)(const void *)cut->offsets)[s];
 }
 TALLY_FN int32_t TALLY_N(is_wanted)(const tally_work *work, int64_t s) {
     return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
@@ -154,8 +160,11 @@ TALLY_RARE int64_t TALLY_N(tile_of)(const tally_work *work, int64_t s, int64_t b
     while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
     return t;
 }
-TALLY_FN TALLY_N(node) *TALLY_N(node_of)(const tally_work *work, int64_t tile) { return (TALLY_N(node) *)(void *)work->nodes + tile; }
-/* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that runs over its edge: it is within this one. */
+TALLY_FN TALLY_N(node) *TALLY_N(node_of)(const tally_work *work, int64_t tile) {
+    return (TALLY_N(node) *)(void *)work->nodes + tile;
+}
+/* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that
+ * runs over its edge: it is within this one. */
 TALLY_FN TALLY_N(node) *TALLY_N(node_for)(const tally_work *work, int64_t t, int64_t first) {
     const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
     return TALLY_N(node_of)(work, group > first ? group : first);
@@ -165,7 +174,9 @@ TALLY_FN int32_t TALLY_N(has_columns)(const tally_work *work) {
     return TALLY_COLUMNS_ARE_THERE == 2 ? work->cut.inner > 1 : TALLY_COLUMNS_ARE_THERE;
 }
 /* Whether they are pieces, whose sums are joined before there are results. */
-TALLY_FN int32_t TALLY_N(has_pieces)(const tally_work *work) { return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1; }
+TALLY_FN int32_t TALLY_N(has_pieces)(const tally_work *work) {
+    return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1;
+}
 /* Where a part of piece s is added. */
 TALLY_FN TALLY_N(node) *TALLY_N(node_of_piece)(const tally_work *work, int64_t s) {
     int64_t chunk;
@@ -185,8 +196,10 @@ TALLY_FN int32_t TALLY_N(has_work)(const tally_work *work) {
     return (saw & TALLY_SAW_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
 }
 
-/* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a group's. */
+/* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a
+ * group's. */
 TALLY_FN int32_t TALLY_N(is_node_used)(const tally_work *work, int64_t t) {
     const tally_edge *const edges = work->cut.edges + t;
-    return (edges[0].segment < edges[1].segment || t % TALLY_FLAT_GROUP == 0) && TALLY_N(runs_over)(work, &edges[1]) >= 0;
+    return (edges[0].segment < edges[1].segment || t % TALLY_FLAT_GROUP == 0) &&
+           TALLY_N(runs_over)(work, &edges[1]) >= 0;
 }

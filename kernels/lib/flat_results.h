@@ -1,8 +1,11 @@
-/* What is made of the sums at the ends of a chunk (lib/flat.h): results, and what goes to numbers of limbs. No include guard; behind lib/flat.h. */
+/* What is made of the sums at the ends of a chunk (lib/flat.h): results, and what goes to numbers of limbs. No include
+ * guard; behind lib/flat.h. */
 
 /* Word k of window w counts units of 2^unit. */
-TALLY_RARE int32_t TALLY_N(unit_of_word)(const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t w, int32_t k, int32_t *is_product) {
-    const int32_t value_words = TALLY_N(has_sum) * (c->windows > 0 ? TALLY_WINDOW_VALUE_LEVELS : TALLY_MOST_LEVELS_OF_VALUES);
+TALLY_RARE int32_t TALLY_N(unit_of_word)(const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t w, int32_t k,
+                                         int32_t *is_product) {
+    const int32_t value_words =
+        TALLY_N(has_sum) * (c->windows > 0 ? TALLY_WINDOW_VALUE_LEVELS : TALLY_MOST_LEVELS_OF_VALUES);
     int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS], unit = 0;
     (void)ruler;
     *is_product = k >= value_words;
@@ -28,29 +31,34 @@ TALLY_RARE void TALLY_N(deposit_word)(TALLY_N(node) *node, int64_t d, int32_t un
     TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
 }
 /* All words of end e, one by each lane; or those of `counts`, which are the ruler's, if there is no e. */
-TALLY_RARE void TALLY_N(deposit_end)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(node) *node) {
-    const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words), all = c->windows > 0 ? c->windows * each : each;
+TALLY_RARE void TALLY_N(deposit_end)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+                                     int32_t e, TALLY_N(node) *node) {
+    const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words),
+                  all = c->windows > 0 ? c->windows * each : each;
     for (int32_t i = tally_lane(); i < all; i += TALLY_WARP) {
         int32_t is_product;
         const int32_t w = i / each, unit = TALLY_N(unit_of_word)(c, ruler, w, i - w * each, &is_product);
         TALLY_N(deposit_word)(node, flat->words[i * c->stride + e], unit, is_product);
     }
 }
-TALLY_RARE void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, const TALLY_N(ruler) *ruler, TALLY_N(node) *node) {
+TALLY_RARE void TALLY_N(deposit_counts)(const TALLY_N(level_counts) *counts, const TALLY_N(ruler) *ruler,
+                                        TALLY_N(node) *node) {
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) {
         TALLY_IF_SUM(if (tally_lane() == k) TALLY_N(deposit_word)(node, counts->of[k], ruler->sum.unit[k], 0);)
     }
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) {
-        TALLY_IF_PRODUCTS(if (tally_lane() == TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + k)
-                              TALLY_N(deposit_word)(node, counts->of[TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + k], ruler->products.unit[k], 1);)
+        TALLY_IF_PRODUCTS(
+            if (tally_lane() == TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + k) TALLY_N(deposit_word)(
+                node, counts->of[TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES + k], ruler->products.unit[k], 1);)
     }
 }
 /* ---- results ---- */
 
 /* A count of units as a pair of doubles, by levels; sure if each level's count is a double. */
-TALLY_FN tally_pair TALLY_N(pair_of)(const int64_t *counts, const tally_levels *levels, const int32_t most, int32_t *sure) {
+TALLY_FN tally_pair TALLY_N(pair_of)(const int64_t *counts, const tally_levels *levels, const int32_t most,
+                                     int32_t *sure) {
     double part[TALLY_DEVICE_LEVELS] = {0, 0, 0, 0};
     TALLY_UNROLL
     for (int32_t k = 0; k < most; k++) {
@@ -72,8 +80,10 @@ TALLY_FN int32_t TALLY_N(is_in_doubles)(const tally_levels *levels) {
 }
 
 /* The sums at end e as pairs; false: doubles cannot tell. */
-TALLY_RARE int32_t TALLY_N(any_pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
-    const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words), all = c->windows > 0 ? c->windows * each : each;
+TALLY_RARE int32_t TALLY_N(any_pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c,
+                                         const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
+    const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words),
+                  all = c->windows > 0 ? c->windows * each : each;
     tally_triple sums[2] = {{0, 0, 0}, {0, 0, 0}};
     int32_t sure = 1;
     TALLY_ROLLED
@@ -87,7 +97,8 @@ TALLY_RARE int32_t TALLY_N(any_pairs_at)(const TALLY_N(flat) *flat, const TALLY_
     return sure;
 }
 /* The same where each count of the ruler's levels is a double, as a rule. */
-TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, int32_t e, TALLY_N(in_pairs) *a) {
+TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+                                   int32_t e, TALLY_N(in_pairs) *a) {
     int64_t d[TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS];
     int32_t sure = c->windows == 0;
     TALLY_IF_SUM(sure &= TALLY_N(is_in_doubles)(&ruler->sum);)
@@ -96,7 +107,8 @@ TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chun
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(level_words); k++) d[k] = flat->words[k * c->stride + e];
         TALLY_IF_SUM(a->sum = TALLY_N(pair_of)(d, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);)
-        TALLY_IF_PRODUCTS(a->products = TALLY_N(pair_of)(d + TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES, &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);)
+        TALLY_IF_PRODUCTS(a->products = TALLY_N(pair_of)(d + TALLY_N(has_sum) * TALLY_MOST_LEVELS_OF_VALUES,
+                                                         &ruler->products, TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);)
     }
     if (sure) return 1;
     const TALLY_N(chunk) its = *c;
@@ -106,4 +118,3 @@ TALLY_FN int32_t TALLY_N(pairs_at)(const TALLY_N(flat) *flat, const TALLY_N(chun
     *a = other;
     return sure;
 }
-

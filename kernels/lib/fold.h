@@ -1,6 +1,7 @@
-/* How many columns of a leaf a lane holds, and how a warp folds those of all its lanes. No include guard; undone, with lib/leaf.h, by
- * lib/fold_end.h. */
-/* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy. */
+/* How many columns of a leaf a lane holds, and how a warp folds those of all its lanes. No include guard; undone, with
+ * lib/leaf.h, by lib/fold_end.h. */
+/* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy.
+ */
 #ifdef TALLY_QUICK
 #define TALLY_IS_FREE 1
 #else

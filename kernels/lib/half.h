@@ -4,9 +4,10 @@
 
 #include "lib/dialect.h"
 
-/* Shift the fraction into place, then multiply by 2^112, which puts the exponent right and makes subnormals normal; what was infinite
- * or NaN gets all exponent bits (F. Giesen, "half to float done quick", 2012). Without branches, so that compilers vectorise it.
- * The shift of the sign-extended half leaves copies of the sign above the exponent; the mask keeps the topmost. */
+/* Shift the fraction into place, then multiply by 2^112, which puts the exponent right and makes subnormals normal;
+ * what was infinite or NaN gets all exponent bits (F. Giesen, "half to float done quick", 2012). Without branches, so
+ * that compilers vectorise it. The shift of the sign-extended half leaves copies of the sign above the exponent; the
+ * mask keeps the topmost. */
 TALLY_FN float tally_f16_by_bits(uint16_t half) {
     uint32_t shifted = ((uint32_t)(int32_t)(int16_t)half << 13) & 0x8fffe000u;
     uint32_t bits = (uint32_t)tally_bits_f32(tally_from_bits_f32((int32_t)shifted) * 0x1p112f);

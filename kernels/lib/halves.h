@@ -1,11 +1,13 @@
-/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. No include guard; include with
+/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. No include
+ * guard; include with
  *
  *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
  *     TALLY_SUFFIX                    what ends the names; undone here
  *
- * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every lane,
- * TALLY_N(fold_lanes<suffix>), the same of so many lanes side by side, and TALLY_N(fold_apart<suffix>), for columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the
- * caller's own has the earlier one on the left, as it has on the CPU. */
+ * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every
+ * lane, TALLY_N(fold_lanes<suffix>), the same of so many lanes side by side, and TALLY_N(fold_apart<suffix>), for
+ * columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the caller's
+ * own has the earlier one on the left, as it has on the CPU. */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
@@ -29,8 +31,9 @@ TALLY_FN TALLY_RECORD TALLY_NAME(meet)(TALLY_RECORD mine, TALLY_RECORD theirs, i
 #endif
 }
 
-/* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the columns, the other the upper.
- * Those halves are combined last, across the same lanes. `lanes`, a constant, is at least the columns of one. */
+/* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the
+ * columns, the other the upper. Those halves are combined last, across the same lanes. `lanes`, a constant, is at least
+ * the columns of one. */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const int32_t lanes) {
     TALLY_RECORD a[TALLY_HELD];
     int32_t held = TALLY_HELD;
@@ -56,7 +59,9 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const 
         a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     return a[0];
 }
-TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) { return TALLY_NAME(fold_lanes)(columns, TALLY_WARP); }
+TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
+    return TALLY_NAME(fold_lanes)(columns, TALLY_WARP);
+}
 /* Lane l has columns l, l + TALLY_WARP, ... */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
     TALLY_RECORD a[TALLY_HELD];
@@ -75,7 +80,8 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
 /* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
     TALLY_UNROLL
-    for (int32_t mask = 4; mask > 0; mask /= 2) a = TALLY_NAME(meet)(a, TALLY_NAME(other)(a, mask), tally_lane() & mask);
+    for (int32_t mask = 4; mask > 0; mask /= 2)
+        a = TALLY_NAME(meet)(a, TALLY_NAME(other)(a, mask), tally_lane() & mask);
     return a;
 }
 #undef TALLY_NAME

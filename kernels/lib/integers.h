@@ -1,13 +1,14 @@
-/* Columns and nodes of an operator that is made of exact sums of integers. No include guard; undone by lib/operator_end.h. A file of
- * kernels/operators defines, for integers,
+/* Columns and nodes of an operator that is made of exact sums of integers. No include guard; undone by
+ * lib/operator_end.h. A file of kernels/operators defines, for integers,
  *
- *     TALLY_SUM_TERM   what its first number adds up: TALLY_VALUES, TALLY_MAGNITUDES or TALLY_PRODUCTS (none: no such number)
- *     TALLY_SQUARES    that it has a second number, the sum of squares
- *     TALLY_RANGE      that it keeps the smallest and the largest value
+ *     TALLY_SUM_TERM   what its first number adds up: TALLY_VALUES, TALLY_MAGNITUDES or TALLY_PRODUCTS (none: no such
+ * number) TALLY_SQUARES    that it has a second number, the sum of squares TALLY_RANGE      that it keeps the smallest
+ * and the largest value
  *
  * and includes this, which writes all but finish. TALLY_N(sum_of)(node) and TALLY_N(squares_of)(node) are the numbers.
  *
- * Columns have lanes that no leaf can fill, as narrow as will do: a leaf is 4096 values of 8 bits, 2048 of 16, 1024 of 32, 512 of 64. */
+ * Columns have lanes that no leaf can fill, as narrow as will do: a leaf is 4096 values of 8 bits, 2048 of 16, 1024 of
+ * 32, 512 of 64. */
 #include "lib/wide.h"
 
 #ifndef TALLY_INTEGERS_H
@@ -40,16 +41,17 @@
 #define TALLY_HALVES_WIDE(a, name, n, is_signed) tally_wide_of_halves((a).name, (a).name##_upper, n, is_signed)
 #define TALLY_HALVES_NODE TALLY_NARROW_NODE
 /* Products of 64 bits by 64: two such pairs, of the lower and of the upper words. */
-#define TALLY_PAIRS_FIELDS(X, name) X(uint64_t, name) X(uint64_t, name##_upper) X(uint64_t, name##2) X(uint64_t, name##2_upper)
+#define TALLY_PAIRS_FIELDS(X, name) \
+    X(uint64_t, name) X(uint64_t, name##_upper) X(uint64_t, name##2) X(uint64_t, name##2_upper)
 #define TALLY_PAIRS_START(a, name) TALLY_HALVES_START(a, name), TALLY_HALVES_START(a, name##2)
 #define TALLY_PAIRS_JOIN(a, b, name) TALLY_HALVES_JOIN(a, b, name), TALLY_HALVES_JOIN(a, b, name##2)
-#define TALLY_PAIRS_PUT(a, name, term, is_signed)          \
-    do {                                                   \
-        tally_product product_ = (term);                   \
-        TALLY_HALVES_PUT(a, name, product_.low, 0);        \
+#define TALLY_PAIRS_PUT(a, name, term, is_signed)               \
+    do {                                                        \
+        tally_product product_ = (term);                        \
+        TALLY_HALVES_PUT(a, name, product_.low, 0);             \
         TALLY_HALVES_PUT(a, name##2, product_.high, is_signed); \
     } while (0)
-#define TALLY_PAIRS_WIDE(a, name, n, is_signed)                           \
+#define TALLY_PAIRS_WIDE(a, name, n, is_signed)                                 \
     tally_wide_of_words(tally_wide_of_halves((a).name, (a).name##_upper, n, 0), \
                         tally_wide_of_halves((a).name##2, (a).name##2_upper, n, is_signed))
 #define TALLY_PAIRS_NODE(X, name) X(uint64_t, name##0) X(uint64_t, name##1) X(uint64_t, name##2)

@@ -1,5 +1,6 @@
-/* How one warp reads one leaf (docs/order.md), for the type of lib/types.h: 8 stripes of 512 bytes, of which each lane holds 16. So lane l
- * has the columns l * TALLY_PART to l * TALLY_PART + TALLY_PART - 1, and the leaf is in registers. No include guard. */
+/* How one warp reads one leaf (docs/order.md), for the type of lib/types.h: 8 stripes of 512 bytes, of which each lane
+ * holds 16. So lane l has the columns l * TALLY_PART to l * TALLY_PART + TALLY_PART - 1, and the leaf is in registers.
+ * No include guard. */
 #include "lib/device.h"
 
 #ifndef TALLY_LEAF_H
@@ -41,7 +42,13 @@ TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_
 #endif
 
 /* The bytes that a value counts as: a struct's are rounded up to a power of two. */
-#define TALLY_SLOT (TALLY_BYTES > 32 ? 64 : TALLY_BYTES > 16 ? 32 : TALLY_BYTES > 8 ? 16 : TALLY_BYTES > 4 ? 8 : TALLY_BYTES > 2 ? 4 : TALLY_BYTES)
+#define TALLY_SLOT           \
+    (TALLY_BYTES > 32   ? 64 \
+     : TALLY_BYTES > 16 ? 32 \
+     : TALLY_BYTES > 8  ? 16 \
+     : TALLY_BYTES > 4  ? 8  \
+     : TALLY_BYTES > 2  ? 4  \
+                        : TALLY_BYTES)
 #define TALLY_PART (TALLY_SLOT > 16 ? 1 : 16 / TALLY_SLOT)
 #define TALLY_DEVICE_COLUMNS (TALLY_STRIPE_BYTES / TALLY_SLOT)
 #define TALLY_DEVICE_LEAF (TALLY_DEVICE_STRIPES * TALLY_DEVICE_COLUMNS)
@@ -51,7 +58,8 @@ typedef struct TALLY_N(part) {
     TALLY_T v[TALLY_PART];
 } TALLY_N(part);
 
-/* Value v of a part's bits. Of narrow types by shifts: a GPU's compiler makes one instruction of that, and several of bytes in memory. */
+/* Value v of a part's bits. Of narrow types by shifts: a GPU's compiler makes one instruction of that, and several of
+ * bytes in memory. */
 TALLY_FN TALLY_T TALLY_N(value_of_part)(const tally_quad *quad, int32_t v) {
     TALLY_T value;
 #if TALLY_BYTES <= 2 && TALLY_NUMBER != TALLY_NUMBER_structure
@@ -84,12 +92,15 @@ TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
     TALLY_B bits = 0;
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
     /* Byte by byte, and out of the compiler's sight: it takes a memcpy to a value for an aligned load. */
-    for (int32_t b = TALLY_BYTES - 1; b >= 0; b--) bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
+    for (int32_t b = TALLY_BYTES - 1; b >= 0; b--)
+        bits = (TALLY_B)((uint64_t)bits << 8 | *(const volatile uint8_t *)(p + b));
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 #endif
-TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) { return TALLY_N(read_at)(from, from->values + i * from->stride); }
+TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
+    return TALLY_N(read_at)(from, from->values + i * from->stride);
+}
 
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 

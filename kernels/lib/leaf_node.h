@@ -1,5 +1,5 @@
-/* The node of one leaf by one warp, in the canonical order (docs/order.md), for the operator of TALLY_KERNEL_FILE and the type of
- * lib/types.h. No include guard; undone by lib/leaf_node_end.h. */
+/* The node of one leaf by one warp, in the canonical order (docs/order.md), for the operator of TALLY_KERNEL_FILE and
+ * the type of lib/types.h. No include guard; undone by lib/leaf_node_end.h. */
 #include "lib/conclude.h"
 #include "lib/leaf.h"
 
@@ -15,7 +15,8 @@
 #if TALLY_IN_REGISTERS
 
 /* Puts stripe s behind its columns; values beyond n are left out. */
-TALLY_FN void TALLY_N(stack)(TALLY_N(column) *columns, const TALLY_N(part) *x, const TALLY_N(part) *y, int32_t s, int64_t n) {
+TALLY_FN void TALLY_N(stack)(TALLY_N(column) *columns, const TALLY_N(part) *x, const TALLY_N(part) *y, int32_t s,
+                             int64_t n) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(x->v[v]), TALLY_N(item_of)(y->v[v]));
@@ -24,19 +25,21 @@ TALLY_FN void TALLY_N(stack)(TALLY_N(column) *columns, const TALLY_N(part) *x, c
     }
 }
 #if TALLY_PASSES == 2
-TALLY_FN void TALLY_N(stack2)(TALLY_N(second) *columns, const TALLY_N(part) *x, TALLY_N(aim) aim, int32_t s, int64_t n) {
+TALLY_FN void TALLY_N(stack2)(TALLY_N(second) *columns, const TALLY_N(part) *x, TALLY_N(aim) aim, int32_t s,
+                              int64_t n) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x->v[v]), TALLY_N(place)(s, v), aim);
         if (n < TALLY_DEVICE_LEAF && TALLY_N(place)(s, v) >= n) lifted = TALLY_N(identity2)();
-        columns[v % TALLY_HELD] = s == 0 && v < TALLY_HELD ? lifted : TALLY_N(combine2)(columns[v % TALLY_HELD], lifted);
+        columns[v % TALLY_HELD] =
+            s == 0 && v < TALLY_HELD ? lifted : TALLY_N(combine2)(columns[v % TALLY_HELD], lifted);
     }
 }
-#define TALLY_SEAL(column, present, first, read_again) \
-    do {                                               \
-        TALLY_N(second) columns2[TALLY_HELD];          \
-        TALLY_N(aim) aim = TALLY_N(take_aim)(column, present); \
-        read_again;                                    \
+#define TALLY_SEAL(column, present, first, read_again)                               \
+    do {                                                                             \
+        TALLY_N(second) columns2[TALLY_HELD];                                        \
+        TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);                       \
+        read_again;                                                                  \
         return TALLY_N(seal)(column, aim, TALLY_N(fold2)(columns2), present, first); \
     } while (0)
 #else
@@ -69,10 +72,11 @@ TALLY_FN int64_t TALLY_N(count)(uint32_t present, int64_t n) { return (void)pres
 #else
 #define TALLY_UNROLL_WIDE TALLY_UNROLL
 #endif
-/* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from spilling. An operator
- * that may spare the second pass does so when the leaf cannot be better than `best`, the node so far; the leaf is then counted in it. */
-TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const char *from_x, const char *from_y, int64_t at, int64_t first, TALLY_N(node) *best,
-                                           int32_t *is_spared) {
+/* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from
+ * spilling. An operator that may spare the second pass does so when the leaf cannot be better than `best`, the node so
+ * far; the leaf is then counted in it. */
+TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const char *from_x, const char *from_y, int64_t at, int64_t first,
+                                           TALLY_N(node) *best, int32_t *is_spared) {
     const int64_t n = TALLY_DEVICE_LEAF;
     TALLY_N(share) x = TALLY_N(read_leaf)(from_x, at), y = x;
     TALLY_N(column) columns[TALLY_HELD], column;
@@ -105,8 +109,10 @@ TALLY_FN TALLY_N(node) TALLY_N(plain_node)(const char *from_x, const char *from_
 #endif
 
 #ifndef TALLY_USER_TEXT
-/* A leaf of n values in registers, of at most `stripes` stripes, a constant; `at` is the place of the first in its row. */
-TALLY_FN TALLY_N(node) TALLY_N(node_of_parts)(const TALLY_N(part) *x, const TALLY_N(part) *y, const int32_t stripes, int64_t n, int64_t at) {
+/* A leaf of n values in registers, of at most `stripes` stripes, a constant; `at` is the place of the first in its row.
+ */
+TALLY_FN TALLY_N(node) TALLY_N(node_of_parts)(const TALLY_N(part) *x, const TALLY_N(part) *y, const int32_t stripes,
+                                              int64_t n, int64_t at) {
     TALLY_N(column) columns[TALLY_HELD], column;
     uint32_t present = 0;
     TALLY_UNROLL
@@ -124,26 +130,30 @@ TALLY_FN TALLY_N(node) TALLY_N(node_of_parts)(const TALLY_N(part) *x, const TALL
 }
 
 /* A packed leaf that is short: as many stripes as there are, of which the last may be a part. */
-TALLY_FN TALLY_N(node) TALLY_N(part_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first) {
+TALLY_FN TALLY_N(node) TALLY_N(part_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
+                                          int64_t first) {
     TALLY_N(share) x, y;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         if (s * TALLY_DEVICE_COLUMNS < n) x.part[s] = TALLY_N(read_part_of)(from_x, at, s, n);
-        if (TALLY_KERNEL_INPUTS == 2 && s * TALLY_DEVICE_COLUMNS < n) y.part[s] = TALLY_N(read_part_of)(from_y, at, s, n);
+        if (TALLY_KERNEL_INPUTS == 2 && s * TALLY_DEVICE_COLUMNS < n)
+            y.part[s] = TALLY_N(read_part_of)(from_y, at, s, n);
     }
-    return TALLY_N(node_of_parts)(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n, first + at);
+    return TALLY_N(node_of_parts)(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n,
+                                  first + at);
 }
 
 /* Stripe s of n values from value `at` on. */
-TALLY_FN TALLY_N(part) TALLY_N(read_any_part)(const tally_source *from, int64_t at, int32_t s, int64_t n, tally_stage *stage) {
+TALLY_FN TALLY_N(part) TALLY_N(read_any_part)(const tally_source *from, int64_t at, int32_t s, int64_t n,
+                                              tally_stage *stage) {
     const int64_t row = s * TALLY_DEVICE_COLUMNS;
     if (from->is_packed) return TALLY_N(read_part_of)(from, at, s, n);
     return TALLY_N(read_stripe)(from, at + row, n - row, stage);
 }
 
 /* A leaf that is short, or whose values lie apart: stripe by stripe. */
-TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, int64_t first,
-                                            tally_stage *stage) {
+TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const tally_source *from_y, int64_t at,
+                                            int64_t n, int64_t first, tally_stage *stage) {
     TALLY_N(column) columns[TALLY_HELD], column;
     uint32_t present = 0;
     TALLY_ROLL
@@ -164,12 +174,14 @@ TALLY_FN TALLY_N(node) TALLY_N(staged_node)(const tally_source *from_x, const ta
 }
 
 /* A leaf of 1 to 64 values has rows of 8: lane l has column l % 8. */
-TALLY_FN TALLY_N(node) TALLY_N(small_node)(const tally_source *x, const tally_source *y, int64_t at, int64_t n, int64_t first) {
+TALLY_FN TALLY_N(node) TALLY_N(small_node)(const tally_source *x, const tally_source *y, int64_t at, int64_t n,
+                                           int64_t first) {
     TALLY_N(column) column = TALLY_N(identity)();
     int64_t present = n;
     int32_t c = tally_lane() % 8;
     for (int32_t i = c; i < n; i += 8) {
-        TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(TALLY_N(read_one)(x, at + i)), TALLY_N(item_of)(TALLY_N(read_one)(y, at + i)));
+        TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(TALLY_N(read_one)(x, at + i)),
+                                               TALLY_N(item_of)(TALLY_N(read_one)(y, at + i)));
         column = i == c ? lifted : TALLY_N(combine)(column, lifted);
     }
     column = TALLY_N(fold_small)(column);
@@ -192,9 +204,10 @@ TALLY_FN TALLY_N(node) TALLY_N(small_node)(const tally_source *x, const tally_so
 #endif
 }
 
-/* The leaf that begins at value `at` of an input, of which n values are left; it cannot be read at once. The same node in every lane. Sources
- * by value: a reference would have them written to the stack on the way of every leaf. */
-TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int64_t at, int64_t n, int64_t first, tally_stage *stage) {
+/* The leaf that begins at value `at` of an input, of which n values are left; it cannot be read at once. The same node
+ * in every lane. Sources by value: a reference would have them written to the stack on the way of every leaf. */
+TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int64_t at, int64_t n, int64_t first,
+                                            tally_stage *stage) {
     if (n <= TALLY_DEVICE_SMALL) return TALLY_N(small_node)(&x, &y, at, n, first + at);
     return TALLY_N(staged_node)(&x, &y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, first, stage);
 }

@@ -1,6 +1,6 @@
-/* Levels: exact sums in registers (docs/exact.md). Level k adds terms to an accumulator anchored at 1.5 * 2^(unit + 52), so that what is
- * added is rounded to a multiple of 2^unit; the rest, which is exact, goes to the next level, and the last level's unit leaves no rest.
- * And digits: sums of terms that no few levels hold. */
+/* Levels: exact sums in registers (docs/exact.md). Level k adds terms to an accumulator anchored at 1.5 * 2^(unit +
+ * 52), so that what is added is rounded to a multiple of 2^unit; the rest, which is exact, goes to the next level, and
+ * the last level's unit leaves no rest. And digits: sums of terms that no few levels hold. */
 #ifndef TALLY_LEVELS_H
 #define TALLY_LEVELS_H
 
@@ -46,7 +46,9 @@ TALLY_FN void tally_put_term(double *at, double rest, const int32_t from, const 
     at[count - 1] = at[count - 1] + rest;
 }
 /* Units by which an accumulator has moved away from its anchor. */
-TALLY_FN int64_t tally_moved(double at, int32_t unit) { return tally_apart(tally_bits_f64(at), tally_bits_f64(tally_anchor(unit))); }
+TALLY_FN int64_t tally_moved(double at, int32_t unit) {
+    return tally_apart(tally_bits_f64(at), tally_bits_f64(tally_anchor(unit)));
+}
 TALLY_FN void tally_end_levels(tally_levels *a, const double *at, const int32_t count) {
     TALLY_UNROLL
     for (int32_t k = 0; k < count; k++) a->units[k] += tally_moved(at[k], a->unit[k]);
@@ -67,8 +69,8 @@ TALLY_FN int64_t tally_warp_sum(int64_t v) {
     return v;
 }
 
-/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. Three limbs take it, the last with its
- * sign, as tally_deposit does: a fourth, for the sign alone, there need not be. */
+/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. Three limbs take it,
+ * the last with its sign, as tally_deposit does: a fourth, for the sign alone, there need not be. */
 TALLY_LONG void tally_flush_level(int64_t units, int64_t *limbs, int32_t offset) {
     const int64_t low = tally_warp_sum(units & 0xffffffff), high = tally_warp_sum(units >> 32);
     const tally_i128 total = (((tally_i128)high * 4294967296) + low) * ((int64_t)1 << (offset & 31));
@@ -93,7 +95,8 @@ TALLY_FN double tally_cut_below(double m, int32_t power) {
     if (drop <= 0) return m;
     return drop > 52 ? 0 : tally_from_bits_f64(bits & (int64_t)(~(uint64_t)0 << drop));
 }
-/* Adds d * 2^unit to the limbs of a number; those below the lowest bit that any value has are zeros. Others may add to it at the same time. */
+/* Adds d * 2^unit to the limbs of a number; those below the lowest bit that any value has are zeros. Others may add to
+ * it at the same time. */
 TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
     if (d == 0) return;
     if (offset < 0) d = offset < -63 ? 0 : d >> -offset, offset = 0;
@@ -120,9 +123,10 @@ TALLY_FN int32_t tally_finite_evidence(int32_t is_zero, int32_t is_negative) {
     return 1 << (is_zero && is_negative ? TALLY_MINUS_ZERO : TALLY_OTHER);
 }
 
-/* Digit d counts units of 2^(origin + 16 d); each lane adds to a column of its own, so that lanes never wait for one another. Adds
- * m * 2^(origin + offset), which has at most `parts` digits, up to 5. */
-TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset, const int32_t parts) {
+/* Digit d counts units of 2^(origin + 16 d); each lane adds to a column of its own, so that lanes never wait for one
+ * another. Adds m * 2^(origin + offset), which has at most `parts` digits, up to 5. */
+TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset,
+                            const int32_t parts) {
     int32_t *at = digits + (offset >> 4) * columns + tally_lane() % columns, sign = -is_negative;
     uint64_t high = m >> 32 >> (32 - (offset & 15));
     m <<= offset & 15;
@@ -136,7 +140,8 @@ TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, 
 TALLY_FN void tally_drain(int32_t *digits, int32_t count, int32_t columns, int64_t *limbs) {
     for (int32_t d = tally_lane(); d < count; d += TALLY_WARP) {
         int64_t total = 0;
-        for (int32_t c = 0; c < columns; c++) total += tally_swap32(digits + d * columns + (c + tally_lane()) % columns, 0);
+        for (int32_t c = 0; c < columns; c++)
+            total += tally_swap32(digits + d * columns + (c + tally_lane()) % columns, 0);
         tally_deposit_shared(limbs, total, 16 * d);
     }
 }

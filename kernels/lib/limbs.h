@@ -1,9 +1,10 @@
 /* The superaccumulator: a fixed-point number so wide that any sum of floats fits it exactly.
  *
- * Radix 2^32 in 64-bit limbs (Kulisch's long accumulator in the carry-save form of Neal, "Fast exact summation using small and
- * large superaccumulators", 2015): limb i counts units of 2^(origin + 32 i), and the upper half of each word takes carries.
- * So adding is integer addition without carries, for 2^31 deposits in a row. A *settled* number has its carries done: limbs 0 to
- * count - 2 lie in [0, 2^32), the last one has the sign. Settled numbers are equal exactly when their words are.
+ * Radix 2^32 in 64-bit limbs (Kulisch's long accumulator in the carry-save form of Neal, "Fast exact summation using
+ * small and large superaccumulators", 2015): limb i counts units of 2^(origin + 32 i), and the upper half of each word
+ * takes carries. So adding is integer addition without carries, for 2^31 deposits in a row. A *settled* number has its
+ * carries done: limbs 0 to count - 2 lie in [0, 2^32), the last one has the sign. Settled numbers are equal exactly
+ * when their words are.
  *
  * In front of the limbs stand four words of evidence on what limbs cannot hold; they too merge by addition. */
 #ifndef TALLY_LIMBS_H
@@ -18,15 +19,15 @@ TALLY_EXTENSION typedef unsigned __int128 tally_u128;
 enum { TALLY_TERM_VALUE, TALLY_TERM_MAGNITUDE, TALLY_TERM_PRODUCT, TALLY_TERMS };
 
 enum {
-    TALLY_PLUS_INFINITY, /* +inf was seen, or a NaN */
+    TALLY_PLUS_INFINITY,  /* +inf was seen, or a NaN */
     TALLY_MINUS_INFINITY, /* -inf was seen, or a NaN: both together are a NaN, as inf - inf is */
-    TALLY_MINUS_ZERO,    /* -0 was seen */
-    TALLY_OTHER,         /* anything else was seen */
+    TALLY_MINUS_ZERO,     /* -0 was seen */
+    TALLY_OTHER,          /* anything else was seen */
     TALLY_EVIDENCE
 };
 
-/* Where the numbers lie: the lowest exponent of a type's values or products, rounded down to a multiple of 32, and enough limbs for
- * 2^57 of the largest. The origin of products is twice that of values. Integers begin at 0. */
+/* Where the numbers lie: the lowest exponent of a type's values or products, rounded down to a multiple of 32, and
+ * enough limbs for 2^57 of the largest. The origin of products is twice that of values. Integers begin at 0. */
 #define TALLY_SMALL_ORIGIN (-160) /* f16, bf16, f32 */
 #define TALLY_SMALL_LIMBS 11
 #define TALLY_SMALL_PRODUCT_LIMBS 20
@@ -41,9 +42,10 @@ typedef struct tally_number {
     int32_t origin; /* exponent of the lowest bit */
 } tally_number;
 
-/* Adds v * 2^(origin + offset). Touches limbs offset / 32 to offset / 32 + 2, each by less than 2^32: all three are there where 2^offset is
- * no more than the largest term (2^127 is in limb 8 of the 11 of a small number). So a count is deposited whole: of one cut in two, the upper
- * half would have its sign in limb offset / 32 + 3, which there need not be. */
+/* Adds v * 2^(origin + offset). Touches limbs offset / 32 to offset / 32 + 2, each by less than 2^32: all three are
+ * there where 2^offset is no more than the largest term (2^127 is in limb 8 of the 11 of a small number). So a count is
+ * deposited whole: of one cut in two, the upper half would have its sign in limb offset / 32 + 3, which there need not
+ * be. */
 TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
     int32_t i = offset >> 5, s = offset & 31;
     uint64_t low = (uint64_t)v << s;
@@ -67,8 +69,8 @@ TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
     limbs[count - 1] = tally_plus(limbs[count - 1], carry);
 }
 
-/* Settles evidence and limbs: afterwards the words depend on nothing but the values that were added. Infinities leave no finite part,
- * and a zero's sign counts only when nothing else was seen. */
+/* Settles evidence and limbs: afterwards the words depend on nothing but the values that were added. Infinities leave
+ * no finite part, and a zero's sign counts only when nothing else was seen. */
 TALLY_FN void tally_settle(int64_t *words, int32_t count) {
     int64_t *limbs = words + TALLY_EVIDENCE;
     TALLY_ROLLED
@@ -103,7 +105,8 @@ TALLY_FN double tally_scale(double x, int32_t power) { /* by 2^power; the caller
 }
 TALLY_FN int tally_is_finite(double x) { return x - x == 0; }
 
-/* Evidence of a term that is zero, infinite or NaN; the term may be a product that has lost its digits, not its class. */
+/* Evidence of a term that is zero, infinite or NaN; the term may be a product that has lost its digits, not its class.
+ */
 TALLY_FN void tally_witness(int64_t *words, double x) {
     if (tally_is_finite(x))
         words[x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;

@@ -1,5 +1,6 @@
-/* What one block hands to another: words that say themselves that they are there, so that neither fences nor flags are needed. A slot has 64
- * bits: 32 of the message, and above them 1 when it is full. Whoever takes a message leaves its slots empty, as they were. */
+/* What one block hands to another: words that say themselves that they are there, so that neither fences nor flags are
+ * needed. A slot has 64 bits: 32 of the message, and above them 1 when it is full. Whoever takes a message leaves its
+ * slots empty, as they were. */
 #ifndef TALLY_MAILBOX_H
 #define TALLY_MAILBOX_H
 

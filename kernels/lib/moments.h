@@ -1,8 +1,8 @@
 /* Mean and sum of squared deviations of a leaf of floats, and how two runs of them join: shared by var and stats.
  *
- * A leaf is read twice: the mean of the first pass is the pivot of the second, which sums x - pivot and its square; the first
- * of these corrects both results (the corrected two-pass algorithm: Chan, Golub, LeVeque, "Algorithms for computing the sample
- * variance", 1983). Runs are joined by their pairwise update. No include guard. */
+ * A leaf is read twice: the mean of the first pass is the pivot of the second, which sums x - pivot and its square; the
+ * first of these corrects both results (the corrected two-pass algorithm: Chan, Golub, LeVeque, "Algorithms for
+ * computing the sample variance", 1983). Runs are joined by their pairwise update. No include guard. */
 #ifndef TALLY_MOMENTS_H
 #define TALLY_MOMENTS_H
 typedef struct tally_moments {

@@ -1,16 +1,17 @@
-/* Trees of nodes: over the lanes of a warp, and from groups of TALLY_FAN nodes in memory to the whole, by whoever arrives last. For the
- * operator of lib/records.h. No include guard. */
+/* Trees of nodes: over the lanes of a warp, and from groups of TALLY_FAN nodes in memory to the whole, by whoever
+ * arrives last. For the operator of lib/records.h. No include guard. */
 #include "lib/arrival.h"
 
 #ifndef TALLY_NODES_H
 #define TALLY_NODES_H
 
-/* Where the nodes of runs lie, and the counters of their groups, level above level. A run that begins at cell `at` of its level has node i at
- * 2 at + i and the counter of group g at at + g, and begins at at / TALLY_FAN of the next level. Runs of two nodes or more that follow one
- * another in cells, where the last cell of one may be the first of the next, never meet. A whole array is the one run, at 0. */
+/* Where the nodes of runs lie, and the counters of their groups, level above level. A run that begins at cell `at` of
+ * its level has node i at 2 at + i and the counter of group g at at + g, and begins at at / TALLY_FAN of the next
+ * level. Runs of two nodes or more that follow one another in cells, where the last cell of one may be the first of the
+ * next, never meet. A whole array is the one run, at 0. */
 typedef struct tally_ladder {
     char *nodes;
-    uint32_t *arrivals;     /* 0 before and after */
+    uint32_t *arrivals; /* 0 before and after */
     int64_t at;
     int64_t pitch, counters; /* nodes of this level, counters of its groups */
 } tally_ladder;
@@ -31,8 +32,8 @@ TALLY_FN TALLY_N(node) TALLY_N(gather_nodes)(const char *nodes, int64_t at, int3
     return TALLY_N(pair_lanes)(node, (members + 1) / 2);
 }
 
-/* One warp takes node `index` of a run of `count` up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the node of
- * the whole. */
+/* One warp takes node `index` of a run of `count` up the tree, as far as it is the last to arrive. True: to the top;
+ * lane 0 has the node of the whole. */
 TALLY_FN int32_t TALLY_N(climb)(tally_ladder ladder, TALLY_N(node) *node, int64_t index, int64_t count) {
     while (count > 1) {
         int64_t group = index / TALLY_FAN, first = 2 * ladder.at, at = group * TALLY_FAN;

@@ -1,8 +1,9 @@
 /* One pair of values, if it is there: noted, and taken apart. No include guard; behind lib/terms.h. Include with
  *
- *     TALLY_PUT_NAME, TALLY_PUT_TYPE                      the function TALLY_N(name)(notes, to, x, y), and the type of what `to` points to
- *     TALLY_PUT_SUM(significand, is_negative, offset)     add significand * 2^offset, in units of the origin, to the sum in *to;
- *     TALLY_PUT_PRODUCT(..., digits)                      the same to that of products; shifted to a multiple of 16, so many digits of 16 bits
+ *     TALLY_PUT_NAME, TALLY_PUT_TYPE                      the function TALLY_N(name)(notes, to, x, y), and the type of
+ * what `to` points to TALLY_PUT_SUM(significand, is_negative, offset)     add significand * 2^offset, in units of the
+ * origin, to the sum in *to; TALLY_PUT_PRODUCT(..., digits)                      the same to that of products; shifted
+ * to a multiple of 16, so many digits of 16 bits
  *
  * which are undone here. */
 TALLY_FN void TALLY_N(TALLY_PUT_NAME)(TALLY_N(notes) *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TALLY_T ty) {

@@ -1,6 +1,7 @@
-/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges, and the segments that are its own: a
- * few values by one thread, others once as many as a warp has lanes wait in its list, or sorted by length for the whole block where a value costs much; longer
- * ones by a warp, or several at once. No include guard; behind lib/shared_leaf.h and a tile. */
+/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges,
+ * and the segments that are its own: a few values by one thread, others once as many as a warp has lanes wait in its
+ * list, or sorted by length for the whole block where a value costs much; longer ones by a warp, or several at once. No
+ * include guard; behind lib/shared_leaf.h and a tile. */
 
 /* The sum of what this lane and those before it hold. */
 TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
@@ -13,8 +14,8 @@ TALLY_FN int32_t TALLY_N(sum_until)(int32_t mine) {
     return mine;
 }
 
-/* A warp's first segment of each turn is TALLY_CONSUMERS behind that of the turn before, and its lanes' are `apart`: where there are few, warps take them
- * one by one. */
+/* A warp's first segment of each turn is TALLY_CONSUMERS behind that of the turn before, and its lanes' are `apart`:
+ * where there are few, warps take them one by one. */
 #define TALLY_FEW_OWN (TALLY_CONSUMERS / 2)
 typedef struct TALLY_N(turns) {
     int32_t first, apart;
@@ -33,7 +34,8 @@ TALLY_FN void TALLY_N(put_in_list)(uint16_t *list, int32_t *count, int32_t is_wa
 
 /* ---- leaf by leaf, by all warps ---- */
 
-/* Runs of leaves, each a lane's: those of lanes 0 and 1 run over the tile's edges; those of further lanes are segments of several leaves. */
+/* Runs of leaves, each a lane's: those of lanes 0 and 1 run over the tile's edges; those of further lanes are segments
+ * of several leaves. */
 typedef struct TALLY_N(runs) {
     int32_t at, n, until; /* the first value, values; leaves of this lane and the ones before it */
 } TALLY_N(runs);
@@ -41,15 +43,23 @@ TALLY_FN int32_t TALLY_N(leaves_in)(int32_t n) { return (n + TALLY_DEVICE_LEAF -
 
 #include "lib/strips.h"
 
-/* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. Where values are sums of strips already, these do. */
-TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, TALLY_N(node) *leaves, const TALLY_N(strips) *strips) {
-    const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1), of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
+/* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. Where values are sums of
+ * strips already, these do. */
+TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine,
+                                TALLY_N(node) *leaves, const TALLY_N(strips) *strips) {
+    const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1),
+                  of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
     TALLY_ROLLED
-    for (int32_t k = TALLY_CONSUMER_WARPS - 1 - tally_warp(); k < all; k += TALLY_CONSUMER_WARPS) { /* the last warps have least of what follows */
-        const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)), n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
-        const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + TALLY_N(leaves_in)(n), skip = leaf * TALLY_DEVICE_LEAF;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip, left = n - skip < TALLY_DEVICE_LEAF ? n - skip : TALLY_DEVICE_LEAF;
-        const TALLY_N(opening) *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
+    for (int32_t k = TALLY_CONSUMER_WARPS - 1 - tally_warp(); k < all;
+         k += TALLY_CONSUMER_WARPS) { /* the last warps have least of what follows */
+        const int32_t run = __builtin_popcount(tally_ballot(mine.until <= k)),
+                      n = (int32_t)tally_shuffle((uint32_t)mine.n, run);
+        const int32_t leaf = k - (int32_t)tally_shuffle((uint32_t)mine.until, run) + TALLY_N(leaves_in)(n),
+                      skip = leaf * TALLY_DEVICE_LEAF;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)mine.at, run) + skip,
+                      left = n - skip < TALLY_DEVICE_LEAF ? n - skip : TALLY_DEVICE_LEAF;
+        const TALLY_N(opening) *const o =
+            tile->opening; /* read where it is wanted, or registers would keep what it says */
         const int64_t first = run == 0 ? o->from.leaf + leaf : leaf;
         TALLY_N(node) node;
 #ifdef TALLY_IN_STRIPS
@@ -70,16 +80,21 @@ TALLY_FN void TALLY_N(put_runs)(const tally_work *work, const TALLY_N(tile) *til
     }
 }
 /* The results of those that stay, a warp for each. */
-TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, uint32_t some, const TALLY_N(node) *leaves) {
+TALLY_FN void TALLY_N(close_runs)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(runs) mine, uint32_t some,
+                                  const TALLY_N(node) *leaves) {
     const int32_t of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_N(edge_runs) - 1);
     for (int32_t k = 0; some != 0; some &= some - 1, k++) {
-        const int32_t run = __builtin_ffs((int32_t)some) - 1, count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
+        const int32_t run = __builtin_ffs((int32_t)some) - 1,
+                      count = TALLY_N(leaves_in)((int32_t)tally_shuffle((uint32_t)mine.n, run));
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)mine.until, run) - count - of_edges;
         if (k % TALLY_CONSUMER_WARPS != tally_warp()) continue; /* the same in all lanes */
-        TALLY_N(node) node = leaves[begin + (tally_lane() < count ? tally_lane() : 0)]; /* copied by words: under a condition it would be by bytes */
+        TALLY_N(node) node =
+            leaves[begin + (tally_lane() < count ? tally_lane()
+                                                 : 0)]; /* copied by words: under a condition it would be by bytes */
         if (tally_lane() >= count) node = TALLY_N(nothing)();
         node = TALLY_N(pair_lanes)(node, count);
-        if (tally_lane() == 0) TALLY_N(tell)(work, TALLY_N(put_result)(work, tile->opening, run - TALLY_N(edge_runs), node));
+        if (tally_lane() == 0)
+            TALLY_N(tell)(work, TALLY_N(put_result)(work, tile->opening, run - TALLY_N(edge_runs), node));
     }
 }
 
@@ -91,13 +106,15 @@ TALLY_FN TALLY_N(runs) TALLY_N(runs_of_edges)(const TALLY_N(opening) *o) {
 }
 /* Whether the tile has so few segments that those of several leaves go leaf by leaf, too. */
 TALLY_FN int32_t TALLY_N(are_few)(const TALLY_N(tile) *tile) { return tile->own <= TALLY_WARP - TALLY_N(edge_runs); }
-/* Leaves of runs over edges, and of these, which are closed at once: other warps need not wait for those that close them. True: nothing else is left. */
+/* Leaves of runs over edges, and of these, which are closed at once: other warps need not wait for those that close
+ * them. True: nothing else is left. */
 TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(node) *leaves) {
     const int32_t own = tally_lane() - TALLY_N(edge_runs);
     TALLY_N(runs) mine = TALLY_N(runs_of_edges)(tile->opening);
     if (TALLY_N(are_few)(tile)) {
         const TALLY_N(span) span = TALLY_N(span_of)(tile, own, own >= 0 && own < tile->own);
-        if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF) mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
+        if (!tally_any(span.saw) && span.n > TALLY_DEVICE_LEAF)
+            mine.at = span.at, mine.n = span.n; /* segments of no cut may overlap: there is no room for their leaves */
     }
     if (!tally_any(mine.n > 0)) return tile->own == 0;
     const uint32_t some = tally_ballot(own >= 0 && mine.n > 0);
@@ -111,14 +128,18 @@ TALLY_FN int32_t TALLY_N(put_leaves)(const tally_work *work, const TALLY_N(tile)
 
 /* ---- segments of few values, each by a thread ---- */
 
-/* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the cut is one there. False: nothing is done. */
-TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count, int32_t *saw) {
+/* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the cut is one
+ * there. False: nothing is done. */
+TALLY_FN int32_t TALLY_N(take_few)(const tally_work *work, const TALLY_N(tile) *tile, int32_t first, int32_t count,
+                                   int32_t *saw) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
     const uint32_t at = TALLY_N(end_of)(tile, i), end = TALLY_N(end_of)(tile, i + 1);
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #ifdef TALLY_PLAIN
     if (TALLY_NAN == 0 && TALLY_N(is_plain)(work) && !tally_any(n > 2)) {
-        if (lane < count) *saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at, (int32_t)n);
+        if (lane < count)
+            *saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)),
+                                           tile->x + at, (int32_t)n);
         return 1;
     }
 #endif
@@ -147,8 +168,9 @@ TALLY_FN int32_t TALLY_N(take_alone)(const tally_work *work, const TALLY_N(tile)
 #define TALLY_NEEDS_LEAVES 1
 #endif
 #ifdef TALLY_BY_LANES
-/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and that none has much more than 16 parts of
- * the longest; the lane's has n values. Whose segment this lane's is, or -1; those that are shared out are no longer in *some. */
+/* Shares a warp out to segments of `some` lanes, to each 1 << *log_lanes of its own lanes: so many that all work, and
+ * that none has much more than 16 parts of the longest; the lane's has n values. Whose segment this lane's is, or -1;
+ * those that are shared out are no longer in *some. */
 TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_lanes) {
     enum { MOST = TALLY_PART <= 4 ? 4 : 16, EACH = 16 * TALLY_PART };
     const int32_t count = __builtin_popcount(*some), spare = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27;
@@ -167,28 +189,34 @@ TALLY_FN int32_t TALLY_N(share_lanes)(uint32_t *some, int32_t n, int32_t *log_la
     return __builtin_ffs((int32_t)mine) - 1;
 }
 /* Segments of more than 64 values, those of `many` lanes, some at once. */
-TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+TALLY_FN int32_t TALLY_N(take_several)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span,
+                                       uint32_t many) {
     int32_t saw = 0;
     while (many != 0) {
         int32_t log_lanes;
-        const int32_t found = TALLY_N(share_lanes)(&many, span.n, &log_lanes), from = found < 0 ? 0 : found, lanes = 1 << log_lanes;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const int32_t found = TALLY_N(share_lanes)(&many, span.n, &log_lanes), from = found < 0 ? 0 : found,
+                      lanes = 1 << log_lanes;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
+                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const TALLY_N(node) node = TALLY_N(parts_node)(tile->x, at, found < 0 ? 0 : n, lanes, 0);
         const int32_t whose = (int32_t)tally_shuffle((uint32_t)i, from);
-        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0) saw |= TALLY_N(put_result)(work, tile->opening, whose, node);
+        if (found >= 0 && (tally_lane() & (lanes - 1)) == 0)
+            saw |= TALLY_N(put_result)(work, tile->opening, whose, node);
     }
     return saw;
 }
 #endif
 /* The same by the warp, one after the other; their nodes become results together, as far as registers allow. */
 #if TALLY_NEEDS_LEAVES
-TALLY_FN int32_t TALLY_N(take_each)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+TALLY_FN int32_t TALLY_N(take_each)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span,
+                                    uint32_t many) {
     const int32_t later = sizeof(TALLY_N(node)) <= 24, is_mine = many >> tally_lane() & 1;
     TALLY_N(node) mine = TALLY_N(nothing)();
     int32_t saw = 0;
     for (; many != 0; many &= many - 1) {
         const int32_t from = __builtin_ffs((int32_t)many) - 1;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
+                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const TALLY_N(node) node = TALLY_N(shared_run)(tile->x + at, tile->y + at, n);
         if (tally_lane() == from) mine = node;
         if (!later && tally_lane() == from) saw |= TALLY_N(put_result)(work, tile->opening, i, mine);
@@ -197,7 +225,8 @@ TALLY_FN int32_t TALLY_N(take_each)(const tally_work *work, const TALLY_N(tile) 
 }
 #endif
 #ifndef TALLY_BY_QUARTERS
-TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span, uint32_t many) {
+TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, TALLY_N(span) span,
+                                    uint32_t many) {
 #if !TALLY_NEEDS_LEAVES
     return TALLY_N(take_several)(work, tile, i, span, many);
 #elif defined(TALLY_BY_LANES)
@@ -215,8 +244,10 @@ TALLY_FN int32_t TALLY_N(take_long)(const tally_work *work, const TALLY_N(tile) 
 /* ---- segments that have waited ---- */
 
 #ifdef TALLY_BY_LANES
-/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. Or i of each of TALLY_WARP lanes, where no list is. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count, int32_t i) {
+/* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. Or i
+ * of each of TALLY_WARP lanes, where no list is. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed,
+                                      int32_t count, int32_t i) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
     const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count;
     if (listed != 0) i = is_there ? listed[mine] : 0;
@@ -228,8 +259,10 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 /* Segments that it takes for a thread for each to pay. */
 #define TALLY_COLUMNS_PAY 8
 
-/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. Or i of each of TALLY_WARP lanes, where no list is. */
-TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count, int32_t i) {
+/* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. Or i of each of
+ * TALLY_WARP lanes, where no list is. */
+TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed,
+                                      int32_t count, int32_t i) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t saw = 0;
     (void)i;
@@ -263,11 +296,15 @@ TALLY_FN int32_t TALLY_N(take_listed)(const tally_work *work, const TALLY_N(tile
 #endif
 
 #ifdef TALLY_BY_QUARTERS
-/* As many of the listed segments of more than 64 values as a warp has quarters, each by one, if all are of one leaf; else, or one, by the warp. */
-TALLY_FN int32_t TALLY_N(take_quarters)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t count) {
-    const int32_t mine = tally_lane() / TALLY_N(quarter), is_there = mine < count, is_first = tally_lane() % TALLY_N(quarter) == 0, i = is_there ? listed[mine] : 0;
+/* As many of the listed segments of more than 64 values as a warp has quarters, each by one, if all are of one leaf;
+ * else, or one, by the warp. */
+TALLY_FN int32_t TALLY_N(take_quarters)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed,
+                                        int32_t count) {
+    const int32_t mine = tally_lane() / TALLY_N(quarter), is_there = mine < count,
+                  is_first = tally_lane() % TALLY_N(quarter) == 0, i = is_there ? listed[mine] : 0;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
-    if (count == 1 || tally_any(span.n > TALLY_DEVICE_LEAF)) return TALLY_N(take_each)(work, tile, i, span, tally_ballot(is_there && is_first));
+    if (count == 1 || tally_any(span.n > TALLY_DEVICE_LEAF))
+        return TALLY_N(take_each)(work, tile, i, span, tally_ballot(is_there && is_first));
     const TALLY_N(node) node = TALLY_N(quarter_node)(tile->x + span.at, span.n);
     return is_there && is_first ? TALLY_N(put_result)(work, tile->opening, i, node) : 0;
 }
@@ -276,14 +313,16 @@ TALLY_FN int32_t TALLY_N(take_quarters)(const tally_work *work, const TALLY_N(ti
 /* ---- sorted by length ---- */
 
 #ifdef TALLY_IS_SORTED
-/* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where few of the warp's are as short. How many
- * can wait follows from it (production/segments.h). */
+/* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where
+ * few of the warp's are as short. How many can wait follows from it (production/segments.h). */
 TALLY_FN int32_t TALLY_N(waits)(const TALLY_N(tile) *tile, TALLY_N(span) span) {
-    const int32_t few = tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= TALLY_N(alone_most))) < 5;
+    const int32_t few =
+        tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= TALLY_N(alone_most))) < 5;
     return span.n > (few ? 0 : TALLY_N(alone_most)) && !(span.n > TALLY_DEVICE_LEAF && TALLY_N(are_few)(tile));
 }
 
-/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL values. */
+/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL
+ * values. */
 enum { TALLY_N(long_length) = 16 };
 TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
     const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
@@ -293,9 +332,12 @@ TALLY_FN int32_t TALLY_N(length_of)(int32_t n) {
 /* What each warp has of so many. */
 TALLY_FN int32_t TALLY_N(share_of)(int32_t count) { return (count + TALLY_CONSUMER_WARPS - 1) / TALLY_CONSUMER_WARPS; }
 
-/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones at once. */
-TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed, int32_t longs, int32_t count) {
-    const int32_t share = TALLY_N(share_of)(longs), each = share < 4 ? share : 4, other = TALLY_N(share_of)(count - longs);
+/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones
+ * at once. */
+TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *listed,
+                                          int32_t longs, int32_t count) {
+    const int32_t share = TALLY_N(share_of)(longs), each = share < 4 ? share : 4,
+                  other = TALLY_N(share_of)(count - longs);
     const int32_t many = other < TALLY_WARP ? other : TALLY_WARP;
     int32_t k = tally_warp() * each, saw = 0;
     if (k >= longs) k = longs + tally_warp() * many;
@@ -307,14 +349,19 @@ TALLY_FN int32_t TALLY_N(take_all_listed)(const tally_work *work, const TALLY_N(
     }
     return saw;
 }
-TALLY_FN void TALLY_N(clear_waiting)(TALLY_N(waiting) *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
+TALLY_FN void TALLY_N(clear_waiting)(TALLY_N(waiting) *waiting) {
+    waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0;
+}
 
 /* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
-TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting, uint16_t *list) {
+TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting,
+                                       uint16_t *list) {
     const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
     const int32_t mine = (int32_t)waiting->counted[last - lane], until = TALLY_N(sum_until)(mine);
-    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting), count = found < room ? found : room;
-    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)), longs = longest < room ? longest : room;
+    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = TALLY_N(most_waiting),
+                  count = found < room ? found : room;
+    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - TALLY_N(long_length)),
+                  longs = longest < room ? longest : room;
     if (count == 0) return 0;
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
@@ -336,7 +383,8 @@ TALLY_FN int32_t TALLY_N(take_waiting)(const tally_work *work, const TALLY_N(til
 
 #ifdef TALLY_IS_SORTED
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
-TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting, uint16_t *list) {
+TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(waiting) *waiting,
+                                   uint16_t *list) {
     const int32_t own = tile->own;
     int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     if (own == 0) return 0; /* the same in all threads */
@@ -363,8 +411,10 @@ typedef struct TALLY_N(lists) {
     int32_t listed, many; /* of each */
 } TALLY_N(lists);
 
-/* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed, so that the list is spared. */
-TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t lane, TALLY_N(lists) *lists, int32_t *saw) {
+/* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed,
+ * so that the list is spared. */
+TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) *tile, int32_t i, int32_t lane,
+                                    TALLY_N(lists) *lists, int32_t *saw) {
     const int32_t is_there = i < tile->own;
     const TALLY_N(span) span = TALLY_N(span_of)(tile, i, is_there);
     *saw |= span.saw;
@@ -377,14 +427,16 @@ TALLY_FN int32_t TALLY_N(take_turn)(const tally_work *work, const TALLY_N(tile) 
     const uint32_t many = tally_ballot(is_long);
     if (many == 0) return 0;
 #ifdef TALLY_BY_QUARTERS
-    TALLY_N(put_in_list)(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= TALLY_N(most_longs), i, lane);
+    TALLY_N(put_in_list)(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= TALLY_N(most_longs), i,
+                         lane);
     if (lists->many + TALLY_WARP > TALLY_N(most_longs)) *saw |= TALLY_SAW_BAD_SEGMENTS;
 #else
     *saw |= TALLY_N(take_long)(work, tile, i, span, many);
 #endif
     return 0;
 }
-/* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp waits for another. */
+/* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp
+ * waits for another. */
 TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *tile, uint16_t *list) {
     const int32_t own = tile->own, lane = tally_lane();
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
@@ -392,7 +444,8 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
         const int32_t i = first + lane * turns.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
-        may_be_few = may_be_few && TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
+        may_be_few = may_be_few &&
+                     TALLY_N(take_few)(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
         if (may_be_few) continue; /* and nothing is listed */
         int32_t is_spared = TALLY_N(take_turn)(work, tile, i, lane, &lists, &saw);
         while (is_spared || lists.listed >= least) {
@@ -406,7 +459,8 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
     }
 #ifdef TALLY_BY_QUARTERS
     tally_warp_barrier();
-    for (int32_t k = 0; k < lists.many; k += TALLY_WARP / TALLY_N(quarter)) saw |= TALLY_N(take_quarters)(work, tile, lists.longs + k, lists.many - k);
+    for (int32_t k = 0; k < lists.many; k += TALLY_WARP / TALLY_N(quarter))
+        saw |= TALLY_N(take_quarters)(work, tile, lists.longs + k, lists.many - k);
     tally_warp_barrier();
 #endif
     return saw;
@@ -415,7 +469,8 @@ TALLY_FN int32_t TALLY_N(take_own)(const tally_work *work, const TALLY_N(tile) *
 
 #ifdef TALLY_IN_STRIPS
 /* All that the tile has, by strips: what was seen in *saw; false, if its values are too far apart: it has lost them. */
-TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(all_shared) *all, int32_t *saw) {
+TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile) *tile, TALLY_N(all_shared) *all,
+                                      int32_t *saw) {
     const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
     const int32_t count = (before + tile->values + TALLY_N(strip) - 1) / TALLY_N(strip);
     TALLY_N(in_strips) *const in = &all->in_strips;
@@ -446,12 +501,14 @@ TALLY_FN int32_t TALLY_N(take_strips)(const tally_work *work, const TALLY_N(tile
     if (!TALLY_N(meet_exactly)(&strips, TALLY_N(log_in_tile)(tile->values))) { /* the same in all threads */
 #ifdef TALLY_IS_ANCHORED
         const int32_t high = TALLY_N(high_of)(strips.range) + TALLY_N(guess_above);
-        if (tally_thread() == 0 && TALLY_N(is_finite)(strips.range)) in->high = high < TALLY_N(most_guessed) ? high : TALLY_N(most_guessed); /* for the next tile */
+        if (tally_thread() == 0 && TALLY_N(is_finite)(strips.range))
+            in->high = high < TALLY_N(most_guessed) ? high : TALLY_N(most_guessed); /* for the next tile */
 #endif
         return 0;
     }
     TALLY_N(runs) edges = TALLY_N(runs_of_edges)(tile->opening);
-    edges.until = TALLY_N(leaves_in)(tile->opening->run_n[0]) + (lane == 0 ? 0 : TALLY_N(leaves_in)(tile->opening->run_n[1]));
+    edges.until =
+        TALLY_N(leaves_in)(tile->opening->run_n[0]) + (lane == 0 ? 0 : TALLY_N(leaves_in)(tile->opening->run_n[1]));
     TALLY_N(put_runs)(work, tile, edges, 0, &strips);
     *saw |= TALLY_N(close_own)(work, tile, list, listed, &strips);
     return 1;

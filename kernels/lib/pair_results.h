@@ -1,12 +1,14 @@
-/* Results from sums that are pairs of doubles, if these are certain of them (lib/parts.h), and how a result is written. No include
- * guard; behind lib/terms.h. */
+/* Results from sums that are pairs of doubles, if these are certain of them (lib/parts.h), and how a result is written.
+ * No include guard; behind lib/terms.h. */
 #include "lib/parts.h"
 
 #ifndef TALLY_PAIR_RESULTS_H
 #define TALLY_PAIR_RESULTS_H
 enum {
     TALLY_NOT_MINUS_ZERO = 2, /* some term is anything else */
-    TALLY_SEEN_PLUS = 4, TALLY_SEEN_MINUS = 8, TALLY_SEEN_NAN = 16 /* +inf, -inf, a NaN, which is all three */
+    TALLY_SEEN_PLUS = 4,
+    TALLY_SEEN_MINUS = 8,
+    TALLY_SEEN_NAN = 16 /* +inf, -inf, a NaN, which is all three */
 };
 #endif
 
@@ -32,7 +34,9 @@ TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally
     const double n = (double)a->present;
     const int32_t is_f64 = final->format.digits == 53, is_short = a->present < 1 << 20; /* as quotients need it */
     const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);
-    const double decided = is_decided == TALLY_SEEN_PLUS ? tally_infinity_f64() : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64() : tally_nan_f64();
+    const double decided = is_decided == TALLY_SEEN_PLUS    ? tally_infinity_f64()
+                           : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64()
+                                                            : tally_nan_f64();
     int32_t sure = a->present > 0;
     tally_quick quick;
     (void)n, (void)is_f64, (void)is_short, (void)decided;
@@ -56,17 +60,19 @@ TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally
         floats[2] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
         quick = tally_quick_mean(a->sum, n, 1);
         floats[3] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
-        quick = tally_quick_spread(a->sum, a->products, n, (double)final->ddof, final->root, 1);
+        quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root, 1);
         if (a->present <= final->ddof) quick.value = tally_nan_f64(), quick.sure = 1;
         floats[4] = quick.value, sure &= quick.sure;
-        sure &= tally_is_finite(floats[2]) && tally_is_finite(floats[3]) && (tally_is_finite(floats[4]) || a->present <= final->ddof);
+        sure &= tally_is_finite(floats[2]) && tally_is_finite(floats[3]) &&
+                (tally_is_finite(floats[4]) || a->present <= final->ddof);
     }
     result[0] = (uint64_t)a->present;
     for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
 #else
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     const int32_t is_none = is_decided || a->present <= final->ddof;
-    quick = tally_quick_spread(a->sum, a->products, n, (double)final->ddof, final->root, is_f64 || final->format.digits < 24);
+    quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root,
+                               is_f64 || final->format.digits < 24);
     sure &= is_short || is_none;
     if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
     sure &= quick.sure && (is_none || tally_is_finite(quick.value));
@@ -77,19 +83,26 @@ TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally
     const tally_pair sum = a->sum;
 #endif
     const int32_t is_wide = is_f64 || final->format.digits < 24;
-    if (is_decided) quick.value = decided, quick.sure = 1;
-    else if (sum.high == 0) quick.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, quick.sure = 1;
-    else if (final->root) quick = tally_quick_root(sum, is_wide);
-    else if (final->mean) quick = tally_quick_mean(sum, n, is_wide), quick.sure &= is_short;
-    else if (is_wide && !is_f64) quick.value = tally_to_odd(sum), quick.sure = 1;
-    else quick = tally_nearest(sum, is_f64);
+    if (is_decided)
+        quick.value = decided, quick.sure = 1;
+    else if (sum.high == 0)
+        quick.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, quick.sure = 1;
+    else if (final->root)
+        quick = tally_quick_root(sum, is_wide);
+    else if (final->mean)
+        quick = tally_quick_mean(sum, n, is_wide), quick.sure &= is_short;
+    else if (is_wide && !is_f64)
+        quick.value = tally_to_odd(sum), quick.sure = 1;
+    else
+        quick = tally_nearest(sum, is_f64);
     sure &= quick.sure && (is_decided || tally_is_finite(quick.value));
 #endif
     if (final->format.digits < 24) {
         const int32_t is_exact = !final->root && !final->mean && !(TALLY_IS_SPREAD_OF_SUMS);
         sure &= tally_round_to(&quick.value, final->format) || is_exact;
     }
-    result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(quick.value)) : (uint64_t)(uint32_t)tally_bits_f32(tally_clean_f32((float)quick.value));
+    result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(quick.value))
+                       : (uint64_t)(uint32_t)tally_bits_f32(tally_clean_f32((float)quick.value));
 #endif
     return sure;
 }
@@ -97,7 +110,7 @@ TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally
 /* The result of a number of words to place i of those that a kernel writes, by one lane. */
 TALLY_FN int32_t TALLY_N(result_bytes)(const tally_final *final) {
 #ifdef TALLY_KEYS
-    (void)final;
+    (void) final;
     return 48;
 #else
     return final->format.digits == 53 ? 8 : 4;

@@ -1,8 +1,10 @@
-/* Rows along an axis that is not the last: where a thread stands, and what it reads. Panels are results side by side, TALLY_ACROSS for each
- * thread; threads that share a panel are its subs; a panel's rows are cut into chunks. No include guard; behind lib/leaf.h. */
+/* Rows along an axis that is not the last: where a thread stands, and what it reads. Panels are results side by side,
+ * TALLY_ACROSS for each thread; threads that share a panel are its subs; a panel's rows are cut into chunks. No include
+ * guard; behind lib/leaf.h. */
 #include "lib/strip.h"
 
-/* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results to the next. */
+/* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results
+ * to the next. */
 typedef struct TALLY_N(strips_of) {
     const char *first;
     int64_t row, apart;
@@ -10,16 +12,16 @@ typedef struct TALLY_N(strips_of) {
 
 typedef struct TALLY_N(panel) {
     TALLY_N(strips_of) x, y;
-    int64_t begin;        /* the first value of the panel's first row */
-    int64_t inner, i;     /* values from one row to the next; this thread's first result among them */
+    int64_t begin;    /* the first value of the panel's first row */
+    int64_t inner, i; /* values from one row to the next; this thread's first result among them */
     int32_t across, sub, subs, lane;
-    int32_t slot, threads; /* of the panels that the block takes; threads of each */
+    int32_t slot, threads;       /* of the panels that the block takes; threads of each */
     int64_t outer, index, chunk; /* the panel's outer index, its number, and the chunk of it */
-    int32_t is_task;      /* there is such a panel and chunk */
-    int32_t mine;         /* results that it has for this thread */
-    int32_t apart;        /* of this thread's results */
-    int32_t is_whole;     /* they lie side by side, at an address that is a multiple of their bytes, and all are there */
-    int32_t is_aligned;   /* or each value lies at a multiple of its size */
+    int32_t is_task;             /* there is such a panel and chunk */
+    int32_t mine;                /* results that it has for this thread */
+    int32_t apart;               /* of this thread's results */
+    int32_t is_whole;   /* they lie side by side, at an address that is a multiple of their bytes, and all are there */
+    int32_t is_aligned; /* or each value lies at a multiple of its size */
 } TALLY_N(panel);
 
 /* A value at any address. */
@@ -27,13 +29,17 @@ TALLY_RARE TALLY_T TALLY_N(read_anywhere)(const char *p) {
     const tally_source from = tally_source_of(p, 1, TALLY_BYTES);
     return TALLY_N(read_one)(&from, 0);
 }
-/* One value of each of the thread's results, at p and behind it; is_whole as the panel says, where that can be a constant. */
-TALLY_FN TALLY_N(strip) TALLY_N(read_strip)(const TALLY_N(panel) *panel, const char *p, int64_t apart, const int32_t is_whole) {
+/* One value of each of the thread's results, at p and behind it; is_whole as the panel says, where that can be a
+ * constant. */
+TALLY_FN TALLY_N(strip) TALLY_N(read_strip)(const TALLY_N(panel) *panel, const char *p, int64_t apart,
+                                            const int32_t is_whole) {
     TALLY_N(strip) strip;
     if (is_whole) return TALLY_N(read_whole_strip)(p);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++, p += apart)
-        strip.v[v] = v >= panel->mine ? (TALLY_T)0 : panel->is_aligned ? *(const TALLY_T *)(const void *)p : TALLY_N(read_anywhere)(p);
+        strip.v[v] = v >= panel->mine    ? (TALLY_T)0
+                     : panel->is_aligned ? *(const TALLY_T *)(const void *)p
+                                         : TALLY_N(read_anywhere)(p);
     return strip;
 }
 
@@ -47,9 +53,12 @@ TALLY_FN TALLY_N(strips_of) TALLY_N(strips_from)(const TALLY_N(panel) *panel, co
 
 /* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
 TALLY_FN TALLY_N(panel) TALLY_N(panel_of)(const tally_work *work, int32_t thread) {
-    const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads, width = TALLY_ACROSS << work->log_across;
-    const int64_t panels = (work->inner + width - 1) / width, task = (int64_t)tally_block() * (TALLY_BLOCK / threads) + thread / threads;
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
+                  width = TALLY_ACROSS << work->log_across;
+    const int64_t panels = (work->inner + width - 1) / width,
+                  task = (int64_t)tally_block() * (TALLY_BLOCK / threads) + thread / threads;
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     TALLY_N(panel) panel;
     panel.threads = threads;
     panel.slot = thread / threads;

@@ -1,9 +1,10 @@
-/* Results from sums in few parts: the exact sum is the sum of up to three doubles, and the result follows by a fixed sequence of
- * error-free operations, which vector lanes and GPU threads can afford for every segment.
+/* Results from sums in few parts: the exact sum is the sum of up to three doubles, and the result follows by a fixed
+ * sequence of error-free operations, which vector lanes and GPU threads can afford for every segment.
  *
- * Knuth's two-sum and Dekker's product keep what rounding drops; rounding to odd keeps it visible in the last bit (Boldo and
- * Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). Where a quotient or
- * a root lies too close to a tie to tell, `sure` is 0 and the caller takes lib/window.h. docs/exact.md has the arguments. */
+ * Knuth's two-sum and Dekker's product keep what rounding drops; rounding to odd keeps it visible in the last bit
+ * (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+ * Where a quotient or a root lies too close to a tie to tell, `sure` is 0 and the caller takes lib/window.h.
+ * docs/exact.md has the arguments. */
 #ifndef TALLY_PARTS_H
 #define TALLY_PARTS_H
 
@@ -57,10 +58,13 @@ TALLY_FN tally_pair tally_three_sum(double a, double b, double c) {
 typedef struct tally_triple {
     double a, b, c;
 } tally_triple;
-/* Adds v, which is below the terms added before it, but for 2^50 or so, unless they cancel: what is left out never matters again but by its being there. */
+/* Adds v, which is below the terms added before it, but for 2^50 or so, unless they cancel: what is left out never
+ * matters again but by its being there. */
 TALLY_FN tally_triple tally_add_below(tally_triple t, double v) {
-    const tally_pair low = tally_two_sum(t.c, v), middle = tally_two_sum(t.b, low.high), high = tally_two_sum(t.a, middle.high);
-    const tally_pair under = tally_two_sum(middle.low, low.low), second = tally_two_sum(high.low, under.high), third = tally_two_sum(second.low, under.low);
+    const tally_pair low = tally_two_sum(t.c, v), middle = tally_two_sum(t.b, low.high),
+                     high = tally_two_sum(t.a, middle.high);
+    const tally_pair under = tally_two_sum(middle.low, low.low), second = tally_two_sum(high.low, under.high),
+                     third = tally_two_sum(second.low, under.low);
     const tally_pair first = tally_two_sum(high.high, second.high), next = tally_two_sum(first.low, third.high);
     t.a = first.high;
     t.b = next.high;
@@ -79,9 +83,11 @@ TALLY_FN int32_t tally_add_units(tally_triple *t, int64_t d, int32_t unit) {
 }
 TALLY_FN tally_pair tally_pair_of_triple(tally_triple t) { return tally_three_sum(t.a, t.b, t.c); }
 
-/* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no tie there. */
+/* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
+ * tie there. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
-    const double size = *value < 0 ? -*value : *value, infinity = tally_from_bits_f64((int64_t)(format.infinite + 1023) << 52);
+    const double size = *value < 0 ? -*value : *value,
+                 infinity = tally_from_bits_f64((int64_t)(format.infinite + 1023) << 52);
     int32_t unit = (int32_t)(tally_bits_f64(size) >> 52) - 1023 - format.digits + 1;
     if (size == 0 || !(size < 2 * infinity)) return 1; /* or narrowing makes an infinity, or leaves a NaN */
     unit = unit < format.least ? format.least : unit;
@@ -98,7 +104,8 @@ typedef struct tally_quick {
     int32_t sure;
 } tally_quick;
 
-/* Where products and quotients of such numbers neither overflow nor lose digits. Zero is not in it: its sign takes another look. */
+/* Where products and quotients of such numbers neither overflow nor lose digits. Zero is not in it: its sign takes
+ * another look. */
 TALLY_FN int32_t tally_in_reach(double x) {
     int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
     return exponent > 1023 - 400 && exponent < 1023 + 400;
@@ -117,8 +124,8 @@ TALLY_FN tally_quick tally_corrected(double q, double c) {
     quick.sure = quick.value == q + (c + slack);
     return quick;
 }
-/* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q - slack and q + slack
- * to f64 first crosses nothing. */
+/* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q
+ * - slack and q + slack to f64 first crosses nothing. */
 TALLY_FN tally_quick tally_around(double q, double slack) {
     tally_quick quick;
     quick.value = (double)(float)(q - slack);
@@ -173,9 +180,11 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
     double slack = (a.high + b.high) * 0x1p-98 / divisor;
     double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
     int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
-    int32_t exact = whole & (lows.low == 0) & (below.low == 0) & (root == 0); /* many a quotient is a tie, which only an exact one can tell */
+    int32_t exact = whole & (lows.low == 0) & (below.low == 0) &
+                    (root == 0); /* many a quotient is a tie, which only an exact one can tell */
     tally_pair product = tally_two_product(q, divisor);
-    int32_t none = (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
+    int32_t none =
+        (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
     tally_quick quick;
     if (root) slack = slack / r;
     if (is_f64) {

@@ -1,6 +1,7 @@
-/* Rows along an axis that is not the last, as segments. Their values do not lie side by side, so they are counted in another
- * order: the rows of an outer index, one after another. A long row is cut into pieces, and the pieces of all rows that begin at
- * the same place stand side by side. A tile of consecutive values then takes a few columns of memory, of many values each. */
+/* Rows along an axis that is not the last, as segments. Their values do not lie side by side, so they are counted in
+ * another order: the rows of an outer index, one after another. A long row is cut into pieces, and the pieces of all
+ * rows that begin at the same place stand side by side. A tile of consecutive values then takes a few columns of
+ * memory, of many values each. */
 #ifndef TALLY_PIECES_H
 #define TALLY_PIECES_H
 

@@ -1,5 +1,5 @@
-/* For operators whose node has the fields of its column (wider types allowed): a sealed column is its node, and nodes join
- * as columns do. Includes lib/records.h. No include guard. */
+/* For operators whose node has the fields of its column (wider types allowed): a sealed column is its node, and nodes
+ * join as columns do. Includes lib/records.h. No include guard. */
 #define TALLY_SEALS_NOTHING /* a sealed column of no values is the node of nothing */
 #include "lib/records.h"
 

@@ -1,10 +1,11 @@
-/* A tile of exact segments by prefix sums: how a block reads it, shares it out, adds it up and finds the sum of each segment. No
- * include guard; behind lib/flat_nodes.h. Undone by lib/prefix_end.h.
+/* A tile of exact segments by prefix sums: how a block reads it, shares it out, adds it up and finds the sum of each
+ * segment. No include guard; behind lib/flat_nodes.h. Undone by lib/prefix_end.h.
  *
- * The tile's values are measured first, so that nothing is guessed: they are scaled below 1 by a power of two, and cut into levels
- * (lib/levels.h) whose units are constants of the program. A thread adds up a strip of consecutive values and stores its levels at
- * each end of a segment in it. Counts of levels are integers, and integers form a group: a segment's sum is the difference of two
- * prefixes, whatever its length (Blelloch, "Prefix sums and their applications", 1990). */
+ * The tile's values are measured first, so that nothing is guessed: they are scaled below 1 by a power of two, and cut
+ * into levels (lib/levels.h) whose units are constants of the program. A thread adds up a strip of consecutive values
+ * and stores its levels at each end of a segment in it. Counts of levels are integers, and integers form a group: a
+ * segment's sum is the difference of two prefixes, whatever its length (Blelloch, "Prefix sums and their applications",
+ * 1990). */
 #ifndef TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_WIDE 0
 #endif
@@ -27,40 +28,51 @@ enum {
 
 /* A tile. Places are of values in shared memory, where the tile's first is number `skew`. */
 typedef struct TALLY_N(tile) {
-    int64_t s;        /* the first segment that ends here */
-    int64_t origin;   /* the tile's first value */
-    int64_t first;    /* the tile in which the segment begins that runs into this one, or this one */
+    int64_t s;      /* the first segment that ends here */
+    int64_t origin; /* the tile's first value */
+    int64_t first;  /* the tile in which the segment begins that runs into this one, or this one */
     int32_t y_at, prefixes_at, keys_at, ends_at; /* where these arrays begin in the buffer, in bytes */
-    int32_t count, n; /* segments that end here; values */
-    int32_t skew, pitch; /* pitch: ends that there can be at different values */
-    int32_t strip;    /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
-    int32_t over;     /* 65536 / strip, rounded up */
+    int32_t count, n;                            /* segments that end here; values */
+    int32_t skew, pitch;                         /* pitch: ends that there can be at different values */
+    int32_t strip;             /* 16-byte parts of a strip; an odd number, so that threads meet different banks */
+    int32_t over;              /* 65536 / strip, rounded up */
     int32_t runs_in, runs_out; /* a segment runs over the edge */
     int32_t is_good, is_bulk;  /* the edges are edges; the values are copied by one thread */
     int32_t scale_x, scale_y;  /* values are multiplied by 2^scale */
 } TALLY_N(tile);
 
-/* What lies in the buffer: values; word k at end r, of those at different values: prefixes[k * pitch + r]; keys of what lies between
- * an end and the one before, or the strip's beginning; where segments end, and behind them where the tile does. */
+/* What lies in the buffer: values; word k at end r, of those at different values: prefixes[k * pitch + r]; keys of what
+ * lies between an end and the one before, or the strip's beginning; where segments end, and behind them where the tile
+ * does. */
 TALLY_FN TALLY_T *TALLY_N(x_of)(char *buffer) { return (TALLY_T *)(void *)buffer; }
 TALLY_FN TALLY_T *TALLY_N(y_of)(const TALLY_N(tile) *tile, char *buffer) {
     return (TALLY_T *)(void *)(TALLY_KERNEL_INPUTS == 2 ? buffer + tile->y_at : buffer);
 }
-TALLY_FN int64_t *TALLY_N(prefixes_of)(const TALLY_N(tile) *tile, char *buffer) { return (int64_t *)(void *)(buffer + tile->prefixes_at); }
-TALLY_FN int32_t *TALLY_N(ends_of)(const TALLY_N(tile) *tile, char *buffer) { return (int32_t *)(void *)(buffer + tile->ends_at); }
+TALLY_FN int64_t *TALLY_N(prefixes_of)(const TALLY_N(tile) *tile, char *buffer) {
+    return (int64_t *)(void *)(buffer + tile->prefixes_at);
+}
+TALLY_FN int32_t *TALLY_N(ends_of)(const TALLY_N(tile) *tile, char *buffer) {
+    return (int32_t *)(void *)(buffer + tile->ends_at);
+}
 #ifdef TALLY_KEYS
-TALLY_FN TALLY_K *TALLY_N(low_of)(const TALLY_N(tile) *tile, char *buffer) { return (TALLY_K *)(void *)(buffer + tile->keys_at); }
-TALLY_FN TALLY_K *TALLY_N(high_of_keys)(const TALLY_N(tile) *tile, char *buffer) { return TALLY_N(low_of)(tile, buffer) + tile->pitch; }
+TALLY_FN TALLY_K *TALLY_N(low_of)(const TALLY_N(tile) *tile, char *buffer) {
+    return (TALLY_K *)(void *)(buffer + tile->keys_at);
+}
+TALLY_FN TALLY_K *TALLY_N(high_of_keys)(const TALLY_N(tile) *tile, char *buffer) {
+    return TALLY_N(low_of)(tile, buffer) + tile->pitch;
+}
 #endif
 
 /* What a block has beside the values, the ends and the prefixes, which lie in the launch's buffer. */
 typedef struct TALLY_N(side) {
-    int64_t base[TALLY_N(prefix_words)][TALLY_N(base_pitch)]; /* of each strip, what comes before it; one in 9 places is unused */
+    int64_t base[TALLY_N(prefix_words)]
+                [TALLY_N(base_pitch)]; /* of each strip, what comes before it; one in 9 places is unused */
 #ifdef TALLY_KEYS
     TALLY_K low[TALLY_PREFIX_THREADS], high[TALLY_PREFIX_THREADS]; /* of each strip, what comes behind its last end */
 #endif
-    uint32_t marks[TALLY_PREFIX_THREADS * TALLY_N(mark_words)]; /* of each strip a bit for each value that ends come before */
-    int32_t ends_before[TALLY_PREFIX_THREADS];                         /* each strip, at different values */
+    uint32_t marks[TALLY_PREFIX_THREADS *
+                   TALLY_N(mark_words)];       /* of each strip a bit for each value that ends come before */
+    int32_t ends_before[TALLY_PREFIX_THREADS]; /* each strip, at different values */
     uint32_t most[2][TALLY_N(prefix_warps)], least[2][TALLY_N(prefix_warps)];
     int32_t is_bad, is_unordered, is_wanted;
     tally_mbarrier mbarrier;
@@ -86,11 +98,13 @@ TALLY_FN double TALLY_N(power)(int32_t power) {
 /* Whether the whole 16-byte parts around the tile's values are the array's, so that they can be copied in bulk. */
 TALLY_FN int32_t TALLY_N(is_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, int64_t all) {
     const int32_t behind = (TALLY_PART - (skew + n) % TALLY_PART) % TALLY_PART;
-    const int32_t is_packed = from->stride == TALLY_BYTES && ((uint64_t)from->values + (uint64_t)(at - skew) * TALLY_BYTES) % 16 == 0;
+    const int32_t is_packed =
+        from->stride == TALLY_BYTES && ((uint64_t)from->values + (uint64_t)(at - skew) * TALLY_BYTES) % 16 == 0;
     return TALLY_HAS_BULK && is_packed && n > 0 && at >= skew && all - at - n >= behind;
 }
 /* By one thread, towards the block's mbarrier. */
-TALLY_FN void TALLY_N(copy_in_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to, tally_mbarrier *mbarrier) {
+TALLY_FN void TALLY_N(copy_in_bulk)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to,
+                                    tally_mbarrier *mbarrier) {
     const int32_t parts = (skew + n + TALLY_PART - 1) / TALLY_PART;
     tally_copy_bulk(to, from->values + (at - skew) * TALLY_BYTES, parts * 16, 0, mbarrier);
 }
@@ -98,7 +112,8 @@ TALLY_FN void TALLY_N(copy_in_bulk)(const tally_source *from, int64_t at, int32_
 TALLY_FN void TALLY_N(clear_around)(const TALLY_N(tile) *tile, TALLY_T *to) {
     const int32_t i = tally_thread(), end = tile->skew + tile->n;
     if (i < tile->skew) to[i] = TALLY_N(plus_zero)();
-    if (i < TALLY_PART && (end + i) / TALLY_PART == end / TALLY_PART && end % TALLY_PART != 0) to[end + i] = TALLY_N(plus_zero)();
+    if (i < TALLY_PART && (end + i) / TALLY_PART == end / TALLY_PART && end % TALLY_PART != 0)
+        to[end + i] = TALLY_N(plus_zero)();
 }
 /* Begins to copy n values from number `at` on to places from `skew` on, and zeros around them up to whole parts. */
 TALLY_FN void TALLY_N(copy_tile)(const tally_source *from, int64_t at, int32_t n, int32_t skew, TALLY_T *to) {
@@ -123,7 +138,8 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(tile) *ti
     int32_t is_bad = 0, is_wanted = work->cut.unsure == 0;
     TALLY_ROLLED
     for (int32_t e = tally_thread(); e <= tile->count; e += TALLY_PREFIX_THREADS) {
-        const int64_t end = e < tile->count ? tally_apart(TALLY_N(begin_of)(work, tile->s + e + 1), tile->origin) : tile->n;
+        const int64_t end =
+            e < tile->count ? tally_apart(TALLY_N(begin_of)(work, tile->s + e + 1), tile->origin) : tile->n;
         is_bad |= end < 0 || end > tile->n;
         ends[e] = (int32_t)end & TALLY_END_PLACE;
         if (!is_wanted && tile->s + e < work->cut.count) is_wanted = TALLY_N(is_wanted)(work, tile->s + e);
@@ -183,7 +199,8 @@ TALLY_FN int32_t TALLY_N(rank_strip)(TALLY_N(side) *side, uint64_t marks) {
     for (int32_t w = 0; w < TALLY_N(prefix_warps) - 1; w++)
         if (w < tally_warp()) others += TALLY_N(count_bits)(TALLY_N(marks_of)(side, w * TALLY_WARP + tally_lane()));
     TALLY_UNROLL
-    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) others += (int32_t)tally_shuffle_xor((uint32_t)others, mask);
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2)
+        others += (int32_t)tally_shuffle_xor((uint32_t)others, mask);
     const int32_t before = others + tally_sums_before(mine);
     side->ends_before[tally_thread()] = before;
     return before;
@@ -192,7 +209,8 @@ TALLY_FN int32_t TALLY_N(rank_strip)(TALLY_N(side) *side, uint64_t marks) {
 TALLY_FN int32_t TALLY_N(end_at)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t place, int32_t *strip) {
     int32_t bit;
     *strip = TALLY_N(strip_of)(tile, place, &bit);
-    return side->ends_before[*strip] + TALLY_N(count_bits)(TALLY_N(marks_of)(side, *strip) & (((uint64_t)1 << bit) - 1));
+    return side->ends_before[*strip] +
+           TALLY_N(count_bits)(TALLY_N(marks_of)(side, *strip) & (((uint64_t)1 << bit) - 1));
 }
 TALLY_FN int32_t TALLY_N(base_of)(int32_t strip) { return strip + strip / 8; }
 
@@ -282,8 +300,10 @@ TALLY_RARE void TALLY_N(note_specials)(const TALLY_N(tile) *tile, char *buffer, 
         int32_t low = 0, high = tile->count, note;
         while (low < high) { /* the first end behind the value */
             const int32_t middle = (low + high) / 2;
-            if ((tally_look32(&ends[middle]) & TALLY_END_PLACE) > i - tile->skew) high = middle;
-            else low = middle + 1;
+            if ((tally_look32(&ends[middle]) & TALLY_END_PLACE) > i - tile->skew)
+                high = middle;
+            else
+                low = middle + 1;
         }
         if (TALLY_NAN == 1 && (TALLY_N(is_nan)(*x) || TALLY_N(is_nan)(*y))) {
             tally_add32(&ends[low], 8 << TALLY_N(end_place_bits));
@@ -308,7 +328,8 @@ TALLY_FN TALLY_N(noted) TALLY_N(noted_at_end)(int32_t end) {
 /* ---- keys ---- */
 
 /* The keys of the thread's strip: at each end since the one before, and behind the last. */
-TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+TALLY_FN void TALLY_N(take_keys)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, uint64_t marks,
+                                 int32_t rank) {
     const TALLY_T *const x = TALLY_N(x_of)(buffer);
     TALLY_K *const lows = TALLY_N(low_of)(tile, buffer), *const highs = TALLY_N(high_of_keys)(tile, buffer);
     const int32_t begin = tally_thread() * tile->strip * TALLY_PART, all = tile->skew + tile->n;
@@ -333,7 +354,8 @@ TALLY_FN void TALLY_N(join_strip)(TALLY_N(noted) *a, const TALLY_N(side) *side, 
     a->high = side->high[strip] > a->high ? side->high[strip] : a->high;
 }
 /* The keys of a segment that ends as number `rank` of strip `last`, and begins at a place of this tile. */
-TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int32_t begin, int32_t last, int32_t rank, TALLY_N(noted) *a) {
+TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int32_t begin,
+                                   int32_t last, int32_t rank, TALLY_N(noted) *a) {
     int32_t bit;
     const int32_t first = TALLY_N(strip_of)(tile, begin, &bit);
     a->low = TALLY_N(low_of)(tile, buffer)[rank];
@@ -342,22 +364,26 @@ TALLY_FN void TALLY_N(keys_at_end)(const TALLY_N(tile) *tile, char *buffer, cons
     for (int32_t strip = first; strip < last; strip++) TALLY_N(join_strip)(a, side, strip);
 }
 /* Those of what lies behind the tile's last end, which is at a place. */
-TALLY_FN void TALLY_N(keys_behind)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t begin, TALLY_N(noted) *a) {
+TALLY_FN void TALLY_N(keys_behind)(const TALLY_N(tile) *tile, const TALLY_N(side) *side, int32_t begin,
+                                   TALLY_N(noted) *a) {
     int32_t bit;
     TALLY_ROLLED
-    for (int32_t strip = TALLY_N(strip_of)(tile, begin, &bit); strip < TALLY_PREFIX_THREADS; strip++) TALLY_N(join_strip)(a, side, strip);
+    for (int32_t strip = TALLY_N(strip_of)(tile, begin, &bit); strip < TALLY_PREFIX_THREADS; strip++)
+        TALLY_N(join_strip)(a, side, strip);
 }
 #endif
 
 /* ---- sums ---- */
 
-/* Adds a pair of values to the levels. A product of a value and a power of two is exact, so that fused operations round once. */
+/* Adds a pair of values to the levels. A product of a value and a power of two is exact, so that fused operations round
+ * once. */
 TALLY_FN void TALLY_N(put_pair)(double *at, double x, double y, double scale_x, double scale_y) {
     (void)y, (void)scale_y;
 #ifdef TALLY_SUM_TERM
     const double size = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX) : x;
     const double first = __builtin_fma(size, scale_x, at[0]);
-    if (TALLY_N(value_words) > 1) tally_put_term(at, __builtin_fma(size, scale_x, -(first - at[0])), 1, TALLY_N(value_words));
+    if (TALLY_N(value_words) > 1)
+        tally_put_term(at, __builtin_fma(size, scale_x, -(first - at[0])), 1, TALLY_N(value_words));
     at[0] = first;
 #endif
 #ifdef TALLY_PRODUCTS
@@ -378,14 +404,18 @@ TALLY_FN void TALLY_N(put_prefix)(int64_t *to, int32_t pitch, const double *at) 
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_N(prefix_words); k++) to[k * pitch] = tally_bits_f64(at[k]);
 }
-TALLY_FN void TALLY_N(put_part)(double *at, const tally_quad *x, const tally_quad *y, int32_t v, double scale_x, double scale_y) {
-    TALLY_N(put_pair)(at, (double)TALLY_N(value)(TALLY_N(value_of_part)(x, v)), (double)TALLY_N(value)(TALLY_N(value_of_part)(y, v)), scale_x, scale_y);
+TALLY_FN void TALLY_N(put_part)(double *at, const tally_quad *x, const tally_quad *y, int32_t v, double scale_x,
+                                double scale_y) {
+    TALLY_N(put_pair)(at, (double)TALLY_N(value)(TALLY_N(value_of_part)(x, v)),
+                      (double)TALLY_N(value)(TALLY_N(value_of_part)(y, v)), scale_x, scale_y);
 }
 /* Adds up the thread's strip. */
-TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, uint64_t marks, int32_t rank) {
+TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, uint64_t marks,
+                                    int32_t rank) {
     const int32_t begin = tally_thread() * tile->strip, all = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     const int32_t parts = all - begin < 0 ? 0 : all - begin < tile->strip ? all - begin : tile->strip;
-    const TALLY_T *const x = TALLY_N(x_of)(buffer) + begin * TALLY_PART, *const y = TALLY_N(y_of)(tile, buffer) + begin * TALLY_PART;
+    const TALLY_T *const x = TALLY_N(x_of)(buffer) + begin * TALLY_PART, *const y = TALLY_N(y_of)(tile, buffer) +
+                                                                                    begin * TALLY_PART;
     const tally_quad none = {{0, 0, 0, 0}};
     int64_t *to = TALLY_N(prefixes_of)(tile, buffer) + rank;
     const int32_t pitch = tile->pitch, strip = tile->strip;
@@ -396,7 +426,9 @@ TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *buffer, TAL
     TALLY_ROLLED
     for (int32_t i = 0; i < strip; i++) {
         const tally_quad of_x = i < parts ? tally_take16((const char *)(x + i * TALLY_PART)) : none;
-        const tally_quad of_y = TALLY_KERNEL_INPUTS == 1 ? of_x : i < parts ? tally_take16((const char *)(y + i * TALLY_PART)) : none;
+        const tally_quad of_y = TALLY_KERNEL_INPUTS == 1 ? of_x
+                                : i < parts              ? tally_take16((const char *)(y + i * TALLY_PART))
+                                                         : none;
         if (tally_any((uint32_t)marks & (((uint32_t)1 << TALLY_PART) - 1))) { /* all lanes go the same way */
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_PART; v++) {
@@ -411,7 +443,8 @@ TALLY_FN void TALLY_N(add_prefixes)(const TALLY_N(tile) *tile, char *buffer, TAL
     }
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_N(prefix_words); k++)
-        side->base[k][TALLY_N(base_of)(tally_thread())] = tally_apart(tally_bits_f64(at[k]), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
+        side->base[k][TALLY_N(base_of)(tally_thread())] =
+            tally_apart(tally_bits_f64(at[k]), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
 }
 /* The sums of strips become sums before strips, a warp for each word; the last is that of all. */
 TALLY_FN void TALLY_N(scan_strips)(TALLY_N(side) *side) {
@@ -419,7 +452,8 @@ TALLY_FN void TALLY_N(scan_strips)(TALLY_N(side) *side) {
     for (int32_t k = tally_warp(); k < TALLY_N(prefix_words); k += TALLY_N(prefix_warps)) {
         int64_t v[EACH], sum = 0, before;
         TALLY_UNROLL
-        for (int32_t i = 0; i < EACH; i++) v[i] = side->base[k][TALLY_N(base_of)(tally_lane() * EACH + i)], sum = tally_further(sum, v[i]);
+        for (int32_t i = 0; i < EACH; i++)
+            v[i] = side->base[k][TALLY_N(base_of)(tally_lane() * EACH + i)], sum = tally_further(sum, v[i]);
         before = sum;
         TALLY_UNROLL
         for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
@@ -429,31 +463,37 @@ TALLY_FN void TALLY_N(scan_strips)(TALLY_N(side) *side) {
         if (tally_lane() == TALLY_WARP - 1) side->base[k][TALLY_N(base_pitch) - 1] = before;
         before = tally_apart(before, sum);
         TALLY_UNROLL
-        for (int32_t i = 0; i < EACH; i++) side->base[k][TALLY_N(base_of)(tally_lane() * EACH + i)] = before, before = tally_further(before, v[i]);
+        for (int32_t i = 0; i < EACH; i++)
+            side->base[k][TALLY_N(base_of)(tally_lane() * EACH + i)] = before, before = tally_further(before, v[i]);
     }
 }
 /* Word k of the sum of all values before a place where segments end, and of the anchor. */
-TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, const int32_t k, int32_t rank, int32_t strip) {
-    return tally_further(TALLY_N(prefixes_of)(tile, buffer)[k * tile->pitch + rank], side->base[k][TALLY_N(base_of)(strip)]);
+TALLY_FN int64_t TALLY_N(prefix_at)(const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, const int32_t k,
+                                    int32_t rank, int32_t strip) {
+    return tally_further(TALLY_N(prefixes_of)(tile, buffer)[k * tile->pitch + rank],
+                         side->base[k][TALLY_N(base_of)(strip)]);
 }
 
 /* ---- what sums give ---- */
 
 /* a + b + c + d, each far below the one before or cancelling, as tally_three_sum. */
 TALLY_FN tally_pair TALLY_N(four_sum)(double a, double b, double c, double d) {
-    const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d), middle = tally_two_sum(upper.low, lower.high);
+    const tally_pair upper = tally_two_sum(a, b), lower = tally_two_sum(c, d),
+                     middle = tally_two_sum(upper.low, lower.high);
     const tally_pair first = tally_two_sum(upper.high, middle.high);
     return tally_three_sum(first.high, first.low, tally_to_odd(tally_two_sum(middle.low, lower.low)));
 }
 /* The counts of two levels as a pair in units of the second. A count is a double and what that leaves. */
 TALLY_FN tally_pair TALLY_N(pair_of_two)(int64_t first, int64_t second) {
     const double step = tally_from_bits_f64((int64_t)(TALLY_N(level_bits) + 1023) << 52);
-    const double a = (double)first, c = (double)second, b = (double)tally_apart(first, (int64_t)a), d = (double)tally_apart(second, (int64_t)c);
+    const double a = (double)first, c = (double)second, b = (double)tally_apart(first, (int64_t)a),
+                 d = (double)tally_apart(second, (int64_t)c);
     const tally_pair middle = tally_two_sum(b * step, c);
     return tally_three_sum(a * step, middle.high, tally_to_odd(tally_two_sum(middle.low, d)));
 }
-/* Any number of levels, in units of 2^*unit levels above the last. Counts become digits in [-2^(bits - 1), 2^(bits - 1)), so that the
- * first one that is not 0 leads; it and three more are doubles, and a quarter of the last one's unit stands for what is left. */
+/* Any number of levels, in units of 2^*unit levels above the last. Counts become digits in [-2^(bits - 1), 2^(bits -
+ * 1)), so that the first one that is not 0 leads; it and three more are doubles, and a quarter of the last one's unit
+ * stands for what is left. */
 TALLY_FN tally_pair TALLY_N(pair_of_many)(const int64_t *d, const int32_t count, int32_t *unit) {
     const double step = tally_from_bits_f64((int64_t)(TALLY_N(level_bits) + 1023) << 52);
     const int64_t half = (int64_t)1 << (TALLY_N(level_bits) - 1);

@@ -1,5 +1,5 @@
-/* A tile of rows that lie across others, or of pieces of them (lib/pieces.h): how it is copied, and how sums of pieces that lie in the
- * tile are made without sorting values by pieces. No include guard; behind lib/prefix.h. */
+/* A tile of rows that lie across others, or of pieces of them (lib/pieces.h): how it is copied, and how sums of pieces
+ * that lie in the tile are made without sorting values by pieces. No include guard; behind lib/prefix.h. */
 
 /* A tile of pieces of rows (lib/pieces.h). */
 typedef struct TALLY_N(pieces) {
@@ -8,7 +8,8 @@ typedef struct TALLY_N(pieces) {
 } TALLY_N(pieces);
 /* Whether all pieces lie in the tile, and 16 bytes at a time belong to pieces side by side. */
 TALLY_FN int32_t TALLY_N(are_whole)(const tally_work *work, const TALLY_N(tile) *tile) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     if (!x.is_packed || !y.is_packed || work->cut.inner % TALLY_PART != 0) return 0;
     return !tile->runs_in && !tile->runs_out && tile->s % TALLY_PART == 0 && tile->count % TALLY_PART == 0;
 }
@@ -36,15 +37,18 @@ TALLY_FN void TALLY_N(copy_whole_pieces)(const tally_work *work, int32_t is_seco
             for (int32_t k = 0; k < TOGETHER; k++) {
                 if (r + k * DOWN >= rows) continue;
                 TALLY_UNROLL
-                for (int32_t v = 0; v < TALLY_PART; v++) its[v * rows + r + k * DOWN] = TALLY_N(value_of_part)(&quad[k], v);
+                for (int32_t v = 0; v < TALLY_PART; v++)
+                    its[v * rows + r + k * DOWN] = TALLY_N(value_of_part)(&quad[k], v);
             }
         }
     }
 }
 /* Copies them one at a time. Threads that follow one another take pieces side by side, 32 bytes of them. */
-TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_second, TALLY_N(pieces) of, TALLY_T *to) {
+TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_second, TALLY_N(pieces) of,
+                                            TALLY_T *to) {
     enum { MOST_ACROSS = 32 / TALLY_BYTES, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
-    const tally_source from = tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
+    const tally_source from =
+        tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
     const int64_t apart = work->cut.inner * from.stride;
     int32_t across = MOST_ACROSS;
     while (across / 2 >= of.all) across /= 2;
@@ -55,7 +59,8 @@ TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_s
     TALLY_ROLLED
     for (; p < of.all; p += across, tally_pass_pieces(&work->cut, &piece, across)) {
         const int64_t low = of.origin - piece.begin, high = low + of.n; /* of the piece's values */
-        const int32_t begin = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values), place = (int32_t)-low;
+        const int32_t begin = low > 0 ? (int32_t)low : 0, until = (int32_t)(high < piece.values ? high : piece.values),
+                      place = (int32_t)-low;
         int32_t i = begin + (int32_t)((uint32_t)thread / (uint32_t)across);
         const char *at = from.values + piece.first * from.stride + i * apart;
         TALLY_ROLLED
@@ -70,16 +75,20 @@ TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_s
         for (; i < until; i += down, at += down * apart) to[place + i] = TALLY_N(read_at)(&from, at);
     }
 }
-/* Copies a tile's values, and zeros behind them up to whole parts. A function of its own, before the rest needs registers. */
+/* Copies a tile's values, and zeros behind them up to whole parts. A function of its own, before the rest needs
+ * registers. */
 TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side) *side, char *buffer) {
     const TALLY_N(tile) *const tile = &side->tile;
     const TALLY_N(pieces) of = {tile->s, tile->origin, tile->count + tile->runs_out, tile->n};
     const int32_t are_whole = TALLY_N(are_whole)(work, tile);
     for (int32_t k = 0; k < TALLY_KERNEL_INPUTS; k++) {
         TALLY_T *const to = k == 0 ? TALLY_N(x_of)(buffer) : TALLY_N(y_of)(tile, buffer);
-        if (are_whole) TALLY_N(copy_whole_pieces)(work, k, of, to);
-        else TALLY_N(copy_parts_of_pieces)(work, k, of, to);
-        for (int32_t i = of.n + tally_thread(); i < (of.n + TALLY_PART - 1) / TALLY_PART * TALLY_PART; i += TALLY_PREFIX_THREADS)
+        if (are_whole)
+            TALLY_N(copy_whole_pieces)(work, k, of, to);
+        else
+            TALLY_N(copy_parts_of_pieces)(work, k, of, to);
+        for (int32_t i = of.n + tally_thread(); i < (of.n + TALLY_PART - 1) / TALLY_PART * TALLY_PART;
+             i += TALLY_PREFIX_THREADS)
             to[i] = TALLY_N(plus_zero)();
     }
 }
@@ -87,11 +96,12 @@ TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side)
 #ifndef TALLY_KEYS
 /* ---- pieces of one size that lie in the tile ---- */
 
-/* A thread adds up 16 bytes of some rows in memory, which are values of as many pieces. Threads stand `side` side by side. */
+/* A thread adds up 16 bytes of some rows in memory, which are values of as many pieces. Threads stand `side` side by
+ * side. */
 typedef struct TALLY_N(grid) {
-    int32_t rows, groups;    /* values of each piece; 16-byte parts of a row in memory */
-    int32_t side, down;      /* threads, a power of two each */
-    int32_t group, sub;      /* where this one stands */
+    int32_t rows, groups; /* values of each piece; 16-byte parts of a row in memory */
+    int32_t side, down;   /* threads, a power of two each */
+    int32_t group, sub;   /* where this one stands */
 } TALLY_N(grid);
 TALLY_FN TALLY_N(grid) TALLY_N(grid_of)(const TALLY_N(tile) *tile) {
     enum { EACH = 16 }; /* rows of a thread, or more where they are many */
@@ -99,25 +109,29 @@ TALLY_FN TALLY_N(grid) TALLY_N(grid_of)(const TALLY_N(tile) *tile) {
     grid.rows = (int32_t)((uint32_t)tile->n / (uint32_t)tile->count);
     grid.groups = tile->count / TALLY_PART;
     grid.down = 1;
-    while (grid.down < TALLY_PREFIX_THREADS && (grid.down * EACH < grid.rows || TALLY_PREFIX_THREADS / grid.down / 2 >= grid.groups)) grid.down *= 2;
+    while (grid.down < TALLY_PREFIX_THREADS &&
+           (grid.down * EACH < grid.rows || TALLY_PREFIX_THREADS / grid.down / 2 >= grid.groups))
+        grid.down *= 2;
     grid.side = TALLY_PREFIX_THREADS / grid.down;
     grid.group = tally_thread() & (grid.side - 1);
     grid.sub = (int32_t)((uint32_t)tally_thread() / (uint32_t)grid.side);
     return grid;
 }
-/* Whether a tile is such pieces. A thread's strip is never longer than levels allow: it has 16 rows or, if down is as large as can be,
- * no more than a tile has 16-byte parts over all threads. */
+/* Whether a tile is such pieces. A thread's strip is never longer than levels allow: it has 16 rows or, if down is as
+ * large as can be, no more than a tile has 16-byte parts over all threads. */
 TALLY_FN int32_t TALLY_N(suits_grid)(const tally_work *work, const TALLY_N(tile) *tile) {
     if (tile->count == 0 || !TALLY_N(are_whole)(work, tile)) return 0;
     return work->cut.chunks == 1 || tile->n == (int32_t)tally_piece_of(&work->cut, tile->s).values * tile->count;
 }
 /* Begins to copy the tile as it lies in memory: value r of piece p to place r * count + p. */
-TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *buffer) {
+TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *tile, const TALLY_N(grid) *grid,
+                                 char *buffer) {
     const int64_t apart = work->cut.inner * TALLY_BYTES;
     tally_piece_place piece = tally_piece_of(&work->cut, tile->s);
     tally_pass_pieces(&work->cut, &piece, grid->group * TALLY_PART);
     TALLY_ROLLED
-    for (int32_t g = grid->group; g < grid->groups; g += grid->side, tally_pass_pieces(&work->cut, &piece, grid->side * TALLY_PART)) {
+    for (int32_t g = grid->group; g < grid->groups;
+         g += grid->side, tally_pass_pieces(&work->cut, &piece, grid->side * TALLY_PART)) {
         const int64_t at = piece.first * TALLY_BYTES + grid->sub * apart;
         TALLY_ROLLED
         for (int32_t r = grid->sub, k = 0; r < grid->rows; r += grid->down, k++) {
@@ -144,7 +158,8 @@ TALLY_FN int64_t TALLY_N(add_below)(int64_t d, int32_t side) {
     for (int32_t mask = side; mask < TALLY_WARP; mask *= 2) d = tally_further(d, tally_shuffle64(d, mask));
     return d;
 }
-/* The counts of all pieces, to where prefixes at ends are of other tiles. All threads of the block take part, between barriers. */
+/* The counts of all pieces, to where prefixes at ends are of other tiles. All threads of the block take part, between
+ * barriers. */
 TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *buffer) {
     const double scale_x = TALLY_N(power)(tile->scale_x), scale_y = TALLY_N(power)(tile->scale_y);
     const int32_t of_warp = grid->side < TALLY_WARP ? TALLY_WARP / grid->side : 1; /* subs */
@@ -170,7 +185,8 @@ TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *
         for (int32_t v = 0; v < TALLY_PART; v++) {
             TALLY_UNROLL
             for (int32_t k = 0; k < TALLY_N(prefix_words); k++)
-                d[v][k] = TALLY_N(add_below)(tally_apart(tally_bits_f64(at[v][k]), tally_bits_f64(TALLY_N(prefix_anchor)(k))), grid->side);
+                d[v][k] = TALLY_N(add_below)(
+                    tally_apart(tally_bits_f64(at[v][k]), tally_bits_f64(TALLY_N(prefix_anchor)(k))), grid->side);
         }
         TALLY_ROLLED
         for (int32_t sub = 0; sub < grid->down; sub += of_warp) { /* warps one after another */

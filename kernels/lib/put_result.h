@@ -1,4 +1,5 @@
-/* The result of a node to its place among those that a kernel writes, which may be any address. No include guard; behind lib/conclude.h. */
+/* The result of a node to its place among those that a kernel writes, which may be any address. No include guard;
+ * behind lib/conclude.h. */
 TALLY_FN void TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(node) node) {
     char *to = (char *)work->result + i * work->result_stride;
     TALLY_N(result) result;

@@ -1,13 +1,15 @@
-/* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few doubles
- * (lib/expansion.h), from which the result follows by lib/parts.h. Where either is not certain, the result is left to
- * production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. No include guard; undone by lib/exact_end.h and
- * lib/operator_end.h. Behind the operator's own file, whose numbers of limbs have other names (lib/whole.h). */
+/* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
+ * doubles (lib/expansion.h), from which the result follows by lib/parts.h. Where either is not certain, the result is
+ * left to production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. No include guard; undone by
+ * lib/exact_end.h and lib/operator_end.h. Behind the operator's own file, whose numbers of limbs have other names
+ * (lib/whole.h). */
 #include "lib/cut.h"
 #include "lib/expansion.h"
 #include "lib/plan.h"
 
-/* Sums alone. Not where there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts hold more. Of narrow floats a column is
- * their sum in f64 and their range, which tells whether all additions were exact; of f64 there are two sums, and an anchor between them (lib/anchored.h). */
+/* Sums alone. Not where there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts
+ * hold more. Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were
+ * exact; of f64 there are two sums, and an anchor between them (lib/anchored.h). */
 #if !defined(TALLY_QUICK_PARTS) && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
 #if TALLY_IS_F64
 #define TALLY_IS_ANCHORED
@@ -61,7 +63,8 @@
 #ifdef TALLY_KEYS
 #define TALLY_KEPT_FIELDS(X) X(TALLY_K, low) X(TALLY_K, high)
 #define TALLY_KEPT_START(a) (a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW
-#define TALLY_KEPT_JOIN(a, b) (a).low = (b).low < (a).low ? (b).low : (a).low, (a).high = (b).high > (a).high ? (b).high : (a).high
+#define TALLY_KEPT_JOIN(a, b) \
+    (a).low = (b).low < (a).low ? (b).low : (a).low, (a).high = (b).high > (a).high ? (b).high : (a).high
 #else
 #define TALLY_KEPT_FIELDS(X)
 #define TALLY_KEPT_START(a)
@@ -72,10 +75,10 @@
 #define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* their range */
 #define TALLY_NODE(X) X(TALLY_EXPAND, sum)
 #define TALLY_START(a) (a).sum = -0.0, (a).most = 0, (a).least = UINT32_MAX
-#define TALLY_JOIN(a, b)                                          \
-    do {                                                          \
-        (a).sum += (b).sum;                                       \
-        (a).most = (b).most > (a).most ? (b).most : (a).most;     \
+#define TALLY_JOIN(a, b)                                           \
+    do {                                                           \
+        (a).sum += (b).sum;                                        \
+        (a).most = (b).most > (a).most ? (b).most : (a).most;      \
         (a).least = (b).least < (a).least ? (b).least : (a).least; \
     } while (0)
 #include "lib/records.h"
@@ -90,7 +93,9 @@ TALLY_FN TALLY_N(range) TALLY_N(range_of_column)(TALLY_N(column) a) {
     const TALLY_N(range) range = {a.most, a.least};
     return range;
 }
-TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) { return TALLY_N(width_of)(TALLY_N(range_of_column)(a)) + TALLY_N(log2_of)(n) <= 53; }
+TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) {
+    return TALLY_N(width_of)(TALLY_N(range_of_column)(a)) + TALLY_N(log2_of)(n) <= 53;
+}
 TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
     TALLY_N(node) a;
     a.n = n;
@@ -107,17 +112,17 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
 #else
 #define TALLY_COLUMN(X) TALLY_SUM_FIELDS(X) TALLY_SQUARES_FIELDS(X) TALLY_KEPT_FIELDS(X)
 #define TALLY_NODE(X) TALLY_COLUMN(X)
-#define TALLY_START(a)              \
-    do {                            \
-        TALLY_SUM_START(a)          \
-        TALLY_SQUARES_START(a)      \
-        TALLY_KEPT_START(a);        \
+#define TALLY_START(a)         \
+    do {                       \
+        TALLY_SUM_START(a)     \
+        TALLY_SQUARES_START(a) \
+        TALLY_KEPT_START(a);   \
     } while (0)
-#define TALLY_JOIN(a, b)            \
-    do {                            \
-        TALLY_SUM_JOIN(a, b)        \
-        TALLY_SQUARES_JOIN(a, b)    \
-        TALLY_KEPT_JOIN(a, b);      \
+#define TALLY_JOIN(a, b)         \
+    do {                         \
+        TALLY_SUM_JOIN(a, b)     \
+        TALLY_SQUARES_JOIN(a, b) \
+        TALLY_KEPT_JOIN(a, b);   \
     } while (0)
 #include "lib/plain.h"
 #endif
@@ -183,14 +188,16 @@ TALLY_FN int32_t TALLY_N(put_plain_sum)(void *place, const TALLY_T *x, int32_t n
 }
 /* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
 TALLY_FN int32_t TALLY_N(is_put_plainly)(const tally_work *work, void *place, TALLY_N(node) node) {
-    const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1], sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
+    const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1],
+                 sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
     if (!TALLY_N(is_plain)(work) || node.n == 0 || node.sum.lost || rest != 0) return 0;
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)sum;
     return 1;
 }
 /* Of `lanes` lanes side by side, a power of two. */
 TALLY_FN double TALLY_N(sum_of_lanes)(double sum, int32_t lanes) {
-    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2)
+        sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
 }
 #endif
@@ -201,7 +208,8 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
     const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_bit)(TALLY_N(high_of)(range), log2_n);
     TALLY_N(two) sum = {-0.0, -0.0};
     TALLY_ROLLED
-    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) TALLY_N(put_in_two)(&sum, TALLY_N(term_of)(x[i]), tally_anchor(last));
+    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
+        TALLY_N(put_in_two)(&sum, TALLY_N(term_of)(x[i]), tally_anchor(last));
     TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(sum.above, TALLY_WARP));
     all.p[1] = TALLY_N(sum_of_lanes)(sum.below, TALLY_WARP);
     all.lost = !TALLY_N(holds)(range, last, log2_n);
@@ -212,8 +220,8 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
 /* ---- results ---- */
 
 #ifdef TALLY_IS_NARROW_SUM
-/* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a quotient of doubles, unless it is
- * next to a tie of f32 or below its normal numbers. */
+/* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a
+ * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
 TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     tally_pair total = {a.p[0], a.p[1]};
     tally_quick q;
@@ -224,7 +232,8 @@ TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_m
         q.value = total.high / (double)n;
         const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
         const int32_t past_tie = (int32_t)((uint32_t)bits & 0x1fffffff) - 0x10000000;
-        q.sure &= n < 2 || (a.p[1] == 0 && (is_f64 || q.value == 0 || ((past_tie > 1 || past_tie < -1) && (bits >> 52 & 0x7ff) >= 1023 - 126)));
+        q.sure &= n < 2 || (a.p[1] == 0 && (is_f64 || q.value == 0 ||
+                                            ((past_tie > 1 || past_tie < -1) && (bits >> 52 & 0x7ff) >= 1023 - 126)));
     }
     return q;
 }
@@ -239,7 +248,9 @@ TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
 TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     const int64_t by = is_mean ? n : 1;
     tally_pair total = TALLY_TOTAL(a);
-    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : by == 1 ? tally_nearest(total, is_f64) : tally_quick_mean(total, (double)by, is_f64);
+    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a)
+                    : by == 1       ? tally_nearest(total, is_f64)
+                                    : tally_quick_mean(total, (double)by, is_f64);
     q.sure &= !a.lost && by < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
@@ -280,7 +291,8 @@ typedef struct TALLY_N(result) {
 } TALLY_N(result);
 TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    tally_quick sum = TALLY_N(quick_mean)(a.sum, a.n, 0, natural.digits == 53), mean = TALLY_N(quick_mean)(a.sum, a.n, 1, 1);
+    tally_quick sum = TALLY_N(quick_mean)(a.sum, a.n, 0, natural.digits == 53),
+                mean = TALLY_N(quick_mean)(a.sum, a.n, 1, 1);
     tally_quick var = TALLY_N(quick_spread)(a, final, 1);
     result->n = a.n;
     result->floats[0] = (double)TALLY_N(value)(TALLY_N(from_key)(a.low));

@@ -1,7 +1,8 @@
 /* The structs of one operator from its field lists, and what follows from its two statements. No include guard.
  *
- * An operator file defines TALLY_COLUMN, TALLY_NODE, TALLY_START(a), which sets a to the identity, and TALLY_JOIN(a, b), which
- * puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2 and TALLY_JOIN2. */
+ * An operator file defines TALLY_COLUMN, TALLY_NODE, TALLY_START(a), which sets a to the identity, and TALLY_JOIN(a,
+ * b), which puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2 and
+ * TALLY_JOIN2. */
 #define TALLY_FIELD(type, name) type name;
 typedef struct TALLY_N(column) {
     TALLY_COLUMN(TALLY_FIELD)

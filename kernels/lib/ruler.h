@@ -1,5 +1,5 @@
-/* The levels that values of a certain size need (lib/levels.h), and the sizes that such levels hold. No include guard; behind lib/terms.h, undone
- * with it. */
+/* The levels that values of a certain size need (lib/levels.h), and the sizes that such levels hold. No include guard;
+ * behind lib/terms.h, undone with it. */
 #ifndef TALLY_MOST_LEVELS_OF_VALUES
 #define TALLY_MOST_LEVELS_OF_VALUES (TALLY_NUMBER == TALLY_NUMBER_f16 ? 1 : 3)
 #define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 3)
@@ -14,7 +14,8 @@ typedef struct TALLY_N(ruler) {
     TALLY_IF_PRODUCTS(tally_levels products;)
 } TALLY_N(ruler);
 
-/* Levels for values of these extents, of which 2^additions meet in one accumulator, and what else they hold. False: there are none. */
+/* Levels for values of these extents, of which 2^additions meet in one accumulator, and what else they hold. False:
+ * there are none. */
 TALLY_FN int32_t TALLY_N(choose)(TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, int32_t additions) {
     int32_t high_x = TALLY_N(high_of)(x.most), unit_x = TALLY_N(unit_of)(x.least);
     int32_t high_y = TALLY_N(high_of)(y.most), unit_y = TALLY_N(unit_of)(y.least);
@@ -25,8 +26,8 @@ TALLY_FN int32_t TALLY_N(choose)(TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY
     slack = tally_slack(high_x - unit_x, additions, 1, TALLY_MOST_LEVELS_OF_VALUES, slack);
 #endif
 #ifdef TALLY_PRODUCTS
-    slack = tally_slack(high_x + high_y - unit_x - unit_y, additions, TALLY_PRODUCT_PARTS, TALLY_MOST_LEVELS_OF_PRODUCTS,
-                        slack >= 0 ? 2 * slack : slack);
+    slack = tally_slack(high_x + high_y - unit_x - unit_y, additions, TALLY_PRODUCT_PARTS,
+                        TALLY_MOST_LEVELS_OF_PRODUCTS, slack >= 0 ? 2 * slack : slack);
     slack = slack >= 0 ? slack / 2 : slack;
 #endif
     if (slack < 0) return 0;
@@ -41,7 +42,8 @@ TALLY_FN int32_t TALLY_N(choose)(TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY
     if (!tally_choose_levels(&ruler->sum, high_x, unit_x, additions, 1)) return 0;
 #endif
 #ifdef TALLY_PRODUCTS
-    if (!tally_choose_levels(&ruler->products, high_x + high_y, unit_x + unit_y, additions, TALLY_PRODUCT_PARTS)) return 0;
+    if (!tally_choose_levels(&ruler->products, high_x + high_y, unit_x + unit_y, additions, TALLY_PRODUCT_PARTS))
+        return 0;
 #endif
     ruler->most_x = TALLY_N(most_below)(high_x);
     ruler->least_x = TALLY_N(least_above)(unit_x);

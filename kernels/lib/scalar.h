@@ -1,5 +1,5 @@
-/* One number from type to type, at run time: what converts a result to the type asked for, on the host (src/convert.c) and on a GPU
- * (production/convert.h). Types are TALLY_NUMBER_... of lib/types.h. */
+/* One number from type to type, at run time: what converts a result to the type asked for, on the host (src/convert.c)
+ * and on a GPU (production/convert.h). Types are TALLY_NUMBER_... of lib/types.h. */
 #ifndef TALLY_SCALAR_H
 #define TALLY_SCALAR_H
 
@@ -25,7 +25,8 @@ typedef struct tally_scalar {
 TALLY_FN double tally_widen(float x) {
     int64_t bits = tally_bits_f32(x);
     if (x == x) return (double)x;
-    return tally_from_bits_f64((int64_t)((uint64_t)(bits & 0x80000000) << 32 | 0x7ff8000000000000u | (uint64_t)(bits & 0x3fffff) << 29));
+    return tally_from_bits_f64(
+        (int64_t)((uint64_t)(bits & 0x80000000) << 32 | 0x7ff8000000000000u | (uint64_t)(bits & 0x3fffff) << 29));
 }
 TALLY_FN float tally_shorten(double x) {
     uint64_t bits = (uint64_t)tally_bits_f64(x);
@@ -42,7 +43,7 @@ TALLY_ONCE tally_scalar tally_read_scalar(int32_t type, const char *from) {
     n.u = 0;
     n.f = 0;
     switch (type) {
-#define TALLY_READ_SCALAR(name, ctype, member, what)         \
+#define TALLY_READ_SCALAR(name, ctype, member, what)  \
     case TALLY_NUMBER_##name: {                       \
         ctype value;                                  \
         __builtin_memcpy(&value, from, sizeof value); \
@@ -78,8 +79,8 @@ TALLY_ONCE tally_scalar tally_read_scalar(int32_t type, const char *from) {
     return n;
 }
 
-/* An integer as an f64 that rounds to any narrower float as the integer itself would: bits that do not fit are kept as one
- * sticky bit at the end. */
+/* An integer as an f64 that rounds to any narrower float as the integer itself would: bits that do not fit are kept as
+ * one sticky bit at the end. */
 TALLY_ONCE double tally_sticky_real(uint64_t magnitude, int32_t negative) {
     double scale = 1;
     if (magnitude >> 53 != 0) {
@@ -132,13 +133,13 @@ TALLY_ONCE int32_t tally_write_scalar(int32_t type, tally_scalar n, char *to) {
     if (n.kind == TALLY_IS_SIGNED) real = tally_sticky_real(n.i < 0 ? 0 - (uint64_t)n.i : (uint64_t)n.i, n.i < 0);
     if (n.kind == TALLY_IS_UNSIGNED) real = tally_sticky_real(n.u, 0);
     switch (type) {
-#define TALLY_WRITE_SCALAR(name, ctype, low, high, member)   \
-    case TALLY_NUMBER_##name: {                       \
-        ctype value;                                  \
-        changed = tally_clamp(n, low, high, &i, &u);  \
-        value = (ctype)member;                        \
-        __builtin_memcpy(to, &value, sizeof value);   \
-        return changed;                               \
+#define TALLY_WRITE_SCALAR(name, ctype, low, high, member) \
+    case TALLY_NUMBER_##name: {                            \
+        ctype value;                                       \
+        changed = tally_clamp(n, low, high, &i, &u);       \
+        value = (ctype)member;                             \
+        __builtin_memcpy(to, &value, sizeof value);        \
+        return changed;                                    \
     }
         TALLY_WRITE_SCALAR(boolean, uint8_t, 0, 1, u)
         TALLY_WRITE_SCALAR(i8, int8_t, INT8_MIN, INT8_MAX, i)

@@ -1,12 +1,15 @@
-/* The edges of tiles that look at segment ids themselves (lib/tile_ends.h), with no offsets: where segments begin and end is sought in the segment ids. A value lies at a
- * position as ever (lib/cut.h), its segment id and one end marker for each segment before its own before it. A part of production/cut.h. */
+/* The edges of tiles that look at segment ids themselves (lib/tile_ends.h), with no offsets: where segments begin and
+ * end is sought in the segment ids. A value lies at a position as ever (lib/cut.h), its segment id and one end marker
+ * for each segment before its own before it. A part of production/cut.h. */
 #ifndef TALLY_SEGMENT_ID_EDGES_H
 #define TALLY_SEGMENT_ID_EDGES_H
 
 #include "lib/cut.h"
 
 /* The position of segment s, if it begins at value i, and of value i that is its own. */
-TALLY_FN int64_t tally_segment_id_position(const tally_cut_work *cut, int64_t i, int64_t s) { return tally_position(cut, 0, s, i); }
+TALLY_FN int64_t tally_segment_id_position(const tally_cut_work *cut, int64_t i, int64_t s) {
+    return tally_position(cut, 0, s, i);
+}
 
 /* What is sought among values: the first at a position, or the first whose segment id is a segment or behind it. */
 typedef struct tally_sought {
@@ -20,10 +23,12 @@ typedef struct tally_between {
     int64_t low, high;
 } tally_between;
 /* Narrowed by a warp, which asks for 32 at once, until it is no wider than `width`. */
-TALLY_FN tally_between tally_narrow_segment_ids(const tally_cut_work *cut, tally_sought sought, tally_between b, int64_t width) {
+TALLY_FN tally_between tally_narrow_segment_ids(const tally_cut_work *cut, tally_sought sought, tally_between b,
+                                                int64_t width) {
     while (b.high - b.low > width) {
         const int64_t step = (b.high - b.low + TALLY_WARP - 1) / TALLY_WARP, at = b.low + (tally_lane() + 1) * step - 1;
-        const uint32_t found = tally_ballot(at >= b.high || tally_is_found(cut, &sought, at, tally_segment_id(cut, at)));
+        const uint32_t found =
+            tally_ballot(at >= b.high || tally_is_found(cut, &sought, at, tally_segment_id(cut, at)));
         const int32_t first = found == 0 ? TALLY_WARP : __builtin_ffs((int32_t)found) - 1;
         const int64_t end = b.low + (first + 1) * step - 1, low = b.low + first * step;
         b.high = end < b.high ? end : b.high;
@@ -31,10 +36,13 @@ TALLY_FN tally_between tally_narrow_segment_ids(const tally_cut_work *cut, tally
     }
     return b;
 }
-/* Between which values the segment of the one before `at` begins, or, `behind`, a constant, ends: asked for at powers of two from there. */
-TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_sought border, int64_t at, int64_t values, const int32_t behind) {
+/* Between which values the segment of the one before `at` begins, or, `behind`, a constant, ends: asked for at powers
+ * of two from there. */
+TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_sought border, int64_t at,
+                                               int64_t values, const int32_t behind) {
     const int64_t far = (int64_t)1 << tally_lane(), here = behind ? at + far - 1 : at - far;
-    const int32_t is_there = here >= 0 && here < values, is_found = is_there ? tally_is_found(cut, &border, here, tally_segment_id(cut, here)) : behind;
+    const int32_t is_there = here >= 0 && here < values,
+                  is_found = is_there ? tally_is_found(cut, &border, here, tally_segment_id(cut, here)) : behind;
     const uint32_t out = tally_ballot(behind ? is_found : !is_found); /* of its segment no more */
     const int32_t reached = out == 0 ? TALLY_WARP : __builtin_ffs((int32_t)out) - 1;
     const int64_t within = ((int64_t)1 << reached) / 2, beyond = out == 0 ? INT64_MAX / 2 : (int64_t)1 << reached;
@@ -49,8 +57,8 @@ TALLY_FN tally_between tally_reach_segment_ids(const tally_cut_work *cut, tally_
 enum { TALLY_SEGMENT_ID_SAMPLES = 4 * TALLY_EDGES_BLOCK };
 /* The values that a block's edges are among, and the segments that run over its first and over its last. */
 typedef struct tally_segment_ids_shared {
-    int64_t at[2];     /* the first at the block's first edge, and at the first edge that is not the block's */
-    int64_t before[2]; /* segment ids of the values before these */
+    int64_t at[2];      /* the first at the block's first edge, and at the first edge that is not the block's */
+    int64_t before[2];  /* segment ids of the values before these */
     int64_t begin, end; /* where the segment of the first of these begins, and that of the other ends */
     int64_t sampled[TALLY_SEGMENT_ID_SAMPLES]; /* segment ids, equally far apart */
 } tally_segment_ids_shared;
@@ -60,12 +68,14 @@ typedef struct tally_segment_ids_view {
     int32_t count;
 } tally_segment_ids_view;
 
-/* Between which of the block's values the first lies: between two samples that follow one another, the one from `behind` on the latter. By one thread. */
+/* Between which of the block's values the first lies: between two samples that follow one another, the one from
+ * `behind` on the latter. By one thread. */
 typedef struct tally_near {
     tally_between values;
     int32_t behind;
 } tally_near;
-TALLY_FN tally_near tally_between_samples(const tally_cut_work *cut, const tally_segment_ids_view *view, tally_sought sought) {
+TALLY_FN tally_near tally_between_samples(const tally_cut_work *cut, const tally_segment_ids_view *view,
+                                          tally_sought sought) {
     const tally_segment_ids_shared *shared = view->shared;
     int32_t before = 0, behind = view->count;
     while (before < behind) {
@@ -76,7 +86,8 @@ TALLY_FN tally_near tally_between_samples(const tally_cut_work *cut, const tally
             before = middle + 1;
     }
     const tally_near near = {{before == 0 ? shared->at[0] : shared->at[0] + (before - 1) * view->step + 1,
-                              before == view->count ? shared->at[1] : shared->at[0] + before * view->step}, before};
+                              before == view->count ? shared->at[1] : shared->at[0] + before * view->step},
+                             before};
     return near;
 }
 /* The first of these, by steps that grow from a guess until it lies between two of them; and by bisection. */
@@ -95,7 +106,8 @@ TALLY_FN int64_t tally_search_from(const tally_cut_work *cut, tally_sought sough
     return b.low;
 }
 /* The first of a segment id, or behind it, thought to be near `guess`. */
-TALLY_FN int64_t tally_seek_segment_id(const tally_cut_work *cut, const tally_segment_ids_view *view, int64_t segment_id, int64_t guess) {
+TALLY_FN int64_t tally_seek_segment_id(const tally_cut_work *cut, const tally_segment_ids_view *view,
+                                       int64_t segment_id, int64_t guess) {
     const tally_sought sought = {INT64_MAX, segment_id};
     return tally_search_from(cut, sought, tally_between_samples(cut, view, sought).values, guess);
 }
@@ -108,7 +120,8 @@ TALLY_FN int64_t tally_seek_position(const tally_cut_work *cut, const tally_segm
     int64_t guess = -1;
     if (near.behind > 0) {
         const double from = (double)tally_segment_id_position(cut, b.low - 1, shared->sampled[near.behind - 1]);
-        const double to = (double)tally_segment_id_position(cut, b.high, near.behind == view->count ? shared->before[1] : shared->sampled[near.behind]);
+        const double to = (double)tally_segment_id_position(
+            cut, b.high, near.behind == view->count ? shared->before[1] : shared->sampled[near.behind]);
         const double part = ((double)position - from) / (to - from);
         guess = part > 0 && part < 1 ? b.low + (int64_t)(part * (double)(b.high - b.low)) : b.low;
     }
@@ -116,12 +129,15 @@ TALLY_FN int64_t tally_seek_position(const tally_cut_work *cut, const tally_segm
 }
 
 /* The edge at a position: where a segment begins there or a little before, or else in the one that runs over it. */
-TALLY_FN tally_edge tally_segment_id_edge(const tally_work *work, const tally_segment_ids_view *view, int64_t position) {
+TALLY_FN tally_edge tally_segment_id_edge(const tally_work *work, const tally_segment_ids_view *view,
+                                          int64_t position) {
     const tally_cut_work *cut = &work->cut;
     const tally_segment_ids_shared *shared = view->shared;
-    const int64_t i = tally_seek_position(cut, view, position), segment_id = i < work->count ? tally_segment_id(cut, i) : cut->count;
+    const int64_t i = tally_seek_position(cut, view, position),
+                  segment_id = i < work->count ? tally_segment_id(cut, i) : cut->count;
     const int64_t before = i > 0 ? tally_segment_id(cut, i - 1) : -1; /* its segment id */
-    const int64_t next = tally_further(before, 1), into_gap = tally_apart(position, tally_segment_id_position(cut, i, next));
+    const int64_t next = tally_further(before, 1),
+                  into_gap = tally_apart(position, tally_segment_id_position(cut, i, next));
     if (segment_id > before && into_gap >= 0) { /* empty ones, and the segment id, begin at value i */
         const int64_t last = tally_further(next, into_gap / cut->end_weight), s = last < segment_id ? last : segment_id;
         const tally_edge edge = {s, i, i, 0, -1};
@@ -132,7 +148,9 @@ TALLY_FN tally_edge tally_segment_id_edge(const tally_work *work, const tally_se
         const tally_edge edge = {before, begin, begin, 0, -1};
         return edge;
     }
-    const int64_t end = segment_id > before ? i : before == shared->before[1] ? shared->end : tally_seek_segment_id(cut, view, next, i + 1);
+    const int64_t end = segment_id > before           ? i
+                        : before == shared->before[1] ? shared->end
+                                                      : tally_seek_segment_id(cut, view, next, i + 1);
     const int64_t leaves = i > begin ? (i - begin + cut->leaf - 1) / cut->leaf : 0, whole = begin + leaves * cut->leaf;
     const tally_edge edge = {next, whole < end ? whole : end, end, leaves, 2 * (begin / cut->leaf)};
     return edge;
@@ -143,10 +161,12 @@ TALLY_FN void tally_view_segment_ids(const tally_work *work, tally_segment_ids_s
     const tally_cut_work *cut = &work->cut;
     const int32_t which = tally_warp();
     const tally_sought here = {position, INT64_MAX};
-    const tally_between all = {0, work->count}, first = tally_narrow_segment_ids(cut, here, all, work->count / tally_blocks() / 64);
+    const tally_between all = {0, work->count},
+                        first = tally_narrow_segment_ids(cut, here, all, work->count / tally_blocks() / 64);
     const int64_t at = which == 0 ? first.low : first.high, before = at > 0 ? tally_segment_id(cut, at - 1) : -1;
     const tally_sought border = {INT64_MAX, tally_further(before, which)};
-    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, border, at, work->count, 0) : tally_reach_segment_ids(cut, border, at, work->count, 1);
+    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, border, at, work->count, 0)
+                                          : tally_reach_segment_ids(cut, border, at, work->count, 1);
     const int64_t found = tally_narrow_segment_ids(cut, border, near, 0).high;
     if (tally_lane() != 0) return;
     shared->at[which] = at;
@@ -155,7 +175,8 @@ TALLY_FN void tally_view_segment_ids(const tally_work *work, tally_segment_ids_s
 }
 /* Samples of the segment ids between, by all threads. */
 TALLY_FN tally_segment_ids_view tally_sample_segment_ids(const tally_cut_work *cut, tally_segment_ids_shared *shared) {
-    const int64_t width = shared->at[1] > shared->at[0] ? shared->at[1] - shared->at[0] : 0, step = width / TALLY_SEGMENT_ID_SAMPLES + 1;
+    const int64_t width = shared->at[1] > shared->at[0] ? shared->at[1] - shared->at[0] : 0,
+                  step = width / TALLY_SEGMENT_ID_SAMPLES + 1;
     const tally_segment_ids_view view = {shared, step, (int32_t)(width / step)};
     TALLY_UNROLL_CUT
     for (int32_t k = 0; k < TALLY_SEGMENT_ID_SAMPLES / TALLY_EDGES_BLOCK; k++) {

@@ -1,5 +1,6 @@
-/* Rows of segment ids, four of each lane of a warp, and the places where their segments begin: the first value that is a segment's own or, if it has none, of the next
- * that has some. In shared memory (lib/tile_ends.h) or as offsets in memory (production/cut.h). */
+/* Rows of segment ids, four of each lane of a warp, and the places where their segments begin: the first value that is
+ * a segment's own or, if it has none, of the next that has some. In shared memory (lib/tile_ends.h) or as offsets in
+ * memory (production/cut.h). */
 #ifndef TALLY_SEGMENT_ID_ROW_H
 #define TALLY_SEGMENT_ID_ROW_H
 
@@ -10,7 +11,7 @@ enum { TALLY_SEGMENT_IDS_EACH = 4, TALLY_SEGMENT_IDS_ROW = TALLY_SEGMENT_IDS_EAC
 typedef struct tally_four_segment_ids {
     uint32_t left, w[TALLY_SEGMENT_IDS_EACH];
 } tally_four_segment_ids;
-#define TALLY_LEFT_OF(segment_ids, k) ((k) == 0 ? (segment_ids)->left : (segment_ids)->w[(k) == 0 ? 0 : (k) - 1])
+#define TALLY_LEFT_OF(segment_ids, k) ((k) == 0 ? (segment_ids)->left : (segment_ids)->w[(k) == 0 ? 0 : (k)-1])
 
 /* Not 0: some are of other segments than the one before. */
 TALLY_FN uint32_t tally_segment_ids_differ(const tally_four_segment_ids *segment_ids) {
@@ -30,7 +31,8 @@ TALLY_FN uint32_t tally_segment_ids_step(const tally_four_segment_ids *segment_i
 TALLY_FN int32_t tally_segment_ids_rise(const tally_four_segment_ids *segment_ids, uint32_t most) {
     int32_t rise = 1;
     TALLY_UNROLL_CUT
-    for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++) rise &= segment_ids->w[k] - TALLY_LEFT_OF(segment_ids, k) <= most;
+    for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
+        rise &= segment_ids->w[k] - TALLY_LEFT_OF(segment_ids, k) <= most;
     return rise;
 }
 /* Place s of the four values from `at` on, s above `left` and not above the last. */

@@ -1,6 +1,6 @@
-/* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order is that of docs/order.md;
- * lanes have other columns than where a warp reads a leaf from memory (lib/leaf.h): neighbours, so that they use all banks. No include
- * guard; after lib/fold.h. */
+/* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order is
+ * that of docs/order.md; lanes have other columns than where a warp reads a leaf from memory (lib/leaf.h): neighbours,
+ * so that they use all banks. No include guard; after lib/fold.h. */
 #ifdef TALLY_USER_TEXT
 #include "lib/user_fold.h"
 #define TALLY_KEEPS_ORDER TALLY_USER_KEEPS_ORDER
@@ -33,7 +33,8 @@ TALLY_FN int32_t TALLY_N(count_from)(const TALLY_T *x, const TALLY_T *y, int32_t
 #ifdef TALLY_HAS_INDEX
 #include "lib/shared_search.h"
 #else
-/* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one comes behind them ---- */
+/* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one
+ * comes behind them ---- */
 
 #define TALLY_EACH(k) ((k) < n ? TALLY_N(column_of)(x, y, k) : TALLY_N(identity)())
 #define TALLY_HALF(k) (most > 4 ? TALLY_N(combine)(TALLY_EACH(k), TALLY_EACH(k + 4)) : TALLY_EACH(k))
@@ -47,7 +48,8 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
     for (int32_t k = 1; k < most; k++)
         if (k < n) column = TALLY_N(combine)(column, TALLY_N(column_of)(x, y, k));
 #else
-    TALLY_N(column) even = TALLY_N(combine)(TALLY_HALF(0), TALLY_HALF(2)), odd = TALLY_N(combine)(TALLY_HALF(1), TALLY_HALF(3));
+    TALLY_N(column) even = TALLY_N(combine)(TALLY_HALF(0), TALLY_HALF(2)),
+                    odd = TALLY_N(combine)(TALLY_HALF(1), TALLY_HALF(3));
     TALLY_N(column) column = TALLY_N(combine)(even, odd);
 #endif
     int32_t present = TALLY_MAY_SKIP ? TALLY_N(count_from)(x, y, n, 0, 1) : n;
@@ -56,7 +58,8 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 #endif
 #if TALLY_PASSES == 2
     TALLY_N(aim) aim = TALLY_N(take_aim)(column, present);
-    TALLY_N(second) even2 = TALLY_N(combine2)(TALLY_HALF2(0), TALLY_HALF2(2)), odd2 = TALLY_N(combine2)(TALLY_HALF2(1), TALLY_HALF2(3));
+    TALLY_N(second) even2 = TALLY_N(combine2)(TALLY_HALF2(0), TALLY_HALF2(2)),
+                    odd2 = TALLY_N(combine2)(TALLY_HALF2(1), TALLY_HALF2(3));
     return TALLY_N(seal)(column, aim, TALLY_N(combine2)(even2, odd2), present, 0);
 #else
     return TALLY_N(seal)(column, present);
@@ -69,8 +72,9 @@ TALLY_FN TALLY_N(node) TALLY_N(thread_node)(const TALLY_T *x, const TALLY_T *y, 
 
 /* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
-/* Measured: lanes are better for values of 8 bytes, of which a thread has no room for all columns, and where a value costs much, which makes threads wait for
- * the longest of their segments. TALLY_COLUMN_MOST: the bytes of a column, at most, for a thread to pay. */
+/* Measured: lanes are better for values of 8 bytes, of which a thread has no room for all columns, and where a value
+ * costs much, which makes threads wait for the longest of their segments. TALLY_COLUMN_MOST: the bytes of a column, at
+ * most, for a thread to pay. */
 #if TALLY_KEEPS_ORDER
 #define TALLY_COLUMN_MOST 8
 TALLY_FN TALLY_N(node) TALLY_N(columns_node)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
@@ -95,20 +99,25 @@ enum {
     TALLY_N(row_parts) = TALLY_PART < TALLY_N(columns) ? TALLY_N(columns) / TALLY_PART : 1 /* or a part has two rows */
 };
 /* Puts those of a part's values that lie at `from` or behind it, and before `to`, into columns from `first` on. */
-TALLY_FN void TALLY_N(put_in_columns)(TALLY_N(column) *columns, const int32_t first, const char *p, const TALLY_T *y, int32_t from, int32_t to) {
+TALLY_FN void TALLY_N(put_in_columns)(TALLY_N(column) *columns, const int32_t first, const char *p, const TALLY_T *y,
+                                      int32_t from, int32_t to) {
     const tally_quad quad = tally_take16(p);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
         TALLY_N(column) *const column = &columns[(first + v) % TALLY_N(columns)];
         const TALLY_T x = TALLY_N(value_of_part)(&quad, v);
-        if (v >= from && v < to) *column = TALLY_N(combine)(*column, TALLY_N(lift)(TALLY_N(item_of)(x), TALLY_N(item_of)(TALLY_KERNEL_INPUTS == 2 ? y[v] : x)));
+        if (v >= from && v < to)
+            *column = TALLY_N(combine)(
+                *column, TALLY_N(lift)(TALLY_N(item_of)(x), TALLY_N(item_of)(TALLY_KERNEL_INPUTS == 2 ? y[v] : x)));
     }
 }
-/* The values have their columns by where they lie and not by their places, which comes to the same: columns moved on together have the same halves. Lanes
- * take the parts of a row in another order each, so that those of segments of equal lengths do not all ask for the same banks at once. */
+/* The values have their columns by where they lie and not by their places, which comes to the same: columns moved on
+ * together have the same halves. Lanes take the parts of a row in another order each, so that those of segments of
+ * equal lengths do not all ask for the same banks at once. */
 TALLY_FN TALLY_N(column) TALLY_N(thread_columns)(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     enum { PARTS = TALLY_N(row_parts), ROW = PARTS * TALLY_PART };
-    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = n > 0 ? before + n : 0, rest = (int32_t)((uint32_t)until % TALLY_PART);
+    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = n > 0 ? before + n : 0,
+                  rest = (int32_t)((uint32_t)until % TALLY_PART);
     const int32_t most = (int32_t)tally_warp_max((uint32_t)until), swap = tally_lane() % PARTS;
     TALLY_N(column) columns[TALLY_N(columns)];
     const TALLY_T *x_of[PARTS], *y_of[PARTS];
@@ -121,18 +130,23 @@ TALLY_FN TALLY_N(column) TALLY_N(thread_columns)(const TALLY_T *x, const TALLY_T
         x_of[k] = x - before + at;
         y_of[k] = y - before + at;
         whole[k] = until - rest - at;
-        if (at < until) TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)x_of[k], y_of[k], before - at, until - at);
+        if (at < until)
+            TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)x_of[k], y_of[k], before - at, until - at);
     }
     TALLY_UNROLL_THREAD_ROWS
     for (int32_t row = ROW; row < TALLY_DEVICE_SMALL + TALLY_PART - 1; row += ROW) {
         if (row >= most) break;
         TALLY_UNROLL
         for (int32_t k = 0; k < PARTS; k++)
-            if (row < whole[k]) TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)(x_of[k] + row), y_of[k] + row, 0, TALLY_PART);
+            if (row < whole[k])
+                TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)(x_of[k] + row), y_of[k] + row, 0,
+                                        TALLY_PART);
     }
     TALLY_UNROLL
     for (int32_t k = 0; k < PARTS; k++) /* the rest is behind whole rows and so many parts */
-        if (rest != 0 && until > ROW && whole[k] % ROW == 0) TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)(x_of[k] + whole[k]), y_of[k] + whole[k], 0, rest);
+        if (rest != 0 && until > ROW && whole[k] % ROW == 0)
+            TALLY_N(put_in_columns)(columns, k * TALLY_PART, (const char *)(x_of[k] + whole[k]), y_of[k] + whole[k], 0,
+                                    rest);
     TALLY_UNROLL
     for (int32_t half = TALLY_N(columns) / 2; half > 0; half /= 2) {
         TALLY_UNROLL
@@ -204,7 +218,8 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
 #else
 
 #ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(TALLY_N(column)) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
+#define TALLY_UNROLL_ROWS \
+    _Pragma("unroll (sizeof(TALLY_N(column)) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
 #else
 #define TALLY_UNROLL_ROWS
 #endif
@@ -219,7 +234,8 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
     for (; row - tally_lane() + TALLY_DEVICE_COLUMNS <= n; row += TALLY_DEVICE_COLUMNS) {
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++)
-            columns[v % TALLY_HELD] = TALLY_N(combine)(columns[v % TALLY_HELD], TALLY_N(column_of)(x, y, row + v * TALLY_WARP));
+            columns[v % TALLY_HELD] =
+                TALLY_N(combine)(columns[v % TALLY_HELD], TALLY_N(column_of)(x, y, row + v * TALLY_WARP));
     }
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
@@ -229,7 +245,8 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
     column = TALLY_N(fold_apart)(columns);
     if (TALLY_MAY_SKIP) {
         present = TALLY_N(count_from)(x, y, n, tally_lane(), TALLY_WARP);
-        for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+        for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2)
+            present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
     }
 #if TALLY_PASSES == 2
     TALLY_N(second) columns2[TALLY_HELD];
@@ -240,7 +257,9 @@ TALLY_FN TALLY_N(node) TALLY_N(wide_leaf)(const TALLY_T *x, const TALLY_T *y, in
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
             int32_t i = row + v * TALLY_WARP;
-            if (i < n) columns2[v % TALLY_HELD] = TALLY_N(combine2)(columns2[v % TALLY_HELD], TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, aim));
+            if (i < n)
+                columns2[v % TALLY_HELD] =
+                    TALLY_N(combine2)(columns2[v % TALLY_HELD], TALLY_N(lift2)(TALLY_N(item_of)(x[i]), i, aim));
         }
     }
     return TALLY_N(seal)(column, aim, TALLY_N(fold_apart2)(columns2), present, first);
@@ -273,7 +292,8 @@ TALLY_FN TALLY_N(node) TALLY_N(shared_run)(const TALLY_T *x, const TALLY_T *y, i
     TALLY_N(node) node = TALLY_N(nothing)();
     int32_t leaf = 0;
     for (int32_t at = 0; at < n; at += TALLY_DEVICE_LEAF, leaf++) {
-        TALLY_N(node) one = TALLY_N(shared_leaf)(x + at, y + at, n - at < TALLY_DEVICE_LEAF ? n - at : TALLY_DEVICE_LEAF, at);
+        TALLY_N(node) one =
+            TALLY_N(shared_leaf)(x + at, y + at, n - at < TALLY_DEVICE_LEAF ? n - at : TALLY_DEVICE_LEAF, at);
         if (n <= TALLY_DEVICE_LEAF) return one;
         if (TALLY_IS_FREE)
             node = TALLY_N(merge)(node, one);

@@ -1,7 +1,7 @@
-/* Values that lie in shared memory, where order does not show: a few by one lane, others by several, 16 bytes, a part, at a time. No include guard; a part
- * of lib/shared_leaf.h. */
-#if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && !defined(TALLY_USER_TEXT) && \
-    TALLY_NUMBER != TALLY_NUMBER_structure
+/* Values that lie in shared memory, where order does not show: a few by one lane, others by several, 16 bytes, a part,
+ * at a time. No include guard; a part of lib/shared_leaf.h. */
+#if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && \
+    !defined(TALLY_USER_TEXT) && TALLY_NUMBER != TALLY_NUMBER_structure
 #define TALLY_IN_PARTS
 #define TALLY_BY_LANES /* any power of two of lanes side by side may fold a segment: parts_node */
 #if (defined(TALLY_QUICK) && !defined(TALLY_PLAIN)) || defined(TALLY_SQUARES)
@@ -44,7 +44,8 @@ TALLY_FN void TALLY_N(put_bytes)(TALLY_N(folded) *to, const tally_quad *quad, ui
     TALLY_UNROLL
     for (int32_t w = 0; w < 4; w++) {
         const uint32_t ones = some ? TALLY_N(bytes_of_bits)(which >> 4 * w) : 0x01010101;
-        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(quad->w[w], ones, to->column.sum) : (int32_t)tally_add_bytes(quad->w[w], ones, (uint32_t)to->column.sum);
+        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(quad->w[w], ones, to->column.sum)
+                                      : (int32_t)tally_add_bytes(quad->w[w], ones, (uint32_t)to->column.sum);
     }
 }
 #endif
@@ -63,7 +64,8 @@ TALLY_FN void TALLY_N(put_value)(TALLY_N(folded) *to, TALLY_T x, const int32_t l
 }
 
 /* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
-TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t which, const int32_t some, const int32_t look) {
+TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t which, const int32_t some,
+                                const int32_t look) {
     const tally_quad quad = tally_take16(p);
 #if TALLY_ADDS_BYTES
     (void)look;
@@ -76,34 +78,44 @@ TALLY_FN void TALLY_N(put_part)(TALLY_N(folded) *to, const char *p, uint32_t whi
 }
 
 /* Bits from ... to - 1. */
-TALLY_FN uint32_t TALLY_N(bits_between)(int32_t from, int32_t to) { return (((uint32_t)1 << to) - 1) & ~(((uint32_t)1 << from) - 1); }
+TALLY_FN uint32_t TALLY_N(bits_between)(int32_t from, int32_t to) {
+    return (((uint32_t)1 << to) - 1) & ~(((uint32_t)1 << from) - 1);
+}
 
-/* A lane's share of n values, which `lanes` lanes side by side, a power of two above 1, fold. The first and the last part may be others' in part. */
-TALLY_FN void TALLY_N(fold_share)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
-    const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
+/* A lane's share of n values, which `lanes` lanes side by side, a power of two above 1, fold. The first and the last
+ * part may be others' in part. */
+TALLY_FN void TALLY_N(fold_share)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, int32_t lanes,
+                                  const int32_t look) {
+    const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES),
+                  until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that are not */
     const char *begin = (const char *)(x - before);
     const int32_t is_first = sub == 0 && first, is_last = sub == lanes - 1 && behind != 0 && first <= last;
     if (is_first || is_last) {
-        const uint32_t which = is_first ? TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART) : TALLY_N(bits_between)(0, behind);
+        const uint32_t which = is_first ? TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART)
+                                        : TALLY_N(bits_between)(0, behind);
         TALLY_N(put_part)(folded, begin + (is_first ? 0 : 16 * last), which, 1, look);
     }
     TALLY_UNROLL_PARTS
     for (int32_t i = first + sub; i < last; i += lanes) TALLY_N(put_part)(folded, begin + 16 * i, 0, 0, look);
 }
-/* All of them, by one lane. Lanes begin at different parts, so that those of segments of equal lengths do not ask for the same banks at once. */
+/* All of them, by one lane. Lanes begin at different parts, so that those of segments of equal lengths do not ask for
+ * the same banks at once. */
 TALLY_FN void TALLY_N(fold_alone)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, const int32_t look) {
     const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
     const int32_t first = before != 0, last = until / TALLY_PART, count = last - first;
     const char *begin = (const char *)(x - before);
     int32_t i = first + tally_lane() * count / TALLY_WARP;
-    if (first) TALLY_N(put_part)(folded, begin, TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART), 1, look);
+    if (first)
+        TALLY_N(put_part)(folded, begin, TALLY_N(bits_between)(before, until < TALLY_PART ? until : TALLY_PART), 1,
+                          look);
     TALLY_UNROLL_PARTS
     for (int32_t k = 0; k < count; k++) {
         TALLY_N(put_part)(folded, begin + 16 * i, 0, 0, look);
         i = i + 1 == last ? first : i + 1;
     }
-    if (behind != 0 && count >= 0) TALLY_N(put_part)(folded, begin + 16 * last, TALLY_N(bits_between)(0, behind), 1, look);
+    if (behind != 0 && count >= 0)
+        TALLY_N(put_part)(folded, begin + 16 * last, TALLY_N(bits_between)(0, behind), 1, look);
 }
 /* What all `lanes` have, in each of them. */
 TALLY_FN void TALLY_N(meet_lanes)(TALLY_N(folded) *folded, int32_t lanes, const int32_t look) {
@@ -122,11 +134,13 @@ TALLY_FN void TALLY_N(meet_lanes)(TALLY_N(folded) *folded, int32_t lanes, const 
 #else
         folded->column = TALLY_N(combine)(folded->column, TALLY_N(other)(folded->column, mask));
 #endif
-        if (TALLY_MAY_SKIP && look == TALLY_N(look_first)) folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
+        if (TALLY_MAY_SKIP && look == TALLY_N(look_first))
+            folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
     }
 }
 /* n values from x on by `lanes` lanes, or one, for few values. */
-TALLY_FN void TALLY_N(fold_parts)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
+TALLY_FN void TALLY_N(fold_parts)(TALLY_N(folded) *folded, const TALLY_T *x, int32_t n, int32_t lanes,
+                                  const int32_t look) {
     if (lanes == 1)
         TALLY_N(fold_alone)(folded, x, n, look);
     else {
@@ -143,12 +157,15 @@ TALLY_FN TALLY_N(range) TALLY_N(range_of_folded)(TALLY_N(folded) folded) {
     return TALLY_N(range_of_column)(folded.column);
 #endif
 }
-/* The same node, but where values are too far apart for it: those are added up by the whole warp, one segment after the other. Seldom. */
-TALLY_FN TALLY_N(node) TALLY_N(or_in_more)(TALLY_N(node) node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, TALLY_N(range) range) {
+/* The same node, but where values are too far apart for it: those are added up by the whole warp, one segment after the
+ * other. Seldom. */
+TALLY_FN TALLY_N(node) TALLY_N(or_in_more)(TALLY_N(node) node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes,
+                                           TALLY_N(range) range) {
     uint32_t some = tally_ballot(n > 0 && node.sum.lost && TALLY_N(is_finite)(range));
     while (some != 0) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1, is_mine = (tally_lane() & -lanes) == lane;
-        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane), length = (int32_t)tally_shuffle((uint32_t)n, lane);
+        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane),
+                      length = (int32_t)tally_shuffle((uint32_t)n, lane);
         const TALLY_N(range) its = {tally_shuffle(range.most, lane), tally_shuffle(range.least, lane)};
         const TALLY_EXPAND sum = TALLY_N(run_in_more)(x + there, length, its);
         if (is_mine) node.sum = sum;
@@ -158,8 +175,8 @@ TALLY_FN TALLY_N(node) TALLY_N(or_in_more)(TALLY_N(node) node, const TALLY_T *x,
 }
 #endif
 
-/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All lanes of the warp take part.
- * `before` values of the segment come before them. */
+/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All
+ * lanes of the warp take part. `before` values of the segment come before them. */
 TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     TALLY_N(folded) folded = TALLY_N(nothing_folded)(n);
     (void)before;

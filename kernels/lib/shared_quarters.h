@@ -1,9 +1,11 @@
-/* Leaves of more than 64 values that lie in shared memory, by the quarters of a warp, 8 lanes each, four at once. No include guard; a part of
- * lib/shared_leaf.h.
+/* Leaves of more than 64 values that lie in shared memory, by the quarters of a warp, 8 lanes each, four at once. No
+ * include guard; a part of lib/shared_leaf.h.
  *
- * A row of a leaf (docs/order.md) has 32 parts of 16 bytes; lane l of a quarter has parts l, l + 8, l + 16 and l + 24 of each, and so the columns of these. They have
- * their values by where they lie and not by their places, which comes to the same: columns moved on together have the same halves. */
-#if !TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
+ * A row of a leaf (docs/order.md) has 32 parts of 16 bytes; lane l of a quarter has parts l, l + 8, l + 16 and l + 24
+ * of each, and so the columns of these. They have their values by where they lie and not by their places, which comes
+ * to the same: columns moved on together have the same halves. */
+#if !TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && \
+    TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
 #define TALLY_BY_QUARTERS
 enum {
     TALLY_N(quarter) = 8, /* lanes */
@@ -25,7 +27,9 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
     const int32_t whole = (int32_t)((uint32_t)until / TALLY_PART), rest = (int32_t)((uint32_t)until % TALLY_PART);
     const int32_t sub = tally_lane() % LANES, most = (int32_t)tally_warp_max((uint32_t)whole);
     const char *const begin = (const char *)(x - before), *p = begin + 16 * sub;
-    int32_t left = whole - sub, comes = sub > 0 || before == 0; /* whole parts from the lane's next on; whether that one is whole at its begin, too */
+    int32_t left = whole - sub,
+            comes = sub > 0 ||
+                    before == 0; /* whole parts from the lane's next on; whether that one is whole at its begin, too */
     TALLY_UNROLL
     for (int32_t c = 0; c < TALLY_N(quarter_columns); c++) columns[c] = TALLY_N(identity)();
     if (!comes) {
@@ -55,7 +59,8 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
             if (whole / LANES % EACH == c / TALLY_PART) columns[c] = TALLY_N(combine)(columns[c], last[c % TALLY_PART]);
     }
 }
-/* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take part. */
+/* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take
+ * part. */
 TALLY_FN TALLY_N(node) TALLY_N(quarter_node)(const TALLY_T *x, int32_t n) {
     TALLY_N(column) columns[TALLY_N(quarter_columns)];
     int32_t present = n;
@@ -69,7 +74,8 @@ TALLY_FN TALLY_N(node) TALLY_N(quarter_node)(const TALLY_T *x, int32_t n) {
     const TALLY_N(column) column = TALLY_N(fold_lanes)(columns, TALLY_N(quarter));
     if (TALLY_MAY_SKIP) {
         present = TALLY_N(count_from)(x, x, n, tally_lane() % TALLY_N(quarter), TALLY_N(quarter));
-        for (int32_t mask = TALLY_N(quarter) / 2; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+        for (int32_t mask = TALLY_N(quarter) / 2; mask > 0; mask /= 2)
+            present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
     }
     return TALLY_N(seal)(column, present);
 }

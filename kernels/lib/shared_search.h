@@ -1,12 +1,13 @@
-/* argmin and argmax of values that lie in shared memory: each lane looks for the best of its own once, in order, 16 bytes, a part, at a time, and keeps which
- * part it was in; the place in it is sought at the end. No include guard; a part of lib/shared_leaf.h, in place of its columns, which look twice. */
+/* argmin and argmax of values that lie in shared memory: each lane looks for the best of its own once, in order, 16
+ * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. No include guard; a
+ * part of lib/shared_leaf.h, in place of its columns, which look twice. */
 typedef struct TALLY_N(found) {
     TALLY_K key;
     int32_t at, present; /* place, or part; INT32_MAX: no value counts; values that do */
 } TALLY_N(found);
 
-/* A lane's best is no number's where all its values are NaN and skipped: no number has their key. Other values, the first of which may have the worst key,
- * are all present. */
+/* A lane's best is no number's where all its values are NaN and skipped: no number has their key. Other values, the
+ * first of which may have the worst key, are all present. */
 TALLY_FN TALLY_N(found) TALLY_N(nothing_found)(int32_t first) {
     TALLY_N(found) a;
     a.key = TALLY_N(identity)().key;
@@ -52,8 +53,10 @@ typedef struct TALLY_N(row_of_parts) {
     int32_t before, until;
 } TALLY_N(row_of_parts);
 
-/* The best of part i; of one at the end, a constant says so, others' values count as the first, which is in part 0 and comes before them. */
-TALLY_FN void TALLY_N(look_at_part)(TALLY_N(found) *a, const TALLY_N(row_of_parts) *parts, int32_t i, const int32_t is_end) {
+/* The best of part i; of one at the end, a constant says so, others' values count as the first, which is in part 0 and
+ * comes before them. */
+TALLY_FN void TALLY_N(look_at_part)(TALLY_N(found) *a, const TALLY_N(row_of_parts) *parts, int32_t i,
+                                    const int32_t is_end) {
     const tally_quad quad = tally_take16(parts->begin + 16 * i);
     const TALLY_T first = ((const TALLY_T *)(const void *)parts->begin)[parts->before];
     TALLY_RIVAL best = TALLY_N(rival_of)(first);
@@ -68,7 +71,8 @@ TALLY_FN void TALLY_N(look_at_part)(TALLY_N(found) *a, const TALLY_N(row_of_part
 }
 /* What lane `sub` of so many finds, in part a.at. */
 TALLY_FN TALLY_N(found) TALLY_N(search)(const TALLY_N(row_of_parts) *parts, int32_t sub, int32_t lanes) {
-    const int32_t first = parts->before != 0, last = parts->until / TALLY_PART; /* of the parts that have no others' values */
+    const int32_t first = parts->before != 0,
+                  last = parts->until / TALLY_PART; /* of the parts that have no others' values */
     TALLY_N(found) a = TALLY_N(nothing_found)(sub);
     if (sub == 0 && first) TALLY_N(look_at_part)(&a, parts, 0, 1);
     TALLY_UNROLL_PARTS
@@ -84,7 +88,8 @@ TALLY_FN int32_t TALLY_N(place_found)(const TALLY_N(row_of_parts) *parts, TALLY_
     for (int32_t v = TALLY_PART - 1; v >= 0; v--) {
         const int32_t at = a.at * TALLY_PART + v;
         const TALLY_T x = TALLY_N(value_of_part)(&quad, v);
-        if (at >= parts->before && at < parts->until && TALLY_N(key_of)(x) == a.key && TALLY_N(present)(x)) place = at - parts->before;
+        if (at >= parts->before && at < parts->until && TALLY_N(key_of)(x) == a.key && TALLY_N(present)(x))
+            place = at - parts->before;
     }
     return place;
 }
@@ -92,7 +97,8 @@ TALLY_FN int32_t TALLY_N(place_found)(const TALLY_N(row_of_parts) *parts, TALLY_
 TALLY_FN TALLY_N(found) TALLY_N(best_of_lanes)(TALLY_N(found) a, int32_t lanes) {
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-        const TALLY_K key = (TALLY_K)(sizeof a.key == 8 ? tally_shuffle64((int64_t)a.key, mask) : (int64_t)(int32_t)tally_shuffle_xor((uint32_t)a.key, mask));
+        const TALLY_K key = (TALLY_K)(sizeof a.key == 8 ? tally_shuffle64((int64_t)a.key, mask)
+                                                        : (int64_t)(int32_t)tally_shuffle_xor((uint32_t)a.key, mask));
         const int32_t at = (int32_t)tally_shuffle_xor((uint32_t)a.at, mask);
         if (TALLY_MAY_SKIP) a.present += (int32_t)tally_shuffle_xor((uint32_t)a.present, mask);
         if (key == a.key) a.at = at < a.at ? at : a.at;
@@ -107,8 +113,8 @@ TALLY_FN TALLY_N(node) TALLY_N(node_found)(TALLY_N(found) found, int32_t n, int6
     a.at = found.at == INT32_MAX ? INT64_MAX : first + found.at;
     return a;
 }
-/* The node of n values from place `at` of x on, by so many lanes; the same in each of them. All lanes of the warp take part. `before` values of the segment
- * come before them. */
+/* The node of n values from place `at` of x on, by so many lanes; the same in each of them. All lanes of the warp take
+ * part. `before` values of the segment come before them. */
 #define TALLY_BY_LANES
 TALLY_FN TALLY_N(node) TALLY_N(parts_node)(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     const int32_t skew = (int32_t)((uint64_t)(x + at) % 16 / TALLY_BYTES);

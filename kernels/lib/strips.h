@@ -1,15 +1,16 @@
-/* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread adds up the values of a strip, from the left to
- * the right, whatever segments they are of, and keeps the sum of those left of each border; a segment is then the difference of two such sums, and of what lies
- * between (sums of runs by differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values of
- * the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and goes the way of all
- * other operators. No include guard; a part of lib/own_segments.h. */
+/* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread
+ * adds up the values of a strip, from the left to the right, whatever segments they are of, and keeps the sum of those
+ * left of each border; a segment is then the difference of two such sums, and of what lies between (sums of runs by
+ * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values of
+ * the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and goes
+ * the way of all other operators. No include guard; a part of lib/own_segments.h. */
 #ifdef TALLY_IN_STRIPS
 
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
 struct TALLY_N(strips) {
     char *values;
     uint32_t *borders, *others; /* of this tile; of the one before, which are not wanted any more */
-    int32_t before; /* place of the first value */
+    int32_t before;             /* place of the first value */
     TALLY_N(range) range;
 #ifdef TALLY_IS_ANCHORED
     int32_t last; /* the anchor's last bit */
@@ -22,7 +23,8 @@ TALLY_FN TALLY_N(strip_sums) *TALLY_N(sums_of)(const TALLY_N(strips) *strips, in
 /* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
 TALLY_FN int32_t TALLY_N(meet_exactly)(const TALLY_N(strips) *strips, int32_t log2_n) {
 #ifdef TALLY_IS_ANCHORED
-    return TALLY_N(high_of)(strips->range) + log2_n - 53 <= strips->last && TALLY_N(holds)(strips->range, strips->last, log2_n);
+    return TALLY_N(high_of)(strips->range) + log2_n - 53 <= strips->last &&
+           TALLY_N(holds)(strips->range, strips->last, log2_n);
 #else
     return TALLY_N(width_of)(strips->range) + log2_n <= 53;
 #endif
@@ -31,14 +33,21 @@ TALLY_FN int32_t TALLY_N(meet_exactly)(const TALLY_N(strips) *strips, int32_t lo
 TALLY_FN int32_t TALLY_N(are_more_alone)(const TALLY_N(strips) *strips) { return (void)strips, 0; }
 TALLY_FN int32_t TALLY_N(log_in_tile)(int32_t values) { return TALLY_N(log2_meeting)(values); }
 #else
-TALLY_FN int32_t TALLY_N(are_more_alone)(const TALLY_N(strips) *strips) { return TALLY_N(meet_exactly)(strips, TALLY_N(log_many)); }
-TALLY_FN int32_t TALLY_N(log_in_tile)(int32_t values) { return TALLY_N(log_meet) + (values >= TALLY_N(few_strips) * TALLY_N(strip)); }
+TALLY_FN int32_t TALLY_N(are_more_alone)(const TALLY_N(strips) *strips) {
+    return TALLY_N(meet_exactly)(strips, TALLY_N(log_many));
+}
+TALLY_FN int32_t TALLY_N(log_in_tile)(int32_t values) {
+    return TALLY_N(log_meet) + (values >= TALLY_N(few_strips) * TALLY_N(strip));
+}
 #endif
 
 /* ---- first: borders, and segments of at most two values ---- */
 
-/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it is right below 2^18 / 20. */
-TALLY_FN int32_t TALLY_N(strip_of)(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / TALLY_N(strip)) >> 18); }
+/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
+ * is right below 2^18 / 20. */
+TALLY_FN int32_t TALLY_N(strip_of)(int32_t place) {
+    return (int32_t)((uint32_t)place * (9363 * 28 / TALLY_N(strip)) >> 18);
+}
 typedef char TALLY_N(strip_is)[28 % TALLY_N(strip) == 0 && TALLY_N(values_room) / TALLY_BYTES + 4 < 13107 ? 1 : -1];
 
 TALLY_FN void TALLY_N(mark)(uint32_t *borders, int32_t place) {
@@ -53,16 +62,19 @@ TALLY_FN void TALLY_N(mark_leaves)(uint32_t *borders, int32_t before, const TALL
         if (n > 0 && skip < n + TALLY_DEVICE_LEAF) TALLY_N(mark)(borders, before + at + (skip < n ? skip : n));
     }
 }
-/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's end. */
+/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's
+ * end. */
 TALLY_FN void TALLY_N(clear_around)(const TALLY_N(strips) *strips, int32_t values, int32_t count) {
     const int32_t lane = tally_lane(), behind = strips->before + values + lane;
     TALLY_T *const first = (TALLY_T *)(void *)strips->values;
     if (lane < strips->before) first[lane] = -(TALLY_T)0;
     if (behind < count * TALLY_N(strip)) first[behind] = -(TALLY_T)0;
 }
-/* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them; *is_none, if the tile is none for
- * strips. Segments of up to two values have their results at once, where that takes no more than an addition (put_plain_sum). Gives what was seen. */
-TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *tile, uint32_t *borders, int32_t before, uint16_t *list, int32_t *count, int32_t *is_none) {
+/* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
+ * *is_none, if the tile is none for strips. Segments of up to two values have their results at once, where that takes
+ * no more than an addition (put_plain_sum). Gives what was seen. */
+TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *tile, uint32_t *borders, int32_t before,
+                                   uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
     const TALLY_N(turns) turns = TALLY_N(turns_of)(own);
     int32_t saw = 0;
@@ -73,10 +85,13 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
         saw |= span.saw;
         if (span.n > 2) {
             TALLY_N(mark)(borders, before + span.at + span.n);
-            if (i == 0 || (uint32_t)span.at - TALLY_N(end_of)(tile, i - 1) <= 2) TALLY_N(mark)(borders, before + span.at); /* the one before does not */
-            list[*count + __builtin_popcount(those_before)] = (uint16_t)i; /* as put_in_list does, for which there is no register left */
+            if (i == 0 || (uint32_t)span.at - TALLY_N(end_of)(tile, i - 1) <= 2)
+                TALLY_N(mark)(borders, before + span.at); /* the one before does not */
+            list[*count + __builtin_popcount(those_before)] =
+                (uint16_t)i; /* as put_in_list does, for which there is no register left */
         } else if (is_there && TALLY_N(is_plain)(work))
-            saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at, span.n);
+            saw |= TALLY_N(put_plain_sum)(TALLY_N(place_of)(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)),
+                                          tile->x + span.at, span.n);
         else
             *is_none |= is_there; /* put_result is too much to have it here */
         *count += __builtin_popcount(some);
@@ -86,13 +101,15 @@ TALLY_FN int32_t TALLY_N(mark_own)(const tally_work *work, const TALLY_N(tile) *
 
 /* ---- then: strips ---- */
 
-TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders, TALLY_N(range) *range) {
+TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, uint32_t borders,
+                                 TALLY_N(range) *range) {
     TALLY_N(strip_sums) *const sums = TALLY_N(sums_of)(strips, strip);
     TALLY_N(strip_sum) *left = sums->left, sum = TALLY_N(no_strip_sum)();
     tally_quad quads[TALLY_N(quads)];
     uint32_t size = 0; /* of two values: the largest of three is one instruction */
     TALLY_UNROLL
-    for (int32_t q = 0; q < TALLY_N(quads); q++) quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
+    for (int32_t q = 0; q < TALLY_N(quads); q++)
+        quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
 #if !TALLY_BORDERS_BESIDE
     sums->borders = borders;
 #endif
@@ -118,9 +135,11 @@ TALLY_FN void TALLY_N(add_strip)(const TALLY_N(strips) *strips, int32_t strip, u
     sums->left[TALLY_N(sums_room)] = sum;
 }
 /* Adds up all strips, and finds the range of their values. */
-TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, int32_t count_before, TALLY_N(range) *range) {
+TALLY_FN void TALLY_N(add_strips)(const TALLY_N(strips) *strips, int32_t count, int32_t count_before,
+                                  TALLY_N(range) *range) {
     if (TALLY_BORDERS_BESIDE)
-        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_CONSUMERS) strips->others[strip] = 0;
+        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_CONSUMERS)
+            strips->others[strip] = 0;
     for (int32_t strip = tally_thread(); strip < count; strip += TALLY_CONSUMERS) {
         uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
         strips->others[strip] = 0;
@@ -139,9 +158,11 @@ TALLY_FN TALLY_N(strip_sum) TALLY_N(sum_left_of)(const TALLY_N(strips) *strips, 
 #else
     const uint32_t borders = sums->borders;
 #endif
-    return sums->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : __builtin_popcount(borders & (((uint32_t)1 << to) - 2))];
+    return sums
+        ->left[to == TALLY_N(strip) ? TALLY_N(sums_room) : __builtin_popcount(borders & (((uint32_t)1 << to) - 2))];
 }
-/* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has lost that. */
+/* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
+ * lost that. */
 TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int64_t end, int32_t step) {
     const TALLY_T *x = (const TALLY_T *)(const void *)work->x;
     TALLY_ROLLED
@@ -152,21 +173,25 @@ TALLY_FN int32_t TALLY_N(are_minus_zero)(const tally_work *work, int64_t i, int6
 }
 
 /* Of n values, some, from the tile's value `at` on, by one thread. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n) {
+TALLY_FN TALLY_EXPAND TALLY_N(sum_alone)(const tally_work *work, const TALLY_N(opening) *o,
+                                         const TALLY_N(strips) *strips, int32_t at, int32_t n) {
     const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = TALLY_N(strip_of)(begin), last = TALLY_N(strip_of)(end - 1);
     const int32_t from = begin - first * TALLY_N(strip), to = end - last * TALLY_N(strip);
     TALLY_N(strip_sum) sum = TALLY_N(sum_left_of)(strips, last, to);
     if (from != 0) TALLY_N(add_sum)(&sum, TALLY_N(sum_left_of)(strips, first, from), -1);
     TALLY_ROLL
-    for (int32_t strip = first; strip < last; strip++) TALLY_N(add_sum)(&sum, TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)], 1);
+    for (int32_t strip = first; strip < last; strip++)
+        TALLY_N(add_sum)(&sum, TALLY_N(sums_of)(strips, strip)->left[TALLY_N(sums_room)], 1);
     TALLY_EXPAND all = TALLY_N(parts_of)(sum);
-    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, o->from.value + at, o->from.value + at + n, 1)) all = TALLY_OF(-0.0);
+    if (all.p[0] == 0 && all.p[1] == 0 && TALLY_N(are_minus_zero)(work, o->from.value + at, o->from.value + at + n, 1))
+        all = TALLY_OF(-0.0);
     return all;
 }
-/* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes' sums are too far apart for one f64 each
- * part has its own sum, as in run_in_more. */
-TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, int32_t at, int32_t n, int32_t lanes) {
+/* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes'
+ * sums are too far apart for one f64 each part has its own sum, as in run_in_more. */
+TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_N(opening) *o,
+                                            const TALLY_N(strips) *strips, int32_t at, int32_t n, int32_t lanes) {
     const int32_t begin = strips->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
     const int32_t first = TALLY_N(strip_of)(begin), last = n > 0 ? TALLY_N(strip_of)(end - 1) : -1;
     TALLY_N(strip_sum) sum = TALLY_N(no_strip_sum)();
@@ -180,7 +205,8 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_
 #ifndef TALLY_IS_ANCHORED
     const int32_t log2_n = TALLY_N(log2_of)(n > 0 ? n : 1);
     if (!TALLY_N(meet_exactly)(strips, log2_n)) {
-        const double anchor = tally_anchor(TALLY_N(last_bit)(TALLY_N(high_of)(strips->range), log2_n)), above = (sum + anchor) - anchor;
+        const double anchor = tally_anchor(TALLY_N(last_bit)(TALLY_N(high_of)(strips->range), log2_n)),
+                     above = (sum + anchor) - anchor;
         all.p[1] = sum - above;
         all.p[0] = above;
     }
@@ -189,26 +215,36 @@ TALLY_FN TALLY_EXPAND TALLY_N(sum_by_lanes)(const tally_work *work, const TALLY_
     all.p[0] = TALLY_N(sum_of_lanes)(all.p[0], lanes);
     const int32_t is_zero = all.p[0] == 0 && all.p[1] == 0;
     if (tally_any(n > 0 && is_zero)) {
-        const uint32_t others = tally_ballot(!TALLY_N(are_minus_zero)(work, o->from.value + at + sub, o->from.value + at + n, lanes));
+        const uint32_t others =
+            tally_ballot(!TALLY_N(are_minus_zero)(work, o->from.value + at + sub, o->from.value + at + n, lanes));
         const int32_t has_others = (others >> (tally_lane() - sub) & (uint32_t)(((uint64_t)1 << lanes) - 1)) != 0;
         if (is_zero) all = TALLY_OF(has_others ? 0 : -0.0);
     }
     return all;
 }
-/* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as many lanes for each as there are. */
-TALLY_FN void TALLY_N(sum_several)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips, uint32_t many, TALLY_N(span) span, TALLY_N(node) *node) {
+/* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as
+ * many lanes for each as there are. */
+TALLY_FN void TALLY_N(sum_several)(const tally_work *work, const TALLY_N(opening) *o, const TALLY_N(strips) *strips,
+                                   uint32_t many, TALLY_N(span) span, TALLY_N(node) *node) {
     TALLY_ROLLED
     while (many != 0) {
-        const int32_t count = __builtin_popcount(many), log_lanes = count == 1 ? 5 : count == 2 ? 4 : 3, lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
-        const int32_t rank = __builtin_popcount(many & (((uint32_t)1 << tally_lane()) - 1)), is_mine = (many >> tally_lane() & 1) != 0 && rank < TALLY_WARP >> log_lanes;
+        const int32_t count = __builtin_popcount(many),
+                      log_lanes = count == 1   ? 5
+                                  : count == 2 ? 4
+                                               : 3,
+                      lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
+        const int32_t rank = __builtin_popcount(many & (((uint32_t)1 << tally_lane()) - 1)),
+                      is_mine = (many >> tally_lane() & 1) != 0 && rank < TALLY_WARP >> log_lanes;
         uint32_t left = many;
         TALLY_UNROLL
         for (int32_t k = 0; k < 3; k++) left = k < group ? left & (left - 1) : left;
         const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
-        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from), n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
+                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
         const TALLY_EXPAND sum = TALLY_N(sum_by_lanes)(work, o, strips, at, left == 0 ? 0 : n, lanes);
         const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
-        const int64_t above = tally_of_lane64(tally_bits_f64(sum.p[0]), there), below = tally_of_lane64(tally_bits_f64(sum.p[1]), there);
+        const int64_t above = tally_of_lane64(tally_bits_f64(sum.p[0]), there),
+                      below = tally_of_lane64(tally_bits_f64(sum.p[1]), there);
         if (is_mine) {
             node->sum = TALLY_OF(tally_from_bits_f64(above));
             node->sum.p[1] = tally_from_bits_f64(below);
@@ -218,7 +254,8 @@ TALLY_FN void TALLY_N(sum_several)(const tally_work *work, const TALLY_N(opening
 }
 
 /* The listed segments of this warp. Gives what was seen. */
-TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *list, int32_t count, const TALLY_N(strips) *strips) {
+TALLY_FN int32_t TALLY_N(close_own)(const tally_work *work, const TALLY_N(tile) *tile, const uint16_t *list,
+                                    int32_t count, const TALLY_N(strips) *strips) {
     const TALLY_N(opening) *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
     const int32_t alone = TALLY_N(are_more_alone)(strips) ? TALLY_N(many_alone) : TALLY_N(alone);
     int32_t saw = 0;

@@ -1,5 +1,5 @@
-/* What a kernel needs to know of a struct of the caller's own, in place of the rest of lib/types.h: TALLY_STRUCT_BYTES bytes, as words that
- * any struct of that size may be copied from. No include guard; lib/types_end.h undoes it. */
+/* What a kernel needs to know of a struct of the caller's own, in place of the rest of lib/types.h: TALLY_STRUCT_BYTES
+ * bytes, as words that any struct of that size may be copied from. No include guard; lib/types_end.h undoes it. */
 #define TALLY_BYTES TALLY_STRUCT_BYTES
 #if TALLY_BYTES % 8 == 0
 #define TALLY_B uint64_t

@@ -1,4 +1,5 @@
-/* Results made of exact sums, each the true value rounded once. Not a template: what they are sums of does not matter here. */
+/* Results made of exact sums, each the true value rounded once. Not a template: what they are sums of does not matter
+ * here. */
 #ifndef TALLY_SUMS_H
 #define TALLY_SUMS_H
 
@@ -36,7 +37,7 @@ TALLY_LONG double tally_root_result(tally_number squares, tally_format format) {
 
 /* The sum of squared deviations over n - ddof, or its root: (n squares - sum^2) / (n (n - ddof)). */
 TALLY_LONG double tally_spread_result(tally_number sum, tally_number squares, int64_t n, const tally_final *final,
-                                         tally_format format) {
+                                      tally_format format) {
     tally_window window;
     double result;
     if (n <= final->ddof || tally_decided(squares, &result)) return tally_nan_f64();

@@ -1,5 +1,5 @@
-/* Values one by one, for exact sums on a device: what a lane notes of them beside their sum, and what they are made of. No include guard; behind
- * lib/extent.h, undone with it by lib/terms_end.h. */
+/* Values one by one, for exact sums on a device: what a lane notes of them beside their sum, and what they are made of.
+ * No include guard; behind lib/extent.h, undone with it by lib/terms_end.h. */
 #ifdef TALLY_SUM_TERM
 #define TALLY_IF_SUM(text) text
 #else

@@ -1,6 +1,7 @@
-/* Runs of leaves by warps, tiles of runs by blocks, and the tree above them: the canonical tree (docs/order.md) over leaves that follow one
- * another: of rows, several of them in one launch. The last block to arrive at a group of tiles combines the group. (Whole arrays have mailboxes
- * in place of fences: production/reduce.h.) No include guard; behind lib/leaf_node.h. */
+/* Runs of leaves by warps, tiles of runs by blocks, and the tree above them: the canonical tree (docs/order.md) over
+ * leaves that follow one another: of rows, several of them in one launch. The last block to arrive at a group of tiles
+ * combines the group. (Whole arrays have mailboxes in place of fences: production/reduce.h.) No include guard; behind
+ * lib/leaf_node.h. */
 #include "lib/arrival.h"
 
 /* One row. */
@@ -11,7 +12,8 @@ typedef struct TALLY_N(span) {
 
 /* ---- trees ---- */
 
-/* One warp takes the node of its tile up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the node of the whole. */
+/* One warp takes the node of its tile up the tree, as far as it is the last to arrive. True: to the top; lane 0 has the
+ * node of the whole. */
 TALLY_FN int32_t TALLY_N(climb)(char *nodes, uint32_t *arrivals, TALLY_N(node) *node, int64_t index, int64_t count) {
     while (count > 1) {
         int64_t group = index / TALLY_FAN, groups = (count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
@@ -32,9 +34,10 @@ TALLY_FN int32_t TALLY_N(climb)(char *nodes, uint32_t *arrivals, TALLY_N(node) *
 
 /* ---- runs and tiles ---- */
 
-/* The tree over leaves begin to begin + run of the span, as many as there are, by one warp: run is at most 32, a power of two. The
- * result is lane 0's. */
-TALLY_FN TALLY_N(node) TALLY_N(take_run)(const TALLY_N(span) *span, int64_t begin, int32_t run, const int32_t has_parts, tally_stage *stage) {
+/* The tree over leaves begin to begin + run of the span, as many as there are, by one warp: run is at most 32, a power
+ * of two. The result is lane 0's. */
+TALLY_FN TALLY_N(node) TALLY_N(take_run)(const TALLY_N(span) *span, int64_t begin, int32_t run, const int32_t has_parts,
+                                         tally_stage *stage) {
     const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF;
     /* the last place of a leaf that can be read at once */
     const int64_t whole = span->x.is_packed && span->y.is_packed ? span->count - TALLY_DEVICE_LEAF : INT64_MIN;
@@ -64,12 +67,16 @@ typedef struct TALLY_N(shared_tile) {
     TALLY_N(node) nodes[TALLY_WARPS];
 } TALLY_N(shared_tile);
 
-/* One block takes tile `tile` of `tiles`: 8 runs of 2^log_run leaves. True for the warp that has the whole span's node, in lane 0. */
-TALLY_FN int32_t TALLY_N(take_tile)(const TALLY_N(span) *span, int32_t log_run, int64_t tile, int64_t tiles, const int32_t has_parts, char *nodes,
-                                    uint32_t *arrivals, TALLY_N(shared_tile) *shared, TALLY_N(node) *node) {
-    const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, first = tile * TALLY_WARPS << log_run;
+/* One block takes tile `tile` of `tiles`: 8 runs of 2^log_run leaves. True for the warp that has the whole span's node,
+ * in lane 0. */
+TALLY_FN int32_t TALLY_N(take_tile)(const TALLY_N(span) *span, int32_t log_run, int64_t tile, int64_t tiles,
+                                    const int32_t has_parts, char *nodes, uint32_t *arrivals,
+                                    TALLY_N(shared_tile) *shared, TALLY_N(node) *node) {
+    const int64_t leaves = (span->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,
+                  first = tile * TALLY_WARPS << log_run;
     const int64_t runs = (leaves - first + (1 << log_run) - 1) >> log_run;
-    *node = TALLY_N(take_run)(span, first + ((int64_t)tally_warp() << log_run), 1 << log_run, has_parts, &shared->stage);
+    *node =
+        TALLY_N(take_run)(span, first + ((int64_t)tally_warp() << log_run), 1 << log_run, has_parts, &shared->stage);
     if (tally_lane() == 0) shared->nodes[tally_warp()] = *node;
     tally_barrier();
     if (tally_warp() != 0) return 0;

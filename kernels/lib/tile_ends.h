@@ -1,13 +1,14 @@
-/* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as they are taken, and segment ids, become places in shared
- * memory. No include guard; behind an opening. */
+/* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as they
+ * are taken, and segment ids, become places in shared memory. No include guard; behind an opening. */
 TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
     const tally_cut_work *cut = &work->cut;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
     if (o->are_segment_ids || TALLY_N(ends_are_offsets)(cut, o->from.value))
         tally_copy_piece(&o->ends, shared, 4, TALLY_CONSUMERS); /* 8 bytes are two of 4 */
-    else if (cut->offsets == 0) { /* of rows */
+    else if (cut->offsets == 0) {                               /* of rows */
         const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
-        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS) places[i] = tally_place_of(before + i * cut->row);
+        for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS)
+            places[i] = tally_place_of(before + i * cut->row);
     } else {
         TALLY_ROLLED
         for (int32_t i = tally_thread(); i <= o->begun; i += TALLY_CONSUMERS)
@@ -15,8 +16,8 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
     }
 }
 
-/* Entries of 8 bytes become their distances from `origin`, which take the first half of their room. All are read before any is overwritten, as those lie before
- * what is still to be read. */
+/* Entries of 8 bytes become their distances from `origin`, which take the first half of their room. All are read before
+ * any is overwritten, as those lie before what is still to be read. */
 TALLY_FN void TALLY_N(narrow_entries)(char *entries, int32_t count, int64_t origin) {
     enum { EACH = 4 };
     TALLY_ROLLED
@@ -25,43 +26,52 @@ TALLY_FN void TALLY_N(narrow_entries)(char *entries, int32_t count, int64_t orig
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++) {
             const int32_t i = first + k * TALLY_CONSUMERS;
-            places[k] = i < count ? tally_place_of(tally_apart(((const int64_t *)(const void *)entries)[i], origin)) : 0;
+            places[k] =
+                i < count ? tally_place_of(tally_apart(((const int64_t *)(const void *)entries)[i], origin)) : 0;
         }
         tally_consumer_barrier(TALLY_CONSUMERS);
         TALLY_UNROLL
         for (int32_t k = 0; k < EACH; k++)
-            if (first + k * TALLY_CONSUMERS < count) ((int32_t *)(void *)entries)[first + k * TALLY_CONSUMERS] = places[k];
+            if (first + k * TALLY_CONSUMERS < count)
+                ((int32_t *)(void *)entries)[first + k * TALLY_CONSUMERS] = places[k];
     }
     tally_consumer_barrier(TALLY_CONSUMERS);
 }
 
 /* ---- segment ids ---- */
 
-/* A row at an end: what is before `begin` is of the segment that began before the tile, and none begins from `until` on. */
-TALLY_FN tally_four_segment_ids TALLY_N(segment_ids_at_end)(const uint32_t *here, int32_t i, int32_t begin, int32_t until, uint32_t segment) {
+/* A row at an end: what is before `begin` is of the segment that began before the tile, and none begins from `until`
+ * on. */
+TALLY_FN tally_four_segment_ids TALLY_N(segment_ids_at_end)(const uint32_t *here, int32_t i, int32_t begin,
+                                                            int32_t until, uint32_t segment) {
     tally_four_segment_ids segment_ids;
     segment_ids.left = i > begin && i < until ? here[i - 1] : segment - 1;
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++) segment_ids.w[k] = i + k >= begin && i + k < until ? here[i + k] : TALLY_LEFT_OF(&segment_ids, k);
+    for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
+        segment_ids.w[k] = i + k >= begin && i + k < until ? here[i + k] : TALLY_LEFT_OF(&segment_ids, k);
     return segment_ids;
 }
 /* The places of lanes that have many, one lane's after the other's; where a lane has, it has none any more. */
 TALLY_FN void TALLY_N(place_gaps)(int32_t *places, tally_four_segment_ids *segment_ids, int32_t at) {
     enum { MANY = 16, LAST = TALLY_SEGMENT_IDS_EACH - 1 };
     for (uint32_t some = tally_ballot(segment_ids->w[LAST] - segment_ids->left > MANY); some != 0; some &= some - 1) {
-        const int32_t lane = __builtin_ffs((int32_t)some) - 1, left = (int32_t)tally_shuffle(segment_ids->left, lane), first = (int32_t)tally_shuffle((uint32_t)at, lane);
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1, left = (int32_t)tally_shuffle(segment_ids->left, lane),
+                      first = (int32_t)tally_shuffle((uint32_t)at, lane);
         uint32_t its[TALLY_SEGMENT_IDS_EACH];
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++) its[k] = tally_shuffle(segment_ids->w[k], lane);
-        for (int32_t s = left + 1 + tally_lane(); s <= (int32_t)its[LAST]; s += TALLY_WARP) places[s] = tally_place_in_four(its, (uint32_t)s, first);
+        for (int32_t s = left + 1 + tally_lane(); s <= (int32_t)its[LAST]; s += TALLY_WARP)
+            places[s] = tally_place_in_four(its, (uint32_t)s, first);
         if (tally_lane() == lane) segment_ids->left = segment_ids->w[LAST];
     }
 }
 /* A lane's four, the first of which is value `at`. True: no cut. */
-TALLY_FN int32_t TALLY_N(place_four)(int32_t *places, tally_four_segment_ids segment_ids, int32_t at, uint32_t segment, uint32_t begun) {
+TALLY_FN int32_t TALLY_N(place_four)(int32_t *places, tally_four_segment_ids segment_ids, int32_t at, uint32_t segment,
+                                     uint32_t begun) {
     segment_ids.left -= segment;
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++) segment_ids.w[k] -= segment; /* -1 of the one that began before */
+    for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
+        segment_ids.w[k] -= segment; /* -1 of the one that began before */
     int32_t fits = segment_ids.left + 1 <= begun && segment_ids.w[TALLY_SEGMENT_IDS_EACH - 1] + 1 <= begun;
     if (!tally_any(tally_segment_ids_step(&segment_ids) > 1 || !fits)) {
         tally_put_stepping(places, &segment_ids, at);
@@ -74,11 +84,13 @@ TALLY_FN int32_t TALLY_N(place_four)(int32_t *places, tally_four_segment_ids seg
     return !fits;
 }
 /* A warp's rows; true: no cut. Rows that go on with the segment of the row before, as many do, are left at once. */
-TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *here, int32_t *places, int32_t begin, uint32_t segment) {
+TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *here, int32_t *places, int32_t begin,
+                                     uint32_t segment) {
     const int32_t until = begin + o->values;
     int32_t is_bad = 0;
     TALLY_ROLLED
-    for (int32_t first = TALLY_SEGMENT_IDS_ROW * tally_warp(); first < until; first += TALLY_SEGMENT_IDS_EACH * TALLY_CONSUMERS) {
+    for (int32_t first = TALLY_SEGMENT_IDS_ROW * tally_warp(); first < until;
+         first += TALLY_SEGMENT_IDS_EACH * TALLY_CONSUMERS) {
         const int32_t i = first + TALLY_SEGMENT_IDS_EACH * tally_lane();
         tally_four_segment_ids segment_ids;
         if (first > 0 && first + TALLY_SEGMENT_IDS_ROW <= until) {
@@ -92,8 +104,10 @@ TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *
     }
     return is_bad;
 }
-/* Places behind the last segment that has values: they are the tile's end. By one warp, which looks whether anything runs into the first segment of all, too. */
-TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *its, int32_t *places, uint32_t segment) {
+/* Places behind the last segment that has values: they are the tile's end. By one warp, which looks whether anything
+ * runs into the first segment of all, too. */
+TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *its, int32_t *places,
+                                     uint32_t segment) {
     int32_t last = -1, is_bad = 0;
     if (o->values > 0) {
         last = (int32_t)(its[o->values - 1] - segment);
@@ -105,7 +119,8 @@ TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *
 }
 TALLY_FN void TALLY_N(place_segment_ids)(const tally_work *work, const TALLY_N(opening) *o, char *buffer) {
     const int32_t skew = tally_skew(&o->ends);
-    const uint32_t *const here = (const uint32_t *)(const void *)(buffer + o->ends.buffer), segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
+    const uint32_t *const here = (const uint32_t *)(const void *)(buffer + o->ends.buffer),
+                          segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
     int32_t *const places = (int32_t *)(void *)(buffer + o->ends_at);
     if (o->are_wide) TALLY_N(narrow_entries)(buffer + o->ends.buffer + skew, o->values, o->from.segment);
     int32_t is_bad = TALLY_N(place_rows)(o, here, places, skew / 4, segment);

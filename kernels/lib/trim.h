@@ -1,5 +1,5 @@
-/* The few limbs of a superaccumulator that are not 0, as a number of their own: what one thread has to round is then some ten words long
- * instead of up to 138. For a warp; the limbs need not be settled. */
+/* The few limbs of a superaccumulator that are not 0, as a number of their own: what one thread has to round is then
+ * some ten words long instead of up to 138. For a warp; the limbs need not be settled. */
 #ifndef TALLY_TRIM_H
 #define TALLY_TRIM_H
 

@@ -1,7 +1,7 @@
 /* What a kernel needs to know of one input type. No include guard: include with
  *
- *     TALLY_TYPE   boolean i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, or structure, of which lib/structure.h gives the first three words
- *     TALLY_NAN    0 propagate, 1 skip, 2 total
+ *     TALLY_TYPE   boolean i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, or structure, of which lib/structure.h gives
+ * the first three words TALLY_NAN    0 propagate, 1 skip, 2 total
  *
  * and undo with lib/types_end.h. Gives, for that type:
  *
@@ -147,7 +147,8 @@ TALLY_FN TALLY_V TALLY_N(value)(TALLY_T t) {
 #endif
 }
 
-/* A value as lifts take it: its bits, and what they mean in arithmetic. Loops that can convert many values at once fill in both. */
+/* A value as lifts take it: its bits, and what they mean in arithmetic. Loops that can convert many values at once fill
+ * in both. */
 typedef struct TALLY_N(item) {
     TALLY_T raw;
     TALLY_V value;
@@ -234,8 +235,8 @@ TALLY_FN int TALLY_N(counts)(TALLY_T t, int absent) {
 #endif
 }
 
-/* The integer that orders like the value: negative floats have their magnitude bits flipped, so that the order of keys is
- * IEEE 754 totalOrder. */
+/* The integer that orders like the value: negative floats have their magnitude bits flipped, so that the order of keys
+ * is IEEE 754 totalOrder. */
 TALLY_FN TALLY_K TALLY_N(key)(TALLY_T t) {
 #if TALLY_FLOAT
     TALLY_K bits = TALLY_N(bits)(t);

@@ -1,4 +1,5 @@
-/* An operator of the caller's own in the place of a file of kernels/operators: its text, held to its description. No include guard; include with
+/* An operator of the caller's own in the place of a file of kernels/operators: its text, held to its description. No
+ * include guard; include with
  *
  *     TALLY_USER_TEXT                      the name of the text (docs/operators.md)
  *     TALLY_USER_ACC, TALLY_USER_RESULT    bytes of an accumulator and of a result
@@ -11,5 +12,7 @@
 #error "the text of the operator has a second pass, which operators of the caller's own have not"
 #endif
 TALLY_ASSERT(sizeof(TALLY_N(column)) == TALLY_USER_ACC, "TALLY_COLUMN has another size than acc_size says");
-TALLY_ASSERT(sizeof(TALLY_N(node)) == (sizeof(int64_t) + TALLY_USER_ACC + 7) / 8 * 8, "TALLY_NODE has not the fields of TALLY_COLUMN");
-TALLY_ASSERT(sizeof(TALLY_N(result)) == TALLY_USER_RESULT, "TALLY_N(result) has another size than the description says");
+TALLY_ASSERT(sizeof(TALLY_N(node)) == (sizeof(int64_t) + TALLY_USER_ACC + 7) / 8 * 8,
+             "TALLY_NODE has not the fields of TALLY_COLUMN");
+TALLY_ASSERT(sizeof(TALLY_N(result)) == TALLY_USER_RESULT,
+             "TALLY_N(result) has another size than the description says");

@@ -1,5 +1,5 @@
-/* The values of a leaf, or of a segment no longer than one, by an operator of the caller's own (docs/order.md), which may keep the order: a warp
- * reads them value by value. No include guard; behind lib/fold.h. */
+/* The values of a leaf, or of a segment no longer than one, by an operator of the caller's own (docs/order.md), which
+ * may keep the order: a warp reads them value by value. No include guard; behind lib/fold.h. */
 /* Values that lie here, side by side. */
 TALLY_FN tally_source TALLY_N(source_here)(const TALLY_T *x) {
     tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
@@ -15,8 +15,8 @@ TALLY_FN TALLY_N(column) TALLY_N(lift_at)(const tally_source *from, int64_t i) {
 #if TALLY_USER_KEEPS_ORDER
 enum { TALLY_N(group) = 7 };
 
-/* The adjacent-pair tree over one accumulator in each of lanes 0 ... count - 1 of the `width` that this lane is one of, a constant; the same in
- * each of these. */
+/* The adjacent-pair tree over one accumulator in each of lanes 0 ... count - 1 of the `width` that this lane is one of,
+ * a constant; the same in each of these. */
 TALLY_FN TALLY_N(column) TALLY_N(pairs)(TALLY_N(column) mine, int32_t count, const int32_t width) {
     TALLY_UNROLL
     for (int32_t apart = 1; apart < width; apart *= 2) {
@@ -57,12 +57,13 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_few)(const tally_source *from, int32_t n) 
     const int32_t width = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t c = tally_lane() % width, groups = (n + TALLY_N(group) - 1) / TALLY_N(group);
     TALLY_N(column) early = TALLY_N(pairs)(TALLY_N(fold_group)(from, c * TALLY_N(group), n), groups, width);
-    TALLY_N(column) late = TALLY_N(pairs)(TALLY_N(fold_group)(from, (width + c) * TALLY_N(group), n), groups - width, width);
+    TALLY_N(column) late =
+        TALLY_N(pairs)(TALLY_N(fold_group)(from, (width + c) * TALLY_N(group), n), groups - width, width);
     return groups > width ? TALLY_N(combine)(early, late) : early;
 }
 
-/* At most 64 values by one thread, group after group: of the tree over them what waits for its right half, at each level. `most` is what no lane of the warp
- * has more of. */
+/* At most 64 values by one thread, group after group: of the tree over them what waits for its right half, at each
+ * level. `most` is what no lane of the warp has more of. */
 TALLY_FN TALLY_N(column) TALLY_N(fold_groups)(const tally_source *from, int32_t n, int32_t most) {
     enum { LEVELS = 4, GROUPS = 1 << LEVELS };
     const int32_t groups = (n + TALLY_N(group) - 1) / TALLY_N(group);
@@ -71,7 +72,8 @@ TALLY_FN TALLY_N(column) TALLY_N(fold_groups)(const tally_source *from, int32_t 
     for (int32_t g = 0; g < GROUPS; g++) {
         int32_t carries = 1;
         TALLY_N(column) fold = all;
-        if (g * TALLY_N(group) < TALLY_DEVICE_SMALL && g * TALLY_N(group) < most) fold = TALLY_N(fold_group)(from, g * TALLY_N(group), n);
+        if (g * TALLY_N(group) < TALLY_DEVICE_SMALL && g * TALLY_N(group) < most)
+            fold = TALLY_N(fold_group)(from, g * TALLY_N(group), n);
         TALLY_UNROLL
         for (int32_t level = 0; level < LEVELS; level++) {
             if (carries && (g >> level & 1) == 0)

@@ -1,10 +1,11 @@
-/* One leaf of an operator of the caller's own (docs/order.md), where kernels/lib/leaf_node.h has no registers for it: the operator keeps the
- * order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied to shared memory, 16 bytes at a time, and
- * read from there value by value. No include guard; gives TALLY_IN_REGISTERS, TALLY_STAGE, TALLY_N(slow_node)
- * and TALLY_N(staged_node). */
+/* One leaf of an operator of the caller's own (docs/order.md), where kernels/lib/leaf_node.h has no registers for it:
+ * the operator keeps the order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied
+ * to shared memory, 16 bytes at a time, and read from there value by value. No include guard; gives TALLY_IN_REGISTERS,
+ * TALLY_STAGE, TALLY_N(slow_node) and TALLY_N(staged_node). */
 
 /* Whether whole leaves of packed values stay in registers; 256 bytes of columns are 64 registers. */
-#define TALLY_IN_REGISTERS (!TALLY_USER_KEEPS_ORDER && TALLY_SLOT == TALLY_BYTES && TALLY_BYTES <= 16 && TALLY_PART * TALLY_USER_ACC <= 256)
+#define TALLY_IN_REGISTERS \
+    (!TALLY_USER_KEEPS_ORDER && TALLY_SLOT == TALLY_BYTES && TALLY_BYTES <= 16 && TALLY_PART * TALLY_USER_ACC <= 256)
 #define TALLY_LEAF_QUADS (TALLY_DEVICE_LEAF * TALLY_BYTES / 16)
 #define TALLY_STAGE TALLY_N(leaf_stage)
 typedef struct TALLY_STAGE {
@@ -13,8 +14,10 @@ typedef struct TALLY_STAGE {
 
 #include "lib/user_fold.h"
 
-/* The leaf that begins at value `at`, value by value where they lie: short, or apart or misaligned; the same node in every lane. */
-TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int64_t at, int64_t left, int64_t first, TALLY_STAGE *stage) {
+/* The leaf that begins at value `at`, value by value where they lie: short, or apart or misaligned; the same node in
+ * every lane. */
+TALLY_RARE TALLY_N(node) TALLY_N(slow_node)(tally_source x, tally_source y, int64_t at, int64_t left, int64_t first,
+                                            TALLY_STAGE *stage) {
     int32_t n = (int32_t)(left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF);
     tally_source from = tally_source_of(x.values + at * x.stride, x.stride, TALLY_BYTES);
     (void)y, (void)first, (void)stage;

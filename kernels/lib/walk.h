@@ -1,22 +1,23 @@
-/* One pass down a leaf whose values lie `inner` apart, a column of TALLY_ACROSS results for each thread: the folds of docs/order.md. No include
- * guard; include with
+/* One pass down a leaf whose values lie `inner` apart, a column of TALLY_ACROSS results for each thread: the folds of
+ * docs/order.md. No include guard; include with
  *
  *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
  *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of result v; undone here
  *     TALLY_SUFFIX                                   what ends the names; undone here
  *
- * Halves that are folded first hold neighbours in the order of reversed bits: a thread that visits its columns in that order keeps one
- * partial result for each bit, as a binary counter keeps digits. */
+ * Halves that are folded first hold neighbours in the order of reversed bits: a thread that visits its columns in that
+ * order keeps one partial result for each bit, as a binary counter keeps digits. */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 typedef struct TALLY_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_NAME(across);
 
-/* Columns sub, sub + subs, ... of the leaf, folded; `leaf` is at most TALLY_DEVICE_LEAF values, `columns` its columns; is_full, a constant: it has
- * 8 values in each. */
-TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_so)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
-                                             const TALLY_N(aims) *aims, const int32_t is_whole, const int32_t is_full) {
+/* Columns sub, sub + subs, ... of the leaf, folded; `leaf` is at most TALLY_DEVICE_LEAF values, `columns` its columns;
+ * is_full, a constant: it has 8 values in each. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_so)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns,
+                                                int32_t present[TALLY_ACROSS], const TALLY_N(aims) *aims,
+                                                const int32_t is_whole, const int32_t is_full) {
     TALLY_NAME(across) sum, partial[TALLY_WALK_BITS];
     const int32_t visits = columns > panel->subs ? columns / panel->subs : 1;
     const int64_t step_x = columns * panel->x.row, step_y = columns * panel->y.row;
@@ -28,7 +29,8 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_so)(const TALLY_N(panel) *panel, int
     for (int32_t visit = 0; visit < visits; visit++) {
         TALLY_N(strip) x[TALLY_DEVICE_STRIPES], y[TALLY_DEVICE_STRIPES];
         TALLY_NAME(across) here;
-        const char *from_x = panel->x.first + (at + column) * panel->x.row, *from_y = panel->y.first + (at + column) * panel->y.row;
+        const char *from_x = panel->x.first + (at + column) * panel->x.row,
+                   *from_y = panel->y.first + (at + column) * panel->y.row;
         TALLY_UNROLL
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++, from_x += step_x, from_y += step_y) {
             if (!is_full && column + s * columns >= leaf) continue;
@@ -75,16 +77,18 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_so)(const TALLY_N(panel) *panel, int
 }
 
 /* The same, by what is known when the kernel is compiled; of narrow types, whose code is long, nothing is. */
-TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns, int32_t present[TALLY_ACROSS],
-                                             const TALLY_N(aims) *aims) {
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(panel) *panel, int64_t at, int32_t leaf, int32_t columns,
+                                             int32_t present[TALLY_ACROSS], const TALLY_N(aims) *aims) {
     if (TALLY_BYTES <= 2) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, panel->is_whole, 0);
-    if (panel->is_whole && leaf == TALLY_DEVICE_LEAF) return TALLY_NAME(walk_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, 1, 1);
+    if (panel->is_whole && leaf == TALLY_DEVICE_LEAF)
+        return TALLY_NAME(walk_so)(panel, at, leaf, TALLY_DEVICE_COLUMNS, present, aims, 1, 1);
     if (panel->is_whole) return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 1, 0);
     return TALLY_NAME(walk_so)(panel, at, leaf, columns, present, aims, 0, 0);
 }
 
 /* The same of all subs, in every thread. */
-TALLY_FN TALLY_NAME(across) TALLY_NAME(fold_subs)(TALLY_NAME(across) mine, const TALLY_N(panel) *panel, TALLY_NAME(across) *shared) {
+TALLY_FN TALLY_NAME(across)
+    TALLY_NAME(fold_subs)(TALLY_NAME(across) mine, const TALLY_N(panel) *panel, TALLY_NAME(across) * shared) {
     const int32_t apart = panel->across;
     for (int32_t half = panel->subs / 2; half > 0; half /= 2) {
         tally_barrier();

@@ -1,7 +1,8 @@
 /* Sums of integers without loss: numbers of 192 bits in two's complement, and the results they give. Not a template.
  *
- * What is read as 64 bits is the lowest word: addition modulo 2^64 is all that many a sum needs, and the words above say whether it
- * was. Their text is plain 64-bit arithmetic, so that it can run in vector lanes, a short segment in each. */
+ * What is read as 64 bits is the lowest word: addition modulo 2^64 is all that many a sum needs, and the words above
+ * say whether it was. Their text is plain 64-bit arithmetic, so that it can run in vector lanes, a short segment in
+ * each. */
 #ifndef TALLY_WIDE_H
 #define TALLY_WIDE_H
 
@@ -19,11 +20,13 @@ TALLY_FN tally_wide tally_wide_of(int64_t value) {
     a.w1 = a.w2 = tally_sign_word(a.w0);
     return a;
 }
-/* The sum of up to 2^20 terms of 64 bits from their sum modulo 2^64 and the sum of their upper halves: what the lower halves add up
- * to is the difference, which is small. Signed terms have their upper halves counted from -2^31 on: so they are never negative,
- * and need no arithmetic shift, which vector units lack. */
+/* The sum of up to 2^20 terms of 64 bits from their sum modulo 2^64 and the sum of their upper halves: what the lower
+ * halves add up to is the difference, which is small. Signed terms have their upper halves counted from -2^31 on: so
+ * they are never negative, and need no arithmetic shift, which vector units lack. */
 #define TALLY_SIGN_BIT ((uint64_t)1 << 63)
-TALLY_FN uint64_t tally_upper_half(uint64_t term, int is_signed) { return (is_signed ? term ^ TALLY_SIGN_BIT : term) >> 32; }
+TALLY_FN uint64_t tally_upper_half(uint64_t term, int is_signed) {
+    return (is_signed ? term ^ TALLY_SIGN_BIT : term) >> 32;
+}
 TALLY_FN tally_wide tally_wide_of_halves(uint64_t sum, uint64_t upper, int64_t terms, int is_signed) {
     uint64_t high = is_signed ? upper - ((uint64_t)terms << 31) : upper;
     uint64_t low = sum - (high << 32);
@@ -67,8 +70,9 @@ TALLY_FN int tally_count_fits_double(int64_t n) { return n <= (int64_t)1 << 53; 
 
 /* ---- results: the true value, rounded once ---- */
 
-/* a / b, or its root, as the nearest f64; 0 < b < 2^63. What most results are made of, without the windows of lib/window.h: the quotient
- * with at least 65 leading bits (126 for a root) as an integer m, and a sticky bit for the rest. */
+/* a / b, or its root, as the nearest f64; 0 < b < 2^63. What most results are made of, without the windows of
+ * lib/window.h: the quotient with at least 65 leading bits (126 for a root) as an integer m, and a sticky bit for the
+ * rest. */
 TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
     tally_u128 m, rest;
     int32_t shift, power, cut;
@@ -81,7 +85,7 @@ TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
     power = -shift;
     if (root) {
         int32_t more = __builtin_clzll((uint64_t)(m >> 64)); /* m has at least 65 bits: b is below 2^63 */
-        if (((power - more) & 1) && more-- == 0) { /* an odd power, and no room to the left */
+        if (((power - more) & 1) && more-- == 0) {           /* an odd power, and no room to the left */
             rest |= m & 1;
             m >>= 1;
             more = 0;
@@ -139,15 +143,18 @@ TALLY_RARE double tally_wide_root(tally_wide squares, tally_format format) {
 TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
     tally_wide_words room, rooms;
     /* n squares below 2^126 bounds sum^2 too. */
-    if (final->format.digits == 53 && n > final->ddof && n < (int64_t)1 << 31 && squares.w2 == 0 && squares.w1 >> 31 == 0) {
+    if (final->format.digits == 53 && n > final->ddof && n < (int64_t)1 << 31 && squares.w2 == 0 &&
+        squares.w1 >> 31 == 0) {
         uint64_t size = (int64_t)sum.w1 < 0 ? 0 - sum.w0 : sum.w0;
         tally_u128 both = (tally_u128)squares.w1 << 64 | squares.w0;
-        return tally_quotient(both * (uint64_t)n - (tally_u128)size * size, (uint64_t)n * (uint64_t)(n - final->ddof), final->root);
+        return tally_quotient(both * (uint64_t)n - (tally_u128)size * size, (uint64_t)n * (uint64_t)(n - final->ddof),
+                              final->root);
     }
-    return tally_clean_f64(tally_spread_result(tally_number_of(sum, &room), tally_number_of(squares, &rooms), n, final,
-                                               final->format));
+    return tally_clean_f64(
+        tally_spread_result(tally_number_of(sum, &room), tally_number_of(squares, &rooms), n, final, final->format));
 }
-/* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *saw says so), or a double's bits. */
+/* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *saw says so), or a double's
+ * bits. */
 TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_final *final, int *saw) {
     if (final->as == TALLY_AS_FLOAT) return (uint64_t)tally_bits_f64(tally_wide_mean(sum, 1, final->format));
     if (final->as == TALLY_AS_U64) is_signed = 0;
@@ -157,7 +164,8 @@ TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_fi
     return is_signed ? TALLY_SIGN_BIT - 1 : UINT64_MAX;
 }
 
-/* The variance where it is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53. Its root would be rounded twice. */
+/* The variance where it is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53. Its root would be
+ * rounded twice. */
 TALLY_FN int tally_is_small_spread(tally_wide squares, int64_t n, const tally_final *final) {
     int is_short = ((squares.w0 >> 53 | squares.w1 | squares.w2) == 0) & (n <= 1 << 10) & (final->root == 0);
     return is_short & (squares.w0 * (uint64_t)n <= (uint64_t)1 << 53);

@@ -1,4 +1,5 @@
-/* How far apart the values of an exact sum are, from few of their bits: whether sums of them in one double lose none, or in two. No include guard; a part of lib/quick.h. */
+/* How far apart the values of an exact sum are, from few of their bits: whether sums of them in one double lose none,
+ * or in two. No include guard; a part of lib/quick.h. */
 
 /* Bits of the largest size, of f64 the high words; and of the smallest but 0, less one in the last place. */
 typedef struct TALLY_N(range) {
@@ -29,11 +30,13 @@ TALLY_FN void TALLY_N(widen)(TALLY_N(range) *a, TALLY_N(range) b) {
 TALLY_FN int32_t TALLY_N(is_finite)(TALLY_N(range) a) { return a.most < (TALLY_IS_F64 ? 0x7ff00000 : 0x7f800000); }
 TALLY_FN int32_t TALLY_N(are_zero)(TALLY_N(range) a) { return a.least == UINT32_MAX; }
 
-/* Sizes are below 2^high_of, and all values multiples of 2^unit_of. Of an exponent's bits 0 stands for 1. What one in the last place took from the smallest
- * f64 may have gone through to its exponent, which then counts as one less. */
+/* Sizes are below 2^high_of, and all values multiples of 2^unit_of. Of an exponent's bits 0 stands for 1. What one in
+ * the last place took from the smallest f64 may have gone through to its exponent, which then counts as one less. */
 #define TALLY_DIGITS (TALLY_IS_F64 ? 53 : 24)
 #define TALLY_BIAS (TALLY_IS_F64 ? 1022 : 126)
-TALLY_FN int32_t TALLY_N(high_of)(TALLY_N(range) a) { return (int32_t)(a.most >> (TALLY_IS_F64 ? 20 : 23)) - TALLY_BIAS; }
+TALLY_FN int32_t TALLY_N(high_of)(TALLY_N(range) a) {
+    return (int32_t)(a.most >> (TALLY_IS_F64 ? 20 : 23)) - TALLY_BIAS;
+}
 TALLY_FN int32_t TALLY_N(unit_of)(TALLY_N(range) a) {
     const int32_t low = (int32_t)(TALLY_IS_F64 ? a.least >> 20 : (a.least + 1) >> 23);
     return (low > 1 ? low : 1) - TALLY_BIAS - TALLY_DIGITS;
@@ -41,10 +44,13 @@ TALLY_FN int32_t TALLY_N(unit_of)(TALLY_N(range) a) {
 #undef TALLY_DIGITS
 #undef TALLY_BIAS
 /* Bits from the one to the other; too many, if it is not finite. A sum of n has log2_of(n) more, at most. */
-TALLY_FN int32_t TALLY_N(width_of)(TALLY_N(range) a) { return TALLY_N(is_finite)(a) ? TALLY_N(high_of)(a) - TALLY_N(unit_of)(a) : INT32_MAX / 2; }
+TALLY_FN int32_t TALLY_N(width_of)(TALLY_N(range) a) {
+    return TALLY_N(is_finite)(a) ? TALLY_N(high_of)(a) - TALLY_N(unit_of)(a) : INT32_MAX / 2;
+}
 TALLY_FN int32_t TALLY_N(log2_of)(int32_t n) { return 32 - __builtin_clz((uint32_t)(n - (n > 0)) | 1); }
 
-/* Where values are too far apart for one double: what is a multiple of an anchor's last bit, and the rest (an anchored level and what it leaves: docs/exact.md). */
+/* Where values are too far apart for one double: what is a multiple of an anchor's last bit, and the rest (an anchored
+ * level and what it leaves: docs/exact.md). */
 typedef struct TALLY_N(two) {
     double above, below;
 } TALLY_N(two) __attribute__((aligned(16))); /* which go to memory together */
@@ -54,14 +60,15 @@ TALLY_FN void TALLY_N(put_in_two)(TALLY_N(two) *a, double x, double anchor) {
     a->below += x - part;
 }
 
-/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at most, log2_n being 2 or more. Larger ones
- * than too_large would have no anchor. */
+/* The anchor's last bit, for sums of up to 2^log2_n values below 2^high: the sum of multiples of it has 53 bits at
+ * most, log2_n being 2 or more. Larger ones than too_large would have no anchor. */
 enum { TALLY_N(too_large) = 970 };
 TALLY_FN int32_t TALLY_N(last_bit)(int32_t high, int32_t log2_n) {
     const int32_t last = high + log2_n - 53;
     return last < TALLY_N(too_large) ? last : TALLY_N(too_large);
 }
-/* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at most. */
+/* Whether there is such an anchor; and the sum of what each value leaves, half of that bit at most, has 53 bits at
+ * most. */
 TALLY_FN int32_t TALLY_N(holds)(TALLY_N(range) range, int32_t last, int32_t log2_n) {
     return TALLY_N(is_finite)(range) && last < TALLY_N(too_large) && last - 1 + log2_n - TALLY_N(unit_of)(range) <= 53;
 }

@@ -1,9 +1,10 @@
-/* From an exact number to its rounded value: a window on its leading 225 bits or more, whole-number division and square root of that
- * window, and one rounding to nearest even.
+/* From an exact number to its rounded value: a window on its leading 225 bits or more, whole-number division and square
+ * root of that window, and one rounding to nearest even.
  *
- * Each step keeps the number as floor and a sticky bit (is anything left below?). Floors of quotients and roots compose:
- * floor(floor(x / a) / b) = floor(x / (a b)), and floor(sqrt(floor(x))) = floor(sqrt(x)). So what is rounded at the end is the true
- * value's leading bits and the truth about the rest: the result is correctly rounded. docs/exact.md has the argument in full. */
+ * Each step keeps the number as floor and a sticky bit (is anything left below?). Floors of quotients and roots
+ * compose: floor(floor(x / a) / b) = floor(x / (a b)), and floor(sqrt(floor(x))) = floor(sqrt(x)). So what is rounded
+ * at the end is the true value's leading bits and the truth about the rest: the result is correctly rounded.
+ * docs/exact.md has the argument in full. */
 #ifndef TALLY_WINDOW_H
 #define TALLY_WINDOW_H
 
@@ -26,8 +27,8 @@ TALLY_FN uint32_t tally_limb_word(const int64_t *limbs, int32_t count, int32_t i
     return (uint32_t)((i == count ? limbs[count - 1] >> 32 : limbs[count - 1] >> 63) & 0xffffffff);
 }
 
-/* The leading words of a settled number. A negative number is turned: its magnitude is the complement plus 1, and that 1 reaches
- * the window only when everything below is 0. */
+/* The leading words of a settled number. A negative number is turned: its magnitude is the complement plus 1, and that
+ * 1 reaches the window only when everything below is 0. */
 TALLY_LONG void tally_open_window(tally_window *a, const int64_t *limbs, int32_t count, int32_t origin) {
     int32_t top = count, low;
     uint32_t fill = limbs[count - 1] < 0 ? 0xffffffffu : 0, carry;
@@ -97,8 +98,8 @@ TALLY_LONG void tally_divide(tally_window *a, uint64_t n) {
     a->sticky |= rest != 0;
 }
 
-/* floor(sqrt(m)) of 126 or more bits: a root in doubles leaves an error below 2^12, one step of Newton's method below 2, the rest is
- * counted down. */
+/* floor(sqrt(m)) of 126 or more bits: a root in doubles leaves an error below 2^12, one step of Newton's method below
+ * 2, the rest is counted down. */
 TALLY_LONG uint64_t tally_root_of(tally_u128 m) {
     double estimate = tally_sqrt_f64((double)(uint64_t)(m >> 64)) * 4294967296.0;
     uint64_t r = estimate >= 18446744073709549568.0 ? UINT64_MAX - 4095 : (uint64_t)estimate;
@@ -145,15 +146,17 @@ TALLY_LONG double tally_round(const tally_window *a, tally_format format) {
         m += half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1));
     }
     /* m has at most 53 bits, or is 2^53; below the normal numbers it has as many as they leave. */
-    x = m == 0 ? 0 : top + a->exponent > format.infinite ? tally_infinity_f64() : tally_scale((double)m, cut + a->exponent);
+    x = m == 0                                ? 0
+        : top + a->exponent > format.infinite ? tally_infinity_f64()
+                                              : tally_scale((double)m, cut + a->exponent);
     if (format.digits < 53 && x >= tally_scale(1, format.infinite)) x = tally_infinity_f64();
     return a->negative ? -x : x;
 }
 
 /* ---- what is made of two sums ---- */
 
-/* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. Both numbers are settled, and the origin of
- * squares is twice that of sum. */
+/* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. Both numbers are settled, and
+ * the origin of squares is twice that of sum. */
 TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
     const int64_t *s = sum.words + TALLY_EVIDENCE, *q = squares.words + TALLY_EVIDENCE;
     uint32_t x[TALLY_LARGE_LIMBS + 1], t[TALLY_LARGE_PRODUCT_LIMBS + 6];

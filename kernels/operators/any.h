@@ -1,4 +1,5 @@
-/* any: whether some value is not zero (a NaN is not zero). A value is all ones or all zeros in a lane of its own width. */
+/* any: whether some value is not zero (a NaN is not zero). A value is all ones or all zeros in a lane of its own width.
+ */
 #define TALLY_COLUMN(X) X(TALLY_B, bits)
 #define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = 0
@@ -13,6 +14,6 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 }
 typedef uint8_t TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return a.bits != 0;
 }

@@ -1,4 +1,5 @@
-/* argmax: the index of the largest value, the lowest index on a tie. First pass: the best key of the leaf; second: where. */
+/* argmax: the index of the largest value, the lowest index on a tie. First pass: the best key of the leaf; second:
+ * where. */
 #define TALLY_BETTER(a, b) ((a) > (b))
 #define TALLY_WORST_KEY TALLY_K_LOW
 #define TALLY_ARG_KEY(x) TALLY_N(high_key)((x).raw)

@@ -1,4 +1,5 @@
-/* argmin: the index of the smallest value, the lowest index on a tie. First pass: the best key of the leaf; second: where. */
+/* argmin: the index of the smallest value, the lowest index on a tie. First pass: the best key of the leaf; second:
+ * where. */
 #define TALLY_BETTER(a, b) ((a) < (b))
 #define TALLY_WORST_KEY TALLY_K_HIGH
 #define TALLY_ARG_KEY(x) TALLY_N(low_key)((x).raw)

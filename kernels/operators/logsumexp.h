@@ -1,6 +1,6 @@
-/* logsumexp: log(e^x0 + e^x1 + ...), without overflow: a leaf is read for its maximum m, then for the sum of e^(x - m); runs are
- * joined by rescaling the sums to the larger maximum (Milakov and Gimelshein, "Online normalizer calculation for softmax",
- * 2018). A NaN does not take part in the maximum: it is in the sum. */
+/* logsumexp: log(e^x0 + e^x1 + ...), without overflow: a leaf is read for its maximum m, then for the sum of e^(x - m);
+ * runs are joined by rescaling the sums to the larger maximum (Milakov and Gimelshein, "Online normalizer calculation
+ * for softmax", 2018). A NaN does not take part in the maximum: it is in the sum. */
 #include "lib/elementary.h"
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = TALLY_N(key)(TALLY_N(from_bits)((TALLY_K)(TALLY_INFINITY_BITS | TALLY_K_LOW)))
@@ -62,8 +62,8 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
 }
 typedef TALLY_R TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
-    return TALLY_REAL(clean)((TALLY_R)(a.sum == 0 ? -tally_infinity_f64() : a.most - a.most == 0
-                                                        ? a.most + tally_log_f64(a.sum)
-                                                        : tally_log_f64(a.sum)));
+    (void) final;
+    return TALLY_REAL(clean)((TALLY_R)(a.sum == 0             ? -tally_infinity_f64()
+                                       : a.most - a.most == 0 ? a.most + tally_log_f64(a.sum)
+                                                              : tally_log_f64(a.sum)));
 }

@@ -1,5 +1,5 @@
-/* mean: the sum over the count. Integers: the exact sum, and one rounding; floats: summed in canonical order, above the leaf in
- * f64. */
+/* mean: the sum over the count. Integers: the exact sum, and one rounding; floats: summed in canonical order, above the
+ * leaf in f64. */
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_V, sum)
 #define TALLY_NODE(X) X(double, sum)
@@ -15,7 +15,7 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 }
 typedef TALLY_R TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return TALLY_REAL(clean)((TALLY_R)(a.sum / (double)a.n));
 }
 #else
@@ -25,7 +25,7 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
 /* A quotient of two numbers that an f64 holds is rounded once. */
 typedef double TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
 }
 TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {

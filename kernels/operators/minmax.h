@@ -17,7 +17,7 @@ typedef struct TALLY_N(result) {
 } TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
     TALLY_N(result) pair;
-    (void)final;
+    (void) final;
     pair.low = TALLY_N(winner)(a.low, a.n);
     pair.high = TALLY_N(winner)(a.high, a.n);
     return pair;

@@ -1,5 +1,5 @@
-/* norm2: sqrt(x0^2 + x1^2 + ...). Integers: the exact sum, and one rounding; floats: squares rounded, summed in canonical order, above
- * the leaf in f64. */
+/* norm2: sqrt(x0^2 + x1^2 + ...). Integers: the exact sum, and one rounding; floats: squares rounded, summed in
+ * canonical order, above the leaf in f64. */
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_R, sum)
 #define TALLY_NODE(X) X(double, sum)
@@ -16,7 +16,7 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 }
 typedef TALLY_R TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return TALLY_REAL(clean)((TALLY_R)tally_sqrt_f64(a.sum));
 }
 #else
@@ -26,7 +26,7 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
 /* The root of a number that an f64 holds is rounded once. */
 typedef double TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
     return tally_sqrt_f64((double)(int64_t)a.squares0);
 }
 TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {

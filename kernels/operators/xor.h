@@ -13,7 +13,7 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 }
 typedef TALLY_T TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+    (void) final;
 #if TALLY_BOOLEAN
     return a.bits != 0;
 #else

@@ -1,5 +1,6 @@
-/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from lengths and segment ids. They
- * trust nothing that the index says: a cut that does not fit leaves TALLY_SAW_BAD_SEGMENTS in *saw, here or when tiles read it. */
+/* Kernels that prepare a cut for production/segments.h, whatever is reduced: the edges of tiles, and offsets from
+ * lengths and segment ids. They trust nothing that the index says: a cut that does not fit leaves
+ * TALLY_SAW_BAD_SEGMENTS in *saw, here or when tiles read it. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
 #include "lib/segment_id_edges.h"
@@ -52,11 +53,20 @@ TALLY_FN int64_t tally_length(const tally_cut_work *cut, int64_t i) {
     return length < 0 || length >> 48 != 0 ? -1 : length;
 }
 
-/* A turn of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too, and its rows one behind the other. */
-enum { TALLY_CUT_FOUR = 4, TALLY_CUT_ROW = TALLY_CUT_FOUR * TALLY_WARP, TALLY_CUT_ROWS = TALLY_CUT_EACH / TALLY_CUT_FOUR, TALLY_CUT_TURN = TALLY_BLOCK * TALLY_CUT_EACH };
-TALLY_FN int64_t tally_first_of_turn(int32_t turn) { return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + turn * TALLY_CUT_TURN; }
+/* A turn of a block: each thread has rows of 4 lengths side by side; a warp has those of a row side by side, too, and
+ * its rows one behind the other. */
+enum {
+    TALLY_CUT_FOUR = 4,
+    TALLY_CUT_ROW = TALLY_CUT_FOUR * TALLY_WARP,
+    TALLY_CUT_ROWS = TALLY_CUT_EACH / TALLY_CUT_FOUR,
+    TALLY_CUT_TURN = TALLY_BLOCK * TALLY_CUT_EACH
+};
+TALLY_FN int64_t tally_first_of_turn(int32_t turn) {
+    return (int64_t)tally_block() * TALLY_LENGTHS_BLOCK + turn * TALLY_CUT_TURN;
+}
 TALLY_FN int64_t tally_first_of_row(int32_t turn, int32_t row) {
-    return tally_first_of_turn(turn) + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW + TALLY_CUT_FOUR * tally_lane();
+    return tally_first_of_turn(turn) + (tally_warp() * TALLY_CUT_ROWS + row) * TALLY_CUT_ROW +
+           TALLY_CUT_FOUR * tally_lane();
 }
 /* Lengths i ... i + 3; for one that does not fit 31 bits, an odd one, something that does not either. */
 TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i) {
@@ -90,7 +100,8 @@ TALLY_ENTRY(tally_cut_sums, 4) {
     if (is_odd) { /* once more, one by one */
         sum = 0;
         for (int32_t k = 0; k < TALLY_LENGTHS_BLOCK / TALLY_BLOCK; k++) {
-            const int64_t length = tally_length(cut, tally_first_of_row(k / TALLY_CUT_EACH, k / TALLY_CUT_FOUR % TALLY_CUT_ROWS) + k % TALLY_CUT_FOUR);
+            const int64_t length = tally_length(
+                cut, tally_first_of_row(k / TALLY_CUT_EACH, k / TALLY_CUT_FOUR % TALLY_CUT_ROWS) + k % TALLY_CUT_FOUR);
             is_bad |= length < 0;
             sum += length;
         }
@@ -174,7 +185,8 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
         uint32_t sums[TALLY_CUT_ROWS];
         int64_t mine = 0, total, at;
         TALLY_UNROLL_CUT
-        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row));
+        for (int32_t row = 0; row < TALLY_CUT_ROWS; row++)
+            lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row));
         TALLY_UNROLL_CUT
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
             const uint32_t *w = lengths[row].w;
@@ -199,8 +211,8 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
 
 /* ---- offsets from segment ids ---- */
 
-/* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that value i stands at
- * i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
+/* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that
+ * value i stands at i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
 TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t values, int64_t position) {
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};
@@ -209,22 +221,27 @@ TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t valu
     return tally_narrow_segment_ids(&by_count, there, all, 0).high;
 }
 
-/* Blocks take TALLY_SEGMENT_IDS_BLOCK segment ids and offsets together, so that gaps are shared like values: a warp finds the first segment id of each, and behind the last. */
+/* Blocks take TALLY_SEGMENT_IDS_BLOCK segment ids and offsets together, so that gaps are shared like values: a warp
+ * finds the first segment id of each, and behind the last. */
 TALLY_FN int64_t tally_segment_ids_before(const tally_work *work, int64_t block) {
     const int64_t all = work->count + work->cut.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
     return position < all ? position : all;
 }
 TALLY_ENTRY(tally_cut_shares, 4) {
     const tally_cut_work *cut = &work.cut;
-    const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(), position = tally_segment_ids_before(&work, block);
+    const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(),
+                  position = tally_segment_ids_before(&work, block);
     if (block == 0 && tally_lane() == 0) *work.saw = 0;
     if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is none */
-    const int64_t first = position == work.count + cut->count + 1 ? work.count : tally_segment_id_search(cut, work.count, position);
+    const int64_t first =
+        position == work.count + cut->count + 1 ? work.count : tally_segment_id_search(cut, work.count, position);
     if (tally_lane() == 0) cut->sums[block] = first;
 }
 
-/* Offsets before + 1 ... segment id are `value`, those of them that are the block's, first ... last - 1; the whole warp fills wide gaps. */
-TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t segment_id, int64_t value, int64_t first, int64_t last) {
+/* Offsets before + 1 ... segment id are `value`, those of them that are the block's, first ... last - 1; the whole warp
+ * fills wide gaps. */
+TALLY_FN void tally_fill_offsets(const tally_cut_work *cut, int64_t before, int64_t segment_id, int64_t value,
+                                 int64_t first, int64_t last) {
     int64_t low = before < first ? first : tally_further(before, 1), high = segment_id >= last ? last - 1 : segment_id;
     uint32_t wide = tally_ballot(before < last && high - low >= 8);
     if (before < last && high - low < 8)
@@ -242,13 +259,15 @@ typedef struct tally_segment_ids_range {
     int64_t from, to, first, last;
 } tally_segment_ids_range;
 
-/* For value i = from ... to: the offsets behind the segment id before it, up to its own, are i; those of `to`, up to the last. All lanes take part,
- * those with nothing to do with is_there 0. True: no cut. */
-TALLY_FN int32_t tally_put_segment_id(const tally_cut_work *cut, const tally_segment_ids_range *o, int64_t i, int32_t is_there, int64_t before, int64_t segment_id) {
+/* For value i = from ... to: the offsets behind the segment id before it, up to its own, are i; those of `to`, up to
+ * the last. All lanes take part, those with nothing to do with is_there 0. True: no cut. */
+TALLY_FN int32_t tally_put_segment_id(const tally_cut_work *cut, const tally_segment_ids_range *o, int64_t i,
+                                      int32_t is_there, int64_t before, int64_t segment_id) {
     const int32_t is_bad = is_there && i < o->to && (segment_id < 0 || segment_id >= cut->count || segment_id < before);
     if (i >= o->to) segment_id = o->last - 1;
     int32_t is_changed = is_there && segment_id != before;
-    if (is_changed && segment_id == before + 1 && segment_id >= o->first && segment_id < o->last) { /* no segment is empty */
+    if (is_changed && segment_id == before + 1 && segment_id >= o->first &&
+        segment_id < o->last) { /* no segment is empty */
         tally_put_offset(cut, segment_id, i);
         is_changed = 0;
     }
@@ -268,11 +287,14 @@ TALLY_FN int32_t tally_take_segment_ids(const tally_cut_work *cut, const tally_s
     return is_bad;
 }
 
-/* A row of segment ids, i the lane's first: the offsets that follow, where in no lane they step up by more than TALLY_SEGMENT_IDS_STEP, and all are within the segments and
- * the block's offsets, from `first` on and before `last`. False: nothing is done. */
+/* A row of segment ids, i the lane's first: the offsets that follow, where in no lane they step up by more than
+ * TALLY_SEGMENT_IDS_STEP, and all are within the segments and the block's offsets, from `first` on and before `last`.
+ * False: nothing is done. */
 enum { TALLY_SEGMENT_IDS_STEP = 32 };
-TALLY_FN int32_t tally_put_near_segment_ids(int32_t *offsets, int32_t i, const tally_four_segment_ids *segment_ids, uint32_t first, uint32_t last) {
-    const int32_t fits = segment_ids->left + 1 >= first && segment_ids->w[TALLY_SEGMENT_IDS_EACH - 1] < last; /* and what does not descend lies between */
+TALLY_FN int32_t tally_put_near_segment_ids(int32_t *offsets, int32_t i, const tally_four_segment_ids *segment_ids,
+                                            uint32_t first, uint32_t last) {
+    const int32_t fits = segment_ids->left + 1 >= first &&
+                         segment_ids->w[TALLY_SEGMENT_IDS_EACH - 1] < last; /* and what does not descend lies between */
     if (!tally_any(tally_segment_ids_step(segment_ids) > 1 || !fits)) {
         tally_put_stepping(offsets, segment_ids, i);
         return 1;
@@ -287,13 +309,17 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const 
     enum { EACH = TALLY_SEGMENT_IDS_EACH, ROW = TALLY_SEGMENT_IDS_ROW, TOGETHER = 4 };
     const int32_t *index = (const int32_t *)(const void *)cut->index;
     int32_t *offsets = (int32_t *)(void *)cut->offsets;
-    const int32_t from = (int32_t)o->from, to = (int32_t)o->to, begin = from - (int32_t)((uint64_t)(index + from) % 16 / 4);
+    const int32_t from = (int32_t)o->from, to = (int32_t)o->to,
+                  begin = from - (int32_t)((uint64_t)(index + from) % 16 / 4);
     const int64_t end = o->last < cut->count ? o->last : cut->count;
-    const uint32_t first = o->first < INT32_MAX ? (uint32_t)o->first : INT32_MAX, last = end < INT32_MAX ? (uint32_t)end : INT32_MAX;
+    const uint32_t first = o->first < INT32_MAX ? (uint32_t)o->first : INT32_MAX,
+                   last = end < INT32_MAX ? (uint32_t)end : INT32_MAX;
     int32_t is_bad = 0;
-    for (int64_t at = (int64_t)begin + tally_warp() * (ROW * TOGETHER); at <= to; at += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
+    for (int64_t at = (int64_t)begin + tally_warp() * (ROW * TOGETHER); at <= to;
+         at += TALLY_BLOCK / TALLY_WARP * (ROW * TOGETHER)) {
         tally_quad quads[TOGETHER];
-        const int32_t is_whole = at >= from && at > 0 && at <= (int64_t)to - ROW * TOGETHER, mine = is_whole ? (int32_t)at + EACH * tally_lane() : 0;
+        const int32_t is_whole = at >= from && at > 0 && at <= (int64_t)to - ROW * TOGETHER,
+                      mine = is_whole ? (int32_t)at + EACH * tally_lane() : 0;
         uint32_t left = is_whole ? (uint32_t)index[at - 1] : 0;
         TALLY_UNROLL_CUT
         for (int32_t t = 0; t < TOGETHER; t++)
@@ -301,7 +327,8 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const 
         TALLY_UNROLL_CUT
         for (int32_t t = 0; t < TOGETHER; t++) {
             if (is_whole) {
-                const uint32_t *w = quads[t].w, next = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP);
+                const uint32_t *w = quads[t].w,
+                               next = tally_shuffle(w[EACH - 1], (tally_lane() + TALLY_WARP - 1) % TALLY_WARP);
                 const tally_four_segment_ids segment_ids = {tally_lane() == 0 ? left : next, {w[0], w[1], w[2], w[3]}};
                 left = next; /* of lane 0: the last of these */
                 if (!tally_any(tally_segment_ids_differ(&segment_ids) != 0)) continue;
@@ -310,7 +337,8 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const 
             TALLY_ROLLED
             for (int32_t e = 0; e < EACH; e++) { /* at the ends, and where there are gaps: one by one */
                 const int64_t i = at + EACH * tally_lane() + t * ROW + e;
-                const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1, segment_id = i >= 0 && i < to ? index[i] : -1;
+                const int64_t earlier = i > 0 && i <= to ? index[i - 1] : -1,
+                              segment_id = i >= 0 && i < to ? index[i] : -1;
                 is_bad |= tally_put_segment_id(cut, o, i, i >= from && i <= to, earlier, segment_id);
             }
         }
@@ -326,7 +354,8 @@ TALLY_ENTRY(tally_cut_segment_ids, 4) {
     mine.to = cut->sums[tally_block() + 1];
     mine.first = tally_segment_ids_before(&work, tally_block()) - mine.from;
     mine.last = tally_segment_ids_before(&work, tally_block() + 1) - mine.to;
-    if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 || mine.last > cut->count + 1) /* the same in all threads */
+    if (mine.from > mine.to || mine.first > mine.last || mine.first < 0 ||
+        mine.last > cut->count + 1) /* the same in all threads */
         is_bad = 1;
     else if (cut->index_bytes == 4 && (uint64_t)cut->index % 4 == 0 && cut->offset_bytes == 4)
         is_bad = tally_take_narrow_segment_ids(cut, &mine);
@@ -350,13 +379,15 @@ TALLY_ENTRY(tally_cut_check, 4) {
 
 /* ---- edges ---- */
 
-/* Between which segments the first lies that is at some position or behind it: `high`, or one from `low` on; and where these two lie. */
+/* Between which segments the first lies that is at some position or behind it: `high`, or one from `low` on; and where
+ * these two lie. */
 typedef struct tally_bracket {
     int64_t low, high, low_position, high_position;
 } tally_bracket;
 
 /* Narrowed by a warp, which asks 32 segments at once, until it is no wider than `width`. */
-TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, int64_t position, int64_t width, tally_bracket *b) {
+TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, int64_t position, int64_t width,
+                                   tally_bracket *b) {
     while (b->high - b->low > width) {
         int64_t step = (b->high - b->low + TALLY_WARP - 1) / TALLY_WARP, at = b->low + (tally_lane() + 1) * step;
         int64_t here = at >= b->high ? b->high_position : tally_position(cut, origin, at, tally_offset(cut, at));
@@ -370,10 +401,12 @@ TALLY_FN void tally_narrow_bracket(const tally_cut_work *cut, int64_t origin, in
     }
 }
 
-/* The edge at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a little before, and that is the
- * edge; else it is in the first segment that lies at the position or behind it. The neighbourhood of both ends is asked early, for a segment longer
- * than all others together, and every other step bisects, so that no cut takes long. */
-TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tally_bracket b, int64_t position, int64_t *segment, int64_t *value) {
+/* The edge at a position, by one thread and interpolation, *segment and *value. True: a segment begins there or a
+ * little before, and that is the edge; else it is in the first segment that lies at the position or behind it. The
+ * neighbourhood of both ends is asked early, for a segment longer than all others together, and every other step
+ * bisects, so that no cut takes long. */
+TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tally_bracket b, int64_t position,
+                                 int64_t *segment, int64_t *value) {
     for (int32_t step = 0; b.low < b.high; step++) {
         const int64_t width = b.high - b.low;
         int64_t at = b.low + width / 2, apart;
@@ -421,13 +454,14 @@ TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_
 
 enum { TALLY_EDGE_SAMPLES = 4 * TALLY_EDGES_BLOCK };
 typedef struct tally_edges_shared {
-    tally_bracket ends[2]; /* of the first edge of the block, and of the first behind it */
+    tally_bracket ends[2];               /* of the first edge of the block, and of the first behind it */
     int64_t sampled[TALLY_EDGE_SAMPLES]; /* where segments lie between these two, equally many apart */
 } tally_edges_shared;
 
-/* The block's threads ask at once for samples of the segments between its edges; afterwards each thread's own lies between two samples that follow one
- * another. */
-TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t origin, int64_t position, tally_bracket all, int64_t *sampled) {
+/* The block's threads ask at once for samples of the segments between its edges; afterwards each thread's own lies
+ * between two samples that follow one another. */
+TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t origin, int64_t position,
+                                            tally_bracket all, int64_t *sampled) {
     const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_EDGE_SAMPLES + 1;
     const int32_t count = (int32_t)(width / step);
     int32_t low = 0, high = count;
@@ -452,7 +486,9 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
 
 /* Clears what tiles count on. */
 TALLY_FN void tally_clear_counters(const tally_work *work) {
-    for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->cut.cleared; k += (int64_t)tally_blocks() * TALLY_BLOCK) work->arrivals[k] = 0;
+    for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->cut.cleared;
+         k += (int64_t)tally_blocks() * TALLY_BLOCK)
+        work->arrivals[k] = 0;
 }
 
 /* A thread for each edge: those of a block lie between two that warps have narrowed down. */
@@ -460,7 +496,8 @@ TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
-    const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK, i = block + tally_thread();
+    const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK,
+                  i = block + tally_thread();
     const int64_t position = i * cut->tile_bytes;
     int64_t segment, value;
     if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
@@ -478,7 +515,8 @@ TALLY_ENTRY(tally_cut_edges, 4) {
         if (tally_lane() == 0) shared->ends[tally_warp()] = b;
     }
     tally_barrier();
-    const tally_bracket all = {shared->ends[0].low, shared->ends[1].high, shared->ends[0].low_position, shared->ends[1].high_position};
+    const tally_bracket all = {shared->ends[0].low, shared->ends[1].high, shared->ends[0].low_position,
+                               shared->ends[1].high_position};
     const tally_bracket between = tally_sample_bracket(cut, origin, position, all, shared->sampled);
     if (i > cut->tiles) return;
     if (i == 0 || i == cut->tiles) /* whatever the index says, every segment is some tile's */
@@ -501,10 +539,12 @@ TALLY_ENTRY(tally_cut_segment_id_edges, 4) {
     if (cut->cleared == 0 && (tally_look32(work.saw) & TALLY_SAW_UNSURE) == 0) return;
     if (i == 0 && cut->cleared > 0) *work.saw = 0;
     tally_clear_counters(&work);
-    if (tally_warp() < 2) tally_view_segment_ids(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
+    if (tally_warp() < 2)
+        tally_view_segment_ids(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
     tally_barrier();
     const tally_segment_ids_view view = tally_sample_segment_ids(cut, shared);
     if (i > cut->tiles) return;
-    const tally_edge first = {0, 0, 0, 0, -1}, last = {cut->count, work.count, work.count, 0, -1}; /* whatever the segment ids say */
+    const tally_edge first = {0, 0, 0, 0, -1},
+                     last = {cut->count, work.count, work.count, 0, -1}; /* whatever the segment ids say */
     cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_segment_id_edge(&work, &view, i * cut->tile_bytes);
 }

@@ -1,8 +1,10 @@
-/* Exact segments at a flat cost (lib/flat.h): of those that production/segments.h was not sure of, or of all. No include guard.
+/* Exact segments at a flat cost (lib/flat.h): of those that production/segments.h was not sure of, or of all. No
+ * include guard.
  *
- * A warp takes a tile that production/cut.h has shared out. Of a segment that runs over edges of tiles, each of them adds its part to a number of limbs
- * in memory; integers commute, so nobody waits. That number is the one of the tile in which the segment begins; beyond TALLY_FLAT_GROUP tiles each
- * group of them has its own, and the last kernel adds these up. */
+ * A warp takes a tile that production/cut.h has shared out. Of a segment that runs over edges of tiles, each of them
+ * adds its part to a number of limbs in memory; integers commute, so nobody waits. That number is the one of the tile
+ * in which the segment begins; beyond TALLY_FLAT_GROUP tiles each group of them has its own, and the last kernel adds
+ * these up. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -30,7 +32,8 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
     if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_WARPS, all = TALLY_N(count_nodes)(&work);
     for (int64_t i = (int64_t)tally_block() * TALLY_WARPS + tally_warp(); i < all; i += step)
-        if (TALLY_N(has_pieces)(&work) || TALLY_N(is_node_used)(&work, i)) TALLY_N(clear_node)(TALLY_N(node_of)(&work, i));
+        if (TALLY_N(has_pieces)(&work) || TALLY_N(is_node_used)(&work, i))
+            TALLY_N(clear_node)(TALLY_N(node_of)(&work, i));
 }
 
 /* ---- a tile ---- */
@@ -38,7 +41,9 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
 /* Ends of a chunk that `words` has room for, and what lies behind the last one. */
 enum {
     TALLY_N(ends_with_room) = TALLY_N(chunk_words) / TALLY_N(level_words) - 1,
-    TALLY_N(most_ends) = (int32_t)TALLY_N(ends_with_room) < (int32_t)TALLY_N(chunk_ends) ? (int32_t)TALLY_N(ends_with_room) : (int32_t)TALLY_N(chunk_ends)
+    TALLY_N(most_ends) = (int32_t)TALLY_N(ends_with_room) < (int32_t)TALLY_N(chunk_ends)
+                             ? (int32_t)TALLY_N(ends_with_room)
+                             : (int32_t)TALLY_N(chunk_ends)
 };
 
 /* What a warp goes through. */
@@ -66,11 +71,13 @@ TALLY_FN TALLY_N(open) TALLY_N(nothing_open)(void) {
 }
 
 /* The chunk behind walk->at: its ends, and how many values. False: the segments are none. */
-TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(chunk) *c) {
+TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat,
+                                    TALLY_N(chunk) *c) {
     const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
     const int32_t some = (int32_t)(ends < walk->most_ends ? ends : walk->most_ends);
     int32_t within = 0, is_bad = 0;
-    const uint64_t place = (uint64_t)(work->x + walk->at * TALLY_BYTES) / TALLY_BYTES; /* what is read behind the chunk begins at 16 bytes, if it can */
+    const uint64_t place = (uint64_t)(work->x + walk->at * TALLY_BYTES) /
+                           TALLY_BYTES; /* what is read behind the chunk begins at 16 bytes, if it can */
     c->values = TALLY_N(chunk_values) - (int32_t)((place + TALLY_N(chunk_values)) % TALLY_PART);
     if (left < c->values) c->values = (int32_t)left;
     for (int32_t first = 0; first < some; first += TALLY_WARP) {
@@ -98,7 +105,8 @@ TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(
 }
 
 /* Another ruler, or windows. */
-TALLY_RARE void TALLY_N(choose_other_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
+TALLY_RARE void TALLY_N(choose_other_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x,
+                                             TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
     const uint32_t one = ((uint32_t)(TALLY_SIZE_INFINITY >> TALLY_SIZE_FRACTION) / 2) << TALLY_SIZE_FRACTION;
     if (open->n > 0) { /* what is counted is counted by that ruler */
         TALLY_N(deposit_counts)(&open->sum, ruler, &flat->node);
@@ -119,10 +127,13 @@ TALLY_RARE void TALLY_N(choose_other_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *
     if (TALLY_N(has_products) && windows > c->windows) c->windows = windows;
 }
 
-/* Chooses how the chunk's values are cut. What functions that are not inlined are given are copies, here and below: the rest stays in registers. */
-TALLY_FN void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, TALLY_N(open) *open, TALLY_N(flat) *flat) {
+/* Chooses how the chunk's values are cut. What functions that are not inlined are given are copies, here and below: the
+ * rest stays in registers. */
+TALLY_FN void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y,
+                                     TALLY_N(open) *open, TALLY_N(flat) *flat) {
     c->windows = 0;
-    if (x.most <= ruler->most_x && x.least >= ruler->least_x && y.most <= ruler->most_y && y.least >= ruler->least_y) return;
+    if (x.most <= ruler->most_x && x.least >= ruler->least_x && y.most <= ruler->most_y && y.least >= ruler->least_y)
+        return;
     TALLY_N(chunk) its = *c;
     TALLY_N(ruler) other = *ruler;
     TALLY_N(open) its_open = *open;
@@ -140,24 +151,30 @@ TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(flat) *flat, int32_t at, int32
 }
 
 /* The part that the tile has of a segment over its edges. */
-TALLY_RARE void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler) *ruler, const TALLY_N(flat) *flat, TALLY_N(node) *to) {
+TALLY_RARE void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler) *ruler, const TALLY_N(flat) *flat,
+                                   TALLY_N(node) *to) {
     TALLY_N(deposit_counts)(&open->sum, ruler, to);
     if (open->in_node) {
         const int64_t *const words = (const int64_t *)(const void *)&flat->node;
-        const int32_t first = (int32_t)(sizeof *to / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) - TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
+        const int32_t first = (int32_t)(sizeof *to / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) -
+                              TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
         for (int32_t i = first + tally_lane(); i < (int32_t)(sizeof *to / 8); i += TALLY_WARP)
             if (words[i] != 0) tally_add64((int64_t *)(void *)to + i, words[i]);
     }
     if (tally_lane() == 0) TALLY_N(deposit_noted)(&open->noted, open->n, to);
 }
 
-/* The results that doubles are not sure of, one after another: from limbs; and pieces of rows, which give none yet. A bit for each of the lane's ends says which, and whether some value is not -0. */
-TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+/* The results that doubles are not sure of, one after another: from limbs; and pieces of rows, which give none yet. A
+ * bit for each of the lane's ends says which, and whether some value is not -0. */
+TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat,
+                                            const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
                                             const TALLY_N(open) *open, uint32_t slow, uint32_t others) {
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
         for (uint32_t some = tally_ballot(slow >> round & 1); some != 0; some &= some - 1) {
-            const int32_t lane = __builtin_ffs((int32_t)some) - 1, e = first + lane, end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
-            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1), is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
+            const int32_t lane = __builtin_ffs((int32_t)some) - 1, e = first + lane, end = flat->ends[e],
+                          begin = e == 0 ? 0 : flat->ends[e - 1];
+            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1),
+                          is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
             const int64_t n = end - begin + (e == 0 ? open->n : 0);
             TALLY_N(noted) noted = TALLY_N(nothing_noted)();
             const int32_t is_piece = TALLY_N(has_pieces)(work);
@@ -169,7 +186,9 @@ TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_
             if (e == 0 && open->in_node)
                 for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) {
                     const int64_t word = ((const int64_t *)(const void *)&flat->node)[i];
-                    if (word != 0 && i >= (int32_t)(sizeof *node / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) - TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS))
+                    if (word != 0 && i >= (int32_t)(sizeof *node / 8) -
+                                              TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) -
+                                              TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS))
                         tally_add64((int64_t *)(void *)node + i, word);
                 }
             tally_warp_barrier();
@@ -183,9 +202,9 @@ TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_
 }
 
 /* The segments that end in the chunk, a lane each. Of the first, `open` has what lies before the chunk. */
-TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
-                                const TALLY_N(open) *open) {
-    uint32_t slow = 0, others = 0; /* a bit for each of the lane's ends */
+TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat,
+                                const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(open) *open) {
+    uint32_t slow = 0, others = 0;            /* a bit for each of the lane's ends */
     const int32_t runs_in = walk->first >= 0; /* the first began in another tile */
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
         const int32_t e = first + tally_lane();
@@ -193,7 +212,8 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
         const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
         const int64_t n = end - begin + (e == 0 ? open->n : 0);
         if (TALLY_N(has_pieces)(work)) {
-            const int32_t is_other = (e == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO)) || TALLY_N(has_other)(flat, begin, end, 1);
+            const int32_t is_other =
+                (e == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO)) || TALLY_N(has_other)(flat, begin, end, 1);
             slow |= (uint32_t)1 << round, others |= (uint32_t)is_other << round;
             continue;
         }
@@ -215,14 +235,18 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
 #endif
         int32_t sure = TALLY_N(pairs_at)(flat, c, ruler, number, &a) && !(e == 0 && open->in_node);
         const int32_t may_be_zero = !sure || (TALLY_N(has_sum) ? a.sum.high : a.products.high) == 0;
-        if (!may_be_zero || (e == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO)) || TALLY_N(has_other)(flat, begin, end, 1)) a.seen |= TALLY_NOT_MINUS_ZERO;
+        if (!may_be_zero || (e == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO)) ||
+            TALLY_N(has_other)(flat, begin, end, 1))
+            a.seen |= TALLY_NOT_MINUS_ZERO;
         if (a.present == 0) {
             TALLY_N(put_nothing)(work, walk->s + e);
             continue;
         }
         sure = sure && TALLY_N(conclude_pairs)(&a, &work->final, result);
-        if (sure) TALLY_N(put_bytes)(work, walk->s + e, result, a.present);
-        else slow |= (uint32_t)1 << round, others |= (uint32_t)((a.seen & TALLY_NOT_MINUS_ZERO) != 0) << round;
+        if (sure)
+            TALLY_N(put_bytes)(work, walk->s + e, result, a.present);
+        else
+            slow |= (uint32_t)1 << round, others |= (uint32_t)((a.seen & TALLY_NOT_MINUS_ZERO) != 0) << round;
     }
     tally_warp_barrier();
     if (tally_any(slow != 0)) {
@@ -235,15 +259,17 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
 }
 
 /* The end of a segment that began in another tile. */
-TALLY_RARE void TALLY_N(give_first)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
-                                    const TALLY_N(open) *open) {
+TALLY_RARE void TALLY_N(give_first)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(flat) *flat,
+                                    const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(open) *open) {
     TALLY_N(node) *const node = TALLY_N(node_for_part)(work, walk->tile, walk->first, walk->s);
     TALLY_N(open) its = *open;
     const int32_t end = flat->ends[0];
     if (end > 0) {
         const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1);
         for (int32_t i = 0; !(its.noted.seen & TALLY_NOT_MINUS_ZERO) && i < end; i += TALLY_WARP)
-            if (tally_any(i + tally_lane() < end && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1))) its.noted.seen |= TALLY_NOT_MINUS_ZERO;
+            if (tally_any(i + tally_lane() < end &&
+                          TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1)))
+                its.noted.seen |= TALLY_NOT_MINUS_ZERO;
         if (c->has_notes) {
             const int32_t seen = its.noted.seen;
             its.noted = TALLY_N(noted_at)(flat, number);
@@ -256,21 +282,28 @@ TALLY_RARE void TALLY_N(give_first)(const tally_work *work, const TALLY_N(walk) 
     TALLY_N(give_open)(&its, ruler, flat, node);
 }
 /* All windows, a pass each. What lies behind the last end is stored as if there were one. */
-TALLY_RARE void TALLY_N(take_windows)(TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(level_counts) *before) {
+TALLY_RARE void TALLY_N(take_windows)(TALLY_N(flat) *flat, const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
+                                      const TALLY_N(level_counts) *before) {
     TALLY_ROLLED
     for (int32_t w = 0; w < c->windows; w++) {
-        const TALLY_N(level_counts) behind = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 1, w), before, TALLY_N(window_words), w);
+        const TALLY_N(level_counts) behind =
+            TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 1, w), before, TALLY_N(window_words), w);
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(window_words); k++)
-            if (tally_lane() == k) flat->words[(w * TALLY_N(window_words) + k) * c->stride + c->distinct] = behind.of[k];
+            if (tally_lane() == k)
+                flat->words[(w * TALLY_N(window_words) + k) * c->stride + c->distinct] = behind.of[k];
     }
 }
 /* A chunk whose values are there. */
-TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk, TALLY_N(flat) *flat,
+                                     TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     TALLY_N(extent) of_x = TALLY_N(load_values)(work, &x, walk->s, walk->at, c->values, flat->is.values.x), of_y = of_x;
-    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(load_values)(work, &y, walk->s, walk->at, c->values, flat->is.values.y);
-    c->has_notes = of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
+    if (TALLY_KERNEL_INPUTS == 2)
+        of_y = TALLY_N(load_values)(work, &y, walk->s, walk->at, c->values, flat->is.values.y);
+    c->has_notes = of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY || open->noted.absent != 0 ||
+                   (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
 #ifdef TALLY_KEYS
     c->has_notes = 1;
 #endif
@@ -288,13 +321,15 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     }
     TALLY_N(choose_levels)(c, ruler, of_x, of_y, open, flat);
     c->stride = c->distinct + 1;
-    if (c->windows > 0 && c->windows * TALLY_N(window_words) * c->stride > TALLY_N(chunk_words)) { /* once more, with fewer ends */
+    if (c->windows > 0 &&
+        c->windows * TALLY_N(window_words) * c->stride > TALLY_N(chunk_words)) { /* once more, with fewer ends */
         walk->most_ends = TALLY_N(chunk_words) / (c->windows * TALLY_N(window_words)) - 1;
         return 0;
     }
     TALLY_N(level_counts) last = open->sum;
     if (c->windows == 0) {
-        last = TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 0, 0), &open->sum, TALLY_N(level_words), 0);
+        last =
+            TALLY_N(complete)(flat, c, TALLY_N(add_strip)(flat, c, ruler, 0, 0), &open->sum, TALLY_N(level_words), 0);
     } else {
         const TALLY_N(chunk) its = *c;
         const TALLY_N(ruler) its_ruler = *ruler;
@@ -307,9 +342,11 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
     const int32_t from = c->ends > 0 ? flat->ends[c->ends - 1] : 0, rest = c->values - from;
     int32_t is_other = c->ends == 0 && (open->noted.seen & TALLY_NOT_MINUS_ZERO) != 0;
     for (int32_t i = from; !is_other && i < c->values; i += TALLY_WARP)
-        is_other = tally_any(i + tally_lane() < c->values && TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
+        is_other = tally_any(i + tally_lane() < c->values &&
+                             TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
     noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
-    if (c->ends > 0 && walk->first >= 0 && TALLY_N(is_mine)(work, walk, walk->s)) { /* the end of a segment that began in another tile */
+    if (c->ends > 0 && walk->first >= 0 &&
+        TALLY_N(is_mine)(work, walk, walk->s)) { /* the end of a segment that began in another tile */
         const TALLY_N(walk) its_walk = *walk;
         const TALLY_N(chunk) its = *c;
         const TALLY_N(ruler) its_ruler = *ruler;
@@ -339,8 +376,10 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
 
 #if !defined(TALLY_KEYS) && !(TALLY_KERNEL_INPUTS == 2 && TALLY_IS_F64) /* or registers are too few */
 /* A leaf of finite values in which no segment ends goes from memory to registers. False: it is none. */
-TALLY_FN int32_t TALLY_N(take_leaf)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
-    const TALLY_N(share) x = TALLY_N(read_leaf)(work->x, walk->at), y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(read_leaf)(work->y, walk->at) : x;
+TALLY_FN int32_t TALLY_N(take_leaf)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat,
+                                    TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
+    const TALLY_N(share) x = TALLY_N(read_leaf)(work->x, walk->at),
+                         y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(read_leaf)(work->y, walk->at) : x;
     TALLY_N(extent) of_x = TALLY_N(measure_warp)(TALLY_N(measure)(&x)), of_y = of_x;
     TALLY_N(chunk) c;
     if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_warp)(TALLY_N(measure)(&y));
@@ -360,14 +399,17 @@ TALLY_FN int32_t TALLY_N(take_leaf)(const tally_work *work, const TALLY_N(walk) 
     }
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_N(level_words); k++)
-        open->sum.of[k] = tally_further(open->sum.of[k], tally_warp_sum(tally_apart(tally_bits_f64(a.at[k]), tally_bits_f64(none.at[k]))));
+        open->sum.of[k] = tally_further(
+            open->sum.of[k], tally_warp_sum(tally_apart(tally_bits_f64(a.at[k]), tally_bits_f64(none.at[k]))));
     if (tally_any(is_other)) open->noted.seen |= TALLY_NOT_MINUS_ZERO;
     open->n += TALLY_DEVICE_LEAF;
     return 1;
 }
 TALLY_FN int32_t TALLY_N(is_leaf_ahead)(const tally_work *work, const TALLY_N(walk) *walk, int64_t open_end) {
-    const tally_source x = tally_source_of(work->x + walk->at * TALLY_BYTES, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y + walk->at * TALLY_BYTES, work->y_stride, TALLY_BYTES);
-    return x.is_packed && y.is_packed && work->cut.inner == 1 && walk->stop - walk->at >= TALLY_DEVICE_LEAF && open_end - walk->at > TALLY_DEVICE_LEAF;
+    const tally_source x = tally_source_of(work->x + walk->at * TALLY_BYTES, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y + walk->at * TALLY_BYTES, work->y_stride, TALLY_BYTES);
+    return x.is_packed && y.is_packed && work->cut.inner == 1 && walk->stop - walk->at >= TALLY_DEVICE_LEAF &&
+           open_end - walk->at > TALLY_DEVICE_LEAF;
 }
 #endif
 
@@ -382,16 +424,20 @@ TALLY_FN int64_t TALLY_N(open_until)(const tally_work *work, const TALLY_N(walk)
 TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_far, TALLY_N(flat) *flat) {
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
-    TALLY_N(walk) walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1, is_far};
+    TALLY_N(walk) walk = {
+        from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1, is_far};
     TALLY_N(open) open = TALLY_N(nothing_open)();
     TALLY_N(ruler) ruler;
-    int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count && from.value >= 0 && to.value >= from.value && to.value <= work->count;
-    is_good = is_good && from.end >= from.value && to.end >= to.value && (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
+    int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count &&
+                      from.value >= 0 && to.value >= from.value && to.value <= work->count;
+    is_good = is_good && from.end >= from.value && to.end >= to.value &&
+              (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
     if (!is_good) {
         tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
         return;
     }
-    if (runs_in) walk.first = TALLY_N(has_pieces)(work) ? 0 : TALLY_N(tile_of)(work, walk.s, TALLY_N(begin_of)(work, walk.s));
+    if (runs_in)
+        walk.first = TALLY_N(has_pieces)(work) ? 0 : TALLY_N(tile_of)(work, walk.s, TALLY_N(begin_of)(work, walk.s));
     walk.leaf_until = TALLY_N(open_until)(work, &walk);
     TALLY_N(forget_levels)(&ruler);
     TALLY_N(clear_node)(&flat->node);
@@ -419,8 +465,10 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_f
         }
         walk.at += c.values;
         walk.s += c.ends;
-        if (c.ends < 8 && walk.leaf_until != TALLY_N(no_leaves)) walk.leaf_until = TALLY_N(open_until)(work, &walk); /* it is long, perhaps */
-        else if (walk.leaf_until >= 0) walk.leaf_until = -1;
+        if (c.ends < 8 && walk.leaf_until != TALLY_N(no_leaves))
+            walk.leaf_until = TALLY_N(open_until)(work, &walk); /* it is long, perhaps */
+        else if (walk.leaf_until >= 0)
+            walk.leaf_until = -1;
         tally_warp_barrier();
     }
     if (runs_out && TALLY_N(is_mine)(work, &walk, to.segment - 1)) {
@@ -435,14 +483,16 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_f
 typedef struct TALLY_N(all_flat) {
     TALLY_N(flat) of[TALLY_FLAT_WARPS];
 } TALLY_N(all_flat);
-TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 3 - TALLY_IS_SPREAD_OF_SUMS) {
+TALLY_ENTRY_OF(TALLY_FLAT_WARPS *TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 3 - TALLY_IS_SPREAD_OF_SUMS) {
     TALLY_SHARED(TALLY_N(all_flat), shared);
     tally_let_next_start();
     tally_await_before();
     const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.saw) & TALLY_SAW_FAR) != 0;
-    if (tally_any(!is_asked || !TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
+    if (tally_any(!is_asked || !TALLY_N(has_work)(&work)))
+        return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
-    for (int64_t first = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); first < work.cut.tiles; first += TALLY_WARP * step) {
+    for (int64_t first = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); first < work.cut.tiles;
+         first += TALLY_WARP * step) {
         const int64_t its = first + tally_lane() * step; /* lanes look for tiles that were left */
         const int32_t is_tile = its < work.cut.tiles;
         const uint32_t far = tally_ballot(is_tile && (work.cut.far == 0 || (work.cut.far[its / 32] >> its % 32 & 1)));
@@ -457,14 +507,16 @@ TALLY_ENTRY_OF(TALLY_FLAT_WARPS * TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_K
 /* ---- segments over edges, at last ---- */
 
 /* Word i of a node: all are added up, but for keys. */
-TALLY_FN int64_t TALLY_N(empty_word)(int64_t i) { return !TALLY_N(has_keys) || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN; }
+TALLY_FN int64_t TALLY_N(empty_word)(int64_t i) {
+    return !TALLY_N(has_keys) || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN;
+}
 TALLY_FN int64_t TALLY_N(join_words)(int64_t i, int64_t a, int64_t b) {
     if (!TALLY_N(has_keys) || i < 1 || i > 2) return tally_plus(a, b);
     return (i == 1) == (b < a) ? b : a;
 }
 
-/* Adds `count` numbers, `apart` nodes from one to the next, to another, by the warp. Lanes have words of their own, several on
- * their way at once. */
+/* Adds `count` numbers, `apart` nodes from one to the next, to another, by the warp. Lanes have words of their own,
+ * several on their way at once. */
 TALLY_FN void TALLY_N(gather_nodes)(TALLY_N(node) *to, const TALLY_N(node) *others, int64_t count, int64_t apart) {
     enum { TOGETHER = 8 };
     const int64_t words = sizeof *to / 8, step = apart * words;
@@ -475,7 +527,8 @@ TALLY_FN void TALLY_N(gather_nodes)(TALLY_N(node) *to, const TALLY_N(node) *othe
         for (int64_t first = 0; first < count; first += TOGETHER, from += TOGETHER * step) {
             int64_t some[TOGETHER];
             TALLY_UNROLL
-            for (int32_t k = 0; k < TOGETHER; k++) some[k] = first + k < count ? from[k * step] : TALLY_N(empty_word)(i);
+            for (int32_t k = 0; k < TOGETHER; k++)
+                some[k] = first + k < count ? from[k * step] : TALLY_N(empty_word)(i);
             TALLY_UNROLL
             for (int32_t k = 0; k < TOGETHER; k++) sum = TALLY_N(join_words)(i, sum, some[k]);
         }
@@ -488,8 +541,8 @@ TALLY_FN void TALLY_N(gather_nodes)(TALLY_N(node) *to, const TALLY_N(node) *othe
 /* The numbers of a segment's groups, from tile `first` to `last`. */
 TALLY_FN void TALLY_N(gather_groups)(const tally_work *work, int64_t first, int64_t last) {
     const int64_t begin = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP;
-    TALLY_N(gather_nodes)(TALLY_N(node_of)(work, first), TALLY_N(node_of)(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP,
-                          TALLY_FLAT_GROUP);
+    TALLY_N(gather_nodes)(TALLY_N(node_of)(work, first), TALLY_N(node_of)(work, begin),
+                          (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP, TALLY_FLAT_GROUP);
 }
 /* The results of rows that were cut into pieces: a lane for each, or a warp where a row has several numbers. */
 TALLY_FN void TALLY_N(put_rows)(const tally_work *work) {
@@ -518,13 +571,15 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_finish_, TALLY_KERNEL)), 1) {
     const tally_cut_work *const cut = &work.cut;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_WARP + tally_lane();
     int64_t s = -1, begin = 0, end = 0, last = 0;
-    if (t < cut->tiles && cut->edges[t].segment < cut->edges[t + 1].segment) s = TALLY_N(runs_over)(&work, &cut->edges[t + 1]);
+    if (t < cut->tiles && cut->edges[t].segment < cut->edges[t + 1].segment)
+        s = TALLY_N(runs_over)(&work, &cut->edges[t + 1]);
     if (s >= 0) {
         begin = TALLY_N(begin_of)(&work, s);
         end = cut->edges[t + 1].end;
         last = s + 1 < cut->count ? TALLY_N(tile_of)(&work, s + 1, end) : cut->tiles - 1;
     }
-    for (uint32_t some = tally_ballot(s >= 0 && (t / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP < last); some != 0; some &= some - 1) {
+    for (uint32_t some = tally_ballot(s >= 0 && (t / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP < last); some != 0;
+         some &= some - 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1;
         TALLY_N(gather_groups)(&work, tally_of_lane64(t, lane), tally_of_lane64(last, lane));
     }

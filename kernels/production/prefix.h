@@ -1,6 +1,7 @@
-/* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that production/segments.h was
- * not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result
- * doubles cannot tell, are for production/flat.h. No include guard. */
+/* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that
+ * production/segments.h was not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With
+ * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result doubles
+ * cannot tell, are for production/flat.h. No include guard. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -20,7 +21,8 @@
 #define TALLY_PREFIX_BLOCKS 3
 #elif TALLY_PREFIX_COLUMNS
 #define TALLY_PREFIX_NAME prefix_columns_
-#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_N(has_keys) ? 8 : 10) /* or registers spill */
+/* or registers spill */
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_N(has_keys) ? 8 : 10)
 #define TALLY_COLUMNS_ARE_THERE 1
 #else
 #define TALLY_PREFIX_NAME prefix_
@@ -31,7 +33,9 @@
 #include "lib/prefix.h"
 #include "lib/prefix_columns.h"
 
-TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) { tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32)); }
+TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) {
+    tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
+}
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     if ((tally_look32(work->saw) & saw) == 0) tally_or32(work->saw, saw);
 }
@@ -54,14 +58,19 @@ TALLY_FN int32_t TALLY_N(skew_of)(const tally_source *x, int64_t at) {
 }
 
 /* Which values and segments a tile has, and where its arrays lie in the buffer; by one thread. */
-TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from, const tally_edge *to, const tally_source *x, TALLY_N(tile) *tile) {
-    const int32_t runs_in = from->segment > 0 && from->end > from->value, runs_out = to->segment > 0 && to->end > to->value;
+TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from, const tally_edge *to,
+                                  const tally_source *x, TALLY_N(tile) *tile) {
+    const int32_t runs_in = from->segment > 0 && from->end > from->value,
+                  runs_out = to->segment > 0 && to->end > to->value;
     const int64_t n = tally_apart(to->value, from->value), count = (to->segment - runs_out) - (from->segment - runs_in);
-    int32_t is_good = from->segment >= 0 && to->segment >= from->segment && to->segment <= work->cut.count && from->value >= 0;
-    is_good = is_good && to->value >= from->value && to->value <= work->count && from->end >= from->value && to->end >= to->value;
+    int32_t is_good =
+        from->segment >= 0 && to->segment >= from->segment && to->segment <= work->cut.count && from->value >= 0;
+    is_good = is_good && to->value >= from->value && to->value <= work->count && from->end >= from->value &&
+              to->end >= to->value;
     is_good = is_good && (to->segment > from->segment ? from->end <= to->value : from->end >= to->value);
     is_good = is_good && count >= 0 && n <= TALLY_PREFIX_TILE_MOST && count <= TALLY_PREFIX_TILE_MOST;
-    is_good = is_good && n * work->cut.weight + count * work->cut.end_weight <= TALLY_PREFIX_TILE_MOST - TALLY_PREFIX_SLACK;
+    is_good =
+        is_good && n * work->cut.weight + count * work->cut.end_weight <= TALLY_PREFIX_TILE_MOST - TALLY_PREFIX_SLACK;
     tile->is_good = is_good;
     if (!is_good) return;
     tile->s = from->segment - runs_in;
@@ -80,29 +89,36 @@ TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from
     tile->keys_at = tile->prefixes_at + 8 * TALLY_N(prefix_words) * tile->pitch;
     tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_N(has_keys) * tile->pitch + 3) / 4 * 4;
 }
-/* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the tile; by one thread. */
+/* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the
+ * tile; by one thread. */
 TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side) {
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     TALLY_N(tile) tile;
     __builtin_memset(&tile, 0, sizeof tile);
     TALLY_N(place_tile)(work, &from, &to, &x, &tile);
     if (tile.is_good) {
         tile.is_bulk = !TALLY_N(has_columns)(work) && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
-        if (TALLY_KERNEL_INPUTS == 2) tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
+        if (TALLY_KERNEL_INPUTS == 2)
+            tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
         if (tile.is_bulk) {
             tally_mbarrier_expect(&side->mbarrier, tile.prefixes_at);
             TALLY_N(copy_in_bulk)(&x, tile.origin, tile.n, tile.skew, TALLY_N(x_of)(buffer), &side->mbarrier);
-            if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, buffer), &side->mbarrier);
+            if (TALLY_KERNEL_INPUTS == 2)
+                TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, buffer),
+                                      &side->mbarrier);
         }
         tile.first = t;
-        if (tile.runs_in && !TALLY_N(has_pieces)(work)) tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
+        if (tile.runs_in && !TALLY_N(has_pieces)(work))
+            tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
     }
     side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
 }
 /* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the mbarrier's. */
-TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, int32_t *phase) {
+TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side,
+                                 int32_t *phase) {
     TALLY_N(copy_ends)(work, tile, buffer, side);
     if (tile->is_bulk) {
         tally_mbarrier_wait(&side->mbarrier, (*phase)++);
@@ -111,9 +127,11 @@ TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *ti
         return;
     }
     if (TALLY_N(has_columns)(work)) return; /* they have come before */
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(buffer));
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, buffer));
+    if (TALLY_KERNEL_INPUTS == 2)
+        TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, buffer));
     tally_copied();
 }
 
@@ -125,15 +143,16 @@ typedef struct TALLY_N(places) {
 } TALLY_N(places);
 /* Whether some value there is anything but -0, where the sum is 0. */
 TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(places) of) {
-    const TALLY_T *const x = TALLY_N(x_of)(buffer) + tile->skew + of.at, *const y = TALLY_N(y_of)(tile, buffer) + tile->skew + of.at;
+    const TALLY_T *const x = TALLY_N(x_of)(buffer) + tile->skew + of.at, *const y = TALLY_N(y_of)(tile, buffer) +
+                                                                                    tile->skew + of.at;
     for (int32_t i = 0; i < of.n; i++)
         if (TALLY_N(is_other)(x[i * of.apart], y[i * of.apart])) return 1;
     return 0;
 }
 
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, int64_t t, int64_t s, TALLY_N(places) of,
-                                const int64_t *d, TALLY_N(noted) noted) {
+TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, int64_t t, int64_t s,
+                                TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_N(in_pairs) a;
     __builtin_memset(&a, 0, sizeof a);
@@ -148,40 +167,53 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
         return;
     }
     TALLY_IF_SUM(a.sum = TALLY_N(scaled_pair)(d, TALLY_N(value_words), tile->scale_x);)
-    TALLY_IF_PRODUCTS(a.products = TALLY_N(scaled_pair)(d + TALLY_N(value_words), TALLY_N(product_words), tile->scale_x + tile->scale_y);)
-    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
-    if (TALLY_N(conclude_pairs)(&a, &work->final, result)) TALLY_N(put_bytes)(work, s, result, a.present);
-    else TALLY_N(leave_segment)(work, t, s);
+    TALLY_IF_PRODUCTS(a.products = TALLY_N(scaled_pair)(d + TALLY_N(value_words), TALLY_N(product_words),
+                                                        tile->scale_x + tile->scale_y);)
+    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, buffer, of))
+        a.seen |= TALLY_NOT_MINUS_ZERO;
+    if (TALLY_N(conclude_pairs)(&a, &work->final, result))
+        TALLY_N(put_bytes)(work, s, result, a.present);
+    else
+        TALLY_N(leave_segment)(work, t, s);
 }
 
 /* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
-TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y, char *buffer, int64_t s,
-                                   TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
+TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y,
+                                   char *buffer, int64_t s, TALLY_N(places) of, const int64_t *d,
+                                   TALLY_N(noted) noted) {
     TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, s);
     int64_t some = 0;
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
         some |= d[k];
         if (d[k] == 0) continue;
-        const int32_t is_product = k >= TALLY_N(value_words), unit = TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x);
+        const int32_t is_product = k >= TALLY_N(value_words),
+                      unit = TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x);
         TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
-        TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
+        TALLY_IF_PRODUCTS(if (is_product)
+                              tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
     }
     if (some != 0 || TALLY_N(has_other)(&side->tile, buffer, of)) noted.seen |= TALLY_NOT_MINUS_ZERO;
     TALLY_N(deposit_noted)(&noted, of.n - noted.absent, node);
 }
 /* What is made of a segment's sums. */
-TALLY_FN void TALLY_N(put_segment)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int64_t t, int64_t s,
-                                   TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
-    if (TALLY_N(has_pieces)(work)) TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, buffer, s, of, d, noted);
-    else TALLY_N(put_sums)(work, tile, buffer, t, s, of, d, noted);
+TALLY_FN void TALLY_N(put_segment)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
+                                   const TALLY_N(side) *side, int64_t t, int64_t s, TALLY_N(places) of,
+                                   const int64_t *d, TALLY_N(noted) noted) {
+    if (TALLY_N(has_pieces)(work))
+        TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, buffer, s, of, d, noted);
+    else
+        TALLY_N(put_sums)(work, tile, buffer, t, s, of, d, noted);
 }
 
-/* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its neighbour that at the end before. */
-TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, const TALLY_N(side) *side, int64_t t) {
+/* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its
+ * neighbour that at the end before. */
+TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
+                                    const TALLY_N(side) *side, int64_t t) {
     const int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
     TALLY_ROLLED
-    for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count; first += TALLY_N(prefix_warps) * (TALLY_WARP - 1)) {
+    for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count;
+         first += TALLY_N(prefix_warps) * (TALLY_WARP - 1)) {
         const int32_t e = first + tally_lane() - 1, last = e < tile->count ? e : tile->count - 1;
         const int32_t entry = last < 0 ? 0 : ends[last], end = entry & TALLY_END_PLACE;
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)end, tally_lane() == 0 ? 0 : tally_lane() - 1);
@@ -190,10 +222,13 @@ TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) 
         if (last >= 0) rank = TALLY_N(end_at)(tile, side, tile->skew + end, &strip);
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
-            const int64_t here = last < 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k)) : TALLY_N(prefix_at)(tile, buffer, side, k, rank, strip);
+            const int64_t here = last < 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k))
+                                          : TALLY_N(prefix_at)(tile, buffer, side, k, rank, strip);
             d[k] = tally_apart(here, tally_of_lane64(here, tally_lane() == 0 ? 0 : tally_lane() - 1));
         }
-        if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) || !TALLY_N(is_wanted)(work, tile->s + e)) continue;
+        if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) ||
+            !TALLY_N(is_wanted)(work, tile->s + e))
+            continue;
         TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
 #ifdef TALLY_KEYS
         if (end > begin) TALLY_N(keys_at_end)(tile, buffer, side, tile->skew + begin, strip, rank, &noted);
@@ -203,14 +238,16 @@ TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) 
     }
 }
 
-/* The tile's part of a segment over its edges goes to its number of limbs, by a warp: of what lies before the first end, or with is_open
- * behind the last. */
-TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int32_t scale_x, int32_t scale_y, int32_t is_open, TALLY_N(node) *node) {
+/* The tile's part of a segment over its edges goes to its number of limbs, by a warp: of what lies before the first
+ * end, or with is_open behind the last. */
+TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int32_t scale_x, int32_t scale_y,
+                                   int32_t is_open, TALLY_N(node) *node) {
     TALLY_N(tile) tile = side->tile;
     tile.scale_x = scale_x;
     tile.scale_y = scale_y;
     const int32_t *const ends = TALLY_N(ends_of)(&tile, buffer);
-    const int32_t begin = is_open && tile.count > 0 ? ends[tile.count - 1] & TALLY_END_PLACE : 0, entry = ends[is_open ? tile.count : 0];
+    const int32_t begin = is_open && tile.count > 0 ? ends[tile.count - 1] & TALLY_END_PLACE : 0,
+                  entry = ends[is_open ? tile.count : 0];
     const int32_t end = is_open ? tile.n : entry & TALLY_END_PLACE, has_rank = !is_open || begin > 0;
     int32_t strip = 0, rank = 0;
     TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
@@ -218,10 +255,14 @@ TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int3
     if (tally_lane() < TALLY_N(prefix_words)) { /* a word each */
         const int32_t k = tally_lane(), unit = TALLY_N(unit_of_prefix)(k) - TALLY_N(scale_of_prefix)(&tile, k);
         int64_t d = 0;
-        if (has_rank) d = tally_apart(TALLY_N(prefix_at)(&tile, buffer, side, k, rank, strip), tally_bits_f64(TALLY_N(prefix_anchor)(k)));
+        if (has_rank)
+            d = tally_apart(TALLY_N(prefix_at)(&tile, buffer, side, k, rank, strip),
+                            tally_bits_f64(TALLY_N(prefix_anchor)(k)));
         if (is_open) d = tally_apart(side->base[k][TALLY_N(base_pitch) - 1], d);
-        TALLY_IF_SUM(if (k < TALLY_N(value_words)) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
-        TALLY_IF_PRODUCTS(if (k >= TALLY_N(value_words)) tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
+        TALLY_IF_SUM(if (k < TALLY_N(value_words))
+                         tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
+        TALLY_IF_PRODUCTS(if (k >= TALLY_N(value_words))
+                              tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
     }
     for (int32_t i = begin; i < end && !(noted.seen & TALLY_NOT_MINUS_ZERO); i += TALLY_WARP) {
         const int32_t at = i + tally_lane();
@@ -230,8 +271,10 @@ TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int3
     }
     if (tally_lane() != 0 || end <= begin) return;
 #ifdef TALLY_KEYS
-    if (is_open) TALLY_N(keys_behind)(&tile, side, tile.skew + begin, &noted);
-    else TALLY_N(keys_at_end)(&tile, buffer, side, tile.skew + begin, strip, rank, &noted);
+    if (is_open)
+        TALLY_N(keys_behind)(&tile, side, tile.skew + begin, &noted);
+    else
+        TALLY_N(keys_at_end)(&tile, buffer, side, tile.skew + begin, strip, rank, &noted);
 #endif
     TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
 }
@@ -241,7 +284,8 @@ TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int3
 TALLY_FN void TALLY_N(measure_tile)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, int32_t parts) {
     const int32_t begin = tally_thread() * tile->strip * TALLY_PART;
     TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(x_of)(buffer) + begin, parts), side, 0);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(y_of)(tile, buffer) + begin, parts), side, 1);
+    if (TALLY_KERNEL_INPUTS == 2)
+        TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(y_of)(tile, buffer) + begin, parts), side, 1);
 }
 TALLY_RARE void TALLY_N(take_specials)(TALLY_N(side) *side, char *buffer, int32_t parts) {
     const TALLY_N(tile) tile = side->tile;
@@ -262,7 +306,8 @@ TALLY_FN int32_t TALLY_N(take_grid)(const tally_work *work, int64_t t, char *buf
     TALLY_N(share_extent)(TALLY_N(measure_grid)(buffer, &grid), side, 0);
     if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_grid)(buffer + tile.y_at, &grid), side, 1);
     tally_barrier();
-    const TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
+    const TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0),
+                          of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
     if (!TALLY_N(choose_scales)(&tile, of_x, of_y)) {
         if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
@@ -284,11 +329,13 @@ TALLY_FN int32_t TALLY_N(take_grid)(const tally_work *work, int64_t t, char *buf
 
 /* The tile's segments that are wanted. All threads of the block take part, between barriers. */
 TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side, int32_t *phase) {
-    for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS) side->marks[i] = 0;
+    for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS)
+        side->marks[i] = 0;
     if (tally_thread() == 0) TALLY_N(open_tile)(work, t, buffer, side);
     tally_barrier();
 #if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
-    if (side->tile.is_good && TALLY_N(suits_grid)(work, &side->tile) && TALLY_N(take_grid)(work, t, buffer, side)) return;
+    if (side->tile.is_good && TALLY_N(suits_grid)(work, &side->tile) && TALLY_N(take_grid)(work, t, buffer, side))
+        return;
 #endif
     if (TALLY_N(has_columns)(work) && side->tile.is_good) TALLY_N(copy_pieces)(work, side, buffer);
     TALLY_N(tile) tile = side->tile;
@@ -332,7 +379,8 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer
     TALLY_N(scan_strips)(side);
     tally_barrier();
     if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && TALLY_N(is_wanted)(work, tile.s))
-        TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
+        TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 0,
+                           TALLY_N(node_for_part)(work, t, tile.first, tile.s));
     if (tile.runs_out && tally_warp() == 1 && TALLY_N(is_wanted)(work, tile.s + tile.count))
         TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 1,
                            TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
@@ -341,13 +389,15 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer
 
 TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALLY_KERNEL)), TALLY_PREFIX_BLOCKS) {
     TALLY_SHARED(TALLY_N(side), side);
-    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum), TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
+    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum),
+                                                    TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
     int32_t phase = 0;
     tally_let_next_start();
     tally_await_before();
     if (tally_thread() == 0) { /* others may be writing: all threads of a block go on, or none */
         const int32_t saw = tally_look32(work.saw);
-        const int32_t has_work = TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
+        const int32_t has_work =
+            TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
         side->is_wanted = has_work && (saw & TALLY_SAW_BAD_SEGMENTS) == 0;
         tally_mbarrier_init(&side->mbarrier, 1);
     }
@@ -356,9 +406,11 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
     if (!is_wanted) return;
 #if TALLY_PREFIX_WIDE
     const int64_t blocks = tally_blocks(), step = blocks * TALLY_WARP;
-    for (int64_t first = tally_block(); first < work.cut.tiles; first += step) { /* tiles that were left are few, as a rule: lanes look for them */
+    for (int64_t first = tally_block(); first < work.cut.tiles;
+         first += step) { /* tiles that were left are few, as a rule: lanes look for them */
         const int64_t its = first + tally_lane() * blocks;
-        for (uint32_t left = tally_ballot(its < work.cut.tiles && (work.cut.left[its / 32] >> its % 32 & 1)); left != 0; left &= left - 1) {
+        for (uint32_t left = tally_ballot(its < work.cut.tiles && (work.cut.left[its / 32] >> its % 32 & 1)); left != 0;
+             left &= left - 1) {
             tally_barrier();
             TALLY_N(take_tile)(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, buffer, side, &phase);
         }

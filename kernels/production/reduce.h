@@ -1,9 +1,9 @@
 /* A whole array by any operator of kernels/operators, in the canonical order (docs/order.md), in one launch.
  *
- * A warp reads runs of leaves, a block has one tile of such runs, and the last block to arrive at a group of tiles combines the group: the
- * last-block guard of NVIDIA's threadFenceReduction sample, with a fixed fan-in so that the tree is the canonical one, counters that
- * wrap around to 0, and mailboxes in place of its fence: nothing has to be cleared or waited for. No include guard: included once for each
- * type. */
+ * A warp reads runs of leaves, a block has one tile of such runs, and the last block to arrive at a group of tiles
+ * combines the group: the last-block guard of NVIDIA's threadFenceReduction sample, with a fixed fan-in so that the
+ * tree is the canonical one, counters that wrap around to 0, and mailboxes in place of its fence: nothing has to be
+ * cleared or waited for. No include guard: included once for each type. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -35,7 +35,8 @@ TALLY_FN int32_t TALLY_N(members)(TALLY_N(rank) rank) {
 
 /* Lane 0's node is left for whoever arrives last at the group. True: that is this warp. */
 TALLY_FN int32_t TALLY_N(arrive)(TALLY_N(rank) rank, TALLY_N(node) node) {
-    return TALLY_N(post_node)(rank.boxes, rank.index, node, rank.arrivals + rank.index / TALLY_FAN, (uint32_t)TALLY_N(members)(rank) - 1);
+    return TALLY_N(post_node)(rank.boxes, rank.index, node, rank.arrivals + rank.index / TALLY_FAN,
+                              (uint32_t)TALLY_N(members)(rank) - 1);
 }
 
 /* Lane 0 has the node of the whole. */
@@ -50,11 +51,13 @@ TALLY_RARE void TALLY_N(deliver)(const tally_work *work, TALLY_N(node) node) {
     }
 }
 
-/* By the last warp to arrive at the group of `rank`: it combines the group, and goes up the tree as far as it is the last. */
+/* By the last warp to arrive at the group of `rank`: it combines the group, and goes up the tree as far as it is the
+ * last. */
 TALLY_RARE void TALLY_N(climb)(const tally_work *work, TALLY_N(rank) rank) {
     TALLY_N(node) node;
     do {
-        int64_t group = rank.index / TALLY_FAN, groups = (rank.count + TALLY_FAN - 1) / TALLY_FAN, at = group * TALLY_FAN;
+        int64_t group = rank.index / TALLY_FAN, groups = (rank.count + TALLY_FAN - 1) / TALLY_FAN,
+                at = group * TALLY_FAN;
         int32_t members = TALLY_N(members)(rank), mine = 2 * tally_lane();
         node = TALLY_N(nothing)();
         if (mine < members) node = TALLY_N(take_node)(rank.boxes, at + mine);
@@ -80,8 +83,10 @@ typedef struct TALLY_N(shared) {
 
 /* The warp's run of leaves, of which there are `leaves` from leaf `begin` on; lane 0's is the node. */
 TALLY_FN TALLY_N(node) TALLY_N(run_node)(const tally_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
-    tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    int64_t whole = x.is_packed && y.is_packed ? work->count - TALLY_DEVICE_LEAF : -1; /* the last place of a leaf that can be read at once */
+    tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                 y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    int64_t whole = x.is_packed && y.is_packed ? work->count - TALLY_DEVICE_LEAF
+                                               : -1; /* the last place of a leaf that can be read at once */
     TALLY_N(node) node = TALLY_N(nothing)();
     for (int32_t read = 0; read < leaves; read++) {
         int64_t at = (begin + read) * TALLY_DEVICE_LEAF;
@@ -106,14 +111,16 @@ TALLY_FN TALLY_N(node) TALLY_N(run_node)(const tally_work *work, int64_t begin, 
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_SHARED(TALLY_N(shared), shared);
-    int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, runs = (leaves + (1 << work.run) - 1) >> work.run;
+    int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,
+            runs = (leaves + (1 << work.run) - 1) >> work.run;
     int64_t mine = (int64_t)tally_block() * TALLY_WARPS + tally_warp(), begin = mine << work.run, left = leaves - begin;
     TALLY_N(node) node = TALLY_N(run_node)(&work, begin, left < 1 << work.run ? left : 1 << work.run, &shared->stage);
     TALLY_N(rank) rank;
     if (tally_lane() == 0) shared->nodes[tally_warp()] = node;
     tally_barrier();
     if (tally_warp() != 0) return;
-    node = TALLY_N(pair_lanes)(shared->nodes[tally_lane() % TALLY_WARPS], (int32_t)(runs - mine < TALLY_WARPS ? runs - mine : TALLY_WARPS));
+    node = TALLY_N(pair_lanes)(shared->nodes[tally_lane() % TALLY_WARPS],
+                               (int32_t)(runs - mine < TALLY_WARPS ? runs - mine : TALLY_WARPS));
     rank.boxes = (uint64_t *)(void *)work.nodes;
     rank.arrivals = work.arrivals;
     rank.index = tally_block();

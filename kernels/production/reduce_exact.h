@@ -1,5 +1,6 @@
-/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has the method and its proof).
- * Blocks add as lib/exact_block.h says, add their limbs to those in memory, and the last block rounds. No include guard. */
+/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has the
+ * method and its proof). Blocks add as lib/exact_block.h says, add their limbs to those in memory, and the last block
+ * rounds. No include guard. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -52,7 +53,8 @@ TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) 
     int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
     TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
                  if (sum.end > 0 && sum.first < first) first = sum.first;)
-    TALLY_IF_PRODUCTS(tally_used_limbs products = tally_find_limbs(node->products + TALLY_EVIDENCE, TALLY_PRODUCT_LIMBS);
+    TALLY_IF_PRODUCTS(tally_used_limbs products =
+                          tally_find_limbs(node->products + TALLY_EVIDENCE, TALLY_PRODUCT_LIMBS);
                       if (products.end > 0 && products.first / 2 < first) first = products.first / 2;)
     if (tally_lane() != 0) return;
     node->n += work->count;
@@ -62,7 +64,8 @@ TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) 
     } else if (work->result != 0) {
         TALLY_N(total) total = TALLY_N(total_of)(node);
         /* The origin of products stays twice that of values. */
-        TALLY_IF_SUM(tally_trim(&total.sum, node->sum, first, sum.end); tally_settle(node->sum + first, total.sum.count);)
+        TALLY_IF_SUM(tally_trim(&total.sum, node->sum, first, sum.end);
+                     tally_settle(node->sum + first, total.sum.count);)
         TALLY_IF_PRODUCTS(tally_trim(&total.products, node->products, 2 * first, products.end);
                           tally_settle(node->products + 2 * first, total.products.count);)
         TALLY_N(conclude)(&total, &work->final, work->result);
@@ -75,8 +78,9 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
     TALLY_N(state) state = TALLY_N(begin)();
     TALLY_N(clear_shared)(shared);
     int64_t leaf = (int64_t)tally_block() * TALLY_WARPS + tally_warp(), step = (int64_t)tally_blocks() * TALLY_WARPS;
-    TALLY_N(take_leaves)(tally_source_of(work.x, work.x_stride, TALLY_BYTES), tally_source_of(work.y, work.y_stride, TALLY_BYTES),
-                         leaf * TALLY_DEVICE_LEAF, step * TALLY_DEVICE_LEAF, work.count, &state, shared);
+    TALLY_N(take_leaves)(tally_source_of(work.x, work.x_stride, TALLY_BYTES),
+                         tally_source_of(work.y, work.y_stride, TALLY_BYTES), leaf * TALLY_DEVICE_LEAF,
+                         step * TALLY_DEVICE_LEAF, work.count, &state, shared);
     TALLY_N(gather_warps)(&state, shared);
     if (!TALLY_N(gather_blocks)(&work, shared) || tally_warp() != 0) return;
     TALLY_N(deliver)(&work, shared);

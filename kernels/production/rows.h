@@ -1,5 +1,5 @@
-/* Rows of more than a leaf that lie side by side, by any operator of kernels/operators, in the canonical order (docs/order.md,
- * docs/design/007); shorter ones are segments. No include guard: included once for each type.
+/* Rows of more than a leaf that lie side by side, by any operator of kernels/operators, in the canonical order
+ * (docs/order.md, docs/design/007); shorter ones are segments. No include guard: included once for each type.
  *
  * A warp has a row, or blocks have one, which take tiles of it as those of a whole array are taken. */
 #include "lib/types.h"
@@ -11,7 +11,8 @@
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #if TALLY_BYTES == 1 || (TALLY_BYTES == 2 && (TALLY_PASSES == 2 || !TALLY_FLOAT)) || TALLY_KERNEL_INPUTS == 2 || \
-    (defined(TALLY_SQUARES) && defined(TALLY_RANGE)) || (TALLY_BYTES == 8 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+    (defined(TALLY_SQUARES) && defined(TALLY_RANGE)) ||                                                          \
+    (TALLY_BYTES == 8 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2
@@ -42,7 +43,9 @@ TALLY_FN void TALLY_N(take_row_tile)(const tally_work *work, TALLY_N(shared_tile
     TALLY_N(span) span = TALLY_N(span_of)(work, row);
     TALLY_N(node) node;
     char *nodes = work->nodes + row * work->row_nodes * (int64_t)sizeof node;
-    if (!TALLY_N(take_tile)(&span, work->run, tile, work->tiles, 1, nodes, work->arrivals + row * work->row_groups, shared, &node)) return;
+    if (!TALLY_N(take_tile)(&span, work->run, tile, work->tiles, 1, nodes, work->arrivals + row * work->row_groups,
+                            shared, &node))
+        return;
     if (tally_lane() == 0) TALLY_N(put_result)(work, row, node);
 }
 

@@ -1,9 +1,12 @@
-/* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths (docs/design/006-gpu-segments.md).
+/* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths
+ * (docs/design/006-gpu-segments.md).
  *
- * production/cut.h has shared out values and end markers to tiles (lib/cut.h). Blocks stay and take tile after tile: one warp brings them into shared
- * memory, the next while the others, the consumers, take the segments that are the tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and
- * Khailany, "CudaDMA", 2011). Of a segment that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
- * combines them: no block waits for another. What the cut says is checked as it is used. No include guard: included once for each type. */
+ * production/cut.h has shared out values and end markers to tiles (lib/cut.h). Blocks stay and take tile after tile:
+ * one warp brings them into shared memory, the next while the others, the consumers, take the segments that are the
+ * tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a segment that
+ * runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`, combines them:
+ * no block waits for another. What the cut says is checked as it is used. No include guard: included once for each
+ * type. */
 #define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
 #include "lib/types.h"
 
@@ -29,8 +32,8 @@
 #include "lib/nodes.h"
 #include "lib/shared_leaf.h"
 
-/* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few; none may spill
- * (tests/unit/test_compile.c). */
+/* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few;
+ * none may spill (tests/unit/test_compile.c). */
 #if defined(TALLY_QUICK) && defined(TALLY_KEYS)
 #define TALLY_SEGMENTS_RESIDENT 1
 #elif TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
@@ -42,13 +45,18 @@
 /* ---- results ---- */
 
 /* Where results from segment s on lie. */
-TALLY_FN char *TALLY_N(results_from)(const tally_work *work, int64_t s) { return (char *)work->result + s * work->cut.result_stride; }
+TALLY_FN char *TALLY_N(results_from)(const tally_work *work, int64_t s) {
+    return (char *)work->result + s * work->cut.result_stride;
+}
 /* The place of one of `size` bytes, i behind those, where results lie side by side. */
-TALLY_FN void *TALLY_N(place_of)(char *results, int32_t i, const int32_t size) { return results + (uint64_t)(uint32_t)i * (uint32_t)size; }
+TALLY_FN void *TALLY_N(place_of)(char *results, int32_t i, const int32_t size) {
+    return results + (uint64_t)(uint32_t)i * (uint32_t)size;
+}
 /* Writes the result of segment s + i; those from s on lie at `results`. Gives what is to be told of it. */
 TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *results, int64_t s, int32_t i, TALLY_N(node) node) {
 #ifdef TALLY_PLAIN
-    if (TALLY_N(is_put_plainly)(work, TALLY_N(place_of)(results, i, (int32_t)sizeof(TALLY_PLAIN)), node)) return 0; /* as a rule */
+    if (TALLY_N(is_put_plainly)(work, TALLY_N(place_of)(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
+        return 0; /* as a rule */
 #endif
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
@@ -85,15 +93,18 @@ TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
 
 enum {
     TALLY_N(values_room) = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
-    /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves at least. */
+    /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves
+       at least. */
     TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
 #ifdef TALLY_IS_SORTED
-    /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these wait, a segment has 8 values and an end on
-     * average; if all others are empty, a value and 8 ends. And there may be fewer than TALLY_WARP, where a warp looks last. */
+    /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these
+     * wait, a segment has 8 values and an end on average; if all others are empty, a value and 8 ends. And there may be
+     * fewer than TALLY_WARP, where a warp looks last. */
     TALLY_N(value_bytes) = TALLY_BYTES * TALLY_KERNEL_INPUTS,
     TALLY_N(if_others_wait) = 8 * TALLY_N(value_bytes) + TALLY_END_BYTES,
     TALLY_N(if_others_are_empty) = TALLY_N(value_bytes) + 8 * TALLY_END_BYTES,
-    TALLY_N(least_each) = TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
+    TALLY_N(least_each) =
+        TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
     TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_CONSUMER_WARPS,
     TALLY_N(list_room) = TALLY_N(most_waiting)
 #else
@@ -106,7 +117,8 @@ typedef struct TALLY_N(waiting) {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } TALLY_N(waiting);
 #endif
-/* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends behind it. */
+/* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends
+ * behind it. */
 enum { TALLY_N(edge_runs) = 2 };
 /* What the warp that brings tiles has found about one, for the consumers: first what this asks of every tile. */
 typedef struct TALLY_N(opening) {
@@ -115,18 +127,18 @@ typedef struct TALLY_N(opening) {
     int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
     uint32_t origin;             /* as a tile has it */
     int32_t run_at[TALLY_N(edge_runs)], run_n[TALLY_N(edge_runs)]; /* first value and values of each run */
-    char *results; /* of its segments */
+    char *results;                                                 /* of its segments */
     tally_edge from;
     int64_t to_place;
     tally_piece x, y, ends;
-    int32_t begun;                           /* segments that begin in it: one end more comes, or is made */
-    int32_t are_segment_ids, are_wide;            /* segment ids come in place of ends; 8 bytes each: what comes becomes places */
+    int32_t begun;                     /* segments that begin in it: one end more comes, or is made */
+    int32_t are_segment_ids, are_wide; /* segment ids come in place of ends; 8 bytes each: what comes becomes places */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
 } TALLY_N(opening);
 
 typedef struct TALLY_N(shared) {
-    int32_t is_none;       /* there is no tile any more, and no opening */
-    int32_t round;         /* which one of the block's it is: here, so that the consumers needs no register for it */
+    int32_t is_none; /* there is no tile any more, and no opening */
+    int32_t round;   /* which one of the block's it is: here, so that the consumers needs no register for it */
     tally_mbarrier come, left; /* it has been copied; the consumers's warps are done with it */
 #ifdef TALLY_IS_SORTED
     TALLY_N(waiting) waiting;
@@ -140,18 +152,20 @@ typedef struct TALLY_N(shared) {
 typedef struct TALLY_N(strips) TALLY_N(strips);
 #ifdef TALLY_IN_STRIPS
 #include "lib/strip_sums.h"
-/* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of some hundreds of values; those of fewer than 4,
- * on average, one by one. So a warp has so many at most. Measured. */
+/* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of some
+ * hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured. */
 enum {
     TALLY_N(least_in_strips) = TALLY_IS_F64 ? 28 : 48,
     TALLY_N(few_in_strips) = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
-    TALLY_N(most_in_strips) = (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
+    TALLY_N(most_in_strips) =
+        (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
     TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP
 };
 typedef char TALLY_N(list_is_enough)[TALLY_N(most_listed) >= (int32_t)TALLY_N(most_waiting) ? 1 : -1];
 #elif defined(TALLY_BY_QUARTERS)
 enum {
-    TALLY_N(most_longs) = TALLY_N(values_room) / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP, /* of more than 64 values, and room to see that there are more */
+    TALLY_N(most_longs) = TALLY_N(values_room) / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) +
+                          TALLY_WARP, /* of more than 64 values, and room to see that there are more */
     TALLY_N(most_listed) = TALLY_N(most_waiting) + TALLY_N(most_longs)
 };
 #elif !defined(TALLY_IS_SORTED)
@@ -161,10 +175,11 @@ enum { TALLY_N(most_listed) = TALLY_N(most_waiting) };
 enum { TALLY_N(list_room) = TALLY_CONSUMER_WARPS * TALLY_N(most_listed) }; /* a list of each warp's own */
 #endif
 
-/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips, before all have come to that tile: one
- * list will do. */
+/* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips,
+ * before all have come to that tile: one list will do. */
 typedef struct TALLY_N(all_shared) {
-    TALLY_N(opening) openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has those of all buffers */
+    TALLY_N(opening) openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has
+                                                          those of all buffers */
     TALLY_N(shared) of[TALLY_MOST_BUFFERS];
     int32_t told; /* what is known to all */
     uint16_t list[TALLY_N(list_room)];
@@ -172,22 +187,30 @@ typedef struct TALLY_N(all_shared) {
     TALLY_N(in_strips) in_strips;
 #endif
 } TALLY_N(all_shared);
-/* The round-th tile of a block goes where the one `buffers` before it was, which is 1 or 2, and there it is the phase-th. */
+/* The round-th tile of a block goes where the one `buffers` before it was, which is 1 or 2, and there it is the
+ * phase-th. */
 TALLY_FN int32_t TALLY_N(buffer_of)(const tally_cut_work *cut, int32_t round) { return round & cut->log_buffers; }
 TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> cut->log_buffers; }
-TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) { return &all->of[TALLY_N(buffer_of)(cut, round)]; }
-TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) { return &all->openings[round & (2 * TALLY_MOST_BUFFERS - 1)]; }
+TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) {
+    return &all->of[TALLY_N(buffer_of)(cut, round)];
+}
+TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) {
+    return &all->openings[round & (2 * TALLY_MOST_BUFFERS - 1)];
+}
 
 typedef struct TALLY_N(tile) {
     const TALLY_N(opening) *opening;
     int32_t values, own;
     const TALLY_T *x, *y;
-    const int32_t *ends; /* less `origin`: where its own segments begin, and where the last ends, from the tile's first value on */
+    const int32_t *
+        ends; /* less `origin`: where its own segments begin, and where the last ends, from the tile's first value on */
     uint32_t origin;
 } TALLY_N(tile);
 
 /* Place i of the tile's ends; more than its values: behind it, or of what is no cut. */
-TALLY_FN uint32_t TALLY_N(end_of)(const TALLY_N(tile) *tile, int32_t i) { return (uint32_t)tile->ends[i] - tile->origin; }
+TALLY_FN uint32_t TALLY_N(end_of)(const TALLY_N(tile) *tile, int32_t i) {
+    return (uint32_t)tile->ends[i] - tile->origin;
+}
 
 /* A segment within the tile. */
 typedef struct TALLY_N(span) {
@@ -213,8 +236,8 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, const TALLY_N(openi
     return TALLY_N(put_at)(work, o->results, o->from.segment, i, node);
 }
 
-/* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis. Whether the values of one lie apart;
- * and where value i of all rows, one behind the other, lies. */
+/* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis.
+ * Whether the values of one lie apart; and where value i of all rows, one behind the other, lies. */
 #ifdef TALLY_USER_TEXT
 #define TALLY_IS_APART(work) ((work)->inner > 1)
 #else
@@ -235,29 +258,37 @@ TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
 TALLY_FN int32_t TALLY_N(is_dense)(const tally_work *work, const char *values, int64_t stride) {
     return stride == TALLY_BYTES && tally_source_of(values, stride, TALLY_BYTES).is_aligned && !TALLY_IS_APART(work);
 }
-/* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are read. */
+/* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are
+ * read. */
 TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t origin) {
-    return cut->offsets != 0 && (uint64_t)cut->offsets % (uint64_t)cut->offset_bytes == 0 && (cut->offset_bytes == 8 || origin <= INT32_MAX);
+    return cut->offsets != 0 && (uint64_t)cut->offsets % (uint64_t)cut->offset_bytes == 0 &&
+           (cut->offset_bytes == 8 || origin <= INT32_MAX);
 }
 
-/* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing else is ever read. */
+/* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing
+ * else is ever read. */
 TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(opening) *o) {
     const tally_cut_work *cut = &work->cut;
     const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
     const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
     const int32_t ends_behind = begun > 0 && to.end > to.value; /* the last that begins in it does */
     const int64_t behind = ends_behind ? to.leaf * cut->leaf : 0;
-    o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count && begun <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES &&
-                 from.value >= 0 && values >= 0 && to.value <= work->count && values <= TALLY_N(values_room) &&
+    o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count &&
+                 begun <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 && values >= 0 &&
+                 to.value <= work->count && values <= TALLY_N(values_room) &&
                  values * cut->weight + begun * cut->offset_bytes <= TALLY_N(values_room);
-    /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that. */
-    o->is_good = o->is_good && from.end >= from.value && to.end >= to.value && (begun > 0 ? from.end <= to.value : from.end >= to.value) &&
-                 behind >= 0 && behind <= values;
+    /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
+     */
+    o->is_good = o->is_good && from.end >= from.value && to.end >= to.value &&
+                 (begun > 0 ? from.end <= to.value : from.end >= to.value) && behind >= 0 && behind <= values;
     o->is_ready = 0; /* or it would say what it said of another tile */
     if (!o->is_good) return;
-    const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES, 0};
-    const tally_piece offsets = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment, begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
-    const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->count, cut->index_bytes * from.value, cut->index_bytes * (int32_t)values, 0};
+    const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES,
+                           0};
+    const tally_piece offsets = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment,
+                                 begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
+    const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->count, cut->index_bytes * from.value,
+                                     cut->index_bytes * (int32_t)values, 0};
     o->results = TALLY_N(results_from)(work, from.segment);
     o->from = from;
     o->to_place = to.place;
@@ -265,44 +296,59 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     o->begun = (int32_t)begun;
     o->own = (int32_t)begun - ends_behind;
     o->run_at[0] = 0;
-    o->run_n[0] = from.place < 0 ? 0 : (int32_t)(begun > 0 ? tally_apart(from.end, from.value) : values); /* no place: of no cut, or none */
+    o->run_n[0] = from.place < 0 ? 0
+                                 : (int32_t)(begun > 0 ? tally_apart(from.end, from.value)
+                                                       : values); /* no place: of no cut, or none */
     o->run_at[1] = (int32_t)(values - behind);
     o->run_n[1] = to.place < 0 ? 0 : (int32_t)behind;
     o->x = o->y = x;
-    o->x.buffer = o->y.buffer = (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
+    o->x.buffer = o->y.buffer =
+        (int32_t)((uint64_t)(x.memory + x.at) % TALLY_LINE_BYTES / 16 * 16); /* copies are faster so */
     if (TALLY_KERNEL_INPUTS == 2) {
         o->y.memory = work->y;
         o->y.buffer += (x.bytes + 31) / 16 * 16;
     }
     o->ends = cut->segment_ids != 0 ? segment_ids : offsets;
     o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
-    const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride), y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
+    const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride),
+                  y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
     const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
     o->is_dense = x_is_dense;
-    o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) && (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
+    o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&
+                     (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
     o->are_segment_ids = cut->segment_ids != 0;
-    o->ends_come = o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_segment_ids) && tally_is_inside(&o->ends));
-    o->x_at = o->x.buffer + (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
+    o->ends_come =
+        o->ends.bytes == 0 || (TALLY_HAS_BULK && (are_offsets || o->are_segment_ids) && tally_is_inside(&o->ends));
+    o->x_at = o->x.buffer +
+              (x_is_dense ? tally_skew(&o->x) : 0); /* what threads copy value by value begins at a multiple of 16 */
     o->y_at = TALLY_KERNEL_INPUTS == 1 ? o->x_at : o->y.buffer + (y_is_dense ? tally_skew(&o->y) : 0);
-    o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_rounded(&o->ends) : are_offsets ? tally_skew(&o->ends) : 0); /* behind the segment ids */
+    o->ends_at = o->ends.buffer + (o->are_segment_ids ? tally_rounded(&o->ends)
+                                   : are_offsets      ? tally_skew(&o->ends)
+                                                      : 0); /* behind the segment ids */
     o->are_wide = (are_offsets ? cut->offset_bytes : o->are_segment_ids ? cut->index_bytes : 0) == 8;
     o->is_ready = o->values_come && o->ends_come && !o->are_wide && !o->are_segment_ids;
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
 TALLY_FN void TALLY_N(begin_copies)(char *buffer, tally_mbarrier *mbarrier, const TALLY_N(opening) *o) {
-    const int32_t each = o->values_come ? tally_rounded(&o->x) : 0, other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
+    const int32_t each = o->values_come ? tally_rounded(&o->x) : 0,
+                  other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
     const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_rounded(&o->ends) : 0;
-    /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured. */
+    /* Where hardly anything is written, memory is faster if its caches let go of what was read; else slower. Measured.
+     */
     const int32_t stays = o->values < 16 * o->begun;
     if (each + other + ends == 0) {
         tally_mbarrier_arrive(mbarrier);
         return;
     }
     tally_mbarrier_expect(mbarrier, each + other + ends);
-    if (each > 0) tally_copy_bulk(buffer + o->x.buffer, o->x.memory + o->x.at - tally_skew(&o->x), each, stays, mbarrier);
-    if (other > 0) tally_copy_bulk(buffer + o->y.buffer, o->y.memory + o->y.at - tally_skew(&o->y), other, stays, mbarrier);
-    if (ends > 0) tally_copy_bulk(buffer + o->ends.buffer, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, stays, mbarrier);
+    if (each > 0)
+        tally_copy_bulk(buffer + o->x.buffer, o->x.memory + o->x.at - tally_skew(&o->x), each, stays, mbarrier);
+    if (other > 0)
+        tally_copy_bulk(buffer + o->y.buffer, o->y.memory + o->y.at - tally_skew(&o->y), other, stays, mbarrier);
+    if (ends > 0)
+        tally_copy_bulk(buffer + o->ends.buffer, o->ends.memory + o->ends.at - tally_skew(&o->ends), ends, stays,
+                        mbarrier);
 }
 
 /* What did not come that way, by the consumers. */
@@ -314,12 +360,14 @@ TALLY_FN void TALLY_N(copy_values)(const tally_work *work, const tally_piece *pi
     const tally_source from = tally_source_of(piece->memory, stride, TALLY_BYTES);
     TALLY_ROLLED
     for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_CONSUMERS)
-        ((TALLY_T *)(void *)(shared + piece->buffer))[i] = TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
+        ((TALLY_T *)(void *)(shared + piece->buffer))[i] =
+            TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
 }
 
 #include "lib/tile_ends.h"
 
-/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By one thread. */
+/* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
+ * one thread. */
 TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *all, char *buffers) {
     const tally_cut_work *cut = &work->cut;
     TALLY_ROLLED
@@ -332,7 +380,8 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
         if (!is_none) TALLY_N(open_tile)(work, tile, opening);
         if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0) tally_mbarrier_wait(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
+        if (round > 0)
+            tally_mbarrier_wait(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
         its->is_none = is_none;
         its->round = round;
         if (is_none) {
@@ -349,7 +398,8 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
 }
 
 /* What has not come of a tile as the consumers takes it, or, once more, its values. False: it is none. */
-TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(opening) *o, char *buffer, int32_t is_again) {
+TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(opening) *o, char *buffer,
+                                        int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
     if (!values_come) {
@@ -368,7 +418,8 @@ TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(op
     return 1;
 }
 /* The tile, once it has come, or again, as its values are gone. False: it is none. */
-TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o, char *buffer, int32_t is_again) {
+TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o,
+                                    char *buffer, int32_t is_again) {
     if ((is_again || !o->is_ready) && !TALLY_N(finish_copies)(work, o, buffer, is_again)) return 0;
     tile->opening = o;
     tile->values = o->values;
@@ -385,11 +436,13 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 #ifdef TALLY_IN_STRIPS
 TALLY_FN int32_t TALLY_N(is_for_strips)(const TALLY_N(tile) *tile) {
     const int32_t own = tile->own;
-    return (own >= TALLY_N(least_in_strips) || own < TALLY_N(few_in_strips)) && own <= TALLY_N(most_in_strips) && tile->values > 4 * own;
+    return (own >= TALLY_N(least_in_strips) || own < TALLY_N(few_in_strips)) && own <= TALLY_N(most_in_strips) &&
+           tile->values > 4 * own;
 }
 #endif
 /* A tile's segments, by the consumers; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its, const TALLY_N(opening) *opening, char *buffer) {
+TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its,
+                                    const TALLY_N(opening) *opening, char *buffer) {
     int32_t saw = 0;
     TALLY_N(tile) tile;
     TALLY_ROLLED
@@ -416,13 +469,16 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
         const TALLY_N(opening) *const opening = TALLY_N(opening_of)(shared, round);
         tally_mbarrier_wait(&its->come, TALLY_N(phase_of)(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = TALLY_N(take_tile)(work, shared, its, opening, buffers + TALLY_N(buffer_of)(&work->cut, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
+        const int32_t saw = TALLY_N(take_tile)(work, shared, its, opening,
+                                               buffers + TALLY_N(buffer_of)(&work->cut, round) *
+                                                             TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
         if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
             TALLY_N(tell)(work, saw);
             tally_or32(&shared->told, saw);
         }
         next = its->round + 1;
-        tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not meet */
+        tally_warp_barrier(); /* no lane is ahead of the others in the warp's list, nor a tile ahead: shuffles would not
+                                 meet */
         tally_mbarrier_arrive(&its->left);
     }
 }
@@ -440,8 +496,10 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
         }
     }
 #ifdef TALLY_IN_STRIPS
-    for (int32_t k = tally_thread(); k < (int32_t)(sizeof shared->in_strips.borders / 4); k += TALLY_SEGMENTS_BLOCK) (&shared->in_strips.borders[0][0])[k] = 0;
-    if (tally_thread() == 0) shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = shared->in_strips.count = 0;
+    for (int32_t k = tally_thread(); k < (int32_t)(sizeof shared->in_strips.borders / 4); k += TALLY_SEGMENTS_BLOCK)
+        (&shared->in_strips.borders[0][0])[k] = 0;
+    if (tally_thread() == 0)
+        shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = shared->in_strips.count = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
     tally_let_next_start();
@@ -463,10 +521,12 @@ typedef struct TALLY_N(group_of_leaves) {
 /* Combines it; the last of a segment's groups gives the result. */
 TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_of_leaves) *group) {
     const tally_cut_work *cut = &work->cut;
-    int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2, left = leaves - group->leaf;
-    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals, group->place / (2 * TALLY_FAN),
-                           tally_next_pitch(pitch), cut->cells / TALLY_FAN + 1};
-    TALLY_N(node) node = TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
+    int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2,
+            left = leaves - group->leaf;
+    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals,
+                           group->place / (2 * TALLY_FAN), tally_next_pitch(pitch), cut->cells / TALLY_FAN + 1};
+    TALLY_N(node) node =
+        TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t saw = 0;
     if (!TALLY_N(climb)(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
     if (tally_lane() == 0) saw = TALLY_N(put_at)(work, TALLY_N(results_from)(work, group->s), group->s, 0, node);
@@ -483,7 +543,8 @@ TALLY_FN void TALLY_N(close_groups)(const tally_work *work, int32_t is_there, TA
     }
 }
 
-/* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments have any. */
+/* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments
+ * have any. */
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     tally_let_next_start();
     tally_await_before();
@@ -497,14 +558,16 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
     if ((saw & TALLY_SAW_BAD_SEGMENTS) != 0) return;
     if (is_there) {
         if (from.value != to.value && from.segment > 0) { /* of a segment that began before */
-            int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN, begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
+            int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN,
+                    begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
             int64_t until = from.end < to.value ? from.end : to.value;
             const TALLY_N(group_of_leaves) found = {from.segment - 1, from.end - begin, leaf, from.place};
             before = found;
             has_before = from.place >= 0 && from.end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
         }
         if (from.value != to.value && to.segment > from.segment) { /* of one that ends behind */
-            const TALLY_N(group_of_leaves) found = {to.segment - 1, to.end - to.value + to.leaf * TALLY_DEVICE_LEAF, 0, to.place};
+            const TALLY_N(group_of_leaves) found = {to.segment - 1, to.end - to.value + to.leaf * TALLY_DEVICE_LEAF, 0,
+                                                    to.place};
             behind = found;
             has_behind = to.place >= 0 && to.end > to.value;
         }

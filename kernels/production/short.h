@@ -1,5 +1,5 @@
-/* Rows of at most 8 values along an axis that is not the last, or of none, by any operator of kernels/operators, in the canonical order
- * (docs/order.md, docs/design/007). No include guard: included once for each type. */
+/* Rows of at most 8 values along an axis that is not the last, or of none, by any operator of kernels/operators, in the
+ * canonical order (docs/order.md, docs/design/007). No include guard: included once for each type. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE

@@ -1,7 +1,8 @@
-/* A small whole array by an operator of kernels/exact, in one launch and little time: the same true sum as production/reduce_exact.h gives, by few
- * doubles in each thread (lib/quick.h), warp and block, and then of all blocks by the last that arrives. What a block's doubles do not hold (hundreds
- * of binades, infinities) it adds as limbs to the scratch memory; then, and where the result of the doubles is not certain, the last block rounds
- * limbs. No include guard. */
+/* A small whole array by an operator of kernels/exact, in one launch and little time: the same true sum as
+ * production/reduce_exact.h gives, by few doubles in each thread (lib/quick.h), warp and block, and then of all blocks
+ * by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as limbs to
+ * the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs. No include
+ * guard. */
 #include "lib/types.h"
 
 #include "lib/whole.h"
@@ -17,10 +18,11 @@
 
 /* What the warp has counted is added to what all have: `pool`, in memory. */
 TALLY_FN void TALLY_N(pour)(const TALLY_N(node) *from, TALLY_N(node) *pool) {
-    TALLY_IF_SUM(for (int32_t i = tally_lane(); i < TALLY_EVIDENCE + TALLY_LIMBS; i += TALLY_WARP)
-                     if (from->sum[i] != 0) tally_add64(pool->sum + i, from->sum[i]);)
-    TALLY_IF_PRODUCTS(for (int32_t i = tally_lane(); i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i += TALLY_WARP)
-                          if (from->products[i] != 0) tally_add64(pool->products + i, from->products[i]);)
+    TALLY_IF_SUM(for (int32_t i = tally_lane(); i < TALLY_EVIDENCE + TALLY_LIMBS;
+                      i += TALLY_WARP) if (from->sum[i] != 0) tally_add64(pool->sum + i, from->sum[i]);)
+    TALLY_IF_PRODUCTS(for (int32_t i = tally_lane(); i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS;
+                           i += TALLY_WARP) if (from->products[i] != 0)
+                          tally_add64(pool->products + i, from->products[i]);)
 }
 TALLY_FN void TALLY_N(take_words)(int64_t *to, int64_t *pool, int32_t count) {
     for (int32_t i = tally_lane(); i < count; i += TALLY_WARP) {
@@ -38,8 +40,12 @@ TALLY_FN void TALLY_N(scoop)(TALLY_N(node) *pool, TALLY_N(node) *to) {
 TALLY_RARE void TALLY_N(add_by_limbs)(const tally_work *work, int64_t at, int64_t n, TALLY_N(node) *numbers) {
     const int64_t share = (n + TALLY_WARPS - 1) / TALLY_WARPS, begin = tally_warp() * share, left = n - begin;
     TALLY_N(node) *mine = numbers + tally_warp();
-    TALLY_N(reduce_by_limbs)(tally_source_of(work->x, work->x_stride, TALLY_BYTES), tally_source_of(work->y, work->y_stride, TALLY_BYTES),
-                              at + begin, 1, left < 0 ? 0 : left < share ? left : share, mine);
+    TALLY_N(reduce_by_limbs)(tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                             tally_source_of(work->y, work->y_stride, TALLY_BYTES), at + begin, 1,
+                             left < 0       ? 0
+                             : left < share ? left
+                                            : share,
+                             mine);
     tally_warp_barrier();
     TALLY_N(pour)(mine, (TALLY_N(node) *)(void *)work->nodes);
     tally_fence();
@@ -62,7 +68,8 @@ TALLY_FN void TALLY_N(add_parts)(int64_t *words, int32_t origin, const double *p
 #include "lib/node_boxes.h"
 
 enum { TALLY_N(parts) = TALLY_IS_F64 ? 3 : 2 };
-typedef char TALLY_N(boxes_fit)[TALLY_SMALL_BLOCKS * 8 * TALLY_N(node_words) <= TALLY_KEYS_AT - TALLY_BOXES_AT ? 1 : -1];
+typedef char
+    TALLY_N(boxes_fit)[TALLY_SMALL_BLOCKS * 8 * TALLY_N(node_words) <= TALLY_KEYS_AT - TALLY_BOXES_AT ? 1 : -1];
 
 typedef struct TALLY_N(shared) {
     TALLY_N(node) nodes[TALLY_WARPS];
@@ -101,7 +108,8 @@ TALLY_FN TALLY_N(part) TALLY_N(read_round)(const tally_source *from, int64_t at,
 /* What the thread has of values at ... at + n - 1. */
 TALLY_FN TALLY_N(node) TALLY_N(thread_sum)(const tally_work *work, int64_t at, int64_t n) {
     enum { TOGETHER = TALLY_BYTES == 2 ? 2 : 4, ROUND = TALLY_SMALL_ROUND_BYTES / TALLY_BYTES };
-    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES), y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     TALLY_N(column) columns[TALLY_PART], column;
     int64_t present = 0;
     TALLY_UNROLL
@@ -162,8 +170,9 @@ TALLY_FN void TALLY_N(put_total)(const tally_work *work, const TALLY_N(result) *
 #endif
 }
 
-/* A block's node to limbs, by one thread; of what it did not hold the pool has them. The -0 of no values is forgotten beside any other. */
-TALLY_FN void TALLY_N(add_node)(const TALLY_N(node) *a, TALLY_WHOLE(node) *number) {
+/* A block's node to limbs, by one thread; of what it did not hold the pool has them. The -0 of no values is forgotten
+ * beside any other. */
+TALLY_FN void TALLY_N(add_node)(const TALLY_N(node) *a, TALLY_WHOLE(node) * number) {
     if (TALLY_N(is_lost)(a)) return;
 #ifdef TALLY_SUM_TERM
     TALLY_WHOLE(add_parts)(number->sum, TALLY_ORIGIN, a->sum.p, TALLY_N(parts));
@@ -172,9 +181,10 @@ TALLY_FN void TALLY_N(add_node)(const TALLY_N(node) *a, TALLY_WHOLE(node) *numbe
     TALLY_WHOLE(add_parts)(number->products, 2 * TALLY_ORIGIN, a->products.p, TALLY_N(parts));
 #endif
 }
-/* From the nodes that lanes have, two each, and the pool; `all` is what they are together, but for sums that are lost. */
-TALLY_RARE void TALLY_N(finish_by_limbs)(const tally_work *work, TALLY_N(node) first, TALLY_N(node) second, TALLY_N(node) all,
-                                           TALLY_WHOLE(node) *number) {
+/* From the nodes that lanes have, two each, and the pool; `all` is what they are together, but for sums that are lost.
+ */
+TALLY_RARE void TALLY_N(finish_by_limbs)(const tally_work *work, TALLY_N(node) first, TALLY_N(node) second,
+                                         TALLY_N(node) all, TALLY_WHOLE(node) * number) {
     if (tally_lane() == 0) TALLY_WHOLE(clear)(number);
     tally_warp_barrier();
     for (int32_t lane = 0; lane < TALLY_WARP; lane++) {
@@ -201,7 +211,8 @@ TALLY_RARE void TALLY_N(finish_by_limbs)(const tally_work *work, TALLY_N(node) f
     if (work->saw != 0 && all.n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
 }
 
-/* The node in lane 0 is left for the last block. True: that is this one, and lanes have the nodes of two blocks each, or nothing. */
+/* The node in lane 0 is left for the last block. True: that is this one, and lanes have the nodes of two blocks each,
+ * or nothing. */
 TALLY_FN int32_t TALLY_N(meet)(const tally_work *work, TALLY_N(node) *first, TALLY_N(node) *second) {
     uint64_t *boxes = (uint64_t *)(void *)(work->nodes + TALLY_BOXES_AT);
     const int32_t blocks = tally_blocks(), mine = 2 * tally_lane();
@@ -214,8 +225,10 @@ TALLY_FN int32_t TALLY_N(meet)(const tally_work *work, TALLY_N(node) *first, TAL
 
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_small_, TALLY_KERNEL)), 1) {
     TALLY_SHARED(TALLY_N(shared), shared);
-    const int64_t share = (int64_t)work.run * (TALLY_SMALL_ROUND_BYTES / TALLY_BYTES), at = tally_block() * share, left = work.count - at;
-    TALLY_N(node) first = TALLY_N(block_sum)(&work, at, left < share ? left : share, shared), second = TALLY_N(nothing)(), all;
+    const int64_t share = (int64_t)work.run * (TALLY_SMALL_ROUND_BYTES / TALLY_BYTES), at = tally_block() * share,
+                  left = work.count - at;
+    TALLY_N(node) first = TALLY_N(block_sum)(&work, at, left < share ? left : share, shared),
+                  second = TALLY_N(nothing)(), all;
     int32_t saw = TALLY_SAW_UNSURE;
     if (tally_warp() != 0) return;
     if (tally_blocks() == 1) {
@@ -231,7 +244,8 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_small_, TALLY_KERNEL)), 1) {
             if (work.saw != 0 && saw != 0) tally_or32(work.saw, saw);
         }
     }
-    if (tally_shuffle((uint32_t)saw, 0) & TALLY_SAW_UNSURE) TALLY_N(finish_by_limbs)(&work, first, second, all, &shared->numbers[0]);
+    if (tally_shuffle((uint32_t)saw, 0) & TALLY_SAW_UNSURE)
+        TALLY_N(finish_by_limbs)(&work, first, second, all, &shared->numbers[0]);
 }
 
 #undef TALLY_WHOLE

@@ -15,9 +15,9 @@ typedef struct job {
     int64_t width, panels; /* results of a panel, panels of an outer index */
     int64_t chunk, chunks; /* values of a chunk, chunks of the axis */
     size_t scratch_bytes;
-    tally__node *nodes;    /* for each outer index, panel and chunk: width nodes (more than one chunk only) */
-    tally__shares shares;  /* what threads take in turn */
-    _Atomic int saw; /* TALLY_SAW_... */
+    tally__node *nodes;   /* for each outer index, panel and chunk: width nodes (more than one chunk only) */
+    tally__shares shares; /* what threads take in turn */
+    _Atomic int saw;      /* TALLY_SAW_... */
     _Atomic bool starved;
 } job;
 
@@ -43,7 +43,8 @@ typedef struct workspace {
 
 enum { LEVELS = 48 };
 
-/* Rows from ... from + rows of a panel as kernels can read them: in place, or copied together (then *stride is the width). */
+/* Rows from ... from + rows of a panel as kernels can read them: in place, or copied together (then *stride is the
+ * width). */
 static void reach(const job *j, const workspace *w, int64_t begin, int64_t rows, int64_t width, const char **x,
                   const char **y, int64_t *stride) {
     int64_t bytes = (int64_t)j->spec->kernel->value_bytes;
@@ -61,14 +62,15 @@ static void reach(const job *j, const workspace *w, int64_t begin, int64_t rows,
 /* The nodes of a panel join those of level k, which come before them. */
 static void lift_panel(const tally__kernel *kernel, const workspace *w, int k, int64_t width) {
     for (int64_t p = 0; p < width; p++) {
-        tally__node *earlier = tally__node_at(kernel, w->levels, k * width + p), *node = tally__node_at(kernel, w->node, p);
+        tally__node *earlier = tally__node_at(kernel, w->levels, k * width + p),
+                    *node = tally__node_at(kernel, w->node, p);
         kernel->merge(kernel, earlier, node);
         tally__copy_node(kernel, node, earlier);
     }
 }
 
-/* The tree over values at ... at + n of the axis, for each result of a panel, to w->node; or straight to results when that is one
- * leaf and the whole axis. */
+/* The tree over values at ... at + n of the axis, for each result of a panel, to w->node; or straight to results when
+ * that is one leaf and the whole axis. */
 static void panel_tree(job *j, const workspace *w, int64_t begin, int64_t width, int64_t at, int64_t n, void *results) {
     const tally__kernel *kernel = j->spec->kernel;
     const char *x, *y;
@@ -132,8 +134,7 @@ static void join_panel(job *j, const workspace *w, int64_t panel) {
     int64_t width = least(j->width, j->inner - i);
     const tally__kernel *kernel = j->spec->kernel;
     tally__node *nodes = tally__node_at(kernel, j->nodes, panel * j->chunks * j->width);
-    for (int64_t p = 0; p < width; p++)
-        tally__cpu_pairs(kernel, tally__node_at(kernel, nodes, p), j->chunks, j->width);
+    for (int64_t p = 0; p < width; p++) tally__cpu_pairs(kernel, tally__node_at(kernel, nodes, p), j->chunks, j->width);
     finish_nodes(j, nodes, width, panel / j->panels * j->inner + i, w->results);
 }
 
@@ -145,7 +146,8 @@ static bool open_workspace(const job *j, workspace *w, char **memory) {
     size_t results = (width * TALLY_RESULT_BYTES + 63) / 64 * 64;
     size_t lanes = (j->scratch_bytes + 63) / 64 * 64;
     size_t levels = j->length <= kernel->leaf ? 0 : j->spec->order_shows ? LEVELS : 1;
-    *memory = tally__allocate(&j->spec->allocator, lanes + 2 * values + results + (1 + levels) * width * kernel->node_size);
+    *memory =
+        tally__allocate(&j->spec->allocator, lanes + 2 * values + results + (1 + levels) * width * kernel->node_size);
     if (*memory == NULL) return false;
     w->lanes = *memory;
     w->x = w->lanes + lanes;
@@ -208,7 +210,8 @@ static void take_block(job *j, int64_t o, int64_t count, char *x, char *y, const
         part.y = j->in->y + first * j->in->y_stride;
         tally__gather(j->spec, &part, 0, j->length, x + at, y + at);
     }
-    note(j, kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, blocks_together(j) * block, offsets, count * j->inner, &j->spec->final, results));
+    note(j, kernel->segments(kernel, x, j->spec->inputs == 2 ? y : x, blocks_together(j) * block, offsets,
+                             count * j->inner, &j->spec->final, results));
     if (!j->sink->direct) store(j, o * j->inner, count * j->inner, results);
 }
 
@@ -225,14 +228,16 @@ static void take_some_blocks(void *of) {
     int64_t *offsets = (int64_t *)(void *)(memory + (2 * values + 7) / 8 * 8);
     for (int64_t s = 0; s <= rows; s++) offsets[s] = s * j->length;
     while (!j->starved && tally__take_share(&j->shares, &batch))
-        take_block(j, batch * together, least(together, j->outer - batch * together), memory, memory + values, offsets, (char *)(offsets + rows + 1));
+        take_block(j, batch * together, least(together, j->outer - batch * together), memory, memory + values, offsets,
+                   (char *)(offsets + rows + 1));
     tally__release(&j->spec->allocator, memory);
 }
 
 static tally_status take_blocks(job *j, int threads) {
     const int64_t together = blocks_together(j);
     run(j, threads, take_some_blocks, (j->outer + together - 1) / together);
-    TALLY_CHECK(!j->starved, NO_MEMORY, "no memory to transpose blocks of %lld values", (long long)(j->length * j->inner));
+    TALLY_CHECK(!j->starved, NO_MEMORY, "no memory to transpose blocks of %lld values",
+                (long long)(j->length * j->inner));
     return TALLY_OK;
 }
 

@@ -1,6 +1,7 @@
-/* Short segments for exact sums: a bunch of them shares one set of anchors. Its values are added up as they come, in rows of eight lanes, and
- * what the lanes hold after each row is kept. So a segment is the difference of two such states, which is exact: it has no loop of its
- * own, and no branch that lengths could mislead. Part of tiles_template.h; no include guard. */
+/* Short segments for exact sums: a bunch of them shares one set of anchors. Its values are added up as they come, in
+ * rows of eight lanes, and what the lanes hold after each row is kept. So a segment is the difference of two such
+ * states, which is exact: it has no loop of its own, and no branch that lengths could mislead. Part of
+ * tiles_template.h; no include guard. */
 
 enum { ROW = 8, REGISTERS = ROW / WIDTH, ACROSS = 16 };
 
@@ -32,7 +33,8 @@ TALLY_INLINE TALLY_TARGET void lanes_before(wide *lanes, const row *rows, int64_
 #pragma GCC unroll 4
     for (int g = 0; g < REGISTERS; g++) {
         units mask = *(const units_anywhere *)(taken + ROW - i % ROW + g * WIDTH);
-        units before = (units) * (const wide *)(rows[i / ROW] + g * WIDTH), after = (units) * (const wide *)(rows[i / ROW + 1] + g * WIDTH);
+        units before = (units) * (const wide *)(rows[i / ROW] + g * WIDTH),
+              after = (units) * (const wide *)(rows[i / ROW + 1] + g * WIDTH);
         lanes[g] = (wide)((after & mask) | (before & ~mask));
     }
 }
@@ -69,11 +71,12 @@ TALLY_INLINE TALLY_TARGET void keep_row(block_rows *rows, int64_t r, const wide 
         for (int g = 0; g < REGISTERS; g++) *(wide *)(rows[k][r] + g * WIDTH) = s[k * REGISTERS + g];
 }
 /* Takes n values into the lanes and keeps what they hold before, between and after their rows. */
-TALLY_INLINE TALLY_TARGET void take_block(block_rows *rows, wide *s, const int is_f64, const int kind, const int levels, const void *x,
-                                          const void *y, const int two, int64_t n, int64_t ahead) {
+TALLY_INLINE TALLY_TARGET void take_block(block_rows *rows, wide *s, const int is_f64, const int kind, const int levels,
+                                          const void *x, const void *y, const int two, int64_t n, int64_t ahead) {
     int64_t r = 0;
     keep_row(rows, 0, s, levels);
-    for (; kind != TALLY_TERM_PRODUCT && levels == 1 && (r + 2) * ROW <= n; r += 2) { /* two rows at once: no addition waits for another */
+    for (; kind != TALLY_TERM_PRODUCT && levels == 1 && (r + 2) * ROW <= n;
+         r += 2) { /* two rows at once: no addition waits for another */
         ask_for(is_f64, 2 * ROW, x, ahead + r * ROW);
 #pragma GCC unroll 4
         for (int g = 0; g < REGISTERS; g++) {
@@ -101,8 +104,9 @@ TALLY_INLINE TALLY_TARGET void take_block(block_rows *rows, wide *s, const int i
     }
     keep_row(rows, r + 1, s, levels);
 }
-TALLY_INLINE TALLY_TARGET void bunch_rows(const int is_f64, const int kind, const int levels, const void *x, const void *y,
-                                          const tally__bunch *bunch, const double *anchor, tally__parts parts) {
+TALLY_INLINE TALLY_TARGET void bunch_rows(const int is_f64, const int kind, const int levels, const void *x,
+                                          const void *y, const tally__bunch *bunch, const double *anchor,
+                                          tally__parts parts) {
     const int count = bunch->padded;
     const int64_t *const places = bunch->places, n = places[count], bytes = is_f64 ? 8 : 4;
     _Alignas(64) block_rows rows[TALLY_PARTS];
@@ -128,7 +132,7 @@ TALLY_INLINE TALLY_TARGET void bunch_rows(const int is_f64, const int kind, cons
                     before[k * REGISTERS + g] = end[g];
                 }
             }
-        /* A segment that goes on has taken s - before; the next block begins at the anchors again. */
+            /* A segment that goes on has taken s - before; the next block begins at the anchors again. */
 #pragma GCC unroll 4
         for (int k = 0; k < levels; k++)
 #pragma GCC unroll 4
@@ -141,16 +145,15 @@ TALLY_INLINE TALLY_TARGET void bunch_rows(const int is_f64, const int kind, cons
 /* ---- across ---- */
 
 /* The values of ACROSS segments that all have `apart` values, 1 to 4, turned: value k of each in row k. */
-#define TALLY_TURN_EQUAL(value, apart)                                                \
-    case apart:                                                                       \
-        TALLY_FREE_LANES                                                              \
-        for (int i = 0; i < ACROSS; i++)                                              \
-            _Pragma("GCC unroll 8") for (int k = 0; k < (apart); k++)                 \
-                turned[k][i] = ((const value *)at)[i * (apart) + k];                  \
+#define TALLY_TURN_EQUAL(value, apart)                                               \
+    case apart:                                                                      \
+        TALLY_FREE_LANES                                                             \
+        for (int i = 0; i < ACROSS; i++)                                             \
+            _Pragma("GCC unroll 8") for (int k = 0; k < (apart); k++) turned[k][i] = \
+                ((const value *)at)[i * (apart) + k];                                \
         return;
 TALLY_INLINE TALLY_TARGET void turn_equal(const int is_f64, double (*turned)[ACROSS], const void *at, int64_t apart) {
-    if (is_f64)
-        switch (apart) {
+    if (is_f64) switch (apart) {
             TALLY_TURN_EQUAL(double_anywhere, 1)
             TALLY_TURN_EQUAL(double_anywhere, 2)
             TALLY_TURN_EQUAL(double_anywhere, 3)
@@ -165,8 +168,9 @@ TALLY_INLINE TALLY_TARGET void turn_equal(const int is_f64, double (*turned)[ACR
         }
 }
 /* Segments that all have the same few values: a lane for each. */
-TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, const int levels, const void *x, const void *y, int64_t length,
-                                            int count, const double *anchor, tally__parts parts) {
+TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, const int levels, const void *x,
+                                            const void *y, int64_t length, int count, const double *anchor,
+                                            tally__parts parts) {
     enum { GROUPS = ACROSS / WIDTH };
     const int64_t bytes = (is_f64 ? 8 : 4) * length;
     _Alignas(64) double turned[2][4][ACROSS];
@@ -191,25 +195,25 @@ TALLY_INLINE TALLY_TARGET void bunch_across(const int is_f64, const int kind, co
     }
 }
 
-#define TALLY_BUNCH(type, is_f64, name, kind, levels)                                                                           \
-    static TALLY_TARGET void bunch_##type##_##name##_##levels(const void *x, const void *y, const tally__bunch *bunch,           \
-                                                              const double *anchor, tally__parts parts) {                       \
-        const int count = bunch->padded;                                                                                        \
-        const int64_t length = bunch->longest;                                                                                  \
-        if (length <= 4 && count % ACROSS == 0 && bunch->places[count] == count * length)                                       \
-            bunch_across(is_f64, kind, levels, x, y, length, count, anchor, parts);                                             \
-        else                                                                                                                    \
-            bunch_rows(is_f64, kind, levels, x, y, bunch, anchor, parts);                                                       \
+#define TALLY_BUNCH(type, is_f64, name, kind, levels)                                                                  \
+    static TALLY_TARGET void bunch_##type##_##name##_##levels(const void *x, const void *y, const tally__bunch *bunch, \
+                                                              const double *anchor, tally__parts parts) {              \
+        const int count = bunch->padded;                                                                               \
+        const int64_t length = bunch->longest;                                                                         \
+        if (length <= 4 && count % ACROSS == 0 && bunch->places[count] == count * length)                              \
+            bunch_across(is_f64, kind, levels, x, y, length, count, anchor, parts);                                    \
+        else                                                                                                           \
+            bunch_rows(is_f64, kind, levels, x, y, bunch, anchor, parts);                                              \
     }
-#define TALLY_BUNCHES(X)                    \
-    X(f32, 0, value, TALLY_TERM_VALUE, 1)   \
-    X(f32, 0, value, TALLY_TERM_VALUE, 2)   \
+#define TALLY_BUNCHES(X)                          \
+    X(f32, 0, value, TALLY_TERM_VALUE, 1)         \
+    X(f32, 0, value, TALLY_TERM_VALUE, 2)         \
     X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 1) \
     X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE, 2) \
-    X(f32, 0, product, TALLY_TERM_PRODUCT, 2) \
-    X(f32, 0, product, TALLY_TERM_PRODUCT, 3) \
-    X(f64, 1, value, TALLY_TERM_VALUE, 2)   \
-    X(f64, 1, value, TALLY_TERM_VALUE, 3)   \
+    X(f32, 0, product, TALLY_TERM_PRODUCT, 2)     \
+    X(f32, 0, product, TALLY_TERM_PRODUCT, 3)     \
+    X(f64, 1, value, TALLY_TERM_VALUE, 2)         \
+    X(f64, 1, value, TALLY_TERM_VALUE, 3)         \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 2) \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE, 3) \
     X(f64, 1, product, TALLY_TERM_PRODUCT, 3)

@@ -5,7 +5,7 @@ TALLY_INLINE TALLY_TARGET void sum_columns(const int is_f64, const int kind, con
                                            const void *y, const int two, int64_t rows, int64_t lanes, int64_t stride,
                                            int64_t ahead, double *held) {
     enum { MOST = CHAINS };
-    const int chains = levels <= 3 ? MOST : MOST / 2; /* what registers hold */
+    const int chains = levels <= 3 ? MOST : MOST / 2;                        /* what registers hold */
     const bool asks = ahead != 0 && (!is_f64 || kind == TALLY_TERM_PRODUCT); /* plain f64 wait for memory anyway */
     wide s[TALLY_COLUMN_LEVELS * MOST];
     for (int64_t j = 0; j < lanes; j += WIDTH * chains) {
@@ -28,14 +28,13 @@ TALLY_INLINE TALLY_TARGET void sum_columns(const int is_f64, const int kind, con
             for (int c = 0; c < chains; c++) *(wide *)(held + k * lanes + j + c * WIDTH) = s[k * chains + c];
     }
 }
-#define TALLY_COLUMN(type, is_f64, name, kind, levels)                                                         \
-    static TALLY_TARGET void columns_##type##_##name##_##levels(const void *x, const void *y, int64_t rows,    \
-                                                                int64_t lanes, int64_t stride, int64_t ahead,  \
-                                                                double *held) {                                \
-        if (kind == TALLY_TERM_PRODUCT && x != y)                                                              \
-            sum_columns(is_f64, kind, levels, x, y, 1, rows, lanes, stride, ahead, held);                      \
-        else                                                                                                   \
-            sum_columns(is_f64, kind, levels, x, x, 0, rows, lanes, stride, ahead, held);                      \
+#define TALLY_COLUMN(type, is_f64, name, kind, levels)                                                            \
+    static TALLY_TARGET void columns_##type##_##name##_##levels(                                                  \
+        const void *x, const void *y, int64_t rows, int64_t lanes, int64_t stride, int64_t ahead, double *held) { \
+        if (kind == TALLY_TERM_PRODUCT && x != y)                                                                 \
+            sum_columns(is_f64, kind, levels, x, y, 1, rows, lanes, stride, ahead, held);                         \
+        else                                                                                                      \
+            sum_columns(is_f64, kind, levels, x, x, 0, rows, lanes, stride, ahead, held);                         \
     }
 /* Levels by need. Products that need more go the way of runs. */
 #define TALLY_COLUMN_SUMS(X)                      \

@@ -36,8 +36,8 @@ static int strongest_level(void) {
     return level;
 }
 
-/* The level in use: the machine's, or the weaker one that TALLY_ISA names. Found once; two threads that both look find the
- * same, so a plain atomic is enough. */
+/* The level in use: the machine's, or the weaker one that TALLY_ISA names. Found once; two threads that both look find
+ * the same, so a plain atomic is enough. */
 static int isa_level(void) {
     static _Atomic int found; /* level + 1 */
     int level = found;
@@ -170,11 +170,12 @@ void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t beg
 void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t count, int64_t step) {
     for (int64_t apart = 1; apart < count; apart *= 2)
         for (int64_t i = 0; i + apart < count; i += 2 * apart)
-            kernel->merge(kernel, tally__node_at(kernel, nodes, i * step), tally__node_at(kernel, nodes, (i + apart) * step));
+            kernel->merge(kernel, tally__node_at(kernel, nodes, i * step),
+                          tally__node_at(kernel, nodes, (i + apart) * step));
 }
 
-/* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small change, enough
- * that threads share them evenly. Where order cannot show, each thread has one. */
+/* The values of one chunk: 2^k leaves, so that a chunk is a subtree; few enough chunks that their nodes are small
+ * change, enough that threads share them evenly. Where order cannot show, each thread has one. */
 static int64_t chunk_length(const tally__spec *spec, int64_t n, int threads) {
     int64_t leaf = spec->kernel->leaf, chunk = leaf;
     if (!spec->order_shows) return (n / threads / leaf + 1) * leaf;
@@ -196,7 +197,8 @@ static void take_chunks(void *job) {
     int64_t c;
     while (tally__take_share(&f->chunks, &c)) {
         const int64_t at = c * f->chunk;
-        tally__cpu_run(f->spec, f->in, f->begin + at, c + 1 < f->chunks.end ? f->chunk : f->n - at, f->first + at, tally__node_at(f->spec->kernel, f->nodes, c));
+        tally__cpu_run(f->spec, f->in, f->begin + at, c + 1 < f->chunks.end ? f->chunk : f->n - at, f->first + at,
+                       tally__node_at(f->spec->kernel, f->nodes, c));
     }
 }
 
@@ -246,4 +248,5 @@ static tally_status cpu_segments(const tally__spec *spec, const tally__input *in
     return tally__cpu_ragged(spec, in, cut, sink, report);
 }
 
-const tally__backend tally__cpu_backend = {"cpu", cpu_kernels, cpu_exact_kernels, cpu_tree, cpu_reduce, cpu_segments, NULL, NULL, NULL};
+const tally__backend tally__cpu_backend = {
+    "cpu", cpu_kernels, cpu_exact_kernels, cpu_tree, cpu_reduce, cpu_segments, NULL, NULL, NULL};

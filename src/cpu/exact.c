@@ -1,4 +1,5 @@
-/* From a tile to limbs: by levels where the vector loops can, else by bins, and few values one after another. docs/exact.md has the method. */
+/* From a tile to limbs: by levels where the vector loops can, else by bins, and few values one after another.
+ * docs/exact.md has the method. */
 #include "cpu/exact.h"
 
 #include <string.h>
@@ -72,8 +73,8 @@ void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void 
 
 /* ---- levels ---- */
 
-/* Whether levels can take the terms of a tile at all: products of values this large can be split, those of f64 that are not subnormal
- * have as many digits as docs/exact.md counts on. */
+/* Whether levels can take the terms of a tile at all: products of values this large can be split, those of f64 that are
+ * not subnormal have as many digits as docs/exact.md counts on. */
 static bool in_reach(const tally__tile *tile, int term) {
     if (tile->x_extent.high > TALLY_LEVELS_HIGHEST || tile->y_extent.high > TALLY_LEVELS_HIGHEST) return false;
     return term != TALLY_TERM_PRODUCT || !tile->is_f64 ||
@@ -101,7 +102,8 @@ static int32_t plan_units(int32_t *units, int32_t most, bounds b, int32_t additi
 static int32_t slack_of(bounds b, int32_t count, int term, bool is_f64) {
     return tally_slack(b.high - b.unit, TALLY_TILE_ADDITIONS, parts_of(term, is_f64), count, INT32_MAX);
 }
-/* Bounds that leave some room above and below: the next tiles are not quite alike. Limbs take nothing below their origin. */
+/* Bounds that leave some room above and below: the next tiles are not quite alike. Limbs take nothing below their
+ * origin. */
 static bounds widened(bounds b, int32_t slack, int32_t origin, int32_t highest) {
     int32_t room = slack < 16 ? slack / 2 : 8;
     bounds wide = {b.high + room < highest ? b.high + room : highest, b.unit - room > origin ? b.unit - room : origin};
@@ -167,14 +169,16 @@ static int64_t counted(const tally__levels *levels, int k) {
 static void flush(tally__sums *sums, tally__levels *levels) {
     for (int k = 0; k < levels->count && levels->tiles > 0; k++) {
         bool value = k < levels->values;
-        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, counted(levels, k), levels->unit[k] - (value ? 1 : 2) * sums->origin);
+        tally_deposit((value ? sums->values : sums->products) + TALLY_EVIDENCE, counted(levels, k),
+                      levels->unit[k] - (value ? 1 : 2) * sums->origin);
     }
     sums->spilled |= levels->tiles > 0;
     memset(levels->units, 0, (size_t)levels->count * sizeof *levels->units);
     levels->tiles = 0;
 }
 
-/* A tile moves a level by at most 2^51 units for each of the 16 accumulators that its terms fill, so the counts of so many fit. */
+/* A tile moves a level by at most 2^51 units for each of the 16 accumulators that its terms fill, so the counts of so
+ * many fit. */
 enum { TALLY_FLUSH_TILES = 128 };
 
 /* Whether the levels that there are suit a tile within such bounds. */
@@ -187,7 +191,8 @@ static void count_tile(tally__levels *levels, const tally__tile *tile) {
     levels->tiles++;
 }
 
-/* Of a tile of finite values that are not all 0, all products may be: then their signs matter. Alone, or squared, the first value tells. */
+/* Of a tile of finite values that are not all 0, all products may be: then their signs matter. Alone, or squared, the
+ * first value tells. */
 static void witness(int64_t *words, const tally__tile *tile) {
     for (int64_t i = 0; i < tile->n && !words[TALLY_OTHER]; i++) {
         double x = value_at(tile, tile->x, i), y = value_at(tile, tile->y, i);
@@ -227,9 +232,11 @@ int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int ter
     int32_t units[TALLY_PARTS], given = 0, additions = TALLY_BUNCH_ADDITIONS;
     double anchor[TALLY_PARTS];
     while (bunch->longest > 1 << additions) additions++;
-    if (in_reach(tile, term)) given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
+    if (in_reach(tile, term))
+        given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
     if (given == 0) return 0;
-    while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL) given++; /* more levels will do */
+    while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL)
+        given++; /* more levels will do */
     if (given > TALLY_PARTS) return 0;
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
@@ -286,7 +293,8 @@ static bool tells_rounding(void) {
     }
     return found == 2;
 }
-/* Where products are cut, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for them. */
+/* Where products are cut, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for
+ * them. */
 static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n) {
     enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };
     const tally__tile some = {.is_f64 = plain->is_f64};
@@ -308,23 +316,29 @@ static bool plan_plain_products(tally__plain *plain, const void *x, const void *
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n) {
     enum { LOG2_FEW = 5, DIGITS = 53, LEAST_HALF = 26 };
     const int64_t few = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
-    const int32_t spare = plain->is_f64 ? LEAST_HALF : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
+    const int32_t spare =
+        plain->is_f64
+            ? LEAST_HALF
+            : 0; /* the upper half ends so far above the last digit, the lower one begins further below the first */
     if (plain->has_sums) {
         const tally__extent extent = tally__cpu_tiles()->measure[plain->is_f64](x, few);
         if (extent.special || (!extent.zeros && extent.high + LOG2_FEW - extent.unit - spare > DIGITS)) return false;
     }
     return !plain->has_products || plan_plain_products(plain, x, y, n);
 }
-bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count, tally__plain_made *made) {
+bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count,
+                        tally__plain_made *made) {
     tally__plain_sum *const *const of = tally__cpu_tiles()->plain[plain->is_f64];
     bool was, finite = true, rounded;
     if (!tells_rounding()) return false;
     was = tally__take_inexact();
     if (plain->has_sums && plain->has_products && count == 1)
-        finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums, made->products);
+        finite = tally__cpu_tiles()->plain_both[plain->is_f64](x, offsets[1] - offsets[0], plain->anchor, made->sums,
+                                                               made->products);
     else {
         if (plain->has_sums) finite = of[plain->term](x, x, offsets, count, plain->anchor, made->sums);
-        if (plain->has_products && finite) finite = of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
+        if (plain->has_products && finite)
+            finite = of[TALLY_TERM_PRODUCT](x, y, offsets, count, plain->anchor, made->products);
     }
     rounded = tally__take_inexact();
     if (was || rounded) tally__raise_inexact();
@@ -362,17 +376,20 @@ static void add_specials(int64_t *words, int term, int32_t specials) {
     if (specials & plus) words[TALLY_PLUS_INFINITY] = 1;
     if (specials & minus) words[TALLY_MINUS_INFINITY] = 1;
 }
-static bool is_infinite(const int64_t *words) { return words != NULL && (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY]); }
+static bool is_infinite(const int64_t *words) {
+    return words != NULL && (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY]);
+}
 
 /* ---- bins ---- */
 
 /* Values for which bins are worth to be cleared and read. */
 enum { TALLY_SCATTERED_f32 = 64, TALLY_SCATTERED_f64 = 128 };
 
-/* Word k of all bins goes to limbs: `step` binades from bin to bin, `least` those of the first above the origin. Some neighbours are deposited
- * together, in three limbs, so that nothing is behind the last: their lower and their upper halves, shifted, have room in 64 bits. */
-static inline void flush_words(const int64_t *words, const int32_t bins, const int32_t step, const int32_t chains, const int32_t apart, int32_t least,
-                               int64_t *limbs) {
+/* Word k of all bins goes to limbs: `step` binades from bin to bin, `least` those of the first above the origin. Some
+ * neighbours are deposited together, in three limbs, so that nothing is behind the last: their lower and their upper
+ * halves, shifted, have room in 64 bits. */
+static inline void flush_words(const int64_t *words, const int32_t bins, const int32_t step, const int32_t chains,
+                               const int32_t apart, int32_t least, int64_t *limbs) {
     const int32_t together = (step < 8 ? 16 : 32) / step;
     for (int32_t b = 0; b < bins; b += together, least += together * step) {
         int64_t low = 0, high = 0;
@@ -385,7 +402,8 @@ static inline void flush_words(const int64_t *words, const int32_t bins, const i
         if ((low | high) == 0) continue;
         int32_t offset = least < 0 ? 0 : least;
         tally_i128 total = (tally_i128)high * ((int64_t)1 << 32) + low;
-        total = least < 0 ? total >> -least : total * ((int64_t)1 << (offset & 31)); /* terms are multiples of 2^origin */
+        total =
+            least < 0 ? total >> -least : total * ((int64_t)1 << (offset & 31)); /* terms are multiples of 2^origin */
         limbs[offset >> 5] += (int64_t)(total & 0xffffffff);
         limbs[(offset >> 5) + 1] += (int64_t)(total >> 32 & 0xffffffff);
         limbs[(offset >> 5) + 2] += (int64_t)(total >> 64); /* less than 2^56 */
@@ -394,11 +412,12 @@ static inline void flush_words(const int64_t *words, const int32_t bins, const i
 static inline void flush_layout(tally__sums *sums, const tally__bin_layout layout) {
     const int64_t *words = sums->bins.words;
     for (int32_t k = 0; k < layout.levels && sums->values; k++)
-        flush_words(words + k, layout.bins, 1 << layout.binades, layout.chains, layout.apart, layout.least + layout.unit[k] - sums->origin,
-                    sums->values + TALLY_EVIDENCE);
+        flush_words(words + k, layout.bins, 1 << layout.binades, layout.chains, layout.apart,
+                    layout.least + layout.unit[k] - sums->origin, sums->values + TALLY_EVIDENCE);
     for (int32_t k = 0; k < layout.product_levels && sums->products; k++)
-        flush_words(words + layout.products_at + k, layout.bins, 2 << layout.binades, layout.chains, layout.products_apart,
-                    2 * (layout.least - sums->origin) + layout.product_unit[k], sums->products + TALLY_EVIDENCE);
+        flush_words(words + layout.products_at + k, layout.bins, 2 << layout.binades, layout.chains,
+                    layout.products_apart, 2 * (layout.least - sums->origin) + layout.product_unit[k],
+                    sums->products + TALLY_EVIDENCE);
 }
 static void flush_bins(tally__sums *sums) {
     if (sums->bins.tiles == 0) return;
@@ -413,11 +432,13 @@ static void add_to_bins(tally__sums *sums, bool values, bool products, const tal
     const tally__bin_layout layout = TALLY_BIN_LAYOUT(tile->is_f64);
     if (bins->tiles == layout.tiles) flush_bins(sums);
     if (bins->tiles++ == 0) { /* what is not asked for is not read either */
-        int32_t from = sums->values ? 0 : layout.products_at, to = sums->products || layout.products_at == 1 ? layout.words : layout.products_at;
+        int32_t from = sums->values ? 0 : layout.products_at,
+                to = sums->products || layout.products_at == 1 ? layout.words : layout.products_at;
         memset(bins->words + from, 0, (size_t)(to - from) * sizeof *bins->words);
     }
     bins->is_f64 = tile->is_f64;
-    tally__cpu_tiles()->scatter[tile->is_f64](tile->x, tile->y, tile->n, values ? sums->term : TALLY_TERMS, products, bins->words);
+    tally__cpu_tiles()->scatter[tile->is_f64](tile->x, tile->y, tile->n, values ? sums->term : TALLY_TERMS, products,
+                                              bins->words);
     if (values) witness(sums->values, tile);
     if (products) witness(sums->products, tile);
 }
@@ -454,9 +475,12 @@ void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, in
 void tally__add_tile(tally__sums *sums, const tally__tile *tile) {
     bool values, products;
     if (tile->present == 0) return;
-    if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE && !is_infinite(sums->products) && add_both(sums, tile)) return;
+    if (sums->values != NULL && sums->products != NULL && sums->term == TALLY_TERM_VALUE &&
+        !is_infinite(sums->products) && add_both(sums, tile))
+        return;
     products = sums->products != NULL && !add_terms(sums, TALLY_TERM_PRODUCT, tile);
-    values = sums->values != NULL && ((products && !tile->is_f64) || !add_terms(sums, sums->term, tile)); /* of f32 bins take both at once */
+    values = sums->values != NULL &&
+             ((products && !tile->is_f64) || !add_terms(sums, sums->term, tile)); /* of f32 bins take both at once */
     if (values || products) add_to_bins(sums, values, products, tile);
 }
 void tally__flush_sums(tally__sums *sums) {

@@ -17,7 +17,7 @@ typedef struct tally__tile {
     const void *given;  /* x before values were taken out */
     int64_t n, present; /* values, and those the NaN policy counts */
     bool is_f64;
-    int32_t specials;   /* TALLY_SEEN_... of what was taken out */
+    int32_t specials; /* TALLY_SEEN_... of what was taken out */
     tally__extent x_extent, y_extent;
 } tally__tile;
 
@@ -26,16 +26,18 @@ void tally__measure_tile(tally__tile *tile);
 /* Likewise, of rows of `lanes` values each, `stride` values apart. */
 void tally__measure_rows(tally__tile *tile, int64_t rows, int64_t lanes, int64_t stride);
 
-/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each (y_room: two inputs only), with zeros in
- * their place that change no sum, not even a sum of zeros. NaNs are noted, or skipped. */
+/* Takes infinities and NaNs, if there are any, out of a measured tile: it is copied to rooms for n values each (y_room:
+ * two inputs only), with zeros in their place that change no sum, not even a sum of zeros. NaNs are noted, or skipped.
+ */
 void tally__take_out_specials(tally__tile *tile, bool skips, void *x_room, void *y_room);
 
 /* Levels that tiles have in common, and what was counted in them so far: level k counts units of 2^unit[k]. */
 typedef struct tally__levels {
-    int32_t count;               /* 0: none are planned */
-    int32_t values;              /* so many of them count values, the others products */
-    int32_t lowest, high, spare; /* for multiples of 2^lowest, below 2^high; fewer levels would do for `spare` binades */
-    int32_t tiles;               /* that were counted */
+    int32_t count;  /* 0: none are planned */
+    int32_t values; /* so many of them count values, the others products */
+    int32_t lowest, high,
+        spare;     /* for multiples of 2^lowest, below 2^high; fewer levels would do for `spare` binades */
+    int32_t tiles; /* that were counted */
     tally__tile_sum *sum;
     int32_t unit[TALLY_MOST_LEVELS];
     double anchor[TALLY_MOST_LEVELS];
@@ -49,8 +51,8 @@ typedef struct tally__bins {
     _Alignas(64) int64_t words[TALLY_BIN_WORDS];
 } tally__bins;
 
-/* The numbers that tiles add to: evidence and limbs, those of values with the given origin, those of products with twice that.
- * NULL: there is no such number. */
+/* The numbers that tiles add to: evidence and limbs, those of values with the given origin, those of products with
+ * twice that. NULL: there is no such number. */
 typedef struct tally__sums {
     int64_t *values, *products;
     int32_t origin, term; /* what the first adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE */
@@ -60,7 +62,8 @@ typedef struct tally__sums {
 } tally__sums;
 
 void tally__begin_sums(tally__sums *sums, int64_t *values, int64_t *products, int32_t origin, int term);
-/* Adds a measured tile. Evidence and limbs lag behind until the levels are flushed; then all that is undone is carries. */
+/* Adds a measured tile. Evidence and limbs lag behind until the levels are flushed; then all that is undone is carries.
+ */
 void tally__add_tile(tally__sums *sums, const tally__tile *tile);
 void tally__flush_sums(tally__sums *sums);
 /* What lies in levels as the parts of one segment, when all of it does and the parts are few. */
@@ -69,8 +72,8 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one);
 /* Widens the range of keys low ... high by the tile's values; a NaN widens it to everything. */
 void tally__widen_range(int64_t *low, int64_t *high, const tally__tile *tile);
 
-/* How many of so many segments, `most` (a power of two) at most, have TALLY_BUNCH_VALUES values together; 1 at least. No branches: they would be
- * foretold wrongly. */
+/* How many of so many segments, `most` (a power of two) at most, have TALLY_BUNCH_VALUES values together; 1 at least.
+ * No branches: they would be foretold wrongly. */
 static inline int tally__fitting(const int64_t *offsets, int segments, const int most) {
     int fitting = 1;
     for (int step = most / 2; step > 0; step /= 2) {
@@ -80,8 +83,8 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
     return fitting > 8 ? fitting & ~7 : fitting;
 }
 
-/* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when their extents are
- * too far apart for that. */
+/* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when
+ * their extents are too far apart for that. */
 int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
 
 /* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
@@ -100,7 +103,8 @@ bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int t
 /* Whether the levels can take a tile of `rows` more rows. */
 bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows);
 
-/* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE; where products are cut. */
+/* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE;
+ * where products are cut. */
 typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
     int term;
@@ -114,12 +118,14 @@ enum { TALLY_PLAIN_TERMS = TALLY_FEW_TILES * TALLY_TILE, TALLY_PLAIN_FEW = 32 };
 
 /* Plans what is asked for by the first few of n > 0 values. False: most likely sums would not be exact. */
 bool tally__plan_plain(tally__plain *plain, const void *x, const void *y, int64_t n);
-/* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BUNCH_VALUES values in all, or of one, the first of which begins at x (and y), in
- * TALLY_PLAIN_PARTS, where all of these are exact. False: some operation was rounded, or a value is infinite or NaN, or the machine does not tell. */
-bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count, tally__plain_made *made);
+/* The sums of `count` <= TALLY_PLAIN_MOST segments of TALLY_BUNCH_VALUES values in all, or of one, the first of which
+ * begins at x (and y), in TALLY_PLAIN_PARTS, where all of these are exact. False: some operation was rounded, or a
+ * value is infinite or NaN, or the machine does not tell. */
+bool tally__sum_plainly(const tally__plain *plain, const void *x, const void *y, const int64_t *offsets, int count,
+                        tally__plain_made *made);
 
-/* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is twice that
- * of values). */
+/* The origin, a multiple of 32, and limbs that just hold the terms of a few tiles: values, or products (whose origin is
+ * twice that of values). */
 typedef struct tally__fit {
     int32_t origin, limbs, product_limbs;
 } tally__fit;

@@ -1,14 +1,17 @@
-/* Results of short segments from plain sums in f64 (plain_template.h), where these are exact. Part of exact_template.h; no include guard. */
+/* Results of short segments from plain sums in f64 (plain_template.h), where these are exact. Part of exact_template.h;
+ * no include guard. */
 
 /* How many segments are summed together; 0: the first is too long. */
 static int TALLY_N(plain_fitting)(const int64_t *offsets, int64_t count) {
-    const int64_t most = TALLY_BYTES >= 4 && count == 1 ? TALLY_N(together) : TALLY_BUNCH_VALUES; /* one alone needs no room for rows */
+    const int64_t most =
+        TALLY_BYTES >= 4 && count == 1 ? TALLY_N(together) : TALLY_BUNCH_VALUES; /* one alone needs no room for rows */
     int some = (int)(count < TALLY_PLAIN_MOST ? count : TALLY_PLAIN_MOST);
     if (offsets[some] - offsets[0] > TALLY_BUNCH_VALUES) some = tally__fitting(offsets, some, TALLY_PLAIN_MOST);
     return offsets[some] - offsets[0] <= most ? some : 0;
 }
 
-/* The sums of a bunch of segments from segment s. What makes it up to eight is zeros: subnormals that nobody asked for would cost their time. */
+/* The sums of a bunch of segments from segment s. What makes it up to eight is zeros: subnormals that nobody asked for
+ * would cost their time. */
 TALLY_FN int TALLY_N(take_parts)(tally__parts to, tally__plain_sums sums, int parts, int s, const tally__bunch *bunch) {
     for (int k = 0; k < parts; k++) {
         __builtin_memcpy(to[k], sums[k] + s, (size_t)bunch->count * sizeof *sums[k]);
@@ -17,9 +20,9 @@ TALLY_FN int TALLY_N(take_parts)(tally__parts to, tally__plain_sums sums, int pa
     return parts;
 }
 /* Results that are more than a sum, by bunches. */
-static void TALLY_N(conclude_plain)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const TALLY_N(base_raw) *values,
-                                    tally__plain_made *made, const int64_t *offsets, int count,
-                                    const tally_final *final, char *results, bool *empty) {
+static void TALLY_N(conclude_plain)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                    const TALLY_N(base_raw) *values, tally__plain_made *made, const int64_t *offsets,
+                                    int count, const tally_final *final, char *results, bool *empty) {
     int64_t lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
     (void)values;
     for (int s = 0; s < count; s += TALLY_BUNCH_MOST) {
@@ -41,12 +44,15 @@ static void TALLY_N(conclude_plain)(const tally__kernel *kernel, const TALLY_N(r
 #ifdef TALLY_KEYS
         tally__cpu_tiles()->ranges[TALLY_IS_F64](values + at, &bunch, lows, highs);
 #endif
-        TALLY_N(finish_bunch)(kernel, x + at, y + at, &bunch, lows, highs, final, results + s * (int64_t)tally__result_bytes(kernel, final), empty);
+        TALLY_N(finish_bunch)(kernel, x + at, y + at, &bunch, lows, highs, final,
+                              results + s * (int64_t)tally__result_bytes(kernel, final), empty);
     }
 }
-/* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum alone. */
-static bool TALLY_N(reduce_plain)(const tally__kernel *kernel, const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                  const int64_t *offsets, int count, const tally_final *final, char *results, bool *empty) {
+/* Segments that plain_fitting gives. False: nothing was done. That some are empty matters to what is more than a sum
+ * alone. */
+static bool TALLY_N(reduce_plain)(const tally__kernel *kernel, const tally__plain *plain, const TALLY_N(raw) *x,
+                                  const TALLY_N(raw) *y, const int64_t *offsets, int count, const tally_final *final,
+                                  char *results, bool *empty) {
     tally__plain_made made;
     const void *a = x += offsets[0], *b = y += offsets[0];
 #if TALLY_BYTES == 2

@@ -9,7 +9,9 @@ enum {
     TALLY_N(strip_width) = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
     TALLY_N(block) = 65536 / sizeof(TALLY_N(base)),  /* values of a block */
     /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
-    TALLY_N(spared) = TALLY_BYTES != 2 ? 0 : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13 : 16,
+    TALLY_N(spared) = TALLY_BYTES != 2                   ? 0
+                      : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
+                                                         : 16,
     /* Products of f64 that are few enough to be within three levels of each other nearly always. */
     TALLY_N(near) = TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? 2048 : TALLY_N(block)
 };
@@ -20,8 +22,8 @@ typedef struct TALLY_N(strip) {
     int32_t missing[TALLY_N(strip_width)]; /* values that are skipped */
     bool special[TALLY_N(strip_width)];    /* something was taken out of the column */
     bool taken;                            /* or of any */
-    int64_t width, pitch, fold, lanes; /* lanes = pitch * fold */
-    int64_t apart, ahead;              /* values to the next row of lanes; to the next block of dense ones, or 0 */
+    int64_t width, pitch, fold, lanes;     /* lanes = pitch * fold */
+    int64_t apart, ahead;                  /* values to the next row of lanes; to the next block of dense ones, or 0 */
     tally__columns columns[2];
     tally__tile tile;
     tally__bunch bunch;
@@ -280,8 +282,8 @@ typedef struct TALLY_N(copied) {
     TALLY_T x[TALLY_LEAF_BYTES / TALLY_BYTES], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_LEAF_BYTES / TALLY_BYTES : 1];
 } TALLY_N(copied);
 /* Some at a time, so that a cache line is read once. */
-static void TALLY_N(add_copied)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                int64_t rows, int64_t stride, int64_t width, tally__node *nodes) {
+static void TALLY_N(add_copied)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t rows,
+                                int64_t stride, int64_t width, tally__node *nodes) {
     enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
     TALLY_N(copied) columns[TOGETHER];
     union {
@@ -441,8 +443,8 @@ static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void
             saw |= empty ? TALLY_SAW_EMPTY : 0;
             continue;
         }
-        TALLY_N(strip_nodes)
-        (kernel, s, x, y, rows, stride, results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
+        TALLY_N(strip_nodes)(kernel, s, x, y, rows, stride,
+                             results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
         if (results) saw |= TALLY_N(finish_strip)(kernel, s, final, to);
     }
     return saw;

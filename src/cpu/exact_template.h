@@ -1,18 +1,18 @@
-/* An exact operator for one type and NaN policy: tiles to numbers, numbers to results. The vector work is in tiles_template.h, so that
- * this is compiled once. Included by foreach_type.h. */
+/* An exact operator for one type and NaN policy: tiles to numbers, numbers to results. The vector work is in
+ * tiles_template.h, so that this is compiled once. Included by foreach_type.h. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
 
 #ifndef TALLY_CPU_EXACT_TEMPLATE
 #define TALLY_CPU_EXACT_TEMPLATE
-#define TALLY_MEMBERS(type, nan)                                                                                    \
-    {                                                                                                               \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                       \
-        .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                           \
+#define TALLY_MEMBERS(type, nan)                                                                                       \
+    {                                                                                                                  \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                          \
+        .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                              \
         .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan), \
-        .rows_scratch = sizeof(TALLY_N2(strip, type, nan)) + 64,                                                    \
-        .rows_most = 16 * TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                           \
+        .rows_scratch = sizeof(TALLY_N2(strip, type, nan)) + 64,                                                       \
+        .rows_most = 16 * TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                              \
     }
 #endif
 
@@ -44,8 +44,8 @@ static void TALLY_N(widen)(TALLY_N(base) *to, const TALLY_N(raw) *x, int64_t n) 
 #endif
 
 /* The n values at x and y (at most a tile of them) as a measured tile. */
-static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                               int64_t n) {
+static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, const TALLY_N(raw) *x,
+                               const TALLY_N(raw) *y, int64_t n) {
     tile->n = n;
     tile->is_f64 = TALLY_IS_F64;
     tile->x = x;
@@ -80,10 +80,12 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 enum {
     TALLY_N(sum_parts) = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_VALUE),
     TALLY_N(product_parts) = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_PRODUCT),
-    TALLY_N(together) = TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
+    TALLY_N(together) =
+        TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
 };
 
-/* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little. */
+/* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little.
+ */
 static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
     const void *a = x, *b = TALLY_KERNEL_INPUTS == 2 ? y : x;
 #if TALLY_BYTES == 2
@@ -93,7 +95,10 @@ static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, cons
     if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(few[1], y, n);
     a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
 #endif
-    *plain = (tally__plain){.is_f64 = TALLY_IS_F64, .has_sums = TALLY_IF_SUM(true), .has_products = TALLY_IF_PRODUCTS(true), .term = TALLY_FIRST_TERM};
+    *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
+                            .has_sums = TALLY_IF_SUM(true),
+                            .has_products = TALLY_IF_PRODUCTS(true),
+                            .term = TALLY_FIRST_TERM};
     if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
     return tally__plan_plain(plain, a, b, n);
 }
@@ -112,25 +117,28 @@ TALLY_ONCE void TALLY_N(witness)(int64_t *words, int term, const TALLY_N(raw) *x
 }
 #if TALLY_BYTES >= 4
 /* Adds a sum that its parts are, of n terms, to a number. */
-static void TALLY_N(add_plainly)(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts, const TALLY_N(raw) *x,
-                                 const TALLY_N(raw) *y, int64_t n) {
+static void TALLY_N(add_plainly)(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts,
+                                 const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
     if (tally__plain_total(sums, parts, 0) == 0)
         TALLY_N(witness)(words, term, x, y, n, 1);
     else
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
 /* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact. */
-static int64_t TALLY_N(run_plainly)(const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, TALLY_N(node) *node) {
+static int64_t TALLY_N(run_plainly)(const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                    TALLY_N(node) *node) {
     int64_t at = 0;
     tally__plain_made made;
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < TALLY_N(together) ? n - at : TALLY_N(together)};
         if (!tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made)) break;
 #ifdef TALLY_SUM_TERM
-        TALLY_N(add_plainly)(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, TALLY_N(sum_parts), x + at, y + at, offsets[1]);
+        TALLY_N(add_plainly)(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, TALLY_N(sum_parts), x + at, y + at,
+                             offsets[1]);
 #endif
 #ifdef TALLY_PRODUCTS
-        TALLY_N(add_plainly)(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products, TALLY_N(product_parts), x + at, y + at, offsets[1]);
+        TALLY_N(add_plainly)(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products,
+                             TALLY_N(product_parts), x + at, y + at, offsets[1]);
 #endif
 #ifdef TALLY_KEYS
         int64_t least, greatest;
@@ -154,9 +162,11 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
     tally__sums sums;
     (void)kernel, (void)first;
     TALLY_N(clear)(node);
-    tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN, TALLY_FIRST_TERM);
+    tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN,
+                      TALLY_FIRST_TERM);
 #if TALLY_BYTES >= 4
-    /* Plainly only what caches hold: to ask whether an operation was rounded waits for all of them, and memory is not read meanwhile. */
+    /* Plainly only what caches hold: to ask whether an operation was rounded waits for all of them, and memory is not
+     * read meanwhile. */
     const int64_t cached = (1 << 20) / TALLY_BYTES / TALLY_KERNEL_INPUTS;
     int64_t again = 0;
     int refusals = 0; /* one after the other */
@@ -191,7 +201,7 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
 /* Whether results have a format that is made from parts. */
 TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
 #ifdef TALLY_KEYS
-    (void)final;
+    (void) final;
     return true;
 #else
     return final->format.digits == 53 || final->format.digits == 24;
@@ -205,22 +215,25 @@ TALLY_FN bool TALLY_N(is_zero)(const tally__bunch *bunch, int s) {
     return !some;
 }
 
-/* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure are left for
- * another way. */
-static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final, char *results) {
+/* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure
+ * are left for another way. */
+static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs,
+                                    const tally_final *final, char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
 #ifdef TALLY_KEYS
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[3][TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
-    (void)final;
+    (void) final;
     for (int s = 0; s < bunch->count; s++) sure[s] = 1;
     for (int what = 0; what < 3; what++) {
         static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
         bunch->is_f64 = what > 0 || natural.digits == 53;
         tiles->conclude(bunch, whats[what]);
-        for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) sure[s] &= bunch->sure[s] || (what < 2 && TALLY_N(is_zero)(bunch, s));
-        for (int s = 0; s < bunch->count; s++) floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
+        for (int s = 0; s < bunch->count && bunch->unsure > 0; s++)
+            sure[s] &= bunch->sure[s] || (what < 2 && TALLY_N(is_zero)(bunch, s));
+        for (int s = 0; s < bunch->count; s++)
+            floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
     }
     bunch->unsure = 0;
     for (int s = 0; s < bunch->count; s++) bunch->unsure += !(bunch->sure[s] = sure[s]);
@@ -242,7 +255,8 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
 #endif
 }
 
-static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total) *total, const tally_final *final, void *result) {
+static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total) *total, const tally_final *final,
+                                   void *result) {
     tally__bunch one;
     if (!TALLY_N(is_quick)(final) || !tally__parts_of_sums(sums, &one)) return false;
     one.lengths[0] = (int32_t)total->n;
@@ -251,8 +265,9 @@ static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total)
     return one.unsure == 0;
 }
 
-/* At most TALLY_FEW_TILES: numbers no longer than the values need. Those of f64 are measured all before any is added, to know how long that is;
- * otherwise numbers are short anyway, and memory is read while values are added. False: they need long ones. */
+/* At most TALLY_FEW_TILES: numbers no longer than the values need. Those of f64 are measured all before any is added,
+ * to know how long that is; otherwise numbers are short anyway, and memory is read while values are added. False: they
+ * need long ones. */
 static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
                                 void *result, bool *empty) {
     enum { FEW = 14, TILES = TALLY_IS_F64 ? TALLY_FEW_TILES : 1 };
@@ -262,8 +277,9 @@ static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, in
     tally__fit fit = {TALLY_ORIGIN, TALLY_LIMBS, TALLY_PRODUCT_LIMBS};
     TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
     int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
-#define TALLY_READ_TILE(k) \
-    TALLY_N(read_tile)(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile))
+#define TALLY_READ_TILE(k)                                                         \
+    TALLY_N(read_tile)(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, \
+                       n - at < TALLY_N(tile) ? n - at : TALLY_N(tile))
     if (TALLY_IS_F64) {
         int count = 0;
         for (int64_t at = 0; at < n; at += TALLY_N(tile), count++) TALLY_READ_TILE(count);
@@ -302,7 +318,8 @@ static bool TALLY_N(reduce_run)(const tally__kernel *kernel, const TALLY_N(raw) 
     } run;
     TALLY_N(total) total;
     bool empty = false;
-    if (n > 0 && n <= TALLY_FEW_TILES * TALLY_N(tile) && TALLY_N(reduce_few)(x, y, n, final, result, &empty)) return empty;
+    if (n > 0 && n <= TALLY_FEW_TILES * TALLY_N(tile) && TALLY_N(reduce_few)(x, y, n, final, result, &empty))
+        return empty;
     TALLY_N(run)(kernel, x, y, n, 0, &run.head);
     total = TALLY_N(total_of)(&run.node);
     TALLY_N(conclude)(&total, final, result);
@@ -323,8 +340,8 @@ static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int6
 }
 #endif
 /* The result of a segment that a bunch leaves unsure. */
-static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const tally__bunch *bunch, int s,
-                                   const tally_final *final, void *result) {
+static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                   const tally__bunch *bunch, int s, const tally_final *final, void *result) {
     int64_t n = bunch->lengths[s];
     x += bunch->places[s];
     y += bunch->places[s];
@@ -337,8 +354,9 @@ static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(ra
     TALLY_N(reduce_run)(kernel, x, y, n, final, result);
 }
 /* Results of a bunch of segments, the first of which begins at x, from their parts. */
-static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, tally__bunch *bunch, const int64_t *lows,
-                                  const int64_t *highs, const tally_final *final, char *results, bool *empty) {
+static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                  tally__bunch *bunch, const int64_t *lows, const int64_t *highs,
+                                  const tally_final *final, char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     TALLY_N(conclude_bunch)(bunch, lows, highs, final, results);
     *empty |= bunch->shortest == 0;
@@ -353,8 +371,9 @@ static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw
 #include "cpu/exact_plain_template.h"
 
 /* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
-static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, int count,
-                                  const tally_final *final, char *results, bool *empty) {
+static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                  const int64_t *offsets, int count, const tally_final *final, char *results,
+                                  bool *empty) {
     int64_t n = offsets[count] - offsets[0], lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
     tally__bunch bunch;
     tally__tile tile;
@@ -397,12 +416,14 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
     TALLY_N(finish_bunch)(kernel, x, y, &bunch, lows, highs, final, results, empty);
-    for (int k = 0; k < TALLY_KERNEL_INPUTS && tile.x != given[0]; k++) { /* segments that something was taken out of, once more */
+    for (int k = 0; k < TALLY_KERNEL_INPUTS && tile.x != given[0];
+         k++) { /* segments that something was taken out of, once more */
         int64_t at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], 0, n);
         for (int s = 0; at < n; at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], bunch.places[s], n)) {
             char result[TALLY_RESULT_BYTES];
             while (bunch.places[s + 1] <= at) s++;
-            *empty |= TALLY_N(reduce_run)(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
+            *empty |=
+                TALLY_N(reduce_run)(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
             TALLY_N(place)(results, s++, result, (int64_t)tally__result_bytes(kernel, final));
         }
     }
@@ -410,15 +431,18 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
 }
 
 static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
-                              const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
+                                   const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const TALLY_N(raw) *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     bool empty = false, quick = TALLY_N(is_quick)(final);
     tally__plain plain;
-    bool plainly = quick && count > 0 && TALLY_N(plan_plain)(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
-    int64_t again = 0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
+    bool plainly =
+        quick && count > 0 && TALLY_N(plan_plain)(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
+    int64_t again =
+        0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
     int refusals = 0;
-    int most = TALLY_BUNCH_MOST / 2; /* segments of a bunch: more where they are short, fewer for a while where one was refused */
+    int most = TALLY_BUNCH_MOST /
+               2; /* segments of a bunch: more where they are short, fewer for a while where one was refused */
     (void)limit;
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
@@ -457,25 +481,30 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
     return empty ? TALLY_SAW_EMPTY : 0;
 }
 
-/* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so many more. */
-static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
-                                                               const int64_t *offsets, int64_t count, int64_t filled,
-                                                               const tally_final *final, char *results) {
+/* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so
+ * many more. */
+static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x,
+                                                               const void *y, int64_t limit, const int64_t *offsets,
+                                                               int64_t count, int64_t filled, const tally_final *final,
+                                                               char *results) {
     const size_t bytes = tally__result_bytes(kernel, final);
     int64_t begins[TALLY_SIFTED + 8];
     char made[(TALLY_SIFTED + 1) * sizeof(tally_stats)];
     tally__cpu_tiles()->list_filled(offsets, count, begins);
     TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
     TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
-    tally__cpu_tiles()->spread[bytes == sizeof(float) ? 0 : bytes == sizeof(double) ? 1 : 2](offsets, count, filled, made, results);
+    tally__cpu_tiles()->spread[bytes == sizeof(float)    ? 0
+                               : bytes == sizeof(double) ? 1
+                                                         : 2](offsets, count, filled, made, results);
 }
-static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit, const int64_t *offsets, int64_t count,
-                             const tally_final *final, void *results) {
+static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
+                             const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const size_t bytes = tally__result_bytes(kernel, final);
     int saw = 0;
     for (int64_t at = 0; at < count; at += TALLY_SIFTED) {
         char *to = (char *)results + (size_t)at * bytes;
-        int64_t some = count - at < TALLY_SIFTED ? count - at : TALLY_SIFTED, filled = tally__cpu_tiles()->count_filled(offsets + at, some);
+        int64_t some = count - at < TALLY_SIFTED ? count - at : TALLY_SIFTED,
+                filled = tally__cpu_tiles()->count_filled(offsets + at, some);
         if (filled > some / 2)
             saw |= TALLY_N(dense_segments)(kernel, x, y, limit, offsets + at, some, final, to);
         else {

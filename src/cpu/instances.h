@@ -1,4 +1,5 @@
-/* One operator for every type it is defined on, for one instruction set: the body of the units that CMake writes, which define
+/* One operator for every type it is defined on, for one instruction set: the body of the units that CMake writes, which
+ * define
  *
  *     TALLY_KERNEL, TALLY_KERNEL_FILE   the operator's name and file in kernels/operators
  *     TALLY_KERNEL_ON, _NANS, _ORDER    its row in include/tally/tables.h

@@ -1,5 +1,5 @@
-/* Records of one kind as lanes: an array for each field, because that is what vector units load. No include guard: template.h
- * includes this for columns, and for operators of two passes also for seconds and aims. Takes and undefines
+/* Records of one kind as lanes: an array for each field, because that is what vector units load. No include guard:
+ * template.h includes this for columns, and for operators of two passes also for seconds and aims. Takes and undefines
  *
  *     TALLY_SUFFIX   ends every name (none, 2 or _aim)      TALLY_RECORD    the struct
  *     TALLY_FIELDS   its fields, an X-macro                 TALLY_COMBINE   what joins two, if anything does
@@ -13,7 +13,7 @@ typedef struct TALLY_L(lanes) {
 typedef struct TALLY_L(arrays) {
     TALLY_FIELDS(TALLY_ARRAY)
 } TALLY_L(arrays);
-TALLY_INLINE TALLY_L(lanes) TALLY_L(lanes_of)(TALLY_L(arrays) *arrays) {
+TALLY_INLINE TALLY_L(lanes) TALLY_L(lanes_of)(TALLY_L(arrays) * arrays) {
     TALLY_L(lanes) lanes;
     TALLY_FIELDS(TALLY_POINT)
     return lanes;
@@ -33,8 +33,7 @@ TALLY_INLINE TALLY_RECORD TALLY_L(get)(TALLY_L(lanes) lanes, int64_t j) {
     TALLY_FIELDS(TALLY_GET)
     return a;
 }
-TALLY_INLINE void TALLY_L(put)(TALLY_L(lanes) lanes, int64_t j, TALLY_RECORD a) { TALLY_FIELDS(TALLY_PUT) }
-
+TALLY_INLINE void TALLY_L(put)(TALLY_L(lanes) lanes, int64_t j, TALLY_RECORD a){TALLY_FIELDS(TALLY_PUT)}
 #ifdef TALLY_COMBINE
 TALLY_INLINE TALLY_RECORD TALLY_L(select)(int choose, TALLY_RECORD a, TALLY_RECORD b) {
     TALLY_FIELDS(TALLY_SELECT)
@@ -46,7 +45,8 @@ TALLY_INLINE TALLY_TARGET void TALLY_L(fold)(TALLY_L(lanes) lanes, int64_t count
     for (int64_t j = 0; j < count; j++)
         TALLY_L(put)(lanes, j, TALLY_COMBINE(TALLY_L(get)(lanes, j), TALLY_L(get)(lanes, j + apart)));
 }
-/* The tree over `columns` lanes, all there: halves on halves. The widths are constants, so that each step is straight code. */
+/* The tree over `columns` lanes, all there: halves on halves. The widths are constants, so that each step is straight
+ * code. */
 TALLY_INLINE TALLY_TARGET TALLY_RECORD TALLY_L(halve)(TALLY_L(lanes) lanes, const int columns) {
     if (columns >= 512) TALLY_L(fold)(lanes, 256, 256);
     if (columns >= 256) TALLY_L(fold)(lanes, 128, 128);
@@ -60,7 +60,8 @@ TALLY_INLINE TALLY_TARGET TALLY_RECORD TALLY_L(halve)(TALLY_L(lanes) lanes, cons
     return TALLY_L(get)(lanes, 0);
 }
 /* The same when only the first `present` of the columns exist, each `width` lanes wide. */
-TALLY_INLINE TALLY_TARGET void TALLY_L(halve_present)(TALLY_L(lanes) lanes, int64_t columns, int64_t present, int64_t width) {
+TALLY_INLINE TALLY_TARGET void TALLY_L(halve_present)(TALLY_L(lanes) lanes, int64_t columns, int64_t present,
+                                                      int64_t width) {
     for (int64_t half = columns / 2; half >= 1; half /= 2)
         if (present > half) {
             TALLY_L(fold)(lanes, (present - half) * width, half * width);

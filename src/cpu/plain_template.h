@@ -1,13 +1,14 @@
-/* Short segments as plain sums in f64: f32 in one sum, f64, of which one f64 holds no sum, in two, of the upper halves of their digits and of the lower
- * ones, and products in two or three. Nothing is known of the values here: whoever calls asks the machine whether it has rounded any operation, and
- * if not, all sums are exact (docs/exact.md). Part of tiles_template.h; no include guard.
+/* Short segments as plain sums in f64: f32 in one sum, f64, of which one f64 holds no sum, in two, of the upper halves
+ * of their digits and of the lower ones, and products in two or three. Nothing is known of the values here: whoever
+ * calls asks the machine whether it has rounded any operation, and if not, all sums are exact (docs/exact.md). Part of
+ * tiles_template.h; no include guard.
  *
- * What all values before a place add up to is made for every place where a segment ends, and a segment is the difference of two of these. So it has
- * no loop of its own, and no branch that lengths could mislead. */
+ * What all values before a place add up to is made for every place where a segment ends, and a segment is the
+ * difference of two of these. So it has no loop of its own, and no branch that lengths could mislead. */
 
-/* Rows of lanes are kept for so many f32, half as many f64: few, so that they stay in the first cache and memory is read on while segments are looked
- * up (2048: 10 to 50 values from memory 8.1 -> 11 ns). Of f32 nothing is asked for ahead, as the hardware does better; of f64 one block (two: segments of 300
- * lose a tenth). */
+/* Rows of lanes are kept for so many f32, half as many f64: few, so that they stay in the first cache and memory is
+ * read on while segments are looked up (2048: 10 to 50 values from memory 8.1 -> 11 ns). Of f32 nothing is asked for
+ * ahead, as the hardware does better; of f64 one block (two: segments of 300 lose a tenth). */
 enum { PLAIN_BLOCK = 1024 };
 typedef row plain_rows[PLAIN_BLOCK / ROW + 2];
 
@@ -24,8 +25,8 @@ TALLY_INLINE TALLY_TARGET wide more(wide s, wide a) {
 #endif
 }
 
-/* Products are cut into levels as tiles are, but nothing is measured: where a sum is cut off it is rounded unseen by the flag, which takes an instruction
- * that AVX-512 has. All that follows is exact or raises it. */
+/* Products are cut into levels as tiles are, but nothing is measured: where a sum is cut off it is rounded unseen by
+ * the flag, which takes an instruction that AVX-512 has. All that follows is exact or raises it. */
 #if defined(TALLY_ISA_AVX512)
 #define TALLY_PLAIN_PRODUCTS
 #define TALLY_UNSEEN (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
@@ -33,7 +34,8 @@ TALLY_INLINE TALLY_TARGET void take_product(wide *s, const int step, const int i
     if (is_f64) {
         const wide p = (wide)_mm512_mul_round_pd((__m512d)a, (__m512d)b, TALLY_UNSEEN), e = TALLY_VECTOR_FMA(a, b, -p);
         const wide t = (wide)_mm512_add_round_pd((__m512d)s[0], (__m512d)p, TALLY_UNSEEN);
-        const wide m = s[step] + less(p, less(t, s[0])), u = (wide)_mm512_add_round_pd((__m512d)m, (__m512d)e, TALLY_UNSEEN);
+        const wide m = s[step] + less(p, less(t, s[0])),
+                   u = (wide)_mm512_add_round_pd((__m512d)m, (__m512d)e, TALLY_UNSEEN);
         s[0] = t;
         s[step] = u;
         s[2 * step] += less(e, u - m);
@@ -46,7 +48,8 @@ TALLY_INLINE TALLY_TARGET void take_product(wide *s, const int step, const int i
 #endif
 
 /* What sums begin with: part k in registers k * step ... */
-TALLY_INLINE TALLY_TARGET void begin_plainly(wide *s, const int parts, const int step, const int kind, const double *anchor) {
+TALLY_INLINE TALLY_TARGET void begin_plainly(wide *s, const int parts, const int step, const int kind,
+                                             const double *anchor) {
 #pragma GCC unroll 4
     for (int k = 0; k < parts; k++)
 #pragma GCC unroll 8
@@ -68,14 +71,16 @@ TALLY_INLINE TALLY_TARGET void take_plainly(wide *s, const int step, const int i
         s[0] = more(s[0], a);
 }
 
-/* What the lanes s hold before each row of n values, and after the last one, twice: where that is looked up the row behind it is read too. */
+/* What the lanes s hold before each row of n values, and after the last one, twice: where that is looked up the row
+ * behind it is read too. */
 TALLY_INLINE TALLY_TARGET void keep_plain_row(plain_rows *rows, int64_t r, const int parts, const wide *s) {
 #pragma GCC unroll 4
     for (int k = 0; k < parts; k++)
 #pragma GCC unroll 4
         for (int g = 0; g < REGISTERS; g++) *(wide *)(rows[k][r] + g * WIDTH) = s[k * REGISTERS + g];
 }
-TALLY_INLINE TALLY_TARGET void take_two_rows(plain_rows *rows, int64_t r, wide *s, const int is_f64, const int kind, const void *x) {
+TALLY_INLINE TALLY_TARGET void take_two_rows(plain_rows *rows, int64_t r, wide *s, const int is_f64, const int kind,
+                                             const void *x) {
     const int parts = TALLY_PLAIN_PARTS(is_f64, kind);
 #pragma GCC unroll 4
     for (int g = 0; g < REGISTERS; g++) {
@@ -92,11 +97,12 @@ TALLY_INLINE TALLY_TARGET void take_two_rows(plain_rows *rows, int64_t r, wide *
         }
     }
 }
-TALLY_INLINE TALLY_TARGET void take_plain_rows(plain_rows *rows, wide *s, const int is_f64, const int kind, const void *x, const void *y, const int two,
-                                               int64_t n) {
+TALLY_INLINE TALLY_TARGET void take_plain_rows(plain_rows *rows, wide *s, const int is_f64, const int kind,
+                                               const void *x, const void *y, const int two, int64_t n) {
     const int parts = TALLY_PLAIN_PARTS(is_f64, kind);
     int64_t r = 0;
-    for (; kind != TALLY_TERM_PRODUCT && (r + 2) * ROW <= n; r += 2) { /* two rows at once: no addition waits for another */
+    for (; kind != TALLY_TERM_PRODUCT && (r + 2) * ROW <= n;
+         r += 2) { /* two rows at once: no addition waits for another */
         keep_plain_row(rows, r, parts, s);
         if (is_f64) ask_for(is_f64, 2 * ROW, x, r * ROW + PLAIN_BLOCK / 2);
         take_two_rows(rows, r, s, is_f64, kind, x);
@@ -110,21 +116,27 @@ TALLY_INLINE TALLY_TARGET void take_plain_rows(plain_rows *rows, wide *s, const 
         for (int g = 0; g < REGISTERS; g++) {
             int64_t i = r * ROW + g * WIDTH, there = n - i < WIDTH ? n - i : WIDTH;
             wide a = whole ? load(is_f64, x, i) : load_part(is_f64, x, i, there);
-            take_plainly(s + g, REGISTERS, is_f64, kind, a, !two ? a : whole ? load(is_f64, y, i) : load_part(is_f64, y, i, there));
+            take_plainly(s + g, REGISTERS, is_f64, kind, a,
+                         !two    ? a
+                         : whole ? load(is_f64, y, i)
+                                 : load_part(is_f64, y, i, there));
         }
     }
     keep_plain_row(rows, r, parts, s);
     keep_plain_row(rows, r + 1, parts, s);
 }
 
-/* What all values before each of eight places add up to; places at `most` or behind it count as that. Lanes begin at the anchor. */
+/* What all values before each of eight places add up to; places at `most` or behind it count as that. Lanes begin at
+ * the anchor. */
 #if defined(TALLY_ISA_AVX512)
 TALLY_INLINE TALLY_TARGET __m512d plain_lanes(const row *rows, int64_t i, const double anchor) {
     const row *at = rows + i / ROW;
-    const __m512d lanes = _mm512_mask_mov_pd(_mm512_load_pd(at[0]), (__mmask8)_bzhi_u32(0xff, (uint32_t)i % ROW), _mm512_load_pd(at[1]));
+    const __m512d lanes =
+        _mm512_mask_mov_pd(_mm512_load_pd(at[0]), (__mmask8)_bzhi_u32(0xff, (uint32_t)i % ROW), _mm512_load_pd(at[1]));
     return anchor != 0 ? (__m512d)less((wide)lanes, (wide){0} + anchor) : lanes;
 }
-TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const int64_t *places, int64_t first, int64_t most, const double anchor) {
+TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const int64_t *places, int64_t first,
+                                       int64_t most, const double anchor) {
     __m512d s[8];
 #pragma GCC unroll 4
     for (int k = 0; k < 8; k += 2) {
@@ -135,7 +147,8 @@ TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const in
     _mm512_storeu_pd(before, TALLY_FOLD(TALLY_FOLD(s[0], s[2]), TALLY_FOLD(s[4], s[6])));
 }
 #else
-TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const int64_t *places, int64_t first, int64_t most, const double anchor) {
+TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const int64_t *places, int64_t first,
+                                       int64_t most, const double anchor) {
     (void)anchor; /* 0, as there are no products */
     for (int k = 0; k < 8; k++) {
         int64_t i = places[k] < most ? places[k] : most;
@@ -148,8 +161,9 @@ TALLY_INLINE TALLY_TARGET void look_up(double *before, const row *rows, const in
     }
 }
 #endif
-TALLY_INLINE TALLY_TARGET void plain_by_rows(const int is_f64, const int kind, const void *x, const void *y, const int two, const int64_t *offsets, int count,
-                                             const double *anchor, tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET void plain_by_rows(const int is_f64, const int kind, const void *x, const void *y,
+                                             const int two, const int64_t *offsets, int count, const double *anchor,
+                                             tally__plain_sums sums) {
     const int parts = TALLY_PLAIN_PARTS(is_f64, kind);
     const int64_t *const ends = offsets + 1, block = is_f64 ? PLAIN_BLOCK / 2 : PLAIN_BLOCK;
     _Alignas(64) plain_rows rows[TALLY_PARTS];
@@ -160,11 +174,13 @@ TALLY_INLINE TALLY_TARGET void plain_by_rows(const int is_f64, const int kind, c
     begin_plainly(s, parts, REGISTERS, kind, anchor);
     for (int k = 0; k < parts; k++) before[k][7] = 0;
     for (int64_t at = offsets[0]; done < count; at += block) {
-        const int64_t end = offsets[count] - at < block ? offsets[count] : at + block, from = (at - offsets[0]) * (is_f64 ? 8 : 4);
+        const int64_t end = offsets[count] - at < block ? offsets[count] : at + block,
+                      from = (at - offsets[0]) * (is_f64 ? 8 : 4);
         take_plain_rows(rows, s, is_f64, kind, (const char *)x + from, (const char *)y + from, two, end - at);
         for (; done + 8 <= count && ends[done + 7] <= end; done += 8)
 #pragma GCC unroll 4
-            for (int k = 0; k < parts; k++) look_up(before[k] + 8 + done, rows[k], ends + done, at, INT64_MAX, TALLY_ANCHOR);
+            for (int k = 0; k < parts; k++)
+                look_up(before[k] + 8 + done, rows[k], ends + done, at, INT64_MAX, TALLY_ANCHOR);
         if (done < count && ends[done] <= end) {
             int64_t last[8];
             for (int k = 0; k < 8; k++) last[k] = ends[done + k < count ? done + k : count - 1];
@@ -178,7 +194,8 @@ TALLY_INLINE TALLY_TARGET void plain_by_rows(const int is_f64, const int kind, c
 }
 
 /* What the lanes of one segment add up to. */
-TALLY_INLINE TALLY_TARGET void end_total(wide *s, const int parts, const int chains, const int kind, const double *anchor, tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET void end_total(wide *s, const int parts, const int chains, const int kind,
+                                         const double *anchor, tally__plain_sums sums) {
 #pragma GCC unroll 4
     for (int k = 0; k < parts; k++) {
         wide *const of = s + k * chains;
@@ -191,8 +208,8 @@ TALLY_INLINE TALLY_TARGET void end_total(wide *s, const int parts, const int cha
     }
 }
 /* One segment. */
-TALLY_INLINE TALLY_TARGET void plain_total(const int is_f64, const int kind, const void *x, const void *y, const int two, int64_t n, const double *anchor,
-                                           tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET void plain_total(const int is_f64, const int kind, const void *x, const void *y,
+                                           const int two, int64_t n, const double *anchor, tally__plain_sums sums) {
     const int parts = TALLY_PLAIN_PARTS(is_f64, kind);
     wide s[TALLY_PARTS * CHAINS];
     int64_t i = 0;
@@ -215,9 +232,10 @@ TALLY_INLINE TALLY_TARGET void plain_total(const int is_f64, const int kind, con
 }
 #ifdef TALLY_PLAIN_PRODUCTS
 /* Values and squares of one segment, read once. */
-TALLY_INLINE TALLY_TARGET void total_of_both(const int is_f64, const int chains, const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
-                                             tally__plain_sums products) {
-    const int of_values = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_VALUE), of_squares = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_PRODUCT);
+TALLY_INLINE TALLY_TARGET void total_of_both(const int is_f64, const int chains, const void *x, int64_t n,
+                                             const double *anchor, tally__plain_sums sums, tally__plain_sums products) {
+    const int of_values = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_VALUE),
+              of_squares = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_PRODUCT);
     wide s[TALLY_PARTS * CHAINS], squares[TALLY_PARTS * CHAINS];
     begin_plainly(s, of_values, chains, TALLY_TERM_VALUE, anchor);
     begin_plainly(squares, of_squares, chains, TALLY_TERM_PRODUCT, anchor);
@@ -235,21 +253,24 @@ TALLY_INLINE TALLY_TARGET void total_of_both(const int is_f64, const int chains,
 #endif
 
 /* Segments that all have the same few values: a lane for each. */
-TALLY_INLINE double upper_digits(double a) { return tally_from_bits_f64(tally_bits_f64(a) & -((int64_t)1 << LOWER_DIGITS)); }
-#define TALLY_PLAIN_ACROSS(type)                                                                 \
-    for (int s = first; s < last; s++) {                                                            \
-        const type##_anywhere *at = (const type##_anywhere *)x + s * length;                     \
-        double upper = 0, lower = 0;                                                             \
-        _Pragma("GCC unroll 4") for (int k = 0; k < length; k++) {                               \
+TALLY_INLINE double upper_digits(double a) {
+    return tally_from_bits_f64(tally_bits_f64(a) & -((int64_t)1 << LOWER_DIGITS));
+}
+#define TALLY_PLAIN_ACROSS(type)                                                                     \
+    for (int s = first; s < last; s++) {                                                             \
+        const type##_anywhere *at = (const type##_anywhere *)x + s * length;                         \
+        double upper = 0, lower = 0;                                                                 \
+        _Pragma("GCC unroll 4") for (int k = 0; k < length; k++) {                                   \
             double a = kind == TALLY_TERM_MAGNITUDE ? __builtin_fabs((double)at[k]) : (double)at[k], \
-                   h = is_f64 ? upper_digits(a) : a;                                             \
-            upper = k == 0 ? h : upper + h;                                                      \
-            if (is_f64) lower = k == 0 ? a - h : lower + (a - h);                                \
-        }                                                                                        \
-        sums[0][s] = upper;                                                                      \
-        if (is_f64) sums[1][s] = lower;                                                          \
+                   h = is_f64 ? upper_digits(a) : a;                                                 \
+            upper = k == 0 ? h : upper + h;                                                          \
+            if (is_f64) lower = k == 0 ? a - h : lower + (a - h);                                    \
+        }                                                                                            \
+        sums[0][s] = upper;                                                                          \
+        if (is_f64) sums[1][s] = lower;                                                              \
     }
-TALLY_INLINE TALLY_TARGET void plain_across(const int is_f64, const int kind, const void *x, const int length, int count, tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET void plain_across(const int is_f64, const int kind, const void *x, const int length,
+                                            int count, tally__plain_sums sums) {
     for (int first = 0; first < count; first += 64) {
         const int last = count - first < 64 ? count : first + 64;
         if (is_f64) ask_for(is_f64, 64 * length, x, (first + count) * length);
@@ -261,8 +282,9 @@ TALLY_INLINE TALLY_TARGET void plain_across(const int is_f64, const int kind, co
 }
 #undef TALLY_PLAIN_ACROSS
 #ifdef TALLY_PLAIN_PRODUCTS
-TALLY_INLINE TALLY_TARGET void products_across(const int is_f64, const void *x, const void *y, const int two, const int length, int count,
-                                               const double *anchor, tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET void products_across(const int is_f64, const void *x, const void *y, const int two,
+                                               const int length, int count, const double *anchor,
+                                               tally__plain_sums sums) {
     enum { GROUPS = ACROSS / WIDTH };
     const int parts = TALLY_PLAIN_PARTS(is_f64, TALLY_TERM_PRODUCT);
     const int64_t bytes = (is_f64 ? 8 : 4) * length;
@@ -276,11 +298,13 @@ TALLY_INLINE TALLY_TARGET void products_across(const int is_f64, const void *x, 
         for (int k = 0; k < length; k++)
 #pragma GCC unroll 8
             for (int g = 0; g < GROUPS; g++)
-                take_product(s + g, GROUPS, is_f64, *(const wide *)&turned[0][k][g * WIDTH], *(const wide *)&turned[two][k][g * WIDTH]);
+                take_product(s + g, GROUPS, is_f64, *(const wide *)&turned[0][k][g * WIDTH],
+                             *(const wide *)&turned[two][k][g * WIDTH]);
 #pragma GCC unroll 4
         for (int k = 0; k < parts; k++)
 #pragma GCC unroll 8
-            for (int g = 0; g < GROUPS; g++) *(wide_anywhere *)(sums[k] + first + g * WIDTH) = s[k * GROUPS + g] - anchor[k];
+            for (int g = 0; g < GROUPS; g++)
+                *(wide_anywhere *)(sums[k] + first + g * WIDTH) = s[k * GROUPS + g] - anchor[k];
     }
 }
 #endif
@@ -294,8 +318,8 @@ TALLY_INLINE TALLY_TARGET int equal_length(const int64_t *offsets, int count) {
 }
 
 /* A lane for each of some segments of equal lengths. False: there is no such loop. */
-TALLY_INLINE TALLY_TARGET bool across(const int is_f64, const int kind, const void *x, const void *y, const int two, const int length, int count,
-                                      const double *anchor, tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET bool across(const int is_f64, const int kind, const void *x, const void *y, const int two,
+                                      const int length, int count, const double *anchor, tally__plain_sums sums) {
 #ifdef TALLY_PLAIN_PRODUCTS
     if (kind == TALLY_TERM_PRODUCT) {
         if (count % ACROSS == 0) products_across(is_f64, x, y, two, length, count, anchor, sums);
@@ -306,8 +330,9 @@ TALLY_INLINE TALLY_TARGET bool across(const int is_f64, const int kind, const vo
     plain_across(is_f64, kind, x, length, count, sums);
     return true;
 }
-TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, const void *x, const void *y, const int two, const int64_t *offsets,
-                                              int count, const double *anchor, tally__plain_sums sums) {
+TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, const void *x, const void *y,
+                                              const int two, const int64_t *offsets, int count, const double *anchor,
+                                              tally__plain_sums sums) {
     bool done = false;
     if (count == 1) {
         plain_total(is_f64, kind, x, y, two, offsets[1] - offsets[0], anchor, sums);
@@ -322,9 +347,11 @@ TALLY_INLINE TALLY_TARGET void plain_segments(const int is_f64, const int kind, 
     }
     if (!done) plain_by_rows(is_f64, kind, x, y, two, offsets, count, anchor, sums);
 }
-TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, const void *x, const void *y, const int64_t *offsets, int count,
-                                          const double *anchor, tally__plain_sums sums) {
-    const int64_t large = (int64_t)(0x7ff - 20) << 52; /* as bits; infinities and NaNs are above, and sums of parts that may overflow */
+TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, const void *x, const void *y,
+                                          const int64_t *offsets, int count, const double *anchor,
+                                          tally__plain_sums sums) {
+    const int64_t large = (int64_t)(0x7ff - 20)
+                          << 52; /* as bits; infinities and NaNs are above, and sums of parts that may overflow */
     int64_t special = 0;
     if (kind == TALLY_TERM_PRODUCT && x != y)
         plain_segments(is_f64, kind, x, y, 1, offsets, count, anchor, sums);
@@ -333,42 +360,46 @@ TALLY_INLINE TALLY_TARGET bool plain_sums(const int is_f64, const int kind, cons
     for (int s = 0; s < count; s++) special |= (tally_bits_f64(sums[0][s]) & INT64_MAX) >= large;
     return !special;
 }
-#define TALLY_PLAIN(type, is_f64, name, kind)                                                                                                 \
-    static TALLY_TARGET bool plain_##type##_##name(const void *x, const void *y, const int64_t *offsets, int count, const double *anchor, \
-                                                   tally__plain_sums sums) {                                                                  \
-        return plain_sums(is_f64, kind, x, y, offsets, count, anchor, sums);                                                                  \
+#define TALLY_PLAIN(type, is_f64, name, kind)                                                                       \
+    static TALLY_TARGET bool plain_##type##_##name(const void *x, const void *y, const int64_t *offsets, int count, \
+                                                   const double *anchor, tally__plain_sums sums) {                  \
+        return plain_sums(is_f64, kind, x, y, offsets, count, anchor, sums);                                        \
     }
-#define TALLY_PLAIN_VALUES(X)                     \
-    X(f32, 0, value, TALLY_TERM_VALUE)            \
-    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE)    \
-    X(f64, 1, value, TALLY_TERM_VALUE)            \
+#define TALLY_PLAIN_VALUES(X)                  \
+    X(f32, 0, value, TALLY_TERM_VALUE)         \
+    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE) \
+    X(f64, 1, value, TALLY_TERM_VALUE)         \
     X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE)
 #ifdef TALLY_PLAIN_PRODUCTS
-#define TALLY_PLAIN_SUMS(X) TALLY_PLAIN_VALUES(X) X(f32, 0, product, TALLY_TERM_PRODUCT) X(f64, 1, product, TALLY_TERM_PRODUCT)
+#define TALLY_PLAIN_SUMS(X) \
+    TALLY_PLAIN_VALUES(X) X(f32, 0, product, TALLY_TERM_PRODUCT) X(f64, 1, product, TALLY_TERM_PRODUCT)
 #else
 #define TALLY_PLAIN_SUMS(X) TALLY_PLAIN_VALUES(X)
 #endif
 TALLY_PLAIN_SUMS(TALLY_PLAIN)
 #ifdef TALLY_PLAIN_PRODUCTS
-static TALLY_TARGET bool plain_both_f32(const void *x, int64_t n, const double *anchor, tally__plain_sums sums, tally__plain_sums products) {
+static TALLY_TARGET bool plain_both_f32(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
+                                        tally__plain_sums products) {
     total_of_both(0, CHAINS, x, n, anchor, sums, products);
     return products[0][0] < 0x1p1000;
 }
-static TALLY_TARGET bool plain_both_f64(const void *x, int64_t n, const double *anchor, tally__plain_sums sums, tally__plain_sums products) {
+static TALLY_TARGET bool plain_both_f64(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
+                                        tally__plain_sums products) {
     total_of_both(1, CHAINS / 2, x, n, anchor, sums, products);
     return products[0][0] < 0x1p1000;
 }
 #endif
 
-/* Sums as results, each rounded once. Gives whether the values of some segment add up to 0, the sign of which is not known here. */
-#define TALLY_ROUND_SUMS(type, sum)                      \
-    for (int s = 0; s < count; s++) {                    \
-        const double made = (sum);                       \
-        ((type##_anywhere *)results)[s] = (type)made;    \
-        zeros |= made == 0;                              \
+/* Sums as results, each rounded once. Gives whether the values of some segment add up to 0, the sign of which is not
+ * known here. */
+#define TALLY_ROUND_SUMS(type, sum)                   \
+    for (int s = 0; s < count; s++) {                 \
+        const double made = (sum);                    \
+        ((type##_anywhere *)results)[s] = (type)made; \
+        zeros |= made == 0;                           \
     }
-/* Sums of two parts as f32: rounded to f64 first, which shows only where that is half-way between two f32, or below their normal numbers. True: some
- * may be. */
+/* Sums of two parts as f32: rounded to f64 first, which shows only where that is half-way between two f32, or below
+ * their normal numbers. True: some may be. */
 static TALLY_TARGET bool round_twice(tally__plain_sums sums, int count, float_anywhere *results, int *zeros) {
     const int64_t last = ((int64_t)1 << 29) - 1, middle = (int64_t)1 << 28, normal = (int64_t)(1023 - 126) << 52;
     int64_t doubt = 0, zero = 0;
@@ -382,7 +413,8 @@ static TALLY_TARGET bool round_twice(tally__plain_sums sums, int count, float_an
     *zeros |= zero != 0;
     return doubt != 0;
 }
-static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64, void *results) {
+static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64,
+                                    void *results) {
     int zeros = 0;
     int64_t cancelled = 0;
     if (is_f64 && parts == 3)
@@ -392,12 +424,13 @@ static TALLY_TARGET bool round_sums(tally__plain_sums sums, int parts, const int
     else if (is_f64 && parts == 2)
         TALLY_ROUND_SUMS(double, sums[0][s] + sums[1][s])
     else if (parts == 2) {
-        if (round_twice(sums, count, results, &zeros)) TALLY_ROUND_SUMS(float, tally_to_odd(tally_two_sum(sums[0][s], sums[1][s])))
-    }
-    else if (is_f64)
+        if (round_twice(sums, count, results, &zeros))
+            TALLY_ROUND_SUMS(float, tally_to_odd(tally_two_sum(sums[0][s], sums[1][s])))
+    } else if (is_f64)
         TALLY_ROUND_SUMS(double, sums[0][s])
     else
         TALLY_ROUND_SUMS(float, sums[0][s])
-    for (int s = 0; s < count && zeros; s++) cancelled |= (tally__plain_total(sums, parts, s) == 0) & (offsets[s + 1] != offsets[s]);
+    for (int s = 0; s < count && zeros; s++)
+        cancelled |= (tally__plain_total(sums, parts, s) == 0) & (offsets[s + 1] != offsets[s]);
     return cancelled != 0;
 }

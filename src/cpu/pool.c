@@ -1,8 +1,9 @@
-/* A pool of POSIX threads. A call takes workers that are idle and starts new ones where these are too few; it never waits for
- * a worker, so that calls of several threads, or from within one another, cannot lock each other out.
+/* A pool of POSIX threads. A call takes workers that are idle and starts new ones where these are too few; it never
+ * waits for a worker, so that calls of several threads, or from within one another, cannot lock each other out.
  *
- * OpenMP would do the same for less text, but for three promises: a child of fork() can reduce (libgomp hangs there), a system that refuses threads is no
- * reason to end the process (libgomp exits), and a process with another OpenMP runtime gets no second one from us. */
+ * OpenMP would do the same for less text, but for three promises: a child of fork() can reduce (libgomp hangs there), a
+ * system that refuses threads is no reason to end the process (libgomp exits), and a process with another OpenMP
+ * runtime gets no second one from us. */
 #define _GNU_SOURCE
 #include "cpu/pool.h"
 
@@ -30,12 +31,13 @@ typedef struct team {
 
 /* Idle while `team` is NULL. Workers live as long as the process. */
 typedef struct worker {
-    struct worker *next; /* of those that are idle, */
+    struct worker *next;   /* of those that are idle, */
     struct worker *before; /* and of all, so that leak checkers find them */
     _Atomic(team *) team;
 } worker;
 
-/* Whoever reads or changes the lists holds the lock. `changed` is told of each team that is given or has returned, where somebody may sleep. */
+/* Whoever reads or changes the lists holds the lock. `changed` is told of each team that is given or has returned,
+ * where somebody may sleep. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -147,8 +149,10 @@ static bool hire(team *t) {
     bool may_start = false;
     pthread_mutex_lock(&pool.lock);
     worker *w = pool.idle;
-    if (w != NULL) pool.idle = w->next;
-    else if (pool.count < MOST_WORKERS) may_start = true, pool.count++;
+    if (w != NULL)
+        pool.idle = w->next;
+    else if (pool.count < MOST_WORKERS)
+        may_start = true, pool.count++;
     pthread_mutex_unlock(&pool.lock);
     if (w == NULL && !may_start) return false;
     t->at_work++;
@@ -169,7 +173,8 @@ void tally__pool_run(int threads, tally__pool_work *work, void *job) {
     team t = {.work = work, .job = job};
     if (threads > 1) {
         pthread_once(&once, watch_forks);
-        for (int k = 1; k < threads && knows_forks && hire(&t); k++) {}
+        for (int k = 1; k < threads && knows_forks && hire(&t); k++) {
+        }
         tell();
     }
     work(job);

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many threads a call may use where its options do not say: the first number of OMP_NUM_THREADS, or the CPUs that this process may run on. */
+/* How many threads a call may use where its options do not say: the first number of OMP_NUM_THREADS, or the CPUs that
+ * this process may run on. */
 int tally__pool_threads(void);
 
-/* Calls work(job) on the calling thread and on up to threads - 1 others at the same time, and returns when all calls have. Fewer others come where the
- * system gives no more, or they are at work for other calls: `work` takes shares of the job until none is left, so that any number will do.
- * Others have the floating-point environment of fpenv.h. */
+/* Calls work(job) on the calling thread and on up to threads - 1 others at the same time, and returns when all calls
+ * have. Fewer others come where the system gives no more, or they are at work for other calls: `work` takes shares of
+ * the job until none is left, so that any number will do. Others have the floating-point environment of fpenv.h. */
 typedef void tally__pool_work(void *job);
 void tally__pool_run(int threads, tally__pool_work *work, void *job);
 

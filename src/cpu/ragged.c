@@ -1,8 +1,8 @@
 /* Segments on the CPU: pieces of equal work, handed to threads as they come free.
  *
- * Work is counted in values and segments together (Merrill and Garland's merge path: an empty segment costs its end marker), so a
- * billion empty segments are shared like a billion values. A piece owns the segments that begin in it. A segment too long for
- * one piece is left for the end, when all threads reduce it together. */
+ * Work is counted in values and segments together (Merrill and Garland's merge path: an empty segment costs its end
+ * marker), so a billion empty segments are shared like a billion values. A piece owns the segments that begin in it. A
+ * segment too long for one piece is left for the end, when all threads reduce it together. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,15 +20,15 @@ typedef struct job {
     const tally__input *in;
     const tally_segments *cut;
     const tally__sink *sink;
-    int64_t *starts;   /* lengths: the first value of each block of segments, and the end */
+    int64_t *starts; /* lengths: the first value of each block of segments, and the end */
     int64_t pieces;
-    int64_t *begins;   /* where each begins, and the last one ends */
+    int64_t *begins;      /* where each begins, and the last one ends */
     tally__shares shares; /* what threads take in turn */
-    int64_t long_bytes; /* a segment of so many bytes is reduced by all threads */
+    int64_t long_bytes;   /* a segment of so many bytes is reduced by all threads */
     span *longs;
     int64_t long_room;
     _Atomic int64_t long_count;
-    _Atomic int saw; /* TALLY_SAW_... */
+    _Atomic int saw;     /* TALLY_SAW_... */
     _Atomic int64_t bad; /* a segment (segment ids: a value) that does not fit, or -1 */
 } job;
 
@@ -96,7 +96,8 @@ static const void *entries(const tally_segments *cut, int64_t i) {
 }
 static int is_wide(const tally_segments *cut) { return cut->index_type == TALLY_I64; }
 
-/* Checks a batch of at most TALLY_BATCH segments, given the bits of its offsets, and reduces it, long segments set aside. */
+/* Checks a batch of at most TALLY_BATCH segments, given the bits of its offsets, and reduces it, long segments set
+ * aside. */
 static void take_batch(job *j, int64_t first, const int64_t *offsets, int64_t count, tally__index_bits bits) {
     int64_t limit = j->long_bytes / ((int64_t)j->spec->kernel->value_bytes * j->spec->inputs);
     int64_t done = 0;
@@ -124,8 +125,8 @@ static void take_made(job *j, int64_t first, const int64_t *offsets, int64_t cou
 
 /* ---- offsets ---- */
 
-/* The first segment of piece p: the first s with offsets[s] + s >= the piece's share of values and segments. On offsets that are
- * not sorted any answer will do, as long as pieces together cover every segment; see take_pieces. */
+/* The first segment of piece p: the first s with offsets[s] + s >= the piece's share of values and segments. On offsets
+ * that are not sorted any answer will do, as long as pieces together cover every segment; see take_pieces. */
 static int64_t offsets_piece(const job *j, int64_t p) {
     int64_t low = 0, high = j->cut->count;
     double target = (double)p / (double)j->pieces * ((double)j->in->count + (double)high);
@@ -231,13 +232,14 @@ static void take_rows(job *j, int64_t from, int64_t to) {
 
 /* ---- segment ids ---- */
 
-/* Piece p owns the segments that begin at its values, the empty ones before them included. `from` and `to` are values here; each
- * pair of neighbouring segment ids is checked by the piece of the later one. */
+/* Piece p owns the segments that begin at its values, the empty ones before them included. `from` and `to` are values
+ * here; each pair of neighbouring segment ids is checked by the piece of the later one. */
 static int64_t segment_ids_piece(const job *j, int64_t p) {
     return (int64_t)((double)p / (double)j->pieces * (double)j->in->count);
 }
 
-/* The first value after i that the segment `segment_id` does not own, if segment ids are sorted; in range in any case. */
+/* The first value after i that the segment `segment_id` does not own, if segment ids are sorted; in range in any case.
+ */
 static int64_t segment_id_end(const job *j, int64_t i, int64_t segment_id) {
     int64_t step = 1, low = i, high;
     while (low + step < j->in->count && tally__index(j->cut, low + step) <= segment_id) {
@@ -255,8 +257,8 @@ static int64_t segment_id_end(const job *j, int64_t i, int64_t segment_id) {
     return low;
 }
 
-/* Segments being found: first ... first + count - 1 begin at offsets[0 .. count-1]. A block of values, which may begin as many as it has, is
- * looked at when there are fewer than FOUND. */
+/* Segments being found: first ... first + count - 1 begin at offsets[0 .. count-1]. A block of values, which may begin
+ * as many as it has, is looked at when there are fewer than FOUND. */
 enum { FEW = 16, FOUND = 4 * TALLY_BATCH };
 typedef struct found {
     int64_t first, count;
@@ -266,7 +268,8 @@ typedef struct found {
 /* Takes batches as long as it is known where their last segment ends. */
 static void take_found(job *j, found *f) {
     int64_t done = 0;
-    for (; f->count - done > TALLY_BATCH; done += TALLY_BATCH) take_made(j, f->first + done, f->offsets + done, TALLY_BATCH);
+    for (; f->count - done > TALLY_BATCH; done += TALLY_BATCH)
+        take_made(j, f->first + done, f->offsets + done, TALLY_BATCH);
     memmove(f->offsets, f->offsets + done, (size_t)(f->count - done) * sizeof *f->offsets);
     f->first += done;
     f->count -= done;
@@ -335,7 +338,7 @@ static void take_segment_ids(job *j, int64_t from, int64_t to) {
 /* ---- all pieces ---- */
 
 static const struct {
-    int64_t (*piece)(const job *, int64_t p);     /* where piece p begins */
+    int64_t (*piece)(const job *, int64_t p);      /* where piece p begins */
     void (*take)(job *, int64_t from, int64_t to); /* reduces one piece */
 } ways[] = {
     [TALLY_OFFSETS] = {offsets_piece, take_offsets},
@@ -351,8 +354,8 @@ static void take_some_pieces(void *of) {
         if (j->begins[p] < j->begins[p + 1]) ways[j->cut->kind].take(j, j->begins[p], j->begins[p + 1]);
 }
 
-/* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not sorted; whoever
- * takes a piece finds that out. */
+/* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not
+ * sorted; whoever takes a piece finds that out. */
 static tally_status take_pieces(job *j, int threads) {
     int64_t end = j->cut->kind == TALLY_SEGMENT_IDS ? j->in->count : j->cut->count;
     int64_t *begins;
@@ -390,11 +393,13 @@ static void take_longs(job *j, int threads) {
 static tally_status refuse(const job *j) {
     long long where = j->bad, values = j->in->count;
     if (j->cut->kind == TALLY_SEGMENT_IDS)
-        return tally__fail(TALLY_BAD_SEGMENTS, "at or soon after value %lld, a segment id is below the one before it, or not one of %lld segments",
-                           where, (long long)j->cut->count);
+        return tally__fail(
+            TALLY_BAD_SEGMENTS,
+            "at or soon after value %lld, a segment id is below the one before it, or not one of %lld segments", where,
+            (long long)j->cut->count);
     return tally__fail(TALLY_BAD_SEGMENTS, "at or soon after segment %lld, %s (the array has %lld values)", where,
                        j->cut->kind == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"
-                                                    : "an offset is below the one before it or beyond the array",
+                                                     : "an offset is below the one before it or beyond the array",
                        values);
 }
 

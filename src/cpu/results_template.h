@@ -1,7 +1,9 @@
-/* Results of a bunch of short segments from the parts of their sums (kernels/lib/parts.h). Part of tiles_template.h; no include guard.
+/* Results of a bunch of short segments from the parts of their sums (kernels/lib/parts.h). Part of tiles_template.h; no
+ * include guard.
  *
- * First by fewer operations, which leave some results in doubt that tally_quick_... would not: next to a tie, 0, beyond the normal numbers of f32. Few
- * bunches have one of these; then all of the bunch is done again. (Of variances as f64, of which f32 make many a tie, nothing more could be certain.) */
+ * First by fewer operations, which leave some results in doubt that tally_quick_... would not: next to a tie, 0, beyond
+ * the normal numbers of f32. Few bunches have one of these; then all of the bunch is done again. (Of variances as f64,
+ * of which f32 make many a tie, nothing more could be certain.) */
 
 /* ---- all that may be certain ---- */
 
@@ -14,29 +16,31 @@ TALLY_INLINE TALLY_TARGET tally_pair joined(const int parts, tally__parts p, int
     return one;
 }
 /* `nothing`: the result of no values. */
-#define TALLY_EACH(nothing, expression)                                  \
-    for (int s = 0; s < b->padded; s++) {                                \
-        tally_quick quick = expression;                                  \
-        double value = b->lengths[s] == 0 ? (nothing) : quick.value;     \
-        if (is_f64)                                                      \
-            b->values[s] = value;                                        \
-        else                                                             \
-            b->narrow[s] = (float)value;                                 \
-        b->sure[s] = quick.sure | (b->lengths[s] == 0);                  \
+#define TALLY_EACH(nothing, expression)                              \
+    for (int s = 0; s < b->padded; s++) {                            \
+        tally_quick quick = expression;                              \
+        double value = b->lengths[s] == 0 ? (nothing) : quick.value; \
+        if (is_f64)                                                  \
+            b->values[s] = value;                                    \
+        else                                                         \
+            b->narrow[s] = (float)value;                             \
+        b->sure[s] = quick.sure | (b->lengths[s] == 0);              \
     }
-TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const int sums, const int products, const int is_f64) {
+TALLY_INLINE TALLY_TARGET void conclude_parts(tally__bunch *b, int what, const int sums, const int products,
+                                              const int is_f64) {
     const double nan = tally_nan_f64();
     switch (what) {
     case TALLY_QUICK_SUM: TALLY_EACH(0, tally_nearest(joined(sums, b->sums, s), is_f64)) break;
-    case TALLY_QUICK_MEAN: TALLY_EACH(nan, tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64)) break;
+    case TALLY_QUICK_MEAN:
+        TALLY_EACH(nan, tally_quick_mean(joined(sums, b->sums, s), (double)b->lengths[s], is_f64)) break;
     case TALLY_QUICK_ROOT: TALLY_EACH(0, tally_quick_root(joined(sums, b->sums, s), is_f64)) break;
     case TALLY_QUICK_SPREAD:
-        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s],
-                                           (double)b->ddof, 0, is_f64))
+        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s),
+                                           (double)b->lengths[s], (double)b->ddof, 0, is_f64))
         break;
     default:
-        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s],
-                                           (double)b->ddof, 1, is_f64))
+        TALLY_EACH(nan, tally_quick_spread(joined(sums, b->sums, s), joined(products, b->products, s),
+                                           (double)b->lengths[s], (double)b->ddof, 1, is_f64))
     }
 }
 /* Parts that a number has not are zeros. */
@@ -46,14 +50,16 @@ static void pad_parts(tally__parts parts, int *given, int wanted, int count) {
 
 /* ---- most ---- */
 
-/* q / divisor by its reciprocal r. What is left of q, and of `low`, is exact up to the last addition, and so is the correction to 2^-48 of itself. */
+/* q / divisor by its reciprocal r. What is left of q, and of `low`, is exact up to the last addition, and so is the
+ * correction to 2^-48 of itself. */
 TALLY_INLINE TALLY_TARGET double correction(double value, double q, double divisor, double low, double r) {
     const tally_pair product = tally_two_product(q, divisor);
     return (((value - product.high) - product.low) + low) * r;
 }
 /* Whether rounding q to f32, a normal number, is certain though it be wrong by eight units of its last place. */
 TALLY_INLINE TALLY_TARGET int32_t is_clear(double q) {
-    const int64_t bits = tally_bits_f64(q), exponent = bits >> 52 & 0x7ff, past_tie = ((bits + 16) & 0x1fffffff) - ((1 << 28) + 16);
+    const int64_t bits = tally_bits_f64(q), exponent = bits >> 52 & 0x7ff,
+                  past_tie = ((bits + 16) & 0x1fffffff) - ((1 << 28) + 16);
     return ((past_tie > 8) | (past_tie < -8)) & (exponent >= 1023 - 126);
 }
 TALLY_INLINE TALLY_TARGET tally_quick most_means(tally_pair sum, double n, const int is_f64) {
@@ -66,7 +72,8 @@ TALLY_INLINE TALLY_TARGET tally_quick most_means(tally_pair sum, double n, const
         const double q = sum.high / n;
         const tally_pair product = tally_two_product(q, n);
         quick.value = q;
-        quick.sure = (is_clear(q) | ((product.high == sum.high) & (product.low == 0) & (sum.low == 0))) & tally_in_reach(sum.high);
+        quick.sure = (is_clear(q) | ((product.high == sum.high) & (product.low == 0) & (sum.low == 0))) &
+                     tally_in_reach(sum.high);
     }
     return quick;
 }
@@ -76,10 +83,14 @@ TALLY_INLINE TALLY_TARGET tally_quick most_roots(tally_pair sum) {
     quick.sure = is_clear(quick.value);
     return quick;
 }
-/* As tally_quick_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no more than ddof, it gives nothing of use. */
-TALLY_INLINE TALLY_TARGET tally_quick most_spreads(tally_pair sum, tally_pair squares, double n, double ddof, const int root, const int is_f64) {
-    const tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high), d = tally_two_sum(a.high, -b.high);
-    const tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
+/* As tally_quick_spread (roots as f32 only), where not so much cancels that it shows in an f32. Of one value, or no
+ * more than ddof, it gives nothing of use. */
+TALLY_INLINE TALLY_TARGET tally_quick most_spreads(tally_pair sum, tally_pair squares, double n, double ddof,
+                                                   const int root, const int is_f64) {
+    const tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high),
+                     d = tally_two_sum(a.high, -b.high);
+    const tally_pair left =
+        tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
     const double divisor = n * (n - ddof), r = 1 / divisor, q = left.high * r, all = a.high + b.high;
     tally_quick quick;
     if (is_f64) {
@@ -87,7 +98,8 @@ TALLY_INLINE TALLY_TARGET tally_quick most_spreads(tally_pair sum, tally_pair sq
         const double slack = all * 0x1p-97 * r + (c < 0 ? -c : c) * 0x1p-40 + q * 0x1p-98;
         quick.value = q + (c - slack);
         quick.sure = quick.value == q + (c + slack);
-        const int32_t none = (sum.low == 0) & (squares.low == 0) & (a.high == b.high) & (a.low == b.low); /* nothing deviates */
+        const int32_t none =
+            (sum.low == 0) & (squares.low == 0) & (a.high == b.high) & (a.low == b.low); /* nothing deviates */
         quick.sure = none | (quick.sure & tally_in_reach(left.high));
         quick.value = none ? 0 : quick.value;
     } else {
@@ -97,17 +109,18 @@ TALLY_INLINE TALLY_TARGET tally_quick most_spreads(tally_pair sum, tally_pair sq
     quick.sure &= (tally_in_reach(squares.high) | (squares.high == 0)) & ((sum.high == 0) | tally_in_reach(sum.high));
     return quick;
 }
-/* `nothing`: the result of no values; of less than `least` others it is 0. fine: whether a result of some is certain. */
-#define TALLY_MOST(nothing, least, fine, expression)                                \
-    for (int s = 0; s < b->padded; s++) {                                \
-        const tally_quick quick = expression;                            \
+/* `nothing`: the result of no values; of less than `least` others it is 0. fine: whether a result of some is certain.
+ */
+#define TALLY_MOST(nothing, least, fine, expression)                                                     \
+    for (int s = 0; s < b->padded; s++) {                                                                \
+        const tally_quick quick = expression;                                                            \
         const double value = b->lengths[s] < least ? (b->lengths[s] == 0 ? (nothing) : 0) : quick.value; \
-        if (is_f64)                                                      \
-            b->values[s] = value;                                        \
-        else                                                             \
-            b->narrow[s] = (float)value;                                 \
-        b->sure[s] = (fine) | (b->lengths[s] == 0);                      \
-        doubt |= !b->sure[s];                                            \
+        if (is_f64)                                                                                      \
+            b->values[s] = value;                                                                        \
+        else                                                                                             \
+            b->narrow[s] = (float)value;                                                                 \
+        b->sure[s] = (fine) | (b->lengths[s] == 0);                                                      \
+        doubt |= !b->sure[s];                                                                            \
     }
 TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__bunch *b) {
     int32_t unsure = 0;
@@ -115,13 +128,15 @@ TALLY_INLINE TALLY_TARGET int32_t count_unsure(const tally__bunch *b) {
     return unsure;
 }
 /* False: some result is in doubt. */
-TALLY_INLINE TALLY_TARGET bool conclude_most(tally__bunch *b, int what, const int sums, const int products, const int is_f64) {
+TALLY_INLINE TALLY_TARGET bool conclude_most(tally__bunch *b, int what, const int sums, const int products,
+                                             const int is_f64) {
     const double nan = tally_nan_f64();
     const int32_t ddof = b->ddof;
     int32_t doubt = 0;
-#define TALLY_SPREAD(root)                                                            \
-    TALLY_MOST(nan, 2, (quick.sure | (b->lengths[s] == 1)) & (b->lengths[s] > ddof),     \
-               most_spreads(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s], (double)ddof, root, is_f64))
+#define TALLY_SPREAD(root)                                                                                     \
+    TALLY_MOST(nan, 2, (quick.sure | (b->lengths[s] == 1)) & (b->lengths[s] > ddof),                           \
+               most_spreads(joined(sums, b->sums, s), joined(products, b->products, s), (double)b->lengths[s], \
+                            (double)ddof, root, is_f64))
     if (what == TALLY_QUICK_MEAN)
         TALLY_MOST(nan, 1, quick.sure, most_means(joined(sums, b->sums, s), (double)b->lengths[s], is_f64))
     else if (what == TALLY_QUICK_ROOT && !is_f64)
@@ -146,7 +161,11 @@ static TALLY_TARGET void conclude(tally__bunch *b, int what) {
     pad_parts(b->sums, &b->sum_parts, sums, b->padded);
     pad_parts(b->products, &b->product_parts, products, b->padded);
     b->unsure = 0;
-    if (usual ? conclude_most(b, what, 1, 2, 0) : sums == 3 ? false : b->is_f64 ? conclude_most(b, what, 2, 3, 1) : conclude_most(b, what, 2, 3, 0)) return;
+    if (usual       ? conclude_most(b, what, 1, 2, 0)
+        : sums == 3 ? false
+        : b->is_f64 ? conclude_most(b, what, 2, 3, 1)
+                    : conclude_most(b, what, 2, 3, 0))
+        return;
     if (usual)
         conclude_parts(b, what, 1, 2, 0);
     else if (b->is_f64)
@@ -158,38 +177,40 @@ static TALLY_TARGET void conclude(tally__bunch *b, int what) {
 
 /* ---- stats ---- */
 
-/* Keys of the least and the greatest of a few values; of segments of equal lengths, a lane for each; and of any: what a vector loop begins and ends
- * with takes longer than 8 values. */
-#define TALLY_RANGES(type, word, most)                                                                                   \
-    TALLY_INLINE TALLY_TARGET word key_##type(word bits) { return bits ^ ((bits < 0 ? -1 : 0) & most); }                 \
-    TALLY_INLINE TALLY_TARGET void few_##type(const word##_anywhere *x, const int n, int64_t *lowest, int64_t *highest) { \
-        word low = most, high = -most - 1;                                                                               \
-        _Pragma("GCC unroll 4") for (int k = 0; k < n; k++) {                                                            \
-            const word key = key_##type(x[k]);                                                                           \
-            low = key < low ? key : low;                                                                                 \
-            high = key > high ? key : high;                                                                              \
-        }                                                                                                                \
-        *lowest = low;                                                                                                   \
-        *highest = high;                                                                                                 \
-    }                                                                                                                    \
-    TALLY_INLINE TALLY_TARGET void few_of_each_##type(const word##_anywhere *x, const int length, int count, int64_t *lows, int64_t *highs) { \
-        for (int s = 0; s < count; s++) few_##type(x + s * length, length, lows + s, highs + s);                         \
-    }                                                                                                                    \
-    static TALLY_TARGET void ranges_##type(const void *x, const tally__bunch *b, int64_t *lows, int64_t *highs) {       \
-        switch (b->longest == b->shortest ? b->longest : 0) {                                                            \
-        case 1: few_of_each_##type(x, 1, b->count, lows, highs); return;                                                 \
-        case 2: few_of_each_##type(x, 2, b->count, lows, highs); return;                                                 \
-        case 3: few_of_each_##type(x, 3, b->count, lows, highs); return;                                                 \
-        case 4: few_of_each_##type(x, 4, b->count, lows, highs); return;                                                 \
-        default: break;                                                                                                  \
-        }                                                                                                                \
-        for (int s = 0; s < b->count; s++) {                                                                             \
-            const word##_anywhere *at = (const word##_anywhere *)x + b->places[s];                                       \
-            if (b->lengths[s] > 8)                                                                                       \
-                range_##type(at, b->lengths[s], lows + s, highs + s);                                                    \
-            else                                                                                                         \
-                few_##type(at, b->lengths[s], lows + s, highs + s);                                                      \
-        }                                                                                                                \
+/* Keys of the least and the greatest of a few values; of segments of equal lengths, a lane for each; and of any: what a
+ * vector loop begins and ends with takes longer than 8 values. */
+#define TALLY_RANGES(type, word, most)                                                                            \
+    TALLY_INLINE TALLY_TARGET word key_##type(word bits) { return bits ^ ((bits < 0 ? -1 : 0) & most); }          \
+    TALLY_INLINE TALLY_TARGET void few_##type(const word##_anywhere *x, const int n, int64_t *lowest,             \
+                                              int64_t *highest) {                                                 \
+        word low = most, high = -most - 1;                                                                        \
+        _Pragma("GCC unroll 4") for (int k = 0; k < n; k++) {                                                     \
+            const word key = key_##type(x[k]);                                                                    \
+            low = key < low ? key : low;                                                                          \
+            high = key > high ? key : high;                                                                       \
+        }                                                                                                         \
+        *lowest = low;                                                                                            \
+        *highest = high;                                                                                          \
+    }                                                                                                             \
+    TALLY_INLINE TALLY_TARGET void few_of_each_##type(const word##_anywhere *x, const int length, int count,      \
+                                                      int64_t *lows, int64_t *highs) {                            \
+        for (int s = 0; s < count; s++) few_##type(x + s * length, length, lows + s, highs + s);                  \
+    }                                                                                                             \
+    static TALLY_TARGET void ranges_##type(const void *x, const tally__bunch *b, int64_t *lows, int64_t *highs) { \
+        switch (b->longest == b->shortest ? b->longest : 0) {                                                     \
+        case 1: few_of_each_##type(x, 1, b->count, lows, highs); return;                                          \
+        case 2: few_of_each_##type(x, 2, b->count, lows, highs); return;                                          \
+        case 3: few_of_each_##type(x, 3, b->count, lows, highs); return;                                          \
+        case 4: few_of_each_##type(x, 4, b->count, lows, highs); return;                                          \
+        default: break;                                                                                           \
+        }                                                                                                         \
+        for (int s = 0; s < b->count; s++) {                                                                      \
+            const word##_anywhere *at = (const word##_anywhere *)x + b->places[s];                                \
+            if (b->lengths[s] > 8)                                                                                \
+                range_##type(at, b->lengths[s], lows + s, highs + s);                                             \
+            else                                                                                                  \
+                few_##type(at, b->lengths[s], lows + s, highs + s);                                               \
+        }                                                                                                         \
     }
 TALLY_RANGES(f32, int32_t, INT32_MAX)
 TALLY_RANGES(f64, int64_t, INT64_MAX)
@@ -198,32 +219,32 @@ typedef struct __attribute__((packed, may_alias)) stats_anywhere {
     tally_stats stats;
 } stats_anywhere;
 /* Word by word: a struct made elsewhere would be read before it is written, as the machine sees it. */
-#define TALLY_PUT_STATS(type, value_of_key)                                                                             \
-    static TALLY_TARGET void put_stats_##type(const tally__bunch *b, double (*floats)[TALLY_BUNCH_MOST], const int64_t *lows, const int64_t *highs, \
-                                              void *results) {                                                          \
-        const double nan = tally_nan_f64();                                                                             \
-        double least[TALLY_BUNCH_MOST], greatest[TALLY_BUNCH_MOST];                                                     \
-        for (int s = 0; s < b->count; s++) {                                                                            \
-            const int none = b->lengths[s] == 0;                                                                        \
-            const double zero = highs[s] == -1 ? -0.0 : 0.0; /* -1: the key of -0 */                                    \
-            int64_t key = lows[s];                                                                                      \
-            least[s] = none ? nan : (value_of_key);                                                                     \
-            key = highs[s];                                                                                             \
-            greatest[s] = none ? nan : (value_of_key);                                                                  \
-            const int is_zero = (floats[0][s] == 0) & !none;                                                            \
-            floats[1][s] = is_zero ? zero : floats[1][s];                                                               \
-            floats[0][s] = is_zero ? zero : floats[0][s];                                                               \
-        }                                                                                                               \
-        for (int s = 0; s < b->count; s++) {                                                                            \
-            stats_anywhere *to = (stats_anywhere *)results + s;                                                         \
-            if (!b->sure[s]) continue;                                                                                  \
-            to->stats.count = b->lengths[s];                                                                            \
-            to->stats.min.f = least[s];                                                                                 \
-            to->stats.max.f = greatest[s];                                                                              \
-            to->stats.sum.f = floats[0][s];                                                                             \
-            to->stats.mean = floats[1][s];                                                                              \
-            to->stats.var = floats[2][s];                                                                               \
-        }                                                                                                               \
+#define TALLY_PUT_STATS(type, value_of_key)                                                               \
+    static TALLY_TARGET void put_stats_##type(const tally__bunch *b, double(*floats)[TALLY_BUNCH_MOST],   \
+                                              const int64_t *lows, const int64_t *highs, void *results) { \
+        const double nan = tally_nan_f64();                                                               \
+        double least[TALLY_BUNCH_MOST], greatest[TALLY_BUNCH_MOST];                                       \
+        for (int s = 0; s < b->count; s++) {                                                              \
+            const int none = b->lengths[s] == 0;                                                          \
+            const double zero = highs[s] == -1 ? -0.0 : 0.0; /* -1: the key of -0 */                      \
+            int64_t key = lows[s];                                                                        \
+            least[s] = none ? nan : (value_of_key);                                                       \
+            key = highs[s];                                                                               \
+            greatest[s] = none ? nan : (value_of_key);                                                    \
+            const int is_zero = (floats[0][s] == 0) & !none;                                              \
+            floats[1][s] = is_zero ? zero : floats[1][s];                                                 \
+            floats[0][s] = is_zero ? zero : floats[0][s];                                                 \
+        }                                                                                                 \
+        for (int s = 0; s < b->count; s++) {                                                              \
+            stats_anywhere *to = (stats_anywhere *)results + s;                                           \
+            if (!b->sure[s]) continue;                                                                    \
+            to->stats.count = b->lengths[s];                                                              \
+            to->stats.min.f = least[s];                                                                   \
+            to->stats.max.f = greatest[s];                                                                \
+            to->stats.sum.f = floats[0][s];                                                               \
+            to->stats.mean = floats[1][s];                                                                \
+            to->stats.var = floats[2][s];                                                                 \
+        }                                                                                                 \
     }
 TALLY_PUT_STATS(f32, (double)tally_from_bits_f32(key_f32((int32_t)key)))
 TALLY_PUT_STATS(f64, tally_from_bits_f64(key_f64(key)))

@@ -1,10 +1,12 @@
-/* Results side by side, each over values `stride` apart (rows of an N-d array along an axis that is not the last): lanes are
- * columns times results, so that neighbouring results share vector registers. Part of template.h; no include guard.
+/* Results side by side, each over values `stride` apart (rows of an N-d array along an axis that is not the last):
+ * lanes are columns times results, so that neighbouring results share vector registers. Part of template.h; no include
+ * guard.
  *
- * Lane c * width + p is column c of result p. Where rows follow one another without a gap (stride == width), a whole stripe of
- * rows is one stretch of memory and one loop. */
+ * Lane c * width + p is column c of result p. Where rows follow one another without a gap (stride == width), a whole
+ * stripe of rows is one stretch of memory and one loop. */
 
-/* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows. */
+/* The columns of every result from `rows` rows: stretches of memory that are one row each, or a whole stripe of rows.
+ */
 TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
                                                   int64_t rows, int64_t stride, int64_t width, int64_t columns) {
     int64_t together = stride == width ? columns : 1;
@@ -34,8 +36,9 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(count_rows)(int32_t *counts, const TALLY_
 #endif
 
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_N(lanes_aim) aims, const TALLY_N(raw) *x,
-                                                   int64_t rows, int64_t stride, int64_t width, int64_t columns) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_N(lanes_aim) aims,
+                                                   const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
+                                                   int64_t columns) {
     for (int64_t r = 0; r < rows; r++) {
         TALLY_N(lanes2) here = TALLY_N(shifted2)(lanes, r % columns * width);
         const TALLY_N(raw) *at = x + r * stride;
@@ -46,17 +49,19 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(fill_rows2)(TALLY_N(lanes2) lanes, TALLY_
         } else {
             TALLY_FREE_LANES
             for (int64_t p = 0; p < width; p++)
-                TALLY_N(put2)(here, p,
-                              TALLY_N(combine2)(TALLY_N(get2)(here, p),
-                                                TALLY_N(lift2)(TALLY_N(item_of)(at[p]), (int32_t)r, TALLY_N(get_aim)(aims, p))));
+                TALLY_N(put2)(
+                    here, p,
+                    TALLY_N(combine2)(TALLY_N(get2)(here, p),
+                                      TALLY_N(lift2)(TALLY_N(item_of)(at[p]), (int32_t)r, TALLY_N(get_aim)(aims, p))));
         }
     }
 }
 
-/* Few results side by side leave vector loops over them too short: each is copied out and reduced as a leaf of its own. */
-static TALLY_TARGET int TALLY_N(narrow_rows)(const tally__kernel *kernel, const TALLY_N(raw) *x, int64_t rows, int64_t stride, int64_t width,
-                                             int64_t first, const tally_final *final, tally__node *nodes,
-                                             void *results) {
+/* Few results side by side leave vector loops over them too short: each is copied out and reduced as a leaf of its own.
+ */
+static TALLY_TARGET int TALLY_N(narrow_rows)(const tally__kernel *kernel, const TALLY_N(raw) *x, int64_t rows,
+                                             int64_t stride, int64_t width, int64_t first, const tally_final *final,
+                                             tally__node *nodes, void *results) {
     TALLY_T leaf[TALLY_LEAF];
     int saw = 0;
     for (int64_t p = 0; p < width; p++) {
@@ -91,7 +96,8 @@ static TALLY_TARGET int TALLY_N(rows)(const tally__kernel *kernel, const void *v
 #if TALLY_PASSES == 2
     TALLY_N(lanes2) lanes2 = TALLY_N(carve2)(&scratch, present * width);
     TALLY_N(lanes_aim) aims = TALLY_N(carve_aim)(&scratch, width);
-    if (width < 16 && rows > 1) return TALLY_N(narrow_rows)(kernel, x, rows, stride, width, first, final, nodes, results);
+    if (width < 16 && rows > 1)
+        return TALLY_N(narrow_rows)(kernel, x, rows, stride, width, first, final, nodes, results);
 #else
     (void)first;
 #endif

@@ -1,16 +1,16 @@
 /* Segments that follow one another, a bunch at a time. Part of template.h; no include guard.
  *
- * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than a short
- * segment's arithmetic. So all of a bunch are taken for short ones, copied to slots of 4 or 8 values and reduced across, a vector
- * lane for each segment. Those that are longer are listed without a branch, and their results written over what the lanes made of
- * them: one by one, in order, as hardware prefetchers do not follow visits with gaps. */
+ * A branch on a segment's length is foretold wrongly again and again where lengths are mixed, and costs more than a
+ * short segment's arithmetic. So all of a bunch are taken for short ones, copied to slots of 4 or 8 values and reduced
+ * across, a vector lane for each segment. Those that are longer are listed without a branch, and their results written
+ * over what the lanes made of them: one by one, in order, as hardware prefetchers do not follow visits with gaps. */
 
 #ifndef TALLY_SEGMENT_KINDS
 #define TALLY_SEGMENT_KINDS
 enum { TALLY_BUNCH = 64, TALLY_NARROW_SLOT = TALLY_SMALL_COLUMNS / 2, TALLY_WIDE_SLOT = TALLY_SMALL_COLUMNS };
 
-/* What a bunch's segments are, which is no matter of types. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so are those of segments
- * that it lacks. */
+/* What a bunch's segments are, which is no matter of types. Lengths that no slot holds are TALLY_WIDE_SLOT + 1, and so
+ * are those of segments that it lacks. */
 typedef struct tally__kinds {
     _Alignas(64) int32_t lengths[TALLY_BUNCH];
     int32_t there[TALLY_BUNCH]; /* which values of a slot there are: a bit for each, the lowest for the first */
@@ -53,7 +53,8 @@ TALLY_APART TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count,
         tally__sixteen at = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, none = {0};
         for (int s = 0; s < TALLY_BUNCH; s += 16, at += 16) {
             const tally__sixteen lengths = *(const tally__sixteen *)(kinds->lengths + s);
-            const uint16_t longer = (uint16_t)__builtin_ia32_cmpd512_mask(lengths, none + most, 6, 0xffff); /* 6: greater */
+            const uint16_t longer =
+                (uint16_t)__builtin_ia32_cmpd512_mask(lengths, none + most, 6, 0xffff); /* 6: greater */
             *(tally__sixteen_anywhere *)(list + listed) = __builtin_ia32_compresssi512_mask(at, none, longer);
             listed += __builtin_popcount(longer);
         }
@@ -66,9 +67,10 @@ TALLY_APART TALLY_TARGET int tally__longer(const tally__kinds *kinds, int count,
     }
     return listed;
 }
-/* Copies `bytes` from where each of a bunch begins to slots of so many: by registers, where these hold several slots, as a load waits
- * for narrower stores. `size`: bytes of a value. */
-TALLY_INLINE TALLY_TARGET void tally__fill_slots(char *slots, const char *x, const int64_t *offsets, const int size, const int bytes) {
+/* Copies `bytes` from where each of a bunch begins to slots of so many: by registers, where these hold several slots,
+ * as a load waits for narrower stores. `size`: bytes of a value. */
+TALLY_INLINE TALLY_TARGET void tally__fill_slots(char *slots, const char *x, const int64_t *offsets, const int size,
+                                                 const int bytes) {
     int s = 0;
 #if defined(TALLY_ISA_AVX512)
 #define TALLY_PIECE(type, k) (*(const type *)(const void *)(x + offsets[s + (k)] * size))
@@ -98,18 +100,22 @@ typedef struct __attribute__((packed, may_alias)) TALLY_N(result_anywhere) {
     TALLY_N(result) value;
 } TALLY_N(result_anywhere);
 
-/* The tree over a slot. Bits say which values exist, as compilers make branches of comparisons of one length again and again. */
-TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(slot_column)(const TALLY_T *x, const TALLY_T *y, int32_t there, const int width) {
+/* The tree over a slot. Bits say which values exist, as compilers make branches of comparisons of one length again and
+ * again. */
+TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(slot_column)(const TALLY_T *x, const TALLY_T *y, int32_t there,
+                                                               const int width) {
     TALLY_N(column) c[TALLY_WIDE_SLOT];
 #pragma GCC unroll 8
     for (int k = 0; k < width; k++)
-        c[k] = TALLY_N(select)(there >> k & 1, TALLY_N(lift)(TALLY_N(item_of)(x[k]), TALLY_N(item_of)(y[k])), TALLY_N(identity)());
+        c[k] = TALLY_N(select)(there >> k & 1, TALLY_N(lift)(TALLY_N(item_of)(x[k]), TALLY_N(item_of)(y[k])),
+                               TALLY_N(identity)());
 #pragma GCC unroll 4
     for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = TALLY_N(combine)(c[k], c[k + TALLY_NARROW_SLOT]);
     return TALLY_N(combine)(TALLY_N(combine)(c[0], c[2]), TALLY_N(combine)(c[1], c[3]));
 }
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(slot_second)(const TALLY_T *x, int32_t there, const int width, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(slot_second)(const TALLY_T *x, int32_t there, const int width,
+                                                               TALLY_N(aim) aim) {
     TALLY_N(second) c[TALLY_WIDE_SLOT];
 #pragma GCC unroll 8
     for (int k = 0; k < width; k++)
@@ -120,7 +126,8 @@ TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(slot_second)(const TALLY_T *x,
 }
 #endif
 /* How many values of a slot the NaN policy counts. */
-TALLY_INLINE TALLY_TARGET int32_t TALLY_N(slot_count)(const TALLY_T *x, const TALLY_T *y, int32_t there, int32_t n, const int width) {
+TALLY_INLINE TALLY_TARGET int32_t TALLY_N(slot_count)(const TALLY_T *x, const TALLY_T *y, int32_t there, int32_t n,
+                                                      const int width) {
 #if TALLY_FLOAT && TALLY_NAN == 1
     n = 0;
 #pragma GCC unroll 8
@@ -134,10 +141,11 @@ TALLY_INLINE TALLY_TARGET int32_t TALLY_N(slot_count)(const TALLY_T *x, const TA
 #define TALLY_SLOT_Y (TALLY_KERNEL_INPUTS == 2 ? slots->y + i * width : TALLY_SLOT_X)
 #define TALLY_SLOT_COUNT TALLY_N(slot_count)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], lengths[i], width)
 
-/* Results of the slots, side by side. Returns what was seen (TALLY_SAW_...) in those that fit their slots, and TALLY_CAREFUL if any result may
- * be wrong because it takes more care than lanes can. */
-TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots, const tally__kinds *kinds, const int width,
-                                                    const tally_final *final, TALLY_N(result_anywhere) *results) {
+/* Results of the slots, side by side. Returns what was seen (TALLY_SAW_...) in those that fit their slots, and
+ * TALLY_CAREFUL if any result may be wrong because it takes more care than lanes can. */
+TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots, const tally__kinds *kinds,
+                                                    const int width, const tally_final *final,
+                                                    TALLY_N(result_anywhere) *results) {
     const int32_t *there = kinds->there, *lengths = kinds->lengths;
     int32_t empty = kinds->seen & TALLY_SEEN_EMPTY, care = 0;
 #if TALLY_PASSES == 2 /* a loop for each step: compilers make vectors of each, but not of all as one */
@@ -149,15 +157,19 @@ TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots,
     TALLY_N(lanes_aim) aims = TALLY_N(lanes_of_aim)(&aim_arrays);
     _Static_assert(TALLY_BUNCH <= TALLY_COLUMNS, "a bunch has more lanes than a leaf");
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++) TALLY_N(put)(lanes, i, TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
+    for (int i = 0; i < TALLY_BUNCH; i++)
+        TALLY_N(put)(lanes, i, TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++) TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), TALLY_SLOT_COUNT));
+    for (int i = 0; i < TALLY_BUNCH; i++)
+        TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), TALLY_SLOT_COUNT));
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_BUNCH; i++)
         TALLY_N(put2)(lanes2, i, TALLY_N(slot_second)(TALLY_SLOT_X, there[i], width, TALLY_N(get_aim)(aims, i)));
-#define TALLY_SLOT_NODE TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i), TALLY_SLOT_COUNT, 0)
+#define TALLY_SLOT_NODE \
+    TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i), TALLY_SLOT_COUNT, 0)
 #else
-#define TALLY_SLOT_NODE TALLY_N(seal)(TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
+#define TALLY_SLOT_NODE \
+    TALLY_N(seal)(TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
 #endif
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_BUNCH; i++) {
@@ -175,13 +187,15 @@ TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots,
     return (empty ? TALLY_SAW_EMPTY : 0) | (care ? TALLY_CAREFUL : 0);
 }
 /* Results of a whole bunch, from where all of a slot can be read. */
-#define TALLY_SHORT_SEGMENTS(name, width)                                                                                                       \
-    static TALLY_TARGET int TALLY_N(name)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, const tally__kinds *kinds,      \
-                                          const tally_final *final, TALLY_N(result_anywhere) *results) {                                        \
-        TALLY_N(slots) slots;                                                                                                                   \
-        tally__fill_slots((char *)slots.x, (const char *)x, offsets, TALLY_BYTES, width * TALLY_BYTES);                                         \
-        if (TALLY_KERNEL_INPUTS == 2) tally__fill_slots((char *)slots.y, (const char *)y, offsets, TALLY_BYTES, width * TALLY_BYTES);           \
-        return TALLY_N(reduce_slots)(&slots, kinds, width, final, results);                                                                     \
+#define TALLY_SHORT_SEGMENTS(name, width)                                                                       \
+    static TALLY_TARGET int TALLY_N(name)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, \
+                                          const tally__kinds *kinds, const tally_final *final,                  \
+                                          TALLY_N(result_anywhere) *results) {                                  \
+        TALLY_N(slots) slots;                                                                                   \
+        tally__fill_slots((char *)slots.x, (const char *)x, offsets, TALLY_BYTES, width *TALLY_BYTES);          \
+        if (TALLY_KERNEL_INPUTS == 2)                                                                           \
+            tally__fill_slots((char *)slots.y, (const char *)y, offsets, TALLY_BYTES, width *TALLY_BYTES);      \
+        return TALLY_N(reduce_slots)(&slots, kinds, width, final, results);                                     \
     }
 TALLY_SHORT_SEGMENTS(narrow_segments, TALLY_NARROW_SLOT)
 TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
@@ -189,8 +203,9 @@ TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
 /* ---- a bunch ---- */
 
 /* The `count` segments of a bunch that `list` names, or the first ones; none is empty. */
-TALLY_APART TALLY_TARGET int TALLY_N(other_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit, const int64_t *offsets,
-                                                     const int32_t *list, int count, const tally_final *final, char *results) {
+TALLY_APART TALLY_TARGET int TALLY_N(other_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                                     const int64_t *offsets, const int32_t *list, int count,
+                                                     const tally_final *final, char *results) {
     int saw = 0;
     for (int i = 0; i < count; i++) {
         const int s = list == NULL ? i : list[i];
@@ -216,10 +231,12 @@ TALLY_APART TALLY_TARGET int TALLY_N(empty_segments)(int count, const tally_fina
     return saw;
 }
 /* At most TALLY_BUNCH segments, some of them empty or short. */
-static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit, const int64_t *offsets, int count,
-                                                const tally__kinds *kinds, const tally_final *final, char *results) {
+static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
+                                                const int64_t *offsets, int count, const tally__kinds *kinds,
+                                                const tally_final *final, char *results) {
     TALLY_N(result_anywhere) *made = (void *)results;
-    const bool slots = count == TALLY_BUNCH && offsets[count] <= limit - TALLY_WIDE_SLOT && (kinds->seen & TALLY_SEEN_SHORT) != 0;
+    const bool slots =
+        count == TALLY_BUNCH && offsets[count] <= limit - TALLY_WIDE_SLOT && (kinds->seen & TALLY_SEEN_SHORT) != 0;
     tally__list list, long_list, *others = &list;
     int saw, listed = tally__longer(kinds, count, slots ? TALLY_NARROW_SLOT : 0, list);
     if (slots && (kinds->seen & TALLY_SEEN_WIDE)) {

@@ -4,9 +4,10 @@
 
 #if defined(TALLY_ISA_AVX512)
 #ifdef __clang__
-#define TALLY_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
+#define TALLY_TARGET \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")))
 #else
-#define TALLY_TARGET                                                                                             \
+#define TALLY_TARGET                                                                                         \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt," \
                           "prefer-vector-width=512")))
 #endif

@@ -1,5 +1,6 @@
-/* One operator, one type, one NaN policy: the loops of the canonical order (docs/order.md), written over columns side by side
- * so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions TALLY_MEMBERS names. */
+/* One operator, one type, one NaN policy: the loops of the canonical order (docs/order.md), written over columns side
+ * by side so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions
+ * TALLY_MEMBERS names. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -7,7 +8,8 @@
 #ifndef TALLY_CPU_TEMPLATE
 #define TALLY_CPU_TEMPLATE
 #define TALLY_INLINE static inline __attribute__((always_inline, unused))
-#define TALLY_APART static __attribute__((noinline)) /* compiled once, whatever calls it: for what is called once for many values */
+#define TALLY_APART \
+    static __attribute__((noinline)) /* compiled once, whatever calls it: for what is called once for many values */
 #ifdef __clang__
 #define TALLY_FREE_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -19,13 +21,13 @@ typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(2), may_a
 typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
 #endif
 
-#define TALLY_MEMBERS(type, nan)                                                                             \
-    {                                                                                                        \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                              \
-        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input, type, nan)),           \
-        .value_bytes = sizeof(TALLY_N2(input, type, nan)), .row_bytes = TALLY_N2(row_bytes, type, nan),      \
-        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(run, type, nan),                                      \
-        .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan),                        \
+#define TALLY_MEMBERS(type, nan)                                                                                   \
+    {                                                                                                              \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                                    \
+        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                 \
+        .value_bytes = sizeof(TALLY_N2(input, type, nan)), .row_bytes = TALLY_N2(row_bytes, type, nan),            \
+        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), \
+        .rows = TALLY_N2(rows, type, nan),                                                                         \
     }
 #endif
 
@@ -50,7 +52,8 @@ _Static_assert(sizeof(TALLY_N(result)) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTE
 #define TALLY_PUT(type, name) lanes.name[j] = a.name;
 #define TALLY_POINT(type, name) lanes.name = arrays->name;
 #define TALLY_SELECT(type, name) a.name = choose ? a.name : b.name;
-#define TALLY_CARVE(type, name) lanes.name = (type *)(*scratch), *scratch += (sizeof(type) * (size_t)count + 63) & ~(size_t)63;
+#define TALLY_CARVE(type, name) \
+    lanes.name = (type *)(*scratch), *scratch += (sizeof(type) * (size_t)count + 63) & ~(size_t)63;
 #define TALLY_SHIFT(type, name) lanes.name += by;
 #define TALLY_SIZE(type, name) +sizeof(type)
 
@@ -107,8 +110,8 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(stack)(TALLY_N(lanes) lanes, const TALLY_
         TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, j), TALLY_N(item_at)(y, wide_y, j));
 #pragma GCC unroll 8
         for (int k = 1; k < rows; k++)
-            a = TALLY_N(combine)(a, TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, k * step + j),
-                                                  TALLY_N(item_at)(y, wide_y, k * step + j)));
+            a = TALLY_N(combine)(
+                a, TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, k * step + j), TALLY_N(item_at)(y, wide_y, k * step + j)));
         TALLY_N(put)(lanes, j, a);
     }
 }
@@ -117,7 +120,9 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(extend)(TALLY_N(lanes) lanes, const TALLY
                                                int64_t count) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
-        TALLY_N(put)(lanes, j, TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]))));
+        TALLY_N(put)(
+            lanes, j,
+            TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]))));
 }
 #if TALLY_PASSES == 2
 TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, const TALLY_V *wide,
@@ -132,25 +137,27 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALL
         TALLY_N(put2)(lanes, j, a);
     }
 }
-TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int64_t count, int32_t place,
-                                                TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int64_t count,
+                                                int32_t place, TALLY_N(aim) aim) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
-        TALLY_N(put2)(lanes, j, TALLY_N(combine2)(TALLY_N(get2)(lanes, j), TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + (int32_t)j, aim)));
+        TALLY_N(put2)(lanes, j,
+                      TALLY_N(combine2)(TALLY_N(get2)(lanes, j),
+                                        TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + (int32_t)j, aim)));
 }
 #endif
 
 /* ---- one leaf ---- */
 
-/* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of lib/half.h. An operator
- * that never looks at the value drops the conversion again. */
+/* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of lib/half.h.
+ * An operator that never looks at the value drops the conversion again. */
 #if TALLY_NUMBER == TALLY_NUMBER_f16 && defined(TALLY_HAS_F16C)
 TALLY_INLINE TALLY_TARGET void TALLY_N(widen_leaf)(TALLY_V *wide, const TALLY_N(raw) *x) {
     for (int k = 0; k < TALLY_LEAF; k += 8)
         *(tally__eight_f32 *)(wide + k) = __builtin_ia32_vcvtph2ps256(*(const tally__eight_f16 *)(x + k));
 }
 #define TALLY_WIDENS 1 /* byte of favour for walking columns, which alone uses the conversion */
-#define TALLY_WIDE_LEAF(name, x)            \
+#define TALLY_WIDE_LEAF(name, x)           \
     _Alignas(64) TALLY_V name[TALLY_LEAF]; \
     TALLY_N(widen_leaf)(name, x);
 #else
@@ -175,9 +182,9 @@ TALLY_INLINE void TALLY_N(touch)(const TALLY_N(raw) *x) {
     const volatile char *bytes = (const volatile char *)x;
     for (int line = 0; line < TALLY_LEAF_BYTES; line += 64) (void)bytes[line];
 }
-/* Two ways, chosen by what was measured (docs/measurements). Row by row reads memory in order, and keeps lanes in the first cache:
- * right for lanes of the values' own width. Walking down the columns keeps wide accumulators in registers, but as eight streams
- * that hardware prefetchers do not follow: so the leaf is touched in order first. */
+/* Two ways, chosen by what was measured (docs/measurements). Row by row reads memory in order, and keeps lanes in the
+ * first cache: right for lanes of the values' own width. Walking down the columns keeps wide accumulators in registers,
+ * but as eight streams that hardware prefetchers do not follow: so the leaf is touched in order first. */
 TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
@@ -194,10 +201,10 @@ TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) 
     }
     return TALLY_N(halve)(lanes, TALLY_COLUMNS);
 }
-/* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is not
- * there is replaced by the identity. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int count,
-                                                 int width, const bool is_first) {
+/* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is
+ * not there is replaced by the identity. */
+TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                                 int count, int width, const bool is_first) {
     TALLY_FREE_LANES
     for (int j = 0; j < width; j++) {
         TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
@@ -205,14 +212,16 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row)(TALLY_N(lanes) lanes, const TAL
         TALLY_N(put)(lanes, j, is_first ? lifted : TALLY_N(combine)(TALLY_N(get)(lanes, j), lifted));
     }
 }
-/* Columns that a leaf of n > TALLY_SMALL_LEAF values needs: those it has, or fewer when even the first row is not full. */
+/* Columns that a leaf of n > TALLY_SMALL_LEAF values needs: those it has, or fewer when even the first row is not full.
+ */
 TALLY_INLINE int TALLY_N(part_width)(int64_t n) {
     int width = TALLY_COLUMNS;
     while (width / 2 >= n) width /= 2;
     return width;
 }
 /* More than TALLY_SMALL_LEAF values, fewer than a leaf, and `room` that can be read: at least a row. */
-static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room) {
+static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                                       int64_t room) {
     TALLY_N(arrays) arrays;
     TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
     int64_t row = TALLY_COLUMNS;
@@ -228,8 +237,8 @@ static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, co
     return TALLY_N(halve)(lanes, TALLY_N(part_width)(n));
 }
 /* Rows from ... to of a small leaf below the lanes; what lies beyond n is read, and replaced by the identity. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int n,
-                                                   const int from, const int to) {
+TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
+                                                   int n, const int from, const int to) {
 #pragma GCC unroll 8
     for (int row = from * TALLY_SMALL_COLUMNS; row < to * TALLY_SMALL_COLUMNS; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
@@ -240,8 +249,9 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows)(TALLY_N(lanes) lanes, const T
         }
     }
 }
-/* At most TALLY_SMALL_LEAF values, though as many can be read. All eight rows where they are cheap, as a branch on the length is foretold
- * wrongly for many segments of random length (10 to 50 values from memory, f32: 8.1 -> 5.6 ns a segment); else four or eight. */
+/* At most TALLY_SMALL_LEAF values, though as many can be read. All eight rows where they are cheap, as a branch on the
+ * length is foretold wrongly for many segments of random length (10 to 50 values from memory, f32: 8.1 -> 5.6 ns a
+ * segment); else four or eight. */
 #define TALLY_CHEAP_ROWS (TALLY_PASSES == 1 && sizeof(TALLY_N(column)) <= 2 * TALLY_BYTES)
 TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
     TALLY_N(arrays) arrays;
@@ -268,7 +278,8 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row2)(TALLY_N(lanes2) lanes, const T
         TALLY_N(put2)(lanes, j, is_first ? lifted : TALLY_N(combine2)(TALLY_N(get2)(lanes, j), lifted));
     }
 }
-static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, int64_t room, TALLY_N(aim) aim) {
+static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, int64_t room,
+                                                        TALLY_N(aim) aim) {
     TALLY_N(arrays2) arrays;
     TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
     int64_t row = TALLY_COLUMNS;
@@ -276,7 +287,8 @@ static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, i
         TALLY_N(mask_row2)(lanes, x, (int)n, TALLY_N(part_width)(n), 0, true, aim);
     else
         TALLY_N(stack2)(lanes, x, NULL, TALLY_COLUMNS, 0, 1, aim);
-    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) TALLY_N(extend2)(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS)
+        TALLY_N(extend2)(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
     if (row < n && row + TALLY_COLUMNS <= room)
         TALLY_N(mask_row2)(lanes, x + row, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
     else if (row < n)
@@ -302,11 +314,11 @@ TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw
     if (n > 4 * TALLY_SMALL_COLUMNS) TALLY_N(small_rows2)(lanes, x, (int)n, 4, 8, aim);
     return TALLY_N(halve2)(lanes, TALLY_SMALL_COLUMNS);
 }
-#define TALLY_SEAL(size, column, x, y, n, first)                                                              \
-    do {                                                                                                      \
-        int64_t there = TALLY_N(count_present)(x, y, n);                                                      \
-        TALLY_N(aim) aim = TALLY_N(take_aim)(column, there);                                                  \
-        return TALLY_N(seal)(column, aim, TALLY_N(size)(x TALLY_LENGTH_##size(n), aim), there, first);        \
+#define TALLY_SEAL(size, column, x, y, n, first)                                                       \
+    do {                                                                                               \
+        int64_t there = TALLY_N(count_present)(x, y, n);                                               \
+        TALLY_N(aim) aim = TALLY_N(take_aim)(column, there);                                           \
+        return TALLY_N(seal)(column, aim, TALLY_N(size)(x TALLY_LENGTH_##size(n), aim), there, first); \
     } while (0)
 #define TALLY_LENGTH_full_leaf2(n)
 #define TALLY_LENGTH_part_leaf2(n) , n, room
@@ -326,16 +338,16 @@ TALLY_INLINE TALLY_TARGET TALLY_N(node) TALLY_N(small_node)(const TALLY_N(raw) *
     (void)first;
     TALLY_SEAL(small_leaf2, column, x, y, n, first);
 }
-static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
-                                                     int64_t first) {
+static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                                     int64_t room, int64_t first) {
     TALLY_N(column) column = TALLY_N(part_leaf)(x, y, n, room);
     (void)first;
     TALLY_SEAL(part_leaf2, column, x, y, n, first);
 }
-/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are read whole,
- * so that what is too close to the end is copied first. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
-                                                     int64_t first) {
+/* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are
+ * read whole, so that what is too close to the end is copied first. */
+static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
+                                                     int64_t room, int64_t first) {
     enum { ROW = TALLY_COLUMNS > TALLY_SMALL_LEAF ? TALLY_COLUMNS : TALLY_SMALL_LEAF };
     TALLY_T padded[TALLY_KERNEL_INPUTS][ROW];
     if (n < ROW && room < ROW) {
@@ -399,8 +411,8 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TAL
 }
 #endif
 
-static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void *y, int64_t n, int64_t first,
-                                      tally__node *out) {
+static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void *y, int64_t n,
+                                      int64_t first, tally__node *out) {
     TALLY_N(node) node = TALLY_N(tree)(x, y, n, n, first);
     (void)kernel;
     __builtin_memcpy((void *)out, &node, sizeof node);

@@ -1,8 +1,9 @@
 /* Tiles: the vector part of exact sums, compiled for each instruction set (tiles_template.h).
  *
- * A tile is at most TALLY_TILE values. It is measured, then each term (a value, its magnitude, a product) is cut into levels: level k
- * takes what is a multiple of 2^unit[k], by adding it to an accumulator so large that this is where it rounds, and hands on
- * the rest. The last level takes multiples of the smallest unit there is, so nothing is left. docs/exact.md has the proof. */
+ * A tile is at most TALLY_TILE values. It is measured, then each term (a value, its magnitude, a product) is cut into
+ * levels: level k takes what is a multiple of 2^unit[k], by adding it to an accumulator so large that this is where it
+ * rounds, and hands on the rest. The last level takes multiples of the smallest unit there is, so nothing is left.
+ * docs/exact.md has the proof. */
 #ifndef TALLY_CPU_TILES_H
 #define TALLY_CPU_TILES_H
 
@@ -11,8 +12,8 @@
 #include "lib/parts.h"
 
 enum {
-    TALLY_TILE_BYTES = 4096,     /* of f32 or f64 */
-    TALLY_TILE_ADDITIONS = 6,    /* log2 of the terms that meet in one lane of an accumulator, at most */
+    TALLY_TILE_BYTES = 4096,  /* of f32 or f64 */
+    TALLY_TILE_ADDITIONS = 6, /* log2 of the terms that meet in one lane of an accumulator, at most */
     TALLY_MOST_LEVELS = 7,
     TALLY_LEVEL_COUNTS = 4, /* of levels that there are vector loops for, by type and term */
     TALLY_LANES = 8,
@@ -20,14 +21,20 @@ enum {
 };
 
 /* Infinities and NaNs that were seen: which infinite sums values and products of values make. */
-enum { TALLY_SEEN_PLUS = 1, TALLY_SEEN_MINUS = 2, TALLY_SEEN_NAN = 4, TALLY_SEEN_PRODUCT_PLUS = 8, TALLY_SEEN_PRODUCT_MINUS = 16 };
+enum {
+    TALLY_SEEN_PLUS = 1,
+    TALLY_SEEN_MINUS = 2,
+    TALLY_SEEN_NAN = 4,
+    TALLY_SEEN_PRODUCT_PLUS = 8,
+    TALLY_SEEN_PRODUCT_MINUS = 16
+};
 
 /* How large the values of a tile are. */
 typedef struct tally__extent {
-    int32_t high;   /* each magnitude is below 2^high */
-    int32_t unit;   /* each value is a multiple of 2^unit */
-    bool zeros;     /* all values are 0; high and unit mean nothing */
-    bool special;   /* some value is infinite or NaN; high and unit mean nothing */
+    int32_t high; /* each magnitude is below 2^high */
+    int32_t unit; /* each value is a multiple of 2^unit */
+    bool zeros;   /* all values are 0; high and unit mean nothing */
+    bool special; /* some value is infinite or NaN; high and unit mean nothing */
 } tally__extent;
 
 /* What was taken out of n values, and what they are without. */
@@ -37,15 +44,16 @@ typedef struct tally__taken {
     tally__extent x_extent, y_extent;
 } tally__taken;
 
-/* Adds up n terms of x (and y): to units[k][...] what was counted of level k, in any lanes. The number of levels is one that the
- * function was made for. */
+/* Adds up n terms of x (and y): to units[k][...] what was counted of level k, in any lanes. The number of levels is one
+ * that the function was made for. */
 typedef int64_t tally__units[TALLY_LANES];
 typedef void tally__tile_sum(const void *x, const void *y, int64_t n, const double *anchor, tally__units *units);
 
-/* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many; bin 0 begins at the exponent
- * field `first` << binades. It has `chains` places that take terms in turn, `apart` words from one to the next: word k of a value's place in bin b
- * counts units of 2^(least + (b << binades) + unit[k]), that of a product's 2^(2 least + (b << binades + 1) + product_unit[k]). A sum of all places
- * has room for so many tiles; then they must be read. */
+/* Bins, for terms too far apart for levels. A bin takes values of 2^binades binades and products of twice as many; bin
+ * 0 begins at the exponent field `first` << binades. It has `chains` places that take terms in turn, `apart` words from
+ * one to the next: word k of a value's place in bin b counts units of 2^(least + (b << binades) + unit[k]), that of a
+ * product's 2^(2 least + (b << binades + 1) + product_unit[k]). A sum of all places has room for so many tiles; then
+ * they must be read. */
 typedef struct tally__bin_layout {
     int32_t bins, binades, first, least, chains, tiles;
     int32_t words, products_at; /* in all, and where those of products begin */
@@ -53,38 +61,65 @@ typedef struct tally__bin_layout {
     int32_t product_levels, products_apart, product_unit[3];
 } tally__bin_layout;
 enum { TALLY_BIN_WORDS = 256 * 4 * (2 + 3) };
-#define TALLY_BIN_LAYOUT(is_f64)                                                                                   \
-    ((is_f64) ? (tally__bin_layout){.bins = 256, .binades = 3, .first = 0, .least = -1016, .chains = 4, .tiles = 32, \
-                                    .words = TALLY_BIN_WORDS, .products_at = 256 * 4 * 2,                           \
-                                    .levels = 2, .apart = 2, .unit = {-29, -59},                                    \
-                                    .product_levels = 3, .products_apart = 3, .product_unit = {-38, -78, -118}}     \
-              : (tally__bin_layout){.bins = 288, .binades = 0, .first = 874, .least = -149, .chains = 4, .tiles = 16, \
-                                    .words = 288 * 4 * 2, .products_at = 1, /* beside the values */                 \
-                                    .levels = 1, .apart = 2, .unit = {-23},                                         \
-                                    .product_levels = 1, .products_apart = 2, .product_unit = {-46}})
+#define TALLY_BIN_LAYOUT(is_f64)                                              \
+    ((is_f64) ? (tally__bin_layout){.bins = 256,                              \
+                                    .binades = 3,                             \
+                                    .first = 0,                               \
+                                    .least = -1016,                           \
+                                    .chains = 4,                              \
+                                    .tiles = 32,                              \
+                                    .words = TALLY_BIN_WORDS,                 \
+                                    .products_at = 256 * 4 * 2,               \
+                                    .levels = 2,                              \
+                                    .apart = 2,                               \
+                                    .unit = {-29, -59},                       \
+                                    .product_levels = 3,                      \
+                                    .products_apart = 3,                      \
+                                    .product_unit = {-38, -78, -118}}         \
+              : (tally__bin_layout){.bins = 288,                              \
+                                    .binades = 0,                             \
+                                    .first = 874,                             \
+                                    .least = -149,                            \
+                                    .chains = 4,                              \
+                                    .tiles = 16,                              \
+                                    .words = 288 * 4 * 2,                     \
+                                    .products_at = 1, /* beside the values */ \
+                                    .levels = 1,                              \
+                                    .apart = 2,                               \
+                                    .unit = {-23},                            \
+                                    .product_levels = 1,                      \
+                                    .products_apart = 2,                      \
+                                    .product_unit = {-46}})
 
 /* A bunch of short segments that share one set of anchors. */
-enum { TALLY_BUNCH_MOST = 128, TALLY_BUNCH_VALUES = 2048, TALLY_BUNCH_ADDITIONS = 6, TALLY_PARTS = 3, TALLY_PLAIN_MOST = 512 };
+enum {
+    TALLY_BUNCH_MOST = 128,
+    TALLY_BUNCH_VALUES = 2048,
+    TALLY_BUNCH_ADDITIONS = 6,
+    TALLY_PARTS = 3,
+    TALLY_PLAIN_MOST = 512
+};
 typedef double tally__parts[TALLY_PARTS][TALLY_BUNCH_MOST];
 typedef struct tally__bunch {
     int count, padded;                    /* segments; and with empty ones behind them, a multiple of 8 */
     int64_t places[TALLY_BUNCH_MOST + 1]; /* where segments begin, the first at 0, and where the last ends */
     int32_t lengths[TALLY_BUNCH_MOST], longest, shortest;
-    int sum_parts, product_parts; /* of its sums (or sums of products), and for spreads of its squares */
-    int32_t is_f64, ddof;         /* the result's format is f64, or else f32 */
+    int sum_parts, product_parts;           /* of its sums (or sums of products), and for spreads of its squares */
+    int32_t is_f64, ddof;                   /* the result's format is f64, or else f32 */
     int32_t sure[TALLY_BUNCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
     _Alignas(64) double values[TALLY_BUNCH_MOST]; /* results, and as f32 */
     float narrow[TALLY_BUNCH_MOST];
 } tally__bunch;
 
-/* Sums of the segments of x (and y), all in reach of one set of anchors: part k of segment s goes to parts[k][s]. It is exact if anchors are
- * made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
-typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor, tally__parts parts);
+/* Sums of the segments of x (and y), all in reach of one set of anchors: part k of segment s goes to parts[k][s]. It is
+ * exact if anchors are made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
+typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor,
+                              tally__parts parts);
 
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
- * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next, which
- * memory is asked for meanwhile; 0: nothing does. */
+ * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next,
+ * which memory is asked for meanwhile; 0: nothing does. */
 enum { TALLY_COLUMN_LANES = 32, TALLY_COLUMN_MOST_LANES = 1024, TALLY_COLUMN_LEVELS = 5, TALLY_COLUMN_ADDITIONS = 10 };
 typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64_t lanes, int64_t stride, int64_t ahead,
                                double *held);
@@ -92,9 +127,10 @@ typedef void tally__column_sum(const void *x, const void *y, int64_t rows, int64
 /* Sums whose parts are plain sums in f64: of f32 one, of f64 and of products of f32 two, of products of f64 three. */
 #define TALLY_PLAIN_PARTS(is_f64, term) (1 + ((is_f64) != 0) + ((term) == TALLY_TERM_PRODUCT))
 typedef double tally__plain_sums[TALLY_PARTS][TALLY_PLAIN_MOST];
-/* Sums of short segments, TALLY_PLAIN_MOST at most, the first of which begins at x (and y), as if no operation on f64 were rounded but those that may
- * be. Gives whether all are finite. */
-typedef bool tally__plain_sum(const void *x, const void *y, const int64_t *offsets, int count, const double *anchor, tally__plain_sums sums);
+/* Sums of short segments, TALLY_PLAIN_MOST at most, the first of which begins at x (and y), as if no operation on f64
+ * were rounded but those that may be. Gives whether all are finite. */
+typedef bool tally__plain_sum(const void *x, const void *y, const int64_t *offsets, int count, const double *anchor,
+                              tally__plain_sums sums);
 /* Sum s, rounded, but 0 only if it is: parts that cancel leave a part that is exact. */
 static inline double tally__plain_total(tally__plain_sums sums, int parts, int s) {
     const double first = sums[0][s] + (parts > 1 ? sums[1][s] : 0);
@@ -128,36 +164,42 @@ typedef struct tally__tiles {
     tally__taken (*take_out[2])(const void *x, const void *y, int64_t n, bool skips, void *x_room, void *y_room);
     /* The first infinity or NaN from value `from` of n on, or n. */
     int64_t (*find_special[2])(const void *x, int64_t from, int64_t n);
-    /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the fewest of products.
-     * NULL: there is none. */
+    /* Values and squares in one pass, y not looked at: first the fewest levels of values that there are, then the
+     * fewest of products. NULL: there is none. */
     tally__tile_sum *both[2];
     void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
     void (*conclude)(tally__bunch *bunch, int what);
     /* By f32 or f64, and term. NULL: the machine has no operations that may be rounded unseen, as products need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
     /* Values and squares of one segment in one pass, likewise. */
-    bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums, tally__plain_sums products);
-    /* f64 or f32 from so many parts. Gives whether the values of some segment add up to 0, the sign of which they do not tell. */
-    bool (*round_sums)(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64, void *results);
+    bool (*plain_both[2])(const void *x, int64_t n, const double *anchor, tally__plain_sums sums,
+                          tally__plain_sums products);
+    /* f64 or f32 from so many parts. Gives whether the values of some segment add up to 0, the sign of which they do
+     * not tell. */
+    bool (*round_sums)(tally__plain_sums sums, int parts, const int64_t *offsets, int count, bool is_f64,
+                       void *results);
     /* The keys of the least and the greatest number. */
     void (*range[2])(const void *x, int64_t n, int64_t *least, int64_t *greatest);
     /* Those of each segment of a bunch, the first of which begins at x; nothing of use for empty ones. */
     void (*ranges[2])(const void *x, const tally__bunch *bunch, int64_t *lows, int64_t *highs);
-    /* The stats of those that are sure: from the sum, the mean and the variance, and keys. A sum that is 0 takes its sign from them. */
-    void (*put_stats[2])(const tally__bunch *bunch, double (*floats)[TALLY_BUNCH_MOST], const int64_t *lows, const int64_t *highs, void *results);
+    /* The stats of those that are sure: from the sum, the mean and the variance, and keys. A sum that is 0 takes its
+     * sign from them. */
+    void (*put_stats[2])(const tally__bunch *bunch, double (*floats)[TALLY_BUNCH_MOST], const int64_t *lows,
+                         const int64_t *highs, void *results);
     void (*widen_f16)(const void *x, int64_t n, float *wide);
     /* Of i32, i64: count + 1 offsets, copied to `room` unless it is NULL. */
     tally__index_bits (*read_offsets[2])(const void *offsets, int64_t count, int64_t *room);
     /* How many of so many segments have values; and where these begin, with room for 8 more, and the last one ends. */
     int64_t (*count_filled)(const int64_t *offsets, int64_t count);
     void (*list_filled)(const int64_t *offsets, int64_t count, int64_t *begins);
-    /* Results of 4, of 8 bytes, or tally_stats of all segments from those of the filled ones, which the result of nothing follows, and room for 64 bytes. */
+    /* Results of 4, of 8 bytes, or tally_stats of all segments from those of the filled ones, which the result of
+     * nothing follows, and room for 64 bytes. */
     void (*spread[3])(const int64_t *offsets, int64_t count, int64_t filled, const char *made, char *results);
     /* The sum of lengths, which may wrap, and the bits that any has; and offsets after offsets[0]. */
     uint64_t (*sum_lengths[2])(const void *lengths, int64_t count, uint64_t *bits);
     void (*add_lengths[2])(const void *lengths, int64_t count, int64_t *offsets);
-    /* Which of `count` segment ids, the one before them can be read too, differ from the one before: how many, and where, with room for
-     * TALLY_BORDER_SLACK more. */
+    /* Which of `count` segment ids, the one before them can be read too, differ from the one before: how many, and
+     * where, with room for TALLY_BORDER_SLACK more. */
     int64_t (*borders[2])(const void *segment_ids, int64_t count, int32_t *at, tally__index_bits *bits);
 } tally__tiles;
 

@@ -1,4 +1,5 @@
-/* The entry points that are about GPUs themselves: which there are, and the kernels for them as text and ahead of use. */
+/* The entry points that are about GPUs themselves: which there are, and the kernels for them as text and ahead of use.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ tally_status tally_gpu_describe(int ordinal, tally_gpu_info *info) {
     TALLY_CHECK(info != NULL, BAD_ARGUMENT, "tally_gpu_describe needs a place for the description");
     memset(info, 0, sizeof *info);
     TALLY_TRY(count_gpus(&driver, &count));
-    TALLY_CHECK(ordinal >= 0 && ordinal < count, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
+    TALLY_CHECK(ordinal >= 0 && ordinal < count, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0",
+                ordinal, count);
 #define TELL(call, what) TALLY_TRY(tally__gpu_check(driver, driver->call, "tell its " what))
     TELL(device_get(&device, ordinal), "number");
     TELL(device_name(info->name, (int)sizeof info->name, device), "name");
@@ -75,7 +77,8 @@ const char *tally_cache_folder(void) {
 
 /* ---- kernels ---- */
 
-tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer, size_t capacity, size_t *size) {
+tally_status tally_emit(const tally_context *context, tally_op op, tally_type type, char *buffer, size_t capacity,
+                        size_t *size) {
     tally__spec spec;
     tally__unit unit;
     char *text;
@@ -87,13 +90,16 @@ tally_status tally_emit(const tally_context *context, tally_op op, tally_type ty
     *size = strlen(text) + 1;
     if (buffer != NULL && capacity >= *size) memcpy(buffer, text, *size);
     free(text);
-    TALLY_CHECK(buffer == NULL || capacity >= *size, NO_SPACE, "the source takes %zu bytes, the buffer has %zu", *size, capacity);
+    TALLY_CHECK(buffer == NULL || capacity >= *size, NO_SPACE, "the source takes %zu bytes, the buffer has %zu", *size,
+                capacity);
     return TALLY_OK;
 }
 
-tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count, size_t *bytes) {
+tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                 size_t *bytes) {
     tally__spec spec;
-    TALLY_CHECK(bytes != NULL && count >= 0, BAD_ARGUMENT, "tally_scratch_bytes needs a place for the size, and a count that is not negative");
+    TALLY_CHECK(bytes != NULL && count >= 0, BAD_ARGUMENT,
+                "tally_scratch_bytes needs a place for the size, and a count that is not negative");
     *bytes = 0;
     TALLY_TRY(tally__specify(context, op, type, &spec));
     *bytes = tally__scratch_bytes(tally__node_bytes_at_most(&spec, count));
@@ -101,10 +107,13 @@ tally_status tally_scratch_bytes(const tally_context *context, tally_op op, tall
 }
 
 /* Opens and enters the context's GPU, to be left. */
-static tally_status begin_warming(const tally_context *context, tally_op op, tally_type type, tally__spec *spec, tally__gpu **gpu) {
+static tally_status begin_warming(const tally_context *context, tally_op op, tally_type type, tally__spec *spec,
+                                  tally__gpu **gpu) {
     TALLY_TRY(tally__specify(context, op, type, spec));
-    TALLY_CHECK(spec->options.backend != TALLY_BACKEND_CPU && spec->options.backend != TALLY_BACKEND_REFERENCE, BAD_ARGUMENT,
-                "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT");
+    TALLY_CHECK(spec->options.backend != TALLY_BACKEND_CPU && spec->options.backend != TALLY_BACKEND_REFERENCE,
+                BAD_ARGUMENT,
+                "the context's backend has nothing to compile: choose TALLY_BACKEND_AUTO, TALLY_BACKEND_CUDA or "
+                "TALLY_BACKEND_SIMT");
     TALLY_TRY(tally__gpu_open(tally__platform_of(&spec->options), spec->options.device, gpu));
     return tally__gpu_enter(*gpu);
 }
@@ -123,7 +132,8 @@ static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigne
     tally__loaded loaded;
     int wanted = 0;
     for (int form = 0; form < TALLY_FORMS; form++)
-        if ((purposes[form] & wanted_purposes) != 0 && (form == TALLY_FORM_CUT || tally__has_form(spec, (tally__form)form)))
+        if ((purposes[form] & wanted_purposes) != 0 &&
+            (form == TALLY_FORM_CUT || tally__has_form(spec, (tally__form)form)))
             wants[wanted++] = (tally__want){spec, (tally__form)form};
     if (spec->result_type != TALLY_STRUCT) wants[wanted++] = (tally__want){NULL, TALLY_FORM_WHOLE};
     TALLY_TRY(tally__gpu_prepare(gpu, wants, wanted, spec->options.threads));
@@ -140,9 +150,12 @@ static tally_status warm(const tally_context *context, tally_op op, tally_type t
     return status;
 }
 
-tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) { return warm(context, op, type, ARRAYS); }
+tally_status tally_warm(const tally_context *context, tally_op op, tally_type type) {
+    return warm(context, op, type, ARRAYS);
+}
 
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_segmentation cut) {
-    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "segmentation %d is unknown", (int)cut);
+    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "segmentation %d is unknown",
+                (int)cut);
     return warm(context, op, type, cut == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
 }

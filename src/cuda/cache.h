@@ -4,8 +4,8 @@
 
 #include "cuda/platform.h"
 
-/* The image of a unit for sm_<sm>, which stays until the process ends. Threads that ask for the same one at once wait for a single
- * compilation, and share its failure; who asks after a failure tries again. */
+/* The image of a unit for sm_<sm>, which stays until the process ends. Threads that ask for the same one at once wait
+ * for a single compilation, and share its failure; who asks after a failure tries again. */
 tally_status tally__image_of(const tally__platform *platform, const tally__unit *unit, int sm,
                              const tally__image **image);
 
@@ -30,9 +30,11 @@ tally__key tally__key_of_words(const char *const *words, int count);
 
 enum { TALLY_MOST_PATH = 4096 };
 
-/* The folder is TALLY_CACHE_DIR ("off": none), $XDG_CACHE_HOME/tally or ~/.cache/tally. It is used only if it belongs to the user and nobody
- * else can write to it. Both are silent: without the disk, an image is compiled again, and that is all. */
-/* Its path, in TALLY_MOST_PATH bytes, whether it exists yet or not. TALLY_UNSUPPORTED: there is none to use, and why. */
+/* The folder is TALLY_CACHE_DIR ("off": none), $XDG_CACHE_HOME/tally or ~/.cache/tally. It is used only if it belongs
+ * to the user and nobody else can write to it. Both are silent: without the disk, an image is compiled again, and that
+ * is all. */
+/* Its path, in TALLY_MOST_PATH bytes, whether it exists yet or not. TALLY_UNSUPPORTED: there is none to use, and why.
+ */
 tally_status tally__disk_folder(char *path);
 
 bool tally__disk_read(const tally__key *key, tally__image *image);

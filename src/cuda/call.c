@@ -11,10 +11,14 @@ tally__memory tally__memory_of(const tally__driver *driver, const void *address)
     void *values[] = {&type, &managed, &ordinal};
     tally__memory found = {TALLY_IN_HOST, 0};
     if (driver == NULL || address == NULL) return found;
-    if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS) return found;
-    if (managed) found.kind = TALLY_IN_MANAGED;
-    else if (type == TALLY_CU_MEMORY_DEVICE) found.kind = TALLY_IN_DEVICE;
-    else if (type == TALLY_CU_MEMORY_HOST) found.kind = TALLY_IN_PINNED;
+    if (driver->pointer_attributes(3, wanted, values, (tally__cu_address)(uintptr_t)address) != TALLY_CU_SUCCESS)
+        return found;
+    if (managed)
+        found.kind = TALLY_IN_MANAGED;
+    else if (type == TALLY_CU_MEMORY_DEVICE)
+        found.kind = TALLY_IN_DEVICE;
+    else if (type == TALLY_CU_MEMORY_HOST)
+        found.kind = TALLY_IN_PINNED;
     found.ordinal = ordinal;
     return found;
 }
@@ -33,7 +37,8 @@ bool tally__lies_on_gpu(const void *address) {
 /* ---- a call ---- */
 
 /* Puts `bytes` at *data in reach of the GPU. */
-static tally_status bring(tally__call *call, const void **data, size_t bytes, const tally__memory *memory, const char *what) {
+static tally_status bring(tally__call *call, const void **data, size_t bytes, const tally__memory *memory,
+                          const char *what) {
     const tally__driver *driver = call->gpu->driver;
     tally__cu_address *copy = &call->copies[call->copy_count];
     if (memory->kind != TALLY_IN_HOST || bytes == 0) return TALLY_OK;
@@ -49,7 +54,8 @@ static tally_status bring_values(tally__call *call, const char **data, int64_t s
     const void *low;
     if (call->in.count == 0 || *data == NULL) return TALLY_OK; /* a plan has no values */
     low = *data - before;
-    TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + call->spec->kernel->value_bytes, memory, "copy the array"));
+    TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + call->spec->kernel->value_bytes, memory,
+                    "copy the array"));
     *data = (const char *)low + before;
     return TALLY_OK;
 }
@@ -72,8 +78,8 @@ static tally_status find_gpu(const tally__memory *memory, int count, int *ordina
     return TALLY_OK;
 }
 
-tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec, const tally__input *in,
-                              const tally_segments *cut, const tally__sink *sink) {
+tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
+                              const tally__input *in, const tally_segments *cut, const tally__sink *sink) {
     enum { X, Y, INDEX, OUT, ALL };
     const char *why;
     const tally__driver *driver = platform->driver(&why);
@@ -89,9 +95,11 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     memory[OUT] = tally__memory_of(driver, sink != NULL ? sink->data : NULL);
     call->sink_on_device = memory[OUT].kind == TALLY_IN_DEVICE;
     TALLY_TRY(find_gpu(memory, ALL, &ordinal));
-    TALLY_CHECK(!call->sink_on_device || ((in->count == 0 || (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST)) &&
-                                          (index == NULL || memory[INDEX].kind != TALLY_IN_HOST)),
-                BAD_ARGUMENT, "the array%s lies in host memory and the output on a GPU: all must be in reach of it", index != NULL ? " or its cut" : "");
+    TALLY_CHECK(!call->sink_on_device ||
+                    ((in->count == 0 || (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST)) &&
+                     (index == NULL || memory[INDEX].kind != TALLY_IN_HOST)),
+                BAD_ARGUMENT, "the array%s lies in host memory and the output on a GPU: all must be in reach of it",
+                index != NULL ? " or its cut" : "");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     call->gpu = gpu;
@@ -119,30 +127,44 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
 }
 
 /* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
-static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads, size_t shared_bytes, tally__start start,
-                           const tally_work *work) {
+static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads,
+                           size_t shared_bytes, tally__start start, const tally_work *work) {
     const tally__driver *driver = call->gpu->driver;
     const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1};
     const bool is_early = start == TALLY_START_EARLY && call->gpu->sm >= 90 && !call->scratch.is_captured;
-    const tally__cu_launch how = {.grid_x = (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared_bytes, call->stream, &overlaps, is_early ? 1 : 0};
+    const tally__cu_launch how = {.grid_x = (unsigned)blocks,
+                                  1,
+                                  1,
+                                  (unsigned)threads,
+                                  1,
+                                  1,
+                                  (unsigned)shared_bytes,
+                                  call->stream,
+                                  &overlaps,
+                                  is_early ? 1 : 0};
     tally_work own = *work;
     void *parameters[] = {&own};
     return tally__gpu_check(driver, driver->launch(&how, function, parameters, NULL), "start a kernel");
 }
-tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work) {
+tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks,
+                                tally__start start, const tally_work *work) {
     return launch(call, function, blocks, TALLY_THREADS, 0, start, work);
 }
-tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work) {
+tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks,
+                                       tally__start start, const tally_work *work) {
     return launch(call, loaded->function, blocks, loaded->threads, loaded->shared_bytes, start, work);
 }
-tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work) {
-    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks, loaded->threads, loaded->shared_bytes, start, work);
+tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
+                                         tally__start start, const tally_work *work) {
+    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks,
+                  loaded->threads, loaded->shared_bytes, start, work);
 }
 
 static tally_status check_waits(const tally__call *call) {
     const tally__driver *driver = call->gpu->driver;
     int capture = TALLY_CU_CAPTURE_NONE;
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture), "tell whether the stream is captured"));
+    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture),
+                               "tell whether the stream is captured"));
     TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
                 "a captured reduction cannot wait for its results: give an output in device memory, unchecked");
     return TALLY_OK;
@@ -172,8 +194,12 @@ bool tally__call_needs_staging(const tally__call *call) {
 static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw) {
     const tally__spec *spec = call->spec;
     const int64_t blocks = (count + TALLY_THREADS - 1) / TALLY_THREADS;
-    tally_work work = {.x = (const char *)(uintptr_t)staging, .x_stride = (int64_t)spec->result_bytes, .count = count, .result = call->sink->data,
-                       .result_stride = call->sink->stride, .saw = (int32_t *)(uintptr_t)saw,
+    tally_work work = {.x = (const char *)(uintptr_t)staging,
+                       .x_stride = (int64_t)spec->result_bytes,
+                       .count = count,
+                       .result = call->sink->data,
+                       .result_stride = call->sink->stride,
+                       .saw = (int32_t *)(uintptr_t)saw,
                        .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
     tally__loaded loaded;
     TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
@@ -198,11 +224,13 @@ static tally_status store(const tally__call *call, tally__cu_address staging, in
     return status;
 }
 
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw, tally__report *report) {
+tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count,
+                                 tally__cu_address saw, tally__report *report) {
     int32_t seen = 0;
     if (converts(call)) TALLY_TRY(convert(call, staging, count, saw));
     if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;
     TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
     report->saw |= seen;
-    return call->sink_on_device || (seen & TALLY_SAW_BAD_SEGMENTS) != 0 ? TALLY_OK : store(call, staging, count, report);
+    return call->sink_on_device || (seen & TALLY_SAW_BAD_SEGMENTS) != 0 ? TALLY_OK
+                                                                        : store(call, staging, count, report);
 }

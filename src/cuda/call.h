@@ -1,10 +1,16 @@
-/* One call of the cuda backend: where its arrays lie, the device that has them, and results on their way to where they are wanted. */
+/* One call of the cuda backend: where its arrays lie, the device that has them, and results on their way to where they
+ * are wanted. */
 #ifndef TALLY_CUDA_CALL_H
 #define TALLY_CUDA_CALL_H
 
 #include "cuda/gpu.h"
 
-typedef enum tally__memory_kind { TALLY_IN_HOST, TALLY_IN_DEVICE, TALLY_IN_PINNED, TALLY_IN_MANAGED } tally__memory_kind;
+typedef enum tally__memory_kind {
+    TALLY_IN_HOST,
+    TALLY_IN_DEVICE,
+    TALLY_IN_PINNED,
+    TALLY_IN_MANAGED
+} tally__memory_kind;
 typedef struct tally__memory {
     tally__memory_kind kind;
     int ordinal;
@@ -26,34 +32,41 @@ typedef struct tally__call {
     tally__scratch scratch;
 } tally__call;
 
-/* Opens the device and copies what it does not reach. cut: NULL, or that of the array. sink: NULL, or where results go. Whatever it returns,
- * close the call. */
-tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec, const tally__input *in,
-                              const tally_segments *cut, const tally__sink *sink);
+/* Opens the device and copies what it does not reach. cut: NULL, or that of the array. sink: NULL, or where results go.
+ * Whatever it returns, close the call. */
+tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
+                              const tally__input *in, const tally_segments *cut, const tally__sink *sink);
 void tally__call_close(tally__call *call);
 
 /* Compiles the kernels of these forms that the call will ask for, and the one that converts its results, side by side,
  * where they are not ready. */
 tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count);
 
-/* When a kernel starts: behind what is in the stream; or as soon as the kernel before it, of the same call, has told that it may and there is room, for
- * which it waits itself (tally_let_next_start and tally_await_before of kernels/lib/device.h). */
+/* When a kernel starts: behind what is in the stream; or as soon as the kernel before it, of the same call, has told
+ * that it may and there is room, for which it waits itself (tally_let_next_start and tally_await_before of
+ * kernels/lib/device.h). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;
 /* Starts a kernel on so many blocks. */
-tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks, tally__start start, const tally_work *work);
+tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks,
+                                tally__start start, const tally_work *work);
 /* Starts the first kernel of those loaded on as many blocks as the device holds at once, at most `most`. */
 /* A launch of so many blocks of the unit's own size and shared memory. */
-tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks, tally__start start, const tally_work *work);
-tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most, tally__start start, const tally_work *work);
-/* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing can be waited for. */
+tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks,
+                                       tally__start start, const tally_work *work);
+tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
+                                         tally__start start, const tally_work *work);
+/* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing
+ * can be waited for. */
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);
 /* The other way. */
 tally_status tally__call_store(const tally__call *call, tally__cu_address to, const void *from, size_t bytes);
 
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
 bool tally__call_needs_staging(const tally__call *call);
-/* `count` such results at `staging` (if they need one) go on to where they belong. *saw, on the device, is what kernels have seen; it is waited for
- * and reported if results go to the host or the options say `checked`, and what is no cut (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw, tally__report *report);
+/* `count` such results at `staging` (if they need one) go on to where they belong. *saw, on the device, is what kernels
+ * have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is no cut
+ * (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
+tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count,
+                                 tally__cu_address saw, tally__report *report);
 
 #endif

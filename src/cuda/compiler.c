@@ -94,7 +94,8 @@ static tally_status compile_failed(const job *j, int error) {
     return status;
 }
 
-/* The options beyond the architecture; they are part of what the cache knows an image by. NVRTC 12 lacks the last ones. */
+/* The options beyond the architecture; they are part of what the cache knows an image by. NVRTC 12 lacks the last ones.
+ */
 static const char *const options[] = {
     "--std=c++17",     "--fmad=false",        "--device-as-default-execution-space",
     "--device-int128", "--no-source-include", "--minimal",

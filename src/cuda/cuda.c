@@ -16,8 +16,7 @@ enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
 
 static const char *const kernel_names[] = {
 #define TALLY_ROW(name) #name,
-    TALLY_KERNELS(TALLY_ROW)
-};
+    TALLY_KERNELS(TALLY_ROW)};
 static const char *const exact_names[] = {TALLY_EXACT_KERNELS(TALLY_ROW)};
 #undef TALLY_ROW
 
@@ -29,15 +28,18 @@ tally_nan tally__nan_of(const tally__spec *spec) {
 
 static const struct form {
     const char *name, *more[2], *text, *defines; /* "": there is none; text NULL: there is no such form */
-} ordered_forms[TALLY_FORMS] = {
-#define TALLY_ROW(ID, name, second, third, text, defines) [TALLY_FORM_##ID] = {#name, {#second, #third}, text, #defines},
-    TALLY_ORDERED_FORMS(TALLY_ROW)
-}, exact_forms[TALLY_FORMS] = {TALLY_EXACT_FORMS(TALLY_ROW)};
+} ordered_forms[TALLY_FORMS] =
+    {
+#define TALLY_ROW(ID, name, second, third, text, defines) \
+    [TALLY_FORM_##ID] = {#name, {#second, #third}, text, #defines},
+        TALLY_ORDERED_FORMS(TALLY_ROW)},
+  exact_forms[TALLY_FORMS] = {TALLY_EXACT_FORMS(TALLY_ROW)};
 #undef TALLY_ROW
 
 static void unit_of_cut(tally__unit *unit) {
-    static const char *const names[] = {"tally_cut_sums",   "tally_cut_scan",  "tally_cut_lengths",    "tally_cut_shares",
-                                        "tally_cut_segment_ids", "tally_cut_check", "tally_cut_segment_id_edges"};
+    static const char *const names[] = {
+        "tally_cut_sums",        "tally_cut_scan",  "tally_cut_lengths",         "tally_cut_shares",
+        "tally_cut_segment_ids", "tally_cut_check", "tally_cut_segment_id_edges"};
     unit->form = TALLY_FORM_CUT;
     unit->text = "production/cut.h";
     snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
@@ -48,7 +50,8 @@ static void unit_of_cut(tally__unit *unit) {
 static void name_entries(tally__unit *unit, const struct form *of, const char *kernel, const char *type, int nan) {
     snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->name, kernel, type, nan);
     for (int k = 0; k < 2; k++)
-        if (of->more[k][0] != 0) snprintf(unit->more[k], sizeof unit->more[k], "tally_%s_%s_%s_%d", of->more[k], kernel, type, nan);
+        if (of->more[k][0] != 0)
+            snprintf(unit->more[k], sizeof unit->more[k], "tally_%s_%s_%s_%d", of->more[k], kernel, type, nan);
 }
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
@@ -57,7 +60,8 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     const tally_operator *d = &user->definition;
     const char *word = d->input == TALLY_STRUCT ? "structure" : type_word(d->input);
     TALLY_CHECK(d->text != NULL, UNSUPPORTED,
-                "%s is defined by callbacks only: a GPU needs it as text as well (tally_operator.text), or the array and output in host memory",
+                "%s is defined by callbacks only: a GPU needs it as text as well (tally_operator.text), or the array "
+                "and output in host memory",
                 user->name);
     unit->kernel = TALLY_USERS;
     unit->form = form;
@@ -69,7 +73,8 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
              "#define TALLY_KERNEL_FILE \"lib/user.h\"\n#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS 1\n"
-             "#define TALLY_USER_TEXT \"user.h\"\n#define TALLY_USER_ACC %d\n#define TALLY_USER_RESULT %d\n#define TALLY_USER_KEEPS_ORDER %d\n"
+             "#define TALLY_USER_TEXT \"user.h\"\n#define TALLY_USER_ACC %d\n#define TALLY_USER_RESULT %d\n#define "
+             "TALLY_USER_KEEPS_ORDER %d\n"
              "#define TALLY_STRUCT_BYTES %d\n",
              user->name, word, user->key, TALLY_ORDER_FIXED, (int)d->acc_size, (int)d->result_size, d->commutative == 0,
              (int)d->input_size);
@@ -95,10 +100,14 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     memset(unit, 0, sizeof *unit);
     if (form == TALLY_FORM_CUT) return unit_of_cut(unit), TALLY_OK;
     if (spec == NULL) {
-        *unit = (tally__unit){.preface = "/* results to the type asked for */\n", .text = "production/convert.h", .entry = "tally_convert", .kernel = TALLY_CONVERTER};
+        *unit = (tally__unit){.preface = "/* results to the type asked for */\n",
+                              .text = "production/convert.h",
+                              .entry = "tally_convert",
+                              .kernel = TALLY_CONVERTER};
         return TALLY_OK;
     }
-    if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
+    if (form == TALLY_FORM_SEGMENTS)
+        unit->shared_bytes = tally__segments_buffer(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
     if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
     if (is_prefix(spec, form)) {
         unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
@@ -118,11 +127,12 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     unit->text = of->text;
     name_entries(unit, of, name, word, (int)nan);
     snprintf(unit->preface, sizeof unit->preface,
-             "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
+             "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define "
+             "TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s%s%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
-             spec->exact ? "exact" : "operators", name, row->order, row->inputs,
-             of->defines[0] != 0 ? "#define " : "", of->defines, of->defines[0] != 0 ? " 1\n" : "");
+             spec->exact ? "exact" : "operators", name, row->order, row->inputs, of->defines[0] != 0 ? "#define " : "",
+             of->defines, of->defines[0] != 0 ? " 1\n" : "");
     return TALLY_OK;
 }
 
@@ -155,16 +165,19 @@ static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64
     if (*blocks == 0) *blocks = 1;
 }
 
-/* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that those can be rounded to. One block
- * has up to SMALL_ALONE rounds; more than that are spread over as many blocks as there may be. Measured: docs/design/005. */
+/* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that
+ * those can be rounded to. One block has up to SMALL_ALONE rounds; more than that are spread over as many blocks as
+ * there may be. Measured: docs/design/005. */
 enum { SMALL_ALONE = 8 };
 static bool is_small(const tally__spec *spec, int64_t count) {
     const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
     return spec->exact && (digits == 0 || digits >= 24) &&
-           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES / (int64_t)spec->kernel->value_bytes;
+           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES /
+                        (int64_t)spec->kernel->value_bytes;
 }
 static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
-    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes, rounds = count > 0 ? (count + round - 1) / round : 1;
+    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes,
+                  rounds = count > 0 ? (count + round - 1) / round : 1;
     const int64_t each = rounds <= SMALL_ALONE ? rounds : (rounds + TALLY_SMALL_BLOCKS - 1) / TALLY_SMALL_BLOCKS;
     work->run = (int32_t)each;
     *blocks = (rounds + each - 1) / each;
@@ -173,12 +186,17 @@ static void shape_small(const tally__call *c, int64_t count, tally_work *work, i
 /* What a launch gives: the node, or the natural result. */
 typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
 
-/* Launches the reduction of n values from `begin` on, the first of which has index `first`. `to` is device memory for what it gives; 0: the
- * scratch memory for a node. */
+/* Launches the reduction of n values from `begin` on, the first of which has index `first`. `to` is device memory for
+ * what it gives; 0: the scratch memory for a node. */
 static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
     const tally__input *in = &c->in;
-    tally_work work = {.x = in->x + begin * in->x_stride, .y = in->y + begin * in->y_stride, .x_stride = in->x_stride, .y_stride = in->y_stride,
-                       .count = n, .first = first, .final = c->spec->final};
+    tally_work work = {.x = in->x + begin * in->x_stride,
+                       .y = in->y + begin * in->y_stride,
+                       .x_stride = in->x_stride,
+                       .y_stride = in->y_stride,
+                       .count = n,
+                       .first = first,
+                       .final = c->spec->final};
     const bool small = what == GIVES_RESULT && is_small(c->spec, n);
     tally__loaded loaded;
     int64_t blocks;
@@ -192,22 +210,25 @@ static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t fir
         shape_exact(c, &loaded, n, &blocks);
     else
         shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_BOXES, node_bytes, (tally__cu_address)(uintptr_t)c->spec->options.scratch,
-                                 c->spec->options.scratch_bytes, &c->scratch));
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_BOXES, node_bytes,
+                                 (tally__cu_address)(uintptr_t)c->spec->options.scratch, c->spec->options.scratch_bytes,
+                                 &c->scratch));
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
     return tally__call_launch(c, loaded.function, blocks, TALLY_START_BEHIND, &work);
 }
 
-/* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes its own. */
+/* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes
+ * its own. */
 static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     const tally__kernel *kernel = c->spec->kernel;
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     bool finished = c->spec->user != NULL;
     TALLY_TRY(launch(c, 0, c->in.count, 0, finished ? GIVES_RESULT : GIVES_NODE, 0));
-    TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node, finished ? kernel->result_bytes : kernel->node_size));
+    TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node,
+                                finished ? kernel->result_bytes : kernel->node_size));
     if (!finished) report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
     report->saw |= tally__store(c->spec, c->sink, 0, 1, result);
     return TALLY_OK;
@@ -229,8 +250,10 @@ static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
 /* Scratch memory of the caller's is that GPU's. */
 static tally_status check_given(const tally__call *c) {
     const void *given = c->spec->options.scratch;
-    tally__memory of_given = given != NULL ? tally__memory_of(c->gpu->driver, given) : (tally__memory){TALLY_IN_DEVICE, c->gpu->ordinal};
-    TALLY_CHECK(of_given.kind == TALLY_IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT, "options.scratch is no memory of GPU %d", c->gpu->ordinal);
+    tally__memory of_given =
+        given != NULL ? tally__memory_of(c->gpu->driver, given) : (tally__memory){TALLY_IN_DEVICE, c->gpu->ordinal};
+    TALLY_CHECK(of_given.kind == TALLY_IN_DEVICE && of_given.ordinal == c->gpu->ordinal, BAD_ARGUMENT,
+                "options.scratch is no memory of GPU %d", c->gpu->ordinal);
     return TALLY_OK;
 }
 
@@ -238,13 +261,14 @@ static tally_status reduce_here(tally__call *c, tally__report *report) {
     bool needs_staging = tally__call_needs_staging(c);
     TALLY_TRY(check_given(c));
     if (!c->sink_on_device) return reduce_to_host(c, report);
-    TALLY_TRY(launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
+    TALLY_TRY(
+        launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
     if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
     return tally__call_deliver(c, c->scratch.node, 1, 0, report);
 }
 
-static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally__sink *sink,
-                              tally__report *report) {
+static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in,
+                              const tally__sink *sink, tally__report *report) {
     tally__call c;
     tally_status status = tally__call_open(&c, platform, spec, in, NULL, sink);
     if (status == TALLY_OK) status = reduce_here(&c, report);
@@ -252,10 +276,12 @@ static tally_status reduce_on(const tally__platform *platform, const tally__spec
     return status;
 }
 
-static tally_status cuda_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink, tally__report *report) {
+static tally_status cuda_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,
+                                tally__report *report) {
     return reduce_on(&tally__nvidia_platform, spec, in, sink, report);
 }
-static tally_status simt_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink, tally__report *report) {
+static tally_status simt_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,
+                                tally__report *report) {
     return reduce_on(&tally__simt_platform, spec, in, sink, report);
 }
 
@@ -268,7 +294,9 @@ const tally__platform *tally__platform_of(const tally_options *options) {
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address) {
     const char *why;
     if (options->backend == TALLY_BACKEND_SIMT)
-        return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE ? &tally__simt_backend : NULL;
+        return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE
+                   ? &tally__simt_backend
+                   : NULL;
     if (options->backend != TALLY_BACKEND_AUTO && options->backend != TALLY_BACKEND_CUDA) return NULL;
     return tally__lies_on_gpu(address) ? &tally__cuda_backend : NULL;
 }
@@ -281,7 +309,8 @@ static tally_status begin_far(const tally__spec *spec, const tally__input *in, t
     return check_given(c);
 }
 
-static tally_status far_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first, tally__node *node) {
+static tally_status far_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
+                             tally__node *node) {
     tally__call c;
     tally_status status = begin_far(spec, in, &c);
     if (status == TALLY_OK) status = launch(&c, begin, n, first, GIVES_NODE, 0);
@@ -295,19 +324,24 @@ static tally_status copy_far(const tally__call *c, const char *from, int64_t str
     const tally__driver *driver = c->gpu->driver;
     int64_t bytes = (int64_t)c->spec->kernel->value_bytes, pieces = stride == bytes ? 1 : n;
     for (int64_t i = 0; i < pieces; i++)
-        TALLY_TRY(tally__gpu_check(driver, driver->copy_out(to + i * bytes, (tally__cu_address)(uintptr_t)(from + i * stride),
-                                                            (size_t)(n / pieces * bytes), c->stream), "copy values"));
+        TALLY_TRY(tally__gpu_check(driver,
+                                   driver->copy_out(to + i * bytes, (tally__cu_address)(uintptr_t)(from + i * stride),
+                                                    (size_t)(n / pieces * bytes), c->stream),
+                                   "copy values"));
     return TALLY_OK;
 }
 
-static tally_status far_values(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x, void *y) {
+static tally_status far_values(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, void *x,
+                               void *y) {
     tally__call c;
     tally_status status;
     if (n == 0) return TALLY_OK;
     status = begin_far(spec, in, &c);
     if (status == TALLY_OK) status = copy_far(&c, in->x + begin * in->x_stride, in->x_stride, n, x);
-    if (status == TALLY_OK && spec->inputs == 2) status = copy_far(&c, in->y + begin * in->y_stride, in->y_stride, n, y);
-    if (status == TALLY_OK) status = tally__gpu_check(c.gpu->driver, c.gpu->driver->stream_wait(c.stream), "copy values");
+    if (status == TALLY_OK && spec->inputs == 2)
+        status = copy_far(&c, in->y + begin * in->y_stride, in->y_stride, n, y);
+    if (status == TALLY_OK)
+        status = tally__gpu_check(c.gpu->driver, c.gpu->driver->stream_wait(c.stream), "copy values");
     tally__call_close(&c);
     return status;
 }
@@ -324,25 +358,28 @@ static tally_status far_store(const tally__spec *spec, void *to, const void *byt
 
 /* ---- segments ---- */
 
-static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in, const tally_segments *cut,
-                                const tally__sink *sink, tally__report *report) {
+static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in,
+                                const tally_segments *cut, const tally__sink *sink, tally__report *report) {
     tally__call c;
     tally_status status;
     status = tally__call_open(&c, platform, spec, in, cut, sink);
-    if (status == TALLY_OK) status = (cut->kind == TALLY_ROWS ? tally__reduce_rows : tally__reduce_cut)(&c, cut, report);
+    if (status == TALLY_OK)
+        status = (cut->kind == TALLY_ROWS ? tally__reduce_rows : tally__reduce_cut)(&c, cut, report);
     tally__call_close(&c);
     return status;
 }
 
-static tally_status cuda_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
-                                  tally__report *report) {
+static tally_status cuda_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                  const tally__sink *sink, tally__report *report) {
     return segments_on(&tally__nvidia_platform, spec, in, cut, sink, report);
 }
-static tally_status simt_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut, const tally__sink *sink,
-                                  tally__report *report) {
+static tally_status simt_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                  const tally__sink *sink, tally__report *report) {
     return segments_on(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda", NULL, NULL, NULL, cuda_reduce, cuda_segments, far_tree, far_values, far_store};
-const tally__backend tally__simt_backend = {"simt", NULL, NULL, NULL, simt_reduce, simt_segments, far_tree, far_values, far_store};
+const tally__backend tally__cuda_backend = {"cuda",        NULL,     NULL,       NULL,     cuda_reduce,
+                                            cuda_segments, far_tree, far_values, far_store};
+const tally__backend tally__simt_backend = {"simt",        NULL,     NULL,       NULL,     simt_reduce,
+                                            simt_segments, far_tree, far_values, far_store};

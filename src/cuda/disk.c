@@ -1,5 +1,5 @@
-/* Images on disk: a record each, written beside its place and renamed, so that readers see all of it or nothing. What is read may be
- * anything, and is believed only when its length, key and checksum say so. */
+/* Images on disk: a record each, written beside its place and renamed, so that readers see all of it or nothing. What
+ * is read may be anything, and is believed only when its length, key and checksum say so. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -61,7 +61,8 @@ tally_status tally__disk_folder(char *path) {
     TALLY_CHECK(why == NULL, UNSUPPORTED, "no kernels are kept on disk: %s", why);
     if (stat(path, &info) != 0) return TALLY_OK;
     TALLY_CHECK(S_ISDIR(info.st_mode), UNSUPPORTED, "no kernels are kept on disk: %.300s is no folder", path);
-    TALLY_CHECK(is_trusted(&info), UNSUPPORTED, "no kernels are kept on disk: %.300s belongs to somebody else, or others can write to it", path);
+    TALLY_CHECK(is_trusted(&info), UNSUPPORTED,
+                "no kernels are kept on disk: %.300s belongs to somebody else, or others can write to it", path);
     return TALLY_OK;
 }
 

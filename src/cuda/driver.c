@@ -113,8 +113,9 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *count) {
     return 1;
 }
 
-/* dlopen looks through the folders of libraries even where it is told to load nothing (some 10 us), so it is asked again only when the
- * process has loaded a library since. The count is read first: what is loaded meanwhile makes the next call ask. */
+/* dlopen looks through the folders of libraries even where it is told to load nothing (some 10 us), so it is asked
+ * again only when the process has loaded a library since. The count is read first: what is loaded meanwhile makes the
+ * next call ask. */
 bool tally__driver_is_loaded(void) {
     static _Atomic unsigned long long asked_at; /* 0: never */
     unsigned long long loads = 0;

@@ -21,8 +21,8 @@ const tally__text *tally__text_named(const char *name, size_t length) {
     return NULL;
 }
 
-/* What is being written. A text with an include guard is left out where it is known to stand above: where it was written outside of all
- * conditions. In a condition, which may not hold, nothing is known, and it is written again. */
+/* What is being written. A text with an include guard is left out where it is known to stand above: where it was
+ * written outside of all conditions. In a condition, which may not hold, nothing is known, and it is written again. */
 typedef struct writer {
     const tally__unit *unit;
     char *bytes;

@@ -33,10 +33,12 @@ typedef struct device_entry {
     bool is_open;
     kernel_entry *kernels;
     scratch_entry *scratch;
-    scratch_entry *captured; /* of launches in graphs: nothing is ever looked up among them, and there may be thousands */
+    scratch_entry
+        *captured; /* of launches in graphs: nothing is ever looked up among them, and there may be thousands */
 } device_entry;
 
-/* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock; a kernel is compiled outside it. */
+/* By platform (NVIDIA's first) and ordinal. Whoever reads or changes the lists holds the lock; a kernel is compiled
+ * outside it. */
 static device_entry devices[2][MOST_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -47,30 +49,40 @@ tally_status tally__gpu_check(const tally__driver *driver, int error, const char
     if (error == TALLY_CU_SUCCESS) return TALLY_OK;
     driver->error_name(error, &name);
     driver->error_sentence(error, &sentence);
-    return tally__fail(error == TALLY_CU_OUT_OF_MEMORY ? TALLY_NO_MEMORY : TALLY_DEVICE_FAILED, "the GPU could not %s: %s (%s)", what,
-                       sentence ? sentence : "unknown error", name ? name : "no name");
+    return tally__fail(error == TALLY_CU_OUT_OF_MEMORY ? TALLY_NO_MEMORY : TALLY_DEVICE_FAILED,
+                       "the GPU could not %s: %s (%s)", what, sentence ? sentence : "unknown error",
+                       name ? name : "no name");
 }
 
 /* ---- opening ---- */
 
-static tally_status retain(device_entry *entry, const tally__platform *platform, const tally__driver *driver, int ordinal) {
+static tally_status retain(device_entry *entry, const tally__platform *platform, const tally__driver *driver,
+                           int ordinal) {
     tally__gpu *gpu = &entry->gpu;
     int major = 0, minor = 0, count = 0, shared = 0;
     TALLY_TRY(tally__gpu_check(driver, driver->init(0), "start"));
     TALLY_TRY(tally__gpu_check(driver, driver->device_count(&count), "count its devices"));
     TALLY_CHECK(count > 0, NO_DEVICE, "the driver finds no GPU: is one visible (CUDA_VISIBLE_DEVICES)?");
-    TALLY_CHECK(ordinal >= 0 && ordinal < count && ordinal < MOST_DEVICES, NO_DEVICE, "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
+    TALLY_CHECK(ordinal >= 0 && ordinal < count && ordinal < MOST_DEVICES, NO_DEVICE,
+                "there is no GPU %d: the driver has %d, counted from 0", ordinal, count);
     *gpu = (tally__gpu){.platform = platform, .driver = driver, .ordinal = ordinal};
     TALLY_TRY(tally__gpu_check(driver, driver->device_get(&gpu->device, ordinal), "be opened"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&major, TALLY_CU_DEVICE_MAJOR, gpu->device), "tell its architecture"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&minor, TALLY_CU_DEVICE_MINOR, gpu->device), "tell its architecture"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
-                               "tell its multiprocessors"));
-    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device), "tell its shared memory"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&major, TALLY_CU_DEVICE_MAJOR, gpu->device),
+                               "tell its architecture"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&minor, TALLY_CU_DEVICE_MINOR, gpu->device),
+                               "tell its architecture"));
+    TALLY_TRY(tally__gpu_check(
+        driver, driver->device_attribute(&gpu->multiprocessors, TALLY_CU_DEVICE_MULTIPROCESSORS, gpu->device),
+        "tell its multiprocessors"));
+    TALLY_TRY(tally__gpu_check(driver, driver->device_attribute(&shared, TALLY_CU_DEVICE_SHARED_OPT_IN, gpu->device),
+                               "tell its shared memory"));
     gpu->shared_bytes = shared;
     gpu->sm = 10 * major + minor;
-    gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED ? TALLY_MOST_BUFFERS : 1; /* one behind the other, it copies none while it reduces another */
-    TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later", ordinal, major, minor);
+    gpu->tile_buffers = gpu->sm >= 90 && shared >= ENOUGH_SHARED
+                            ? TALLY_MOST_BUFFERS
+                            : 1; /* one behind the other, it copies none while it reduces another */
+    TALLY_CHECK(gpu->sm >= 75, NO_DEVICE, "GPU %d has compute capability %d.%d; Tally needs 7.5 (Turing) or later",
+                ordinal, major, minor);
     TALLY_TRY(tally__gpu_check(driver, driver->context_retain(&gpu->context, gpu->device), "make its context"));
     entry->is_open = true;
     return TALLY_OK;
@@ -104,7 +116,8 @@ static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__
     if (unit->form != form || form == TALLY_FORM_CUT) return unit->form == form;
     if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
     if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
-    return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact && unit->nan == tally__nan_of(spec);
+    return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact &&
+           unit->nan == tally__nan_of(spec);
 }
 
 static kernel_entry *find_kernel(const device_entry *device, const tally__spec *spec, tally__form form) {
@@ -119,19 +132,31 @@ static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     int blocks = 0;
     TALLY_TRY(tally__image_of(gpu->platform, &entry->unit, gpu->sm, &image));
     TALLY_TRY(tally__gpu_check(driver, driver->module_load(&entry->module, image->bytes), "load a kernel"));
-    TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.function, entry->module, entry->unit.entry), "find a kernel"));
+    TALLY_TRY(tally__gpu_check(
+        driver, driver->module_function(&entry->loaded.function, entry->module, entry->unit.entry), "find a kernel"));
     for (int k = 0; k < TALLY_MOST_MORE; k++)
         if (entry->unit.more[k][0] != '\0')
-            TALLY_TRY(tally__gpu_check(driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]), "find a kernel"));
-    entry->loaded.shared_bytes = entry->unit.form == TALLY_FORM_SEGMENTS ? entry->unit.shared_bytes * (size_t)gpu->tile_buffers : entry->unit.shared_bytes;
+            TALLY_TRY(tally__gpu_check(
+                driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]),
+                "find a kernel"));
+    entry->loaded.shared_bytes = entry->unit.form == TALLY_FORM_SEGMENTS
+                                     ? entry->unit.shared_bytes * (size_t)gpu->tile_buffers
+                                     : entry->unit.shared_bytes;
     entry->loaded.threads = entry->unit.threads > 0 ? entry->unit.threads : TALLY_THREADS;
     if (entry->loaded.shared_bytes > 0)
-        TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)entry->loaded.shared_bytes),
+        TALLY_TRY(tally__gpu_check(driver,
+                                   driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED,
+                                                        (int)entry->loaded.shared_bytes),
                                    "give a kernel shared memory"));
-    if (entry->unit.form == TALLY_FORM_FLAT || entry->unit.form == TALLY_FORM_PREFIX || entry->unit.form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
-        TALLY_TRY(tally__gpu_check(driver, driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100), "give a kernel shared memory"));
-    TALLY_TRY(tally__gpu_check(driver, driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.shared_bytes),
-                               "tell how many blocks it holds"));
+    if (entry->unit.form == TALLY_FORM_FLAT || entry->unit.form == TALLY_FORM_PREFIX ||
+        entry->unit.form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
+        TALLY_TRY(tally__gpu_check(driver,
+                                   driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
+                                   "give a kernel shared memory"));
+    TALLY_TRY(tally__gpu_check(
+        driver,
+        driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.shared_bytes),
+        "tell how many blocks it holds"));
     entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
     return TALLY_OK;
 }
@@ -207,7 +232,8 @@ _Static_assert((int)TALLY_NODE_BYTES <= (int)HEAD_BYTES, "a node does not fit");
 size_t tally__scratch_bytes(size_t node_bytes) { return FIXED_BYTES + node_bytes; }
 
 static tally__scratch lay_out(tally__cu_address memory, bool is_captured) {
-    tally__scratch scratch = {memory, memory + HEAD_BYTES, memory + HEAD_BYTES + TALLY_ARRIVALS * 4, memory + FIXED_BYTES, is_captured};
+    tally__scratch scratch = {memory, memory + HEAD_BYTES, memory + HEAD_BYTES + TALLY_ARRIVALS * 4,
+                              memory + FIXED_BYTES, is_captured};
     return scratch;
 }
 
@@ -221,8 +247,10 @@ static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     TALLY_TRY(tally__gpu_check(driver, driver->capture_mode(&mode), "prepare for a capture"));
     status = tally__gpu_check(driver, driver->allocate(&entry->memory, bytes), "give scratch memory");
     if (status == TALLY_OK) {
-        status = tally__gpu_check(driver, driver->stream_create(&stream, TALLY_CU_STREAM_NON_BLOCKING), "make a stream");
-        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(entry->memory, 0, bytes, stream), "clear scratch memory");
+        status =
+            tally__gpu_check(driver, driver->stream_create(&stream, TALLY_CU_STREAM_NON_BLOCKING), "make a stream");
+        if (status == TALLY_OK)
+            status = tally__gpu_check(driver, driver->fill(entry->memory, 0, bytes, stream), "clear scratch memory");
         if (status == TALLY_OK) status = tally__gpu_check(driver, driver->stream_wait(stream), "clear scratch memory");
         if (stream != NULL) driver->stream_destroy(stream);
         if (status != TALLY_OK) driver->release(entry->memory);
@@ -231,21 +259,27 @@ static tally_status make_scratch(const tally__gpu *gpu, scratch_entry *entry) {
     return status;
 }
 
-/* Memory of the caller's is cleared where a launch with it is put, once: a note says that it was. A capture only puts down that it will be, at
- * each launch of the graph, so none is taken then. */
-static tally_status use_given(device_entry *device, const scratch_entry *fresh, bool is_captured, size_t given_bytes, tally__scratch *scratch) {
+/* Memory of the caller's is cleared where a launch with it is put, once: a note says that it was. A capture only puts
+ * down that it will be, at each launch of the graph, so none is taken then. */
+static tally_status use_given(device_entry *device, const scratch_entry *fresh, bool is_captured, size_t given_bytes,
+                              tally__scratch *scratch) {
     const tally__driver *driver = device->gpu.driver;
     scratch_entry *entry;
     tally_status status = TALLY_OK;
     size_t needed = tally__scratch_bytes(fresh->node_bytes);
-    TALLY_CHECK(given_bytes >= needed, NO_SPACE, "the scratch memory has %zu bytes, %zu are needed: see tally_scratch_bytes", given_bytes, needed);
+    TALLY_CHECK(given_bytes >= needed, NO_SPACE,
+                "the scratch memory has %zu bytes, %zu are needed: see tally_scratch_bytes", given_bytes, needed);
     pthread_mutex_lock(&lock);
     for (entry = device->scratch; entry != NULL; entry = entry->next)
         if (entry->is_given && entry->segment_id == fresh->segment_id && entry->memory == fresh->memory) break;
     if (entry == NULL) {
         entry = is_captured ? NULL : malloc(sizeof *entry);
-        if (entry == NULL && !is_captured) status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
-        if (status == TALLY_OK) status = tally__gpu_check(driver, driver->fill(fresh->memory, 0, is_captured ? needed : given_bytes, fresh->stream), "clear scratch memory");
+        if (entry == NULL && !is_captured)
+            status = tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
+        if (status == TALLY_OK)
+            status = tally__gpu_check(driver,
+                                      driver->fill(fresh->memory, 0, is_captured ? needed : given_bytes, fresh->stream),
+                                      "clear scratch memory");
         if (status == TALLY_OK && entry != NULL) {
             *entry = *fresh;
             entry->next = device->scratch;
@@ -258,20 +292,28 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     return status;
 }
 
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
-                                tally__cu_address given, size_t given_bytes, tally__scratch *scratch) {
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream,
+                                tally__scratch_use use, size_t node_bytes, tally__cu_address given, size_t given_bytes,
+                                tally__scratch *scratch) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
-    scratch_entry *entry, fresh = {.segment_id = segment_id, .stream = stream, .use = use, .is_given = given != 0, .memory = given, .node_bytes = node_bytes};
+    scratch_entry *entry, fresh = {.segment_id = segment_id,
+                                   .stream = stream,
+                                   .use = use,
+                                   .is_given = given != 0,
+                                   .memory = given,
+                                   .node_bytes = node_bytes};
     int capture = TALLY_CU_CAPTURE_NONE;
     tally_status status = TALLY_OK;
-    TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture), "tell whether the stream is captured"));
+    TALLY_TRY(tally__gpu_check(gpu->driver, gpu->driver->stream_capturing(stream, &capture),
+                               "tell whether the stream is captured"));
     const bool is_captured = capture != TALLY_CU_CAPTURE_NONE;
     scratch_entry **list = is_captured ? &device->captured : &device->scratch;
     if (given != 0) return use_given(device, &fresh, is_captured, given_bytes, scratch);
     for (fresh.node_bytes = 1 << 20; fresh.node_bytes < node_bytes;) fresh.node_bytes *= 2;
     pthread_mutex_lock(&lock);
     entry = is_captured ? NULL : device->scratch;
-    while (entry != NULL && (entry->segment_id != segment_id || entry->stream != stream || entry->use != use || entry->is_given))
+    while (entry != NULL &&
+           (entry->segment_id != segment_id || entry->stream != stream || entry->use != use || entry->is_given))
         entry = entry->next;
     if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
         status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
@@ -283,7 +325,8 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__
         }
     } else if (entry == NULL) {
         entry = malloc(sizeof *entry);
-        status = entry ? make_scratch(gpu, &fresh) : tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
+        status =
+            entry ? make_scratch(gpu, &fresh) : tally__fail(TALLY_NO_MEMORY, "no memory for a note on scratch memory");
         if (status == TALLY_OK) {
             *entry = fresh;
             entry->next = *list;
@@ -318,7 +361,8 @@ void tally__gpu_forget(const void *segment_id) {
     for (int p = 0; p < 2; p++)
         for (int d = 0; d < MOST_DEVICES; d++) {
             device_entry *device = &devices[p][d];
-            if ((device->scratch == NULL && device->captured == NULL) || tally__gpu_enter(&device->gpu) != TALLY_OK) continue;
+            if ((device->scratch == NULL && device->captured == NULL) || tally__gpu_enter(&device->gpu) != TALLY_OK)
+                continue;
             forget_on(device, segment_id, false);
             tally__gpu_leave(&device->gpu);
         }

@@ -1,5 +1,5 @@
-/* One device as Tally uses it: its primary context, the kernels loaded into it, and scratch memory for launches. Devices are opened at
- * first use and stay open; all of this may be called by several threads at once. */
+/* One device as Tally uses it: its primary context, the kernels loaded into it, and scratch memory for launches.
+ * Devices are opened at first use and stay open; all of this may be called by several threads at once. */
 #ifndef TALLY_CUDA_GPU_H
 #define TALLY_CUDA_GPU_H
 
@@ -35,16 +35,18 @@ typedef struct tally__scratch {
 /* Of a spec's reductions of up to `count` values, at most. (cuda.c) */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);
 enum {
-    TALLY_THREADS = 256, TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
+    TALLY_THREADS = 256,
+    TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
     TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
-    TALLY_MOST_TILES = 1 << 18,  /* their groups fit TALLY_ARRIVALS */
+    TALLY_MOST_TILES = 1 << 18,                                 /* their groups fit TALLY_ARRIVALS */
     TALLY_MOST_BLOCKS = (TALLY_SUMS_BYTES - TALLY_KEYS_AT) / 16 /* their keys fit */
 };
 /* The bytes of such memory with so many for nodes. */
 size_t tally__scratch_bytes(size_t node_bytes);
 
-/* The status of a driver call: TALLY_OK, TALLY_NO_MEMORY, or TALLY_DEVICE_FAILED with the driver's own sentence. `what` ends "could not ..." */
+/* The status of a driver call: TALLY_OK, TALLY_NO_MEMORY, or TALLY_DEVICE_FAILED with the driver's own sentence. `what`
+ * ends "could not ..." */
 tally_status tally__gpu_check(const tally__driver *driver, int error, const char *what);
 
 /* TALLY_NO_DEVICE: no driver, or no such device. */
@@ -53,7 +55,8 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernels of that form for a spec, or with NULL those that prepare cuts or convert results, compiled and loaded at first use. */
+/* The kernels of that form for a spec, or with NULL those that prepare cuts or convert results, compiled and loaded at
+ * first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
 
 /* Compiles what of these kernels the device has not, side by side on up to `threads` threads (as options.threads has
@@ -65,14 +68,16 @@ typedef struct tally__want {
 enum { TALLY_MOST_WANTS = TALLY_FORMS + 2 };
 tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads);
 
-/* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch, or nodes, which a launch leaves as they are. The
- * two are never the same memory. */
+/* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch, or nodes, which a
+ * launch leaves as they are. The two are never the same memory. */
 typedef enum tally__scratch_use { TALLY_FOR_BOXES, TALLY_FOR_NODES } tally__scratch_use;
 
-/* Scratch memory for a launch on a stream, the segment id's own until it gives it up: launches on one stream share, those that are captured
- * into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if it is not 0. TALLY_NO_SPACE: it is too small. */
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream, tally__scratch_use use, size_t node_bytes,
-                                tally__cu_address given, size_t given_bytes, tally__scratch *scratch);
+/* Scratch memory for a launch on a stream, the segment id's own until it gives it up: launches on one stream share,
+ * those that are captured into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if
+ * it is not 0. TALLY_NO_SPACE: it is too small. */
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream,
+                                tally__scratch_use use, size_t node_bytes, tally__cu_address given, size_t given_bytes,
+                                tally__scratch *scratch);
 /* Frees the scratch memory of a segment id on all devices, when what was launched with it is done. */
 void tally__gpu_forget(const void *segment_id);
 /* Closes the devices of a platform: for tests. */

@@ -1,6 +1,6 @@
-/* What is known of NVRTC without opening it, which takes 10 ms, and 50 to 300 where the file is not in memory: the cache
- * keeps a record of which file the last process found, and of its version. While that file is as it was, images can be
- * looked for by that version. */
+/* What is known of NVRTC without opening it, which takes 10 ms, and 50 to 300 where the file is not in memory: the
+ * cache keeps a record of which file the last process found, and of its version. While that file is as it was, images
+ * can be looked for by that version. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* NVRTC, NVIDIA's compiler as a library: found where distributions, CUDA and Python wheels put it, and opened at run time. */
+/* NVRTC, NVIDIA's compiler as a library: found where distributions, CUDA and Python wheels put it, and opened at run
+ * time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <glob.h>
@@ -42,8 +43,8 @@ static int driver_major(void) {
     return version / 1000;
 }
 
-/* NVRTC opens a second library when it compiles, and finds it by way of its own run path. Sanitizers, whose dlopen stands between, break
- * that; an open library is found in any case. */
+/* NVRTC opens a second library when it compiles, and finds it by way of its own run path. Sanitizers, whose dlopen
+ * stands between, break that; an open library is found in any case. */
 static void open_builtins(void) {
     const char *slash = strrchr(file, '/'), *why;
     char path[4096 + 64];

@@ -1,5 +1,6 @@
-/* What the cuda backend runs on: a driver, and something that turns a translation unit into an image the driver loads. There are two:
- * NVIDIA's (driver.c, compiler.c) and the simulator (src/simt). The rest of src/cuda knows no other difference. */
+/* What the cuda backend runs on: a driver, and something that turns a translation unit into an image the driver loads.
+ * There are two: NVIDIA's (driver.c, compiler.c) and the simulator (src/simt). The rest of src/cuda knows no other
+ * difference. */
 #ifndef TALLY_CUDA_PLATFORM_H
 #define TALLY_CUDA_PLATFORM_H
 
@@ -12,24 +13,26 @@ typedef enum tally__form {
 #define TALLY_ROW(ID, of) TALLY_FORM_##ID,
     TALLY_FORM_IDS(TALLY_ROW)
 #undef TALLY_ROW
-    TALLY_FORMS
+        TALLY_FORMS
 } tally__form;
 enum { TALLY_MOST_MORE = 7 };
 
-/* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text. All other texts of
- * kernels/ can be included by their names. */
+/* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text.
+ * All other texts of kernels/ can be included by their names. */
 typedef struct tally__unit {
     char preface[1024];
-    const char *text;   /* "production/reduce.h" */
-    char entry[64];     /* the name of the kernel it defines, */
+    const char *text;               /* "production/reduce.h" */
+    char entry[64];                 /* the name of the kernel it defines, */
     char more[TALLY_MOST_MORE][64]; /* and of further ones, or "" */
-    int kernel;         /* which one that is: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or one of those below */
+    int kernel; /* which one that is: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or one of those
+                   below */
     tally__form form;
     tally_type type;
     tally_nan nan;
     bool exact;
-    int threads;        /* of each block of the first kernel; 0: TALLY_THREADS */
-    size_t shared_bytes; /* of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants none */
+    int threads;         /* of each block of the first kernel; 0: TALLY_THREADS */
+    size_t shared_bytes; /* of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants
+                            none */
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
     char user_key[33];     /* of that operator, else "" */
 } tally__unit;
@@ -44,7 +47,8 @@ typedef struct tally__image {
 
 typedef struct tally__platform {
     const char *name; /* "cuda", "simt" */
-    /* The driver's table, opened at the first call; NULL: *why is a sentence (static, or good until the thread's next call). */
+    /* The driver's table, opened at the first call; NULL: *why is a sentence (static, or good until the thread's next
+     * call). */
     const tally__driver *(*driver)(const char **why);
     /* Compiles for architecture `sm` (90 for sm_90). Fails with a sentence. */
     tally_status (*compile)(const tally__unit *unit, int sm, tally__image *image);

@@ -1,4 +1,5 @@
-/* Rows of an N-d array on a GPU (docs/design/007): which kernel takes them, how their work is shared, and where their results go. */
+/* Rows of an N-d array on a GPU (docs/design/007): which kernel takes them, how their work is shared, and where their
+ * results go. */
 #include "cuda/rows.h"
 
 #include <stdlib.h>
@@ -38,8 +39,8 @@ static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *grou
 static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
     p->outer = p->work.outer;
     if (p->work.row_groups * panels > 0) p->outer = least(p->outer, TALLY_ARRIVALS / (p->work.row_groups * panels));
-    TALLY_CHECK(p->outer > 0, UNSUPPORTED, "rows of %lld values, %lld side by side, are too many for one launch", (long long)p->work.length,
-                (long long)p->work.inner);
+    TALLY_CHECK(p->outer > 0, UNSUPPORTED, "rows of %lld values, %lld side by side, are too many for one launch",
+                (long long)p->work.length, (long long)p->work.inner);
     p->node_bytes = (size_t)(p->outer * panels * p->work.row_nodes) * node_size;
     return TALLY_OK;
 }
@@ -48,7 +49,8 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 
 static tally_status plan_short(const tally__call *call, plan *p) {
     p->form = TALLY_FORM_SHORT;
-    p->blocks = over(p->work.outer * p->work.inner, TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)call->spec->kernel->value_bytes));
+    p->blocks = over(p->work.outer * p->work.inner,
+                     TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)call->spec->kernel->value_bytes));
     p->outer = p->work.outer;
     return TALLY_OK;
 }
@@ -57,7 +59,9 @@ static tally_status plan_short(const tally__call *call, plan *p) {
 static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
     /* Long runs save arrivals, short ones share the work evenly. */
-    while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units && leaves >> p->work.run > TALLY_TILE_WARPS) p->work.run++;
+    while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units &&
+           leaves >> p->work.run > TALLY_TILE_WARPS)
+        p->work.run++;
     do {
         p->work.tiles = over(leaves, (int64_t)TALLY_TILE_WARPS << p->work.run);
         count_tree(p->work.tiles, FAN, &p->work.row_nodes, &p->work.row_groups);
@@ -81,7 +85,8 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 
 /* Chunks of a panel; `slots` panels share a block. */
 static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
-    const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors, all = p->work.outer * panels;
+    const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors,
+                  all = p->work.outer * panels;
     p->work.tiles = 1;
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
     while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
@@ -97,7 +102,8 @@ static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t 
 static tally_status plan_columns(const tally__call *call, plan *p) {
     const tally__kernel *kernel = call->spec->kernel;
     const int64_t bytes = (int64_t)kernel->value_bytes, inputs = call->spec->inputs;
-    const int64_t columns = p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
+    const int64_t columns =
+        p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
     const int64_t across = TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
@@ -112,8 +118,14 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
 
 static tally_status plan_rows(const tally__call *call, const tally_segments *cut, plan *p) {
     *p = (plan){.form = TALLY_FORM_ROWS};
-    p->work = (tally_work){.x = call->in.x, .y = call->in.y, .x_stride = call->in.x_stride, .y_stride = call->in.y_stride, .final = call->spec->final,
-                           .outer = cut->count, .length = cut->length, .inner = cut->inner};
+    p->work = (tally_work){.x = call->in.x,
+                           .y = call->in.y,
+                           .x_stride = call->in.x_stride,
+                           .y_stride = call->in.y_stride,
+                           .final = call->spec->final,
+                           .outer = cut->count,
+                           .length = cut->length,
+                           .inner = cut->inner};
     if (cut->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
     return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
@@ -121,13 +133,17 @@ static tally_status plan_rows(const tally__call *call, const tally_segments *cut
 /* ---- launching ---- */
 
 /* In scratch memory: nodes, results that do not go where they belong at once, and what was seen. */
-static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging, tally__cu_address *saw) {
-    const bool needs_staging = tally__call_needs_staging(call), asks = !call->sink_on_device || call->spec->options.checked;
+static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__cu_address *staging,
+                            tally__cu_address *saw) {
+    const bool needs_staging = tally__call_needs_staging(call),
+               asks = !call->sink_on_device || call->spec->options.checked;
     const size_t at_results = (p->node_bytes + 15) / 16 * 16;
-    const size_t at_saw = at_results + (needs_staging ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
+    const size_t at_saw =
+        at_results + (needs_staging ? ((size_t)results * call->spec->result_bytes + 15) / 16 * 16 : 0);
     const tally__driver *driver = call->gpu->driver;
     tally__scratch *scratch = &call->scratch;
-    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, at_saw + sizeof *p->work.saw, 0, 0, scratch));
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES,
+                                 at_saw + sizeof *p->work.saw, 0, 0, scratch));
     *staging = scratch->nodes + at_results;
     *saw = asks ? scratch->nodes + at_saw : 0;
     p->work.nodes = (char *)(uintptr_t)scratch->nodes;
@@ -135,7 +151,8 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
     p->work.result = needs_staging ? (void *)(uintptr_t)*staging : call->sink->data;
     p->work.result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride;
     p->work.saw = (int32_t *)(uintptr_t)*saw;
-    return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.saw, call->stream), "clear a word") : TALLY_OK;
+    return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.saw, call->stream), "clear a word")
+                : TALLY_OK;
 }
 
 static tally_status launch(const tally__call *call, plan *p) {
@@ -150,7 +167,8 @@ static tally_status launch(const tally__call *call, plan *p) {
         work.y += first * values * work.y_stride;
         work.result = (char *)work.result + first * work.inner * work.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-        TALLY_TRY(tally__call_launch(call, loaded.function, over(p->blocks * work.outer, p->outer), TALLY_START_BEHIND, &work));
+        TALLY_TRY(tally__call_launch(call, loaded.function, over(p->blocks * work.outer, p->outer), TALLY_START_BEHIND,
+                                     &work));
     }
     return TALLY_OK;
 }
@@ -158,15 +176,17 @@ static tally_status launch(const tally__call *call, plan *p) {
 /* Values side by side from an address at which 16 bytes are read at once. */
 static bool is_packed(const tally__call *call) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
-    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes && call->in.y_stride == bytes;
+    return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes &&
+           call->in.y_stride == bytes;
 }
 
-/* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some begin where
- * 16 bytes cannot be read at once. */
+/* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some
+ * begin where 16 bytes cannot be read at once. */
 static bool are_segments(const tally__call *call, const tally_segments *cut) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;
-    return cut->inner == 1 && cut->length > 0 && (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
+    return cut->inner == 1 && cut->length > 0 &&
+           (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
 }
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
@@ -177,6 +197,7 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, ta
     TALLY_TRY(plan_rows(call, cut, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &saw));
     TALLY_TRY(launch(call, &p));
-    if (cut->length == 0) report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
+    if (cut->length == 0)
+        report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
     return tally__call_deliver(call, staging, results, saw, report);
 }

@@ -1,6 +1,6 @@
-/* Segments on a GPU: a cut becomes offsets, or stays segment ids, and tiles (kernels/production/cut.h), tiles give results and leaves of segments that run
- * over their edges, and those are combined (kernels/production/segments.h). All of it on one stream; nothing is asked of the GPU before the
- * results are wanted. */
+/* Segments on a GPU: a cut becomes offsets, or stays segment ids, and tiles (kernels/production/cut.h), tiles give
+ * results and leaves of segments that run over their edges, and those are combined (kernels/production/segments.h). All
+ * of it on one stream; nothing is asked of the GPU before the results are wanted. */
 #include "cuda/segments.h"
 
 #include "cuda/cuda.h"
@@ -22,12 +22,14 @@ typedef struct job {
     bool reduces;                /* or makes a plan */
     int64_t results;
     tally_work work;
-    tally_work again;       /* of exact segments, for production/prefix.h and production/flat.h, which have tiles of their own */
+    tally_work
+        again; /* of exact segments, for production/prefix.h and production/flat.h, which have tiles of their own */
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
 
-/* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few doubles first
- * (production/segments.h, lib/quick.h), all others begin with prefix sums. A build for tests and measurements may skip stages. */
+/* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few
+ * doubles first (production/segments.h, lib/quick.h), all others begin with prefix sums. A build for tests and
+ * measurements may skip stages. */
 #ifndef TALLY_FIRST_STAGE
 #define TALLY_FIRST_STAGE STAGE_QUICK
 #endif
@@ -38,19 +40,25 @@ static stage first_stage(const tally__spec *spec) {
     return first > TALLY_FIRST_STAGE ? first : TALLY_FIRST_STAGE;
 }
 /* Whether the rows of an exact operator lie across others. */
-static bool has_columns(const job *j) { return j->cut.kind == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL; }
-static bool begins_with_prefixes(const job *j) { return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK); }
+static bool has_columns(const job *j) {
+    return j->cut.kind == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL;
+}
+static bool begins_with_prefixes(const job *j) {
+    return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK);
+}
 
 static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FORM_COLUMNS : TALLY_FORM_PREFIX; }
 
 /* ---- memory ---- */
 
-/* Whether tiles look at the segment ids themselves, which spares writing and reading an offset for each segment: where there are many, measured. For a plan, which is
- * for many calls, segment ids become offsets, and where a leaf's segment ids would take much of a tile. */
+/* Whether tiles look at the segment ids themselves, which spares writing and reading an offset for each segment: where
+ * there are many, measured. For a plan, which is for many calls, segment ids become offsets, and where a leaf's segment
+ * ids would take much of a tile. */
 static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
     const int64_t bytes = (int64_t)tally_type_size(j->cut.index_type);
-    return j->cut.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) && j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
+    return j->cut.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) &&
+           j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
@@ -63,11 +71,18 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
     cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
 }
-/* Rows that lie across others (kernels/lib/pieces.h). A tile has SECTOR bytes of them side by side, or at least as many as threads read
- * at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at a piece's beginning. */
+/* Rows that lie across others (kernels/lib/pieces.h). A tile has SECTOR bytes of them side by side, or at least as many
+ * as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at a
+ * piece's beginning. */
 static void cut_rows(const job *j, tally_cut_work *cut) {
-    enum { SECTOR = 32, READ = 16, MOST_GROUPS = 64, NODES = 1024 }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
-    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->cut.inner, weight = cut->weight, end = cut->end_weight;
+    enum {
+        SECTOR = 32,
+        READ = 16,
+        MOST_GROUPS = 64,
+        NODES = 1024
+    }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
+    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->cut.inner, weight = cut->weight,
+                  end = cut->end_weight;
     const int64_t side = SECTOR / bytes, read = READ / bytes, fit = cut->tile_bytes / (j->cut.length * weight + end);
     int64_t across = fit >= side ? fit / side * side : fit / read * read;
     cut->length = cut->row = j->cut.length;
@@ -87,7 +102,8 @@ static void cut_rows(const job *j, tally_cut_work *cut) {
 static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut_work *cut) {
     const int64_t bytes = bytes_of_values + cut->end_weight * cut->count;
     cut->tiles = bytes / cut->tile_bytes + 1;
-    TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED, "%lld values in %lld segments are more than this version reduces on a GPU at once",
+    TALLY_CHECK(cut->tiles < INT32_MAX, UNSUPPORTED,
+                "%lld values in %lld segments are more than this version reduces on a GPU at once",
                 (long long)j->call->in.count, (long long)j->results);
     cut->cells = (cut->segment_ids != NULL ? j->call->in.count / cut->leaf : bytes >> tally_leaf_shift(cut)) + 2;
     return TALLY_OK;
@@ -105,14 +121,18 @@ static tally_status measure(job *j) {
     cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
     cut->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
     cut->tile_bytes = TALLY_TILE_BYTES;
-    if (cut->segment_ids != NULL) cut->weight += cut->index_bytes, cut->tile_bytes -= cut->leaf * cut->index_bytes; /* buffers have so much for the values of a leaf, too */
-    TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 && bytes < INT64_MAX / 64, NO_MEMORY,
-                "%lld values in %lld segments are more than a GPU has memory for", (long long)count, (long long)j->results);
-    cut->offset_bytes = j->plan != NULL                       ? j->plan->cut.offset_bytes
-                        : j->cut.kind == TALLY_OFFSETS          ? cut->index_bytes
-                        : cut->segment_ids != NULL                  ? TALLY_END_BYTES
-                        : count <= INT32_MAX                   ? 4
-                                                               : 8;
+    if (cut->segment_ids != NULL)
+        cut->weight += cut->index_bytes,
+            cut->tile_bytes -= cut->leaf * cut->index_bytes; /* buffers have so much for the values of a leaf, too */
+    TALLY_CHECK(!__builtin_mul_overflow(count, (int64_t)cut->weight, &bytes) && j->results < INT64_MAX / 64 &&
+                    bytes < INT64_MAX / 64,
+                NO_MEMORY, "%lld values in %lld segments are more than a GPU has memory for", (long long)count,
+                (long long)j->results);
+    cut->offset_bytes = j->plan != NULL                ? j->plan->cut.offset_bytes
+                        : j->cut.kind == TALLY_OFFSETS ? cut->index_bytes
+                        : cut->segment_ids != NULL     ? TALLY_END_BYTES
+                        : count <= INT32_MAX           ? 4
+                                                       : 8;
     cut->end_weight = cut->offset_bytes;
     cut->count = j->results;
     cut->index = j->call->index;
@@ -132,7 +152,9 @@ static bool plan_has_edges(const job *j) {
 }
 
 static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
-static int64_t segment_id_blocks(const job *j) { return shares(j->call->in.count + j->work.cut.count + 1, TALLY_SEGMENT_IDS_BLOCK); }
+static int64_t segment_id_blocks(const job *j) {
+    return shares(j->call->in.count + j->work.cut.count + 1, TALLY_SEGMENT_IDS_BLOCK);
+}
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
@@ -144,32 +166,46 @@ static int64_t take(parts *all, int64_t bytes) {
     return begin;
 }
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
-static bool segment_ids_become_offsets(const job *j) { return j->cut.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL; }
+static bool segment_ids_become_offsets(const job *j) {
+    return j->cut.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL;
+}
 /* Numbers of limbs that exact segments are added to. */
-static int64_t flat_nodes(const tally_cut_work *cut) { return cut->chunks > 1 ? cut->count / cut->chunks * cut->groups : cut->tiles; }
+static int64_t flat_nodes(const tally_cut_work *cut) {
+    return cut->chunks > 1 ? cut->count / cut->chunks * cut->groups : cut->tiles;
+}
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->cut.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
-    all.arrivals = take(&all, begins_with_prefixes(j) ? 4 : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
+    all.arrivals = take(&all, begins_with_prefixes(j)
+                                  ? 4
+                                  : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
     all.next = take(&all, sizeof *cut->next);
     const bool has_stages = j->reduces && spec->exact;
-    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0, marks_of_segments = has_stages ? bytes_of_marks(cut->count) : 0;
+    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0,
+                  marks_of_segments = has_stages ? bytes_of_marks(cut->count) : 0;
     all.unsure = take(&all, begins_with_prefixes(j) ? 0 : marks_of_segments);
     all.left = take(&all, marks_of_tiles);
     all.far = take(&all, marks_of_tiles);
     all.some = take(&all, marks_of_tiles);
     all.doubtful = take(&all, marks_of_segments);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
-    all.again = take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
+    all.again =
+        take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
     all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
-    const int64_t blocks = j->cut.kind == TALLY_LENGTHS ? shares(cut->count, TALLY_LENGTHS_BLOCK) : segment_ids_become_offsets(j) ? segment_id_blocks(j) : -1;
+    const int64_t blocks = j->cut.kind == TALLY_LENGTHS    ? shares(cut->count, TALLY_LENGTHS_BLOCK)
+                           : segment_ids_become_offsets(j) ? segment_id_blocks(j)
+                                                           : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
-    const int64_t leaf_nodes = begins_with_prefixes(j) ? 0 : tally_all_pitches(2 * cut->cells + 2) * (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
-    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)spec->kernel->node_size : 0; /* when the others are done with */
+    const int64_t leaf_nodes = begins_with_prefixes(j)
+                                   ? 0
+                                   : tally_all_pitches(2 * cut->cells + 2) *
+                                         (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
+    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)spec->kernel->node_size
+                                           : 0; /* when the others are done with */
     all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results = take(&all, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
     return all;
@@ -178,7 +214,8 @@ static parts lay_out(const job *j) {
 /* Whether more levels help, and have room. */
 static bool has_more_levels(const tally__call *c) {
     enum { STATIC_BYTES = 20 << 10 }; /* that production/prefix.h has beside, at most */
-    return tally__has_form(c->spec, TALLY_FORM_WIDE) && tally__prefix_buffer(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
+    return tally__has_form(c->spec, TALLY_FORM_WIDE) &&
+           tally__prefix_buffer(c->spec, true) + STATIC_BYTES <= (size_t)c->gpu->shared_bytes;
 }
 
 /* The same work by tiles of another shape. */
@@ -201,14 +238,23 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     const tally__call *c = j->call;
     const bool is_rows = j->cut.kind == TALLY_ROWS;
     tally_cut_work *cut = &j->work.cut;
-    j->work = (tally_work){.x = c->in.x, .y = c->in.y, .x_stride = c->in.x_stride, .y_stride = c->in.y_stride, .count = c->in.count,
-                           .length = is_rows ? j->cut.length : 0, .inner = is_rows ? j->cut.inner : 0, .final = c->spec->final,
-                           .saw = PLACE(saw), .nodes = PLACE(nodes), .arrivals = PLACE(arrivals), .cut = *cut};
+    j->work = (tally_work){.x = c->in.x,
+                           .y = c->in.y,
+                           .x_stride = c->in.x_stride,
+                           .y_stride = c->in.y_stride,
+                           .count = c->in.count,
+                           .length = is_rows ? j->cut.length : 0,
+                           .inner = is_rows ? j->cut.inner : 0,
+                           .final = c->spec->final,
+                           .saw = PLACE(saw),
+                           .nodes = PLACE(nodes),
+                           .arrivals = PLACE(arrivals),
+                           .cut = *cut};
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
     cut->offsets = is_rows || cut->segment_ids != NULL ? NULL
-                   : j->plan != NULL              ? j->plan->cut.offsets
-                   : j->cut.kind == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
-                                                  : PLACE(offsets);
+                   : j->plan != NULL                   ? j->plan->cut.offsets
+                   : j->cut.kind == TALLY_OFFSETS      ? (char *)(uintptr_t)cut->index
+                                                       : PLACE(offsets);
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
     cut->next = PLACE(next);
@@ -216,7 +262,9 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
-    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT) cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far), cut->some = PLACE(some), cut->doubtful = PLACE(doubtful);
+    if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
+        cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far), cut->some = PLACE(some),
+        cut->doubtful = PLACE(doubtful);
     const bool needs_staging = tally__call_needs_staging(c);
     j->staging = memory + (tally__cu_address)at->results;
     j->work.result = needs_staging ? PLACE(results) : c->sink->data;
@@ -233,12 +281,15 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
 size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide) {
     const tally__kernel *kernel = spec->kernel;
-    return (size_t)TALLY_PREFIX_BUFFER((int)kernel->value_bytes, spec->inputs, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, is_wide);
+    return (size_t)TALLY_PREFIX_BUFFER((int)kernel->value_bytes, spec->inputs, kernel->adds_values,
+                                       kernel->adds_products, kernel->keeps_keys, is_wide);
 }
 
 static tally_status clear(const job *j, const void *memory, int64_t bytes) {
     const tally__call *c = j->call;
-    return tally__gpu_check(c->gpu->driver, c->gpu->driver->fill((tally__cu_address)(uintptr_t)memory, 0, (size_t)bytes, c->stream), "clear memory");
+    return tally__gpu_check(c->gpu->driver,
+                            c->gpu->driver->fill((tally__cu_address)(uintptr_t)memory, 0, (size_t)bytes, c->stream),
+                            "clear memory");
 }
 
 enum { SUMS, SCAN, LENGTHS, SHARES, SEGMENT_IDS, CHECK, SEGMENT_ID_EDGES }; /* of TALLY_FORM_CUT, behind the first */
@@ -248,19 +299,23 @@ static tally_status prepare(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
-    if (plan_has_edges(j)) return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
+    if (plan_has_edges(j))
+        return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     if (j->cut.kind == TALLY_LENGTHS) {
         TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, &j->work));
     } else if (segment_ids_become_offsets(j)) {
-        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(segment_id_blocks(j) + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, &j->work));
+        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(segment_id_blocks(j) + 1, TALLY_TILE_WARPS),
+                                     TALLY_START_BEHIND, &j->work));
         TALLY_TRY(tally__call_launch(c, kernels.more[SEGMENT_IDS], segment_id_blocks(j), TALLY_START_BEHIND, &j->work));
     }
-    TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function, shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND,
-                                 &j->work));
-    return j->reduces ? TALLY_OK : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
+    TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function,
+                                 shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
+    return j->reduces ? TALLY_OK
+                      : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK),
+                                           TALLY_START_BEHIND, &j->work);
 }
 
 /* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
@@ -268,29 +323,38 @@ static tally_status reduce_exactly(const job *j) {
     enum { CLEAR, FINISH };
     const tally__call *c = j->call;
     const tally_work *work = &j->again;
-    const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors, clearing = shares(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
-    const int64_t finishing = work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
+    const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors,
+                  clearing = shares(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
+    const int64_t finishing =
+        work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
     tally__loaded prefix, wide, flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-    TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing, TALLY_START_EARLY, work));
+    TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing,
+                                 TALLY_START_EARLY, work));
     if (work->cut.far != NULL) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
-        if (begins_with_prefixes(j)) TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
-        else TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY, work)); /* as a rule nothing is left to it */
+        if (begins_with_prefixes(j))
+            TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
+        else
+            TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY,
+                                                  work)); /* as a rule nothing is left to it */
         if (work->cut.left != NULL) {
             TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_WIDE, &wide));
             TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
         }
     }
     TALLY_TRY(tally__call_launch_resident(c, &flat, shares(tiles, flat.threads / TALLY_WARP), TALLY_START_EARLY, work));
-    return tally__call_launch(c, flat.more[FINISH], shares(flat_nodes(&work->cut) / work->cut.groups, finishing), TALLY_START_EARLY, work);
+    return tally__call_launch(c, flat.more[FINISH], shares(flat_nodes(&work->cut) / work->cut.groups, finishing),
+                              TALLY_START_EARLY, work);
 }
 /* Edges for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    const tally__cu_function edges = j->again.cut.segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function;
-    return tally__call_launch(j->call, edges, shares(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->again);
+    const tally__cu_function edges =
+        j->again.cut.segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function;
+    return tally__call_launch(j->call, edges, shares(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND,
+                              &j->again);
 }
 
 static tally_status reduce(const job *j) {
@@ -299,8 +363,10 @@ static tally_status reduce(const job *j) {
     tally__loaded kernels;
     if (begins_with_prefixes(j)) return reduce_exactly(j);
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
-    TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles, plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
-    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY, &j->work));
+    TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles,
+                                          plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
+    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES),
+                                 TALLY_START_EARLY, &j->work));
     if (!c->spec->exact) return TALLY_OK;
     TALLY_TRY(prepare_again(j));
     return reduce_exactly(j);
@@ -320,13 +386,14 @@ static tally_status prepare_kernels(const job *j) {
 }
 
 static tally_status refuse(const job *j) {
-    static const char *const whys[] = {[TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
-                                       [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
-                                       [TALLY_SEGMENT_IDS] = "a segment id is below the one before it or not one of the segments",
-                                       [TALLY_ROWS] = "the rows do not make up the array",
-                                       [TALLY_PLANNED] = "the index has changed since its plan was made"};
-    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld values)", whys[j->cut.kind], (long long)j->results,
-                       (long long)j->call->in.count);
+    static const char *const whys[] = {
+        [TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
+        [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
+        [TALLY_SEGMENT_IDS] = "a segment id is below the one before it or not one of the segments",
+        [TALLY_ROWS] = "the rows do not make up the array",
+        [TALLY_PLANNED] = "the index has changed since its plan was made"};
+    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld values)", whys[j->cut.kind],
+                       (long long)j->results, (long long)j->call->in.count);
 }
 
 static tally_status run(job *j, tally__report *report) {
@@ -334,7 +401,8 @@ static tally_status run(job *j, tally__report *report) {
     parts at;
     TALLY_TRY(measure(j));
     at = lay_out(j);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &c->scratch));
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_NODES, (size_t)at.bytes, 0, 0, &c->scratch));
     place(j, &at, c->scratch.nodes);
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
@@ -345,7 +413,10 @@ static tally_status run(job *j, tally__report *report) {
 
 tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report) {
     const tally_plan *planned = cut->kind == TALLY_PLANNED ? cut->index : NULL;
-    job j = {.call = call, .cut = *cut, .reduces = true, .results = cut->kind == TALLY_ROWS ? cut->count * cut->inner : cut->count};
+    job j = {.call = call,
+             .cut = *cut,
+             .reduces = true,
+             .results = cut->kind == TALLY_ROWS ? cut->count * cut->inner : cut->count};
     if (planned != NULL) {
         j.plan = planned->gpu;
         j.results = planned->cut.count;
@@ -370,11 +441,13 @@ static tally_status make_plan(tally__call *call, const tally_segments *cut, tall
     TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + (tally__cu_address)at.saw, sizeof saw));
     if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(&j);
     plan->cut = j.work.cut;
-    if (cut->kind == TALLY_OFFSETS && call->copy_count > 0) plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
+    if (cut->kind == TALLY_OFFSETS && call->copy_count > 0)
+        plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
     return TALLY_OK;
 }
 
-tally_status tally__gpu_plan_open(const tally__spec *spec, int64_t values, const tally_segments *cut, tally__gpu_plan **plan) {
+tally_status tally__gpu_plan_open(const tally__spec *spec, int64_t values, const tally_segments *cut,
+                                  tally__gpu_plan **plan) {
     const tally__input none = {.count = values};
     tally__call call;
     tally_status status;

@@ -4,7 +4,8 @@
 
 #include "cuda/call.h"
 
-/* The bytes of a tile's buffer. A launch of a spec's kernel of segments gives its blocks as many buffers as gpu->tile_buffers says. */
+/* The bytes of a tile's buffer. A launch of a spec's kernel of segments gives its blocks as many buffers as
+ * gpu->tile_buffers says. */
 size_t tally__segments_buffer(const tally__spec *spec);
 /* The same of production/prefix.h. */
 /* Whether an exact operator adds up values and nothing else: few doubles are tried first then. */

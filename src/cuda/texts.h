@@ -1,4 +1,5 @@
-/* The texts of kernels/, carried in the library (cmake/texts.cmake): a compiler gets them from memory, never from a path. */
+/* The texts of kernels/, carried in the library (cmake/texts.cmake): a compiler gets them from memory, never from a
+ * path. */
 #ifndef TALLY_CUDA_TEXTS_H
 #define TALLY_CUDA_TEXTS_H
 

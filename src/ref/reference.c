@@ -106,10 +106,11 @@ static tally_status bounds(const tally_segments *cut, const tally__input *in, in
     } else {
         for (*end = at; *end < in->count && tally__index(cut, *end) <= s; ++*end)
             TALLY_CHECK(tally__index(cut, *end) == s, BAD_SEGMENTS,
-                        "segment id %lld of value %lld is out of order or out of range", (long long)tally__index(cut, *end),
-                        (long long)*end);
-        TALLY_CHECK(s + 1 < cut->count || *end == in->count, BAD_SEGMENTS, "segment id %lld of value %lld is not below %lld",
-                    (long long)tally__index(cut, *end), (long long)*end, (long long)cut->count);
+                        "segment id %lld of value %lld is out of order or out of range",
+                        (long long)tally__index(cut, *end), (long long)*end);
+        TALLY_CHECK(s + 1 < cut->count || *end == in->count, BAD_SEGMENTS,
+                    "segment id %lld of value %lld is not below %lld", (long long)tally__index(cut, *end),
+                    (long long)*end, (long long)cut->count);
     }
     TALLY_CHECK(0 <= *begin && *begin <= *end && *end <= in->count, BAD_SEGMENTS,
                 "segment %lld goes from value %lld to %lld of an array of %lld", (long long)s, (long long)*begin,

@@ -58,8 +58,8 @@ void put_index(tally_type type, char *to, int64_t i, int64_t value) {
 }
 
 const char *const cut_names[] = {"offsets", "lengths", "segment_ids"};
-tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count,
-                        size_t *bytes) {
+tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip,
+                        int64_t *count, size_t *bytes) {
     char *index = (char *)scratch(INDEX, (size_t)(r->values + r->count + 2) * 8 + 8) + misalign;
     int64_t at = form == TALLY_OFFSETS ? r->skip : 0, entries = form == TALLY_SEGMENT_IDS ? 0 : r->count;
     *skip = form == TALLY_OFFSETS ? 0 : r->skip;

@@ -34,7 +34,7 @@ typedef struct ragged {
 ragged make_ragged(shape which, tally_type type, int64_t values, int turn);
 void put_index(tally_type type, char *to, int64_t i, int64_t value);
 /* The index in memory that is aligned or not; *skip and *count say which values it is about, *bytes how long it is. */
-tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip, int64_t *count,
-                        size_t *bytes);
+tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *r, int misalign, int64_t *skip,
+                        int64_t *count, size_t *bytes);
 
 #endif

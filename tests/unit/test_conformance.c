@@ -235,8 +235,8 @@ static tally_status reduce_slices(const subject *s, const inputs *in, const ragg
     return all;
 }
 
-static void compare_cut(const subject *s, const inputs *packed, const ragged *r, tally_segmentation form, tally_type index_type,
-                        int place, const char *wanted, tally_status status) {
+static void compare_cut(const subject *s, const inputs *packed, const ragged *r, tally_segmentation form,
+                        tally_type index_type, int place, const char *wanted, tally_status status) {
     int64_t skip, count;
     inputs in = *packed;
     tally_segments cut = make_cut(form, index_type, r, place % 4, &skip, &count);
@@ -268,8 +268,8 @@ static void compare_ragged(const subject *s, data_class class, int turn) {
     tally_status status = reduce_slices(s, &in, &r, wanted);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
         for (int wide = 0; wide < 2; wide++)
-            compare_cut(s, &in, &r, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32, turn + 2 * form + wide, wanted,
-                        status);
+            compare_cut(s, &in, &r, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32, turn + 2 * form + wide,
+                        wanted, status);
     check_reference(s, &in, &r, turn, wanted, status);
 }
 
@@ -310,8 +310,8 @@ static void test_gaps(void **state) {
         tally_status status = reduce_slices(&some[k], &in, &r, wanted);
         for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++)
             for (int place = 0; place < 6; place++)
-                compare_cut(&some[k], &in, &r, (tally_segmentation)form, place & 1 ? TALLY_I64 : TALLY_I32, place, wanted,
-                            status);
+                compare_cut(&some[k], &in, &r, (tally_segmentation)form, place & 1 ? TALLY_I64 : TALLY_I32, place,
+                            wanted, status);
     }
 }
 
@@ -477,7 +477,8 @@ static void teams_ragged(const subject *s, data_class class, int64_t size, int t
     tally_status status = reduce_slices(s, &packed, &r, wanted);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
         int64_t skip, count;
-        tally_segments cut = make_cut((tally_segmentation)form, turn % 2 ? TALLY_I64 : TALLY_I32, &r, turn % 4, &skip, &count);
+        tally_segments cut =
+            make_cut((tally_segmentation)form, turn % 2 ? TALLY_I64 : TALLY_I32, &r, turn % 4, &skip, &count);
         inputs in = packed;
         lay_out_inputs(&in, s, form == turn % 3 ? 3 : turn % 2, skip, count);
         compare_teams(s, &in, &cut, r.count, turn + form, wanted, status);

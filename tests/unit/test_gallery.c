@@ -349,8 +349,8 @@ static void check_picture(const tally__gallery_row *row, int64_t count, const ch
     uint64_t all = 0, outputs[TALLY_MOST_PICTURED] = {0}, wanted[TALLY_MOST_PICTURED] = {0};
     int64_t segments = make_segment_ids(shape, count, segment_ids);
     tally__picture picture;
-    EXPECT(tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) == TALLY_OK, "%s: %s",
-           row->name, tally_message());
+    EXPECT(tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) == TALLY_OK,
+           "%s: %s", row->name, tally_message());
     for (int m = 0; m < picture.moves; m++) {
         const tally__move *move = &picture.move[m];
         if (strcmp(picture.place_name[move->to.place], "left") == 0) all = move->holds;

@@ -138,7 +138,8 @@ static void test_rows(void **state) {
 
 /* ---- many segments ---- */
 
-/* Three values each, by segment ids: they become offsets, or where there are fewer than 2^32 of 4 bytes tiles look at them.
+/* Three values each, by segment ids: they become offsets, or where there are fewer than 2^32 of 4 bytes tiles look at
+ * them.
  */
 static int64_t third_of(int64_t i) { return i / 3; }
 static int64_t has_of_three(int64_t s) {
@@ -148,8 +149,8 @@ static int64_t has_of_three(int64_t s) {
 }
 static void compare_segment_ids(tally_type type, int64_t count, tally_type index_type) {
     tally__cu_address segment_ids = make_on_device(tally_type_size(index_type), count, third_of);
-    compare(TALLY_ANY, type, count, tally_segment_ids((const void *)(uintptr_t)segment_ids, index_type, (count + 2) / 3), 1,
-            has_of_three);
+    compare(TALLY_ANY, type, count,
+            tally_segment_ids((const void *)(uintptr_t)segment_ids, index_type, (count + 2) / 3), 1, has_of_three);
     driver->release(segment_ids);
 }
 static void test_segment_ids(void **state) {
@@ -173,8 +174,8 @@ static void test_segments(void **state) {
     compare(TALLY_ANY, TALLY_U8, values, tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, 8 * values), 1,
             eighth_has);
     driver->release(offsets);
-    compare(TALLY_ANY, TALLY_U8, values, tally_segment_ids((const void *)(uintptr_t)segment_ids, TALLY_I64, 8 * values), 1,
-            eighth_has);
+    compare(TALLY_ANY, TALLY_U8, values, tally_segment_ids((const void *)(uintptr_t)segment_ids, TALLY_I64, 8 * values),
+            1, eighth_has);
     driver->release(segment_ids);
 }
 

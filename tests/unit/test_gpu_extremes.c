@@ -85,7 +85,8 @@ static void check_cuts(table *t, tally_context *context) {
     for (int64_t r = 0; r < t->rows; r++) lengths[r] = t->length;
     for (int64_t i = 0; i < n; i++) segment_ids[i] = i / t->length;
     const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, t->rows),
-                                   tally_lengths(lengths, TALLY_I64, t->rows), tally_segment_ids(segment_ids, TALLY_I64, t->rows),
+                                   tally_lengths(lengths, TALLY_I64, t->rows),
+                                   tally_segment_ids(segment_ids, TALLY_I64, t->rows),
                                    tally_rows(t->rows, t->length, 1), tally_rows(1, t->length, t->rows)};
     for (int form = 0; form < 5; form++) {
         now.cut = forms[form];

@@ -62,7 +62,8 @@ static void test_forms(void **state) {
                 for (int wide = 0; wide < 2; wide++)
                     if (!quick || (which + form + wide) % 7 == 0) {
                         spoil_scratch(&some[i]);
-                        compare_device(&p, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32, which + 2 * form + wide);
+                        compare_device(&p, (tally_segmentation)form, wide ? TALLY_I64 : TALLY_I32,
+                                       which + 2 * form + wide);
                     }
         }
     for (int k = 0; k < (quick ? 1 : 4); k++) {
@@ -416,8 +417,8 @@ static void test_warm(void **state) {
 /* ---- what is no cut ---- */
 
 /* In order and exact, by an index of 4 bytes, unless only 8 can say it, and of 8. */
-static void expect_refused_by(int narrowest, tally_segmentation form, const int64_t *index, int64_t entries, int64_t segments,
-                              int64_t values) {
+static void expect_refused_by(int narrowest, tally_segmentation form, const int64_t *index, int64_t entries,
+                              int64_t segments, int64_t values) {
     now.cut = cut_names[form];
     for (int kind = narrowest; kind < 4; kind++) {
         const int wide = kind % 2;
@@ -451,7 +452,8 @@ static void expect_refused_by(int narrowest, tally_segmentation form, const int6
     }
 }
 
-static void expect_refused(tally_segmentation form, const int64_t *index, int64_t entries, int64_t segments, int64_t values) {
+static void expect_refused(tally_segmentation form, const int64_t *index, int64_t entries, int64_t segments,
+                           int64_t values) {
     expect_refused_by(0, form, index, entries, segments, values);
 }
 
@@ -508,7 +510,8 @@ static void test_bad_cuts(void **state) {
     free(index);
 }
 
-/* One segment id below the one before it, anywhere in a tile or at its border, among short segments and in long ones. */
+/* One segment id below the one before it, anywhere in a tile or at its border, among short segments and in long ones.
+ */
 static void test_bad_segment_ids(void **state) {
     enum { COUNT = 4000, VALUES = 9000 };
     static const int64_t places[] = {0,    1,    3,    4,    127,  128,  131,  1023, 2046, 2047, 2048, 2049,

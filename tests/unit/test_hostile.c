@@ -394,8 +394,10 @@ static void test_guarded_segments(void **state) {
                     at += lengths[k];
                 }
                 now.cut = "small segments at the end", now.segment = last;
-                reduce_guarded(&s, true, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
-                reduce_guarded(&s, false, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0}, BUNCH);
+                reduce_guarded(&s, true, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0},
+                               BUNCH);
+                reduce_guarded(&s, false, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0},
+                               BUNCH);
             }
     munmap(index_page, 2 * page);
 }

@@ -94,7 +94,8 @@ static tally_status run_lengths(tally_context *context, char *out) {
 static tally_status run_segment_ids(tally_context *context, char *out) {
     int32_t *segment_ids = scratch(1, VALUES * sizeof *segment_ids);
     for (int i = 0; i < VALUES; i++) segment_ids[i] = i / 17;
-    return tally_reduce_segments(context, TALLY_MAX, doubles(), tally_segment_ids(segment_ids, TALLY_I32, VALUES / 17 + 1),
+    return tally_reduce_segments(context, TALLY_MAX, doubles(),
+                                 tally_segment_ids(segment_ids, TALLY_I32, VALUES / 17 + 1),
                                  tally_out(out, TALLY_F64, VALUES / 17 + 1));
 }
 

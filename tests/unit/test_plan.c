@@ -57,8 +57,8 @@ static void test_equal(void **state) {
                       .size = values,
                       .cut = "a plan"};
         const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, COUNT),
-                                       tally_lengths(lengths, TALLY_I32, COUNT), tally_segment_ids(segment_ids, TALLY_I64, COUNT),
-                                       tally_rows(1, values, 1)};
+                                       tally_lengths(lengths, TALLY_I32, COUNT),
+                                       tally_segment_ids(segment_ids, TALLY_I64, COUNT), tally_rows(1, values, 1)};
         const tally_segments *cut = &cuts[turn % 4];
         compare(&s, cut, cut->kind == TALLY_ROWS ? 1 : COUNT, turn % 3 == 0 ? TALLY_F32 : TALLY_NATURAL);
     }

@@ -55,7 +55,7 @@ enum {
     DEEDS
 };
 static const char *const names[DEEDS] = {"whole",          "whole, strided",   "offsets",           "lengths",
-                                         "segment_ids",         "short rows",       "long rows",         "columns of 20",
+                                         "segment_ids",    "short rows",       "long rows",         "columns of 20",
                                          "columns of 400", "columns of 20000", "segments, strided", "states"};
 
 enum { VALUES = 200000, SEGMENTS = 1000 };

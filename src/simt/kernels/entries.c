@@ -1,5 +1,5 @@
-/* The production kernels that the simulator has, by name: the way into libtally-simt.so, which all of this folder and the units that CMake
- * writes are. */
+/* The production kernels that the simulator has, by name: the way into libtally-simt.so, which all of this folder and
+ * the units that CMake writes are. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,10 @@
 #include "simt/kernels/set.h"
 #include "simt/module.h"
 
-#define TALLY_ORDERED_ROW(ID, name, second, third, text, defines) TALLY_KERNELS_OF_FORM(TALLY_SET_ROW, name, second, third)
-#define TALLY_EXACT_ROW(ID, name, second, third, text, defines) TALLY_EXACT_KERNELS_OF_FORM(TALLY_SET_ROW, name, second, third)
+#define TALLY_ORDERED_ROW(ID, name, second, third, text, defines) \
+    TALLY_KERNELS_OF_FORM(TALLY_SET_ROW, name, second, third)
+#define TALLY_EXACT_ROW(ID, name, second, third, text, defines) \
+    TALLY_EXACT_KERNELS_OF_FORM(TALLY_SET_ROW, name, second, third)
 
 #define TALLY_SET_ROW(name, second, third, kernel) extern const tally__simt_set tally__simt_##name##_##kernel;
 TALLY_ORDERED_FORMS(TALLY_ORDERED_ROW)
@@ -60,7 +62,8 @@ static tally__simt_entry *find(const char *entry) {
     return tally__simt_cut(entry);
 }
 
-/* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first that asks. */
+/* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first
+ * that asks. */
 __attribute__((visibility("default"))) tally__simt_lookup *
 tally_simt_kernels(const char *edition, const tally__simt_words *words, size_t words_bytes) {
     if (strcmp(edition, tally__edition) != 0 || words_bytes != sizeof *words) return NULL;
