@@ -36,7 +36,8 @@ foreach(line IN LISTS lines)
     else()
         message(FATAL_ERROR
             "A row of ${tables} or kernels/forms.h is not understood. Names have lower-case letters and digits, an "
-            "operator has 1 or 2 inputs, its types are TALLY_ON_... or some TALLY_CLASS_... with | between them. The row is:\n${line}")
+            "operator has 1 or 2 inputs, its types are TALLY_ON_... or some TALLY_CLASS_... with | between them. "
+            "The row is:\n${line}")
     endif()
 endforeach()
 if(CMAKE_SCRIPT_MODE_FILE)

@@ -49,8 +49,8 @@ CHAPTERS = {
     ),
     21: (
         "Segments",
-        "Many arrays in one, side by side: each value has a segment id, the number of its segment, and each segment gets "
-        "a result.",
+        "Many arrays in one, side by side: each value has a segment id, the number of its segment, and each segment "
+        "gets a result.",
     ),
     27: ("Another use", ""),
 }

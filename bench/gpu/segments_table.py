@@ -24,9 +24,9 @@ CUTS = [
 BARS = [  # of the chart: who, type, form, color, caption
     ("tally", "f32", "offsets i32", "#6bbf9c", "Tally, canonical order"),
     ("tally exact", "f32", "offsets i32", "#0b6e4f", "Tally, exact"),
-    ("tally", "f32", "segment_ids i32", "#c9e5d8", "Tally, canonical order, segment_ids"),
+    ("tally", "f32", "segment ids i32", "#c9e5d8", "Tally, canonical order, segment ids"),
     ("CUB DeviceSegmentedReduce", "f32", "offsets i32", "#d98e04", "CUB DeviceSegmentedReduce"),
-    ("CUB ReduceByKey", "f32", "segment_ids i32", "#e9c46a", "CUB ReduceByKey"),
+    ("CUB ReduceByKey", "f32", "segment ids i32", "#e9c46a", "CUB ReduceByKey"),
 ]
 
 

@@ -1,11 +1,15 @@
 /* 000 plain_read: no reduction at all.
  *
- * Idea. Every value is read once, 16 bytes at a time, and nothing comes of it. A reduction has to read the same bytes,
- * so no reduction of values from memory is faster than this: it is what the others are measured against. Source. Tally;
- * bench/gpu/plain_read.cuh is the same in CUDA C++. Requires. Nothing of the operator, which it does not use. Its
- * result is that of no values. Steps. Each thread of a block reads 8 times 16 bytes, a block apart. Bits that no data
- * has by accident would be written, so that the compiler does not leave the reads out. Work. n values read, n * size
- * bytes; nothing written. Next. interleaved reduces. */
+ * Idea. Every value is read once, 16 bytes at a time, and nothing comes of it. A reduction has to read the same
+ *   bytes, so no reduction of
+ *   values from memory is faster than this: it is what the others are measured against.
+ * Source. Tally; bench/gpu/plain_read.cuh is the same in CUDA C++.
+ * Requires. Nothing of the operator, which it does not use. Its result is that of no values.
+ * Steps. Each thread of a block reads 8 times 16 bytes, a block apart. Bits that no data has by accident would be
+ *   written, so that the
+ *   compiler does not leave the reads out.
+ * Work. n values read, n * size bytes; nothing written.
+ * Next. interleaved reduces. */
 #include "gallery/contract.h"
 
 TALLY_KERNEL_OF(plain_read) {

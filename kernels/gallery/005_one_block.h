@@ -1,10 +1,14 @@
 /* 005 one_block: threads fold first, then comes the tree.
  *
- * Idea. Combining needs no partner as long as there are more values than threads: each thread folds every B-th value by
- * itself, in a register, and only the B results go through shared memory and barriers. Source. SO, "Single-block
- * parallel reduction for commutative operator". Requires. An operator that commutes: a thread's values lie B apart. Any
- * length, but one block: it is meant for a few thousand values, as a step of something larger. Steps. Fold; store; then
- * halves. Work. n - 1 combinations, of which B - 1 in the tree; n * size bytes read by one multiprocessor out of many.
+ * Idea. Combining needs no partner as long as there are more values than threads: each thread folds every B-th value
+ *   by itself, in a register,
+ *   and only the B results go through shared memory and barriers.
+ * Source. SO, "Single-block parallel reduction for commutative operator".
+ * Requires. An operator that commutes: a thread's values lie B apart. Any length, but one block: it is meant for a
+ *   few thousand values, as a
+ *   step of something larger.
+ * Steps. Fold; store; then halves.
+ * Work. n - 1 combinations, of which B - 1 in the tree; n * size bytes read by one multiprocessor out of many.
  * Next. Values change places. one_block_ordered keeps them in order. */
 #include "gallery/contract.h"
 

@@ -1,15 +1,20 @@
 /* 006 one_block_ordered: the same without a change of places.
  *
  * Idea. Shared memory has room for 2 B elements. The lower half holds what has been reduced, in order; the upper half
- * is filled with the next B values; neighbours are combined, which packs everything into the lower half again. Source.
- * SO, "Single-block parallel reduction for non-commutative operator". Requires. Any associative operator; any length,
- * one block. Steps. Fill the lower half. While values are left: fill the upper half, combine 2 t and 2 t + 1 into t.
- * Then a tree of neighbours that leaves results where they are, which spares a barrier in each step. Work. n - 1
- * combinations, but through shared memory each, with two barriers for each B values: that is the price of the order.
- * Old results are combined again and again: the tree is lopsided, right for any associative operator, and deep in its
- * first part. Changed. The text keeps the offset of the next values in shared memory, written by thread 0; each thread
- * can count for itself. Blocks have 512 threads in place of 1024, so that larger accumulators find room. Next. One
- * block is one multiprocessor. grid uses them all. */
+ *   is filled with the next
+ *   B values; neighbours are combined, which packs everything into the lower half again.
+ * Source. SO, "Single-block parallel reduction for non-commutative operator".
+ * Requires. Any associative operator; any length, one block.
+ * Steps. Fill the lower half. While values are left: fill the upper half, combine 2 t and 2 t + 1 into t. Then a tree
+ *   of neighbours that
+ *   leaves results where they are, which spares a barrier in each step.
+ * Work. n - 1 combinations, but through shared memory each, with two barriers for each B values: that is the price of
+ *   the order. Old results
+ *   are combined again and again: the tree is lopsided, right for any associative operator, and deep in its first part.
+ * Changed. The text keeps the offset of the next values in shared memory, written by thread 0; each thread can count
+ *   for itself. Blocks have 512
+ *   threads in place of 1024, so that larger accumulators find room.
+ * Next. One block is one multiprocessor. grid uses them all. */
 #include "gallery/contract.h"
 
 #ifndef TALLY_GALLERY_ONE_BLOCK_ORDERED

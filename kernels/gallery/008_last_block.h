@@ -1,14 +1,20 @@
 /* 008 last_block: the last block finishes.
  *
  * Idea. Blocks cannot wait for one another, but they can count: each adds 1 to a counter when its element is written,
- * and who finds that all others have arrived knows that all elements are there. That block reduces them: one launch.
+ *   and who finds that all
+ *   others have arrived knows that all elements are there. That block reduces them: one launch.
  * Source. SO, the same section, "with the help of last-block guard"; NVIDIA's sample threadFenceReduction.
  * Requires. An operator that commutes; any length. A counter that is 0.
  * Steps. Those of grid. Thread 0 writes the block's element, then a fence, so that nobody sees the count before the
- * element; then the count. The block that is last reduces the elements as one_block does. Work. As grid, in one launch.
- * Changed. The text compares the thread with `gridSize`, which by then is a number of threads, not of blocks, and reads
- * beyond the elements (docs/errata.md). The counter goes back to 0 by itself (atomicInc), so nothing has to clear it.
- * The text's __syncthreads_or is a flag in shared memory here. Next. Values change places: last_block_ordered. */
+ *   element; then the count.
+ *   The block that is last reduces the elements as one_block does.
+ * Work. As grid, in one launch.
+ * Changed. The text compares the thread with `gridSize`, which by then is a number of threads, not of blocks, and
+ *   reads beyond the elements
+ *   (docs/errata.md). The counter goes back to 0 by itself (atomicInc), so nothing has to clear it. The text's
+ *   __syncthreads_or is a flag in
+ *   shared memory here.
+ * Next. Values change places: last_block_ordered. */
 #include "gallery/005_one_block.h"
 #include "gallery/block.h"
 

@@ -4,9 +4,12 @@
  * Source. SO, "Multi-block parallel reduction for noncommutative operator".
  * Requires. Any associative operator; any length. A counter that is 0.
  * Steps. n / blocks values for each block, the rest for the last one; one_block_ordered on each section; the guard of
- * last_block; then one_block_ordered on the elements. Work. As one_block_ordered, on all multiprocessors. Changed.
- * Counter and flag as in last_block. Next. Blocks are slow because all their threads meet at barriers. The kernels from
- * warp_halves on look at 32 threads alone. */
+ *   last_block; then
+ *   one_block_ordered on the elements.
+ * Work. As one_block_ordered, on all multiprocessors.
+ * Changed. Counter and flag as in last_block.
+ * Next. Blocks are slow because all their threads meet at barriers. The kernels from warp_halves on look at 32
+ *   threads alone. */
 #include "gallery/006_one_block_ordered.h"
 #include "gallery/block.h"
 

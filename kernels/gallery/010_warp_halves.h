@@ -1,14 +1,18 @@
 /* 010 warp_halves: one warp, without barriers of the block.
  *
  * Idea. A warp's 32 lanes are close: they need no barrier of the block to see one another's writes. Where a reduction
- * of 32 values is part of something larger, one warp does it, in five steps. Source. SO, "Single-warp parallel
- * reduction for commutative operator", with conditions. Requires. An operator that commutes. 32 values; here a block is
- * one warp, and launches are repeated as in two_loads, so that any length will do: it shows what the step costs, not
- * how to reduce a large array. Steps. Halves 16, 8, 4, 2, 1: lane l < half takes element l + half. Work. 31
- * combinations in 5 steps; each step reads and writes shared memory. Changed. The text has no synchronisation
- * ("executes in a perfect sync") and a volatile array. Since Volta the lanes of a warp advance on their own: a
- * __syncwarp ends each step, which also makes volatile unnecessary. Next. The conditions take longer than the
- * additions: warp_halves_padded drops them. */
+ *   of 32 values is part of
+ *   something larger, one warp does it, in five steps.
+ * Source. SO, "Single-warp parallel reduction for commutative operator", with conditions.
+ * Requires. An operator that commutes. 32 values; here a block is one warp, and launches are repeated as in
+ *   two_loads, so that any length will
+ *   do: it shows what the step costs, not how to reduce a large array.
+ * Steps. Halves 16, 8, 4, 2, 1: lane l < half takes element l + half.
+ * Work. 31 combinations in 5 steps; each step reads and writes shared memory.
+ * Changed. The text has no synchronisation ("executes in a perfect sync") and a volatile array. Since Volta the lanes
+ *   of a warp advance on
+ *   their own: a __syncwarp ends each step, which also makes volatile unnecessary.
+ * Next. The conditions take longer than the additions: warp_halves_padded drops them. */
 #include "gallery/contract.h"
 
 #ifndef TALLY_GALLERY_WARP_HALVES

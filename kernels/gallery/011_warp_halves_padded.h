@@ -1,13 +1,17 @@
 /* 011 warp_halves_padded: the same without conditions.
  *
  * Idea. A lane that does nothing takes as long as one that adds. So let all lanes add: those above the half compute
- * what nobody reads. The 16 elements behind the 32 are the identity, so that no lane reads beyond the array. Source.
- * SO, the same section: without conditions, and with elements 32 to 47 padded the first one can go too. Requires. An
- * operator that commutes; otherwise as warp_halves. Steps. Halves 16, 8, 4, 2, 1: every lane l combines element l with
- * element l + half. Work. 160 combinations where 31 are needed, and no divergence. Changed. Lane l reads what lane l +
- * half writes in the same step. In lockstep all reads came first; now a __syncwarp stands between reading and writing,
- * and another after it. That is two where warp_halves needs one: what was faster in 2013 need not be so now. Next.
- * Values change places: warp_pairs. */
+ *   what nobody reads. The 16
+ *   elements behind the 32 are the identity, so that no lane reads beyond the array.
+ * Source. SO, the same section: without conditions, and with elements 32 to 47 padded the first one can go too.
+ * Requires. An operator that commutes; otherwise as warp_halves.
+ * Steps. Halves 16, 8, 4, 2, 1: every lane l combines element l with element l + half.
+ * Work. 160 combinations where 31 are needed, and no divergence.
+ * Changed. Lane l reads what lane l + half writes in the same step. In lockstep all reads came first; now a
+ *   __syncwarp stands between reading
+ *   and writing, and another after it. That is two where warp_halves needs one: what was faster in 2013 need not be
+ *   so now.
+ * Next. Values change places: warp_pairs. */
 #include "gallery/contract.h"
 
 TALLY_KERNEL_OF(warp_halves_padded) {

@@ -4,8 +4,11 @@
  * Source. SO, "Single-warp parallel reduction for noncommutative operator", with conditions.
  * Requires. Any associative operator; otherwise as warp_halves.
  * Steps. Apart 1, 2, 4, 8, 16: lane l takes part if it is a multiple of 2 * apart, and puts element l + apart behind
- * its own. Work. 31 combinations in 5 steps. The lanes that take part lie apart; in one warp that costs nothing that
- * halves would not. Changed. A __syncwarp ends each step. Next. warp_pairs_padded drops the conditions. */
+ *   its own.
+ * Work. 31 combinations in 5 steps. The lanes that take part lie apart; in one warp that costs nothing that halves
+ *   would not.
+ * Changed. A __syncwarp ends each step.
+ * Next. warp_pairs_padded drops the conditions. */
 #include "gallery/contract.h"
 
 TALLY_KERNEL_OF(warp_pairs) {

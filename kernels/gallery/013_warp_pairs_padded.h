@@ -1,12 +1,15 @@
 /* 013 warp_pairs_padded: neighbours without conditions.
  *
- * Idea. After the step of `apart` every element is the reduction of 2 * apart elements from its own place on, with the
- * identity beyond the end. Element 0 is then all of them, in order. Source. SO, the same section,
- * sumNoncommSingleWarpPadded. Requires. Any associative operator; otherwise as warp_halves. Steps. Apart 1, 2, 4, 8,
- * 16: every lane l combines element l with element l + apart; elements 32 to 47 are the identity. Work. 160
- * combinations where 31 are needed, and no divergence. Changed. A __syncwarp between reading and writing, and one after
- * it, as in warp_halves_padded. Next. Shared memory is only the way from one lane to another: warp_shuffles goes
- * without. */
+ * Idea. After the step of `apart` every element is the reduction of 2 * apart elements from its own place on, with
+ *   the identity beyond the
+ *   end. Element 0 is then all of them, in order.
+ * Source. SO, the same section, sumNoncommSingleWarpPadded.
+ * Requires. Any associative operator; otherwise as warp_halves.
+ * Steps. Apart 1, 2, 4, 8, 16: every lane l combines element l with element l + apart; elements 32 to 47 are the
+ *   identity.
+ * Work. 160 combinations where 31 are needed, and no divergence.
+ * Changed. A __syncwarp between reading and writing, and one after it, as in warp_halves_padded.
+ * Next. Shared memory is only the way from one lane to another: warp_shuffles goes without. */
 #include "gallery/contract.h"
 
 TALLY_KERNEL_OF(warp_pairs_padded) {

@@ -3,10 +3,12 @@
  * Idea. A lane can read another lane's register (a shuffle), so 32 values need no shared memory at all.
  * Source. SO, "Single-warp parallel reduction using registers only".
  * Requires. Any associative operator: it is the tree of warp_pairs_padded.
- * Steps. Apart 1, 2, 4, 8, 16: every lane reads the lane `apart` above it; the last ones read themselves, and hold what
- * nobody needs. Work. 160 combinations where 31 are needed; no shared memory, no barrier. An element of more than 32
- * bits takes a shuffle for each 32. Changed. __shfl_down is gone since CUDA 9: __shfl_sync names the lanes that take
- * part, and waits for them. Next. block_of_warps makes a block of such warps. */
+ * Steps. Apart 1, 2, 4, 8, 16: every lane reads the lane `apart` above it; the last ones read themselves, and hold
+ *   what nobody needs.
+ * Work. 160 combinations where 31 are needed; no shared memory, no barrier. An element of more than 32 bits takes a
+ *   shuffle for each 32.
+ * Changed. __shfl_down is gone since CUDA 9: __shfl_sync names the lanes that take part, and waits for them.
+ * Next. block_of_warps makes a block of such warps. */
 #include "gallery/contract.h"
 
 TALLY_FN TALLY_E TALLY_N(from_above)(TALLY_E e, int32_t apart) {

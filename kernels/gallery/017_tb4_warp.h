@@ -1,13 +1,19 @@
 /* 017 tb4_warp: warps reduce 32 elements each, four times.
  *
  * Idea. A warp reduces 32 elements without a barrier of the block. A block of 8 warps takes 1024 elements: each warp
- * four times 32, which leaves 32 results, and one warp reduces those. Source. Martin, Algorithm 2 (TB4-warp, R = 4),
- * after S. Sengupta, M. Harris, M. Garland, "Efficient Parallel Scan Algorithms for GPUs", 2008. Requires. Any
- * associative operator; any length. Steps. Levels 0 to 4: lane l takes part if it is a multiple of 2, 4, 8, 16, 32.
- * Levels 5 to 9: the same on the results. Work. n - 1 combinations; 2 barriers for 1024 values; in the levels most
- * lanes wait. Shared memory: 4 B + 32 elements. Changed. The paper's listing reduces s_data again in its last line,
- * where the results are in s_result (docs/errata.md). A __syncwarp ends each level: "implicitly synchronized in SIMD
- * fashion" has not been so since Volta. Next. matrix has threads that fold by themselves, without any level. */
+ *   four times 32, which
+ *   leaves 32 results, and one warp reduces those.
+ * Source. Martin, Algorithm 2 (TB4-warp, R = 4), after S. Sengupta, M. Harris, M. Garland, "Efficient Parallel Scan
+ *   Algorithms for GPUs", 2008.
+ * Requires. Any associative operator; any length.
+ * Steps. Levels 0 to 4: lane l takes part if it is a multiple of 2, 4, 8, 16, 32. Levels 5 to 9: the same on the
+ *   results.
+ * Work. n - 1 combinations; 2 barriers for 1024 values; in the levels most lanes wait. Shared memory: 4 B + 32
+ *   elements.
+ * Changed. The paper's listing reduces s_data again in its last line, where the results are in s_result
+ *   (docs/errata.md). A __syncwarp ends each
+ *   level: "implicitly synchronized in SIMD fashion" has not been so since Volta.
+ * Next. matrix has threads that fold by themselves, without any level. */
 #include "gallery/contract.h"
 
 #ifndef TALLY_GALLERY_TB4_WARP

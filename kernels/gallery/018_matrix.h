@@ -1,14 +1,20 @@
 /* 018 matrix: 32 threads fold a row each.
  *
  * Idea. 1024 elements lie in shared memory as a matrix of 32 rows. All threads load it; then 32 of them fold one row
- * each, from left to right, and need nobody for that: no barrier, no lane that waits. One warp is enough, and the
- * others make room for the next block. Source. Martin, Algorithm 3 (Matrix), after Y. Dotsenko, N. Govindaraju, P.
- * Sloan, C. Boyd, J. Manferdelli, "Fast scan algorithms on graphics processors", 2008. Requires. Any associative
- * operator; any length. Steps. Columns 1 to 31 of the 32 rows; then 5 levels on the 32 results. One unused element
- * behind each row puts a column's elements into different banks. Work. n - 1 combinations, 31 + 5 steps for 1024 values
- * with one barrier. Shared memory: 32 * 33 elements. Changed. The results overwrite row 0, which thread 0 may still be
- * folding now that warps are not in lockstep: a __syncwarp stands between. Next. A block loads, then folds, then is
- * gone, and the next one begins from nothing. persistent_matrix stays. */
+ *   each, from left to right,
+ *   and need nobody for that: no barrier, no lane that waits. One warp is enough, and the others make room for the
+ *   next block.
+ * Source. Martin, Algorithm 3 (Matrix), after Y. Dotsenko, N. Govindaraju, P. Sloan, C. Boyd, J. Manferdelli, "Fast
+ *   scan algorithms on graphics
+ *   processors", 2008.
+ * Requires. Any associative operator; any length.
+ * Steps. Columns 1 to 31 of the 32 rows; then 5 levels on the 32 results. One unused element behind each row puts a
+ *   column's elements into
+ *   different banks.
+ * Work. n - 1 combinations, 31 + 5 steps for 1024 values with one barrier. Shared memory: 32 * 33 elements.
+ * Changed. The results overwrite row 0, which thread 0 may still be folding now that warps are not in lockstep: a
+ *   __syncwarp stands between.
+ * Next. A block loads, then folds, then is gone, and the next one begins from nothing. persistent_matrix stays. */
 #include "gallery/017_tb4_warp.h"
 
 #ifndef TALLY_GALLERY_MATRIX

@@ -1,12 +1,16 @@
 /* 019 persistent_matrix: blocks that stay.
  *
  * Idea. As many blocks as the GPU holds at once, and no more, share the matrices: N_D = q G + r of them, so that the
- * first r blocks take q + 1 and the others q, one behind another. Few elements are left, and one more launch reduces
- * them. Source. Martin, III.B.1, "Persistent blocks". Requires. Any associative operator; any length. The grid is the
- * number of multiprocessors times the blocks that one holds, which the driver tells (the paper asked the occupancy
- * calculator). Steps. Those of matrix; then thread 0 puts the result behind what the block has so far; a barrier before
- * the next matrix is loaded. Work. As matrix; G elements written in place of n/1024. Next. The warps that load wait
- * while one folds, and it waits while they load. diffwarps does both at once. */
+ *   first r blocks take q + 1
+ *   and the others q, one behind another. Few elements are left, and one more launch reduces them.
+ * Source. Martin, III.B.1, "Persistent blocks".
+ * Requires. Any associative operator; any length. The grid is the number of multiprocessors times the blocks that one
+ *   holds, which the driver
+ *   tells (the paper asked the occupancy calculator).
+ * Steps. Those of matrix; then thread 0 puts the result behind what the block has so far; a barrier before the next
+ *   matrix is loaded.
+ * Work. As matrix; G elements written in place of n/1024.
+ * Next. The warps that load wait while one folds, and it waits while they load. diffwarps does both at once. */
 #include "gallery/018_matrix.h"
 #include "gallery/block.h"
 

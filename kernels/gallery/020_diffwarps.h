@@ -1,11 +1,16 @@
 /* 020 diffwarps: some warps load while another folds.
  *
  * Idea. Two matrices in shared memory. While the consumer, warp 0, folds one, the producers, warps 1 to 8, load the
- * next: loading hides behind folding. After a barrier the two change roles. Source. Martin, Algorithm 4 (DiffWarps: C =
- * 1 consumer, P = 8 producers). Requires. As persistent_matrix; twice the shared memory. Steps. Load the first matrix.
- * For each further one: swap; fold the old one, load the new one; a barrier. Fold the last. Work. As persistent_matrix.
- * 288 threads; shared memory: 2 * 32 * 33 elements, so that fewer blocks fit a multiprocessor. Next. This was the
- * fastest of the paper. The segmented kernels take the same ideas to arrays of many segments: segmented_tb2. */
+ *   next: loading hides behind
+ *   folding. After a barrier the two change roles.
+ * Source. Martin, Algorithm 4 (DiffWarps: C = 1 consumer, P = 8 producers).
+ * Requires. As persistent_matrix; twice the shared memory.
+ * Steps. Load the first matrix. For each further one: swap; fold the old one, load the new one; a barrier. Fold the
+ *   last.
+ * Work. As persistent_matrix. 288 threads; shared memory: 2 * 32 * 33 elements, so that fewer blocks fit a
+ *   multiprocessor.
+ * Next. This was the fastest of the paper. The segmented kernels take the same ideas to arrays of many segments:
+ *   segmented_tb2. */
 #include "gallery/018_matrix.h"
 #include "gallery/block.h"
 

@@ -1,17 +1,24 @@
 /* 021 segmented_tb2: a tree over many segments.
  *
  * Idea. Every element carries its segment id, the number of its segment; segment ids ascend. Two neighbours with the
- * same segment id are combined as ever. Two with different segment ids are not: the left one goes up the tree, the
- * right one's segment begins in between, and its part is put behind what the output has of it already. What goes up is
- * always the prefix that belongs to the first segment id. Source. Martin, IV.A, TB2, after K. Zhou, Q. Hou, R. Wang, B.
- * Guo, "Real-time kd-tree construction on graphics hardware", 2008. Requires. Any associative operator; segment ids
- * that ascend. The output is filled with the identity first, and stays so for empty segments. Steps. Those of tb2. Each
- * block leaves an element with its segment id; the kernel is launched again for those, until one block is left. Work.
- * As tb2, and a segment id of 4 bytes read for each value. A write to the output for each change of segment ids that a
- * level meets: they are irregular accesses, which neighbours with small segments make to the same 128 bytes (Table IV
- * of the paper). Why no two threads write one output at once: within a level, both would have the same segment id on
- * the right and another on the left of it, but everything between them has that segment id too. Later parts come at
- * higher levels, behind a barrier, or in a later launch. Next. segmented_tb4_warp has fewer barriers. */
+ *   same segment id are combined as ever. Two
+ *   with different segment ids are not: the left one goes up the tree, the right one's segment begins in between,
+ *   and its part is put behind what
+ *   the output has of it already. What goes up is always the prefix that belongs to the first segment id.
+ * Source. Martin, IV.A, TB2, after K. Zhou, Q. Hou, R. Wang, B. Guo, "Real-time kd-tree construction on graphics
+ *   hardware", 2008.
+ * Requires. Any associative operator; segment ids that ascend. The output is filled with the identity first, and
+ *   stays so for empty segments.
+ * Steps. Those of tb2. Each block leaves an element with its segment id; the kernel is launched again for those,
+ *   until one block is left.
+ * Work. As tb2, and a segment id of 4 bytes read for each value. A write to the output for each change of segment ids
+ *   that a level meets: they are
+ *   irregular accesses, which neighbours with small segments make to the same 128 bytes (Table IV of the paper).
+ * Why no two threads write one output at once: within a level, both would have the same segment id on the right and
+ *   another on the left of it, but
+ *   everything between them has that segment id too. Later parts come at higher levels, behind a barrier, or in a
+ *   later launch.
+ * Next. segmented_tb4_warp has fewer barriers. */
 #include "gallery/block.h"
 #include "gallery/contract.h"
 

@@ -4,10 +4,12 @@
  * Source. Martin, IV.A, s_reducePair_toTheLeft in TB4-warp.
  * Requires. As segmented_tb2.
  * Steps. Levels 0 to 4 on 32 elements for each warp, four times; levels 5 to 9 on the 32 results and their segment ids.
- * Work. As tb4_warp, and a segment id for each value. Inside a warp now two conditions diverge, and the code under them
- * is longer: in the paper a quarter of all branches (Table III), which is why it lost to TB2. Changed. The paper keeps
- * s_reducePair_toTheLeft for the last level too, where its result goes to `target`: with different segment ids nothing
- * is written there. Here the result stays in place and is copied with its segment id. A __syncwarp ends each level.
+ * Work. As tb4_warp, and a segment id for each value. Inside a warp now two conditions diverge, and the code under
+ *   them is longer: in the paper a
+ *   quarter of all branches (Table III), which is why it lost to TB2.
+ * Changed. The paper keeps s_reducePair_toTheLeft for the last level too, where its result goes to `target`: with
+ *   different segment ids nothing is
+ *   written there. Here the result stays in place and is copied with its segment id. A __syncwarp ends each level.
  * Next. segmented_matrix folds rows. */
 #include "gallery/contract.h"
 

@@ -1,15 +1,21 @@
 /* 023 segmented_matrix: rows over many segments.
  *
  * Idea. A thread that folds its row from left to right meets the ends of segments. At each end it puts what it has
- * before what the output has of that segment, and begins anew. What is left at the end of the row is the suffix that
- * belongs to the last segment id; it goes up. Source. Martin, IV.A, the segmented form of Algorithm 3. Requires. As
- * segmented_tb2. Steps. Columns 1 to 31 of the 32 rows with their segment ids; then 5 levels of a tree that is
- * "right-storing": with different segment ids the left element is put before its segment's output, and the right one
- * goes up. Work. As matrix, and a segment id for each value. Rows lie 32 values apart, so each access to the output is
- * a transfer of its own (Table IV). Why no two threads write one output at once: a part is put where its segment ends,
- * and a segment ends in one row only; parts of earlier rows come in the tree or in a later launch, and are put before
- * it. Changed. A __syncwarp between the rows and the tree, as in matrix, and after each level. Next.
- * segmented_persistent_matrix stays. */
+ *   before what the output has
+ *   of that segment, and begins anew. What is left at the end of the row is the suffix that belongs to the last
+ *   segment id; it goes up.
+ * Source. Martin, IV.A, the segmented form of Algorithm 3.
+ * Requires. As segmented_tb2.
+ * Steps. Columns 1 to 31 of the 32 rows with their segment ids; then 5 levels of a tree that is "right-storing": with
+ *   different segment ids the left
+ *   element is put before its segment's output, and the right one goes up.
+ * Work. As matrix, and a segment id for each value. Rows lie 32 values apart, so each access to the output is a
+ *   transfer of its own (Table IV).
+ * Why no two threads write one output at once: a part is put where its segment ends, and a segment ends in one row
+ *   only; parts of earlier rows
+ *   come in the tree or in a later launch, and are put before it.
+ * Changed. A __syncwarp between the rows and the tree, as in matrix, and after each level.
+ * Next. segmented_persistent_matrix stays. */
 #include "gallery/contract.h"
 
 #ifndef TALLY_GALLERY_SEGMENTED_MATRIX

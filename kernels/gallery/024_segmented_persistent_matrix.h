@@ -1,7 +1,8 @@
 /* 024 segmented_persistent_matrix: blocks that stay, over many segments.
  *
  * Idea. persistent_matrix with segment ids: what a block has so far is the suffix of its matrices up to here. If the
- * next matrix ends with another segment id, that suffix is put before its segment's output; else they are combined.
+ *   next matrix ends with another
+ *   segment id, that suffix is put before its segment's output; else they are combined.
  * Source. Martin, IV.B.
  * Requires. As segmented_tb2; the grid of persistent_matrix.
  * Steps. Those of segmented_matrix for each matrix of the block's share.

@@ -4,9 +4,10 @@
  * Source. Martin, IV.B and V.B.
  * Requires. As segmented_persistent_matrix, and four matrices of shared memory.
  * Steps. Those of diffwarps, with the rows and the tree of segmented_matrix.
- * Work. As segmented_persistent_matrix. On the GTX 480 the four matrices left room for two blocks on a multiprocessor,
- * and it was "not competitive"; the paper expected larger shared memories to change that (docs/paper.md). Next.
- * segmented_diffwarps16 halves the matrices. */
+ * Work. As segmented_persistent_matrix. On the GTX 480 the four matrices left room for two blocks on a
+ *   multiprocessor, and it was "not
+ *   competitive"; the paper expected larger shared memories to change that (docs/paper.md).
+ * Next. segmented_diffwarps16 halves the matrices. */
 #include "gallery/producing.h"
 
 TALLY_KERNEL_OF(segmented_diffwarps) {

@@ -1,15 +1,23 @@
 /* 027 merge_lists: sorted lists become one.
  *
  * Idea. The next value of the merged list is the minimum of the lists' heads: a reduction of (value, list), for each
- * value. The list that wins moves on; a list that is empty drops out. Source. Cook, merge_array5 and figure 6.12.
+ *   value. The list that wins
+ *   moves on; a list that is empty drops out.
+ * Source. Cook, merge_array5 and figure 6.12.
  * Requires. One block with a thread for each list, so at most 1024 lists: the text has MAX_NUM_LISTS of them, and its
- * num_lists has to be a power of two. Value k of list l is input k * lists + l, as in the text. Values of any type, in
- * ascending order in each list; floats are ordered as IEEE 754 totalOrder. Steps. For each value: every thread looks at
- * the head of its list; a tree of halves; thread 0 writes the winner and moves its list on. Work. n * (lists - 1)
- * comparisons, n * log2(lists) barriers, by one multiprocessor: a sort by merging takes fewer. It is here for the idea.
- * Changed. An empty list says that it is empty. The text lets it hold 0xFFFFFFFF, which is a value too, and no end for
- * other types. Lists are padded to a power of two with empty ones; the text loses lists otherwise (docs/errata.md).
- * Lists need not have the same length. Next. Nothing: this is the last. */
+ *   num_lists has to be a power
+ *   of two. Value k of list l is input k * lists + l, as in the text. Values of any type, in ascending order in
+ *   each list; floats are ordered
+ *   as IEEE 754 totalOrder.
+ * Steps. For each value: every thread looks at the head of its list; a tree of halves; thread 0 writes the winner and
+ *   moves its list on.
+ * Work. n * (lists - 1) comparisons, n * log2(lists) barriers, by one multiprocessor: a sort by merging takes fewer.
+ *   It is here for the idea.
+ * Changed. An empty list says that it is empty. The text lets it hold 0xFFFFFFFF, which is a value too, and no end
+ *   for other types. Lists are
+ *   padded to a power of two with empty ones; the text loses lists otherwise (docs/errata.md). Lists need not have
+ *   the same length.
+ * Next. Nothing: this is the last. */
 #include "gallery/contract.h"
 
 /* The head of a list. */

@@ -20,6 +20,6 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 /* What becomes of 1. */
 typedef uint64_t TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void) final;
+    (void)final;
     return a.scale + a.offset;
 }

@@ -1,23 +1,29 @@
 /* The contract of the gallery's kernels: what all of them are written in. Includes the operator of TALLY_KERNEL_FILE
  * for the type of TALLY_TYPE, and gives
  *
- *     TALLY_KERNEL_OF(name)        begins kernel `name` of gallery/table.h; its one parameter is `work`, read as the
- * table says TALLY_E                      an element: the accumulator TALLY_OP(a, b)               a with b, the later
- * one, behind it TALLY_NONE                   the element that changes nothing TALLY_ROOM(type, n, name)    `name`, n
- * things in shared memory TALLY_N(take)(work, i)       input i as an element: a value, lifted, or what an earlier
- * launch left; TALLY_NONE beyond the input TALLY_N(give)(work, i, e)    leaves element i
+ *   TALLY_KERNEL_OF(name)        begins kernel `name` of gallery/table.h; its one parameter is `work`, read as the
+ *   table says
+ *     TALLY_E                      an element: the accumulator
+ *     TALLY_OP(a, b)               a with b, the later one, behind it
+ *     TALLY_NONE                   the element that changes nothing
+ *     TALLY_ROOM(type, n, name)    `name`, n things in shared memory
+ *   TALLY_N(take)(work, i)       input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
+ *   beyond the input
+ *     TALLY_N(give)(work, i, e)    leaves element i
  *
  * and for segments
  *
  *     TALLY_N(segment_id)(work, i)                  the segment of input i; beyond the input that of the last
  *     TALLY_N(put_behind)(work, segment, e)    combines e into the output of a segment, behind what is there or
  *     TALLY_N(put_before)(work, segment, e)    before it
- *     TALLY_N(leave_behind)(work, e, segment)  leaves the block's element with its segment id; the last block there is
- * puts it into the output, TALLY_N(leave_before)(work, e, segment)  behind or before what is there
+ *   TALLY_N(leave_behind)(work, e, segment)  leaves the block's element with its segment id; the last block there
+ *   is puts it into the output,
+ *     TALLY_N(leave_before)(work, e, segment)  behind or before what is there
  *
  * An element is a column of the operator (kernels/operators/README.md) where one can hold a whole array: 4 bytes for
- * the min of f32, as in the texts. Where it cannot (operators of two passes, sums of narrow integers, whose columns
- * hold a leaf) it is a node.
+ *   the min of f32, as in
+ * the texts. Where it cannot (operators of two passes, sums of narrow integers, whose columns hold a leaf) it is a
+ *   node.
  *
  * Included by each kernel's text, once for each type: gallery/end.h undoes it. */
 #ifndef TALLY_GALLERY_CONTRACT
@@ -32,8 +38,8 @@
 
 #define TALLY_KERNEL_OF(name) \
     TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), 1)
-#define TALLY_ROOM(type, n, name)          \
-    typedef type name##_room[n];           \
+#define TALLY_ROOM(type, n, name)         \
+    typedef type name##_room[n];          \
     TALLY_SHARED(name##_room, name##_all); \
     type *const name = *name##_all
 

@@ -5,13 +5,13 @@
 
 /* How a kernel is launched until one accumulator is left, or with segments one for each. */
 enum {
-    TALLY_PLAN_READ,   /* as PASSES, but it reduces nothing: what the others are measured against */
-    TALLY_PLAN_FIT,    /* one block with a thread for each value, so that arrays are no longer than a block */
-    TALLY_PLAN_ONE,    /* one block, whatever the length */
-    TALLY_PLAN_PASSES, /* a block for each `each` elements; launched again for what they leave, until one is left */
-    TALLY_PLAN_HOST,   /* one such launch; the host combines the rest */
-    TALLY_PLAN_TWICE,  /* two blocks on a multiprocessor stride over the array; one block is launched for the rest */
-    TALLY_PLAN_GUARD,  /* the same blocks, the last of which combines what the others left, in one launch */
+    TALLY_PLAN_READ,       /* as PASSES, but it reduces nothing: what the others are measured against */
+    TALLY_PLAN_FIT,        /* one block with a thread for each value, so that arrays are no longer than a block */
+    TALLY_PLAN_ONE,        /* one block, whatever the length */
+    TALLY_PLAN_PASSES,     /* a block for each `each` elements; launched again for what they leave, until one is left */
+    TALLY_PLAN_HOST,       /* one such launch; the host combines the rest */
+    TALLY_PLAN_TWICE,      /* two blocks on a multiprocessor stride over the array; one more launch for the rest */
+    TALLY_PLAN_GUARD,      /* the same blocks, the last of which combines what the others left, in one launch */
     TALLY_PLAN_PERSISTENT, /* as many blocks as the GPU holds share the pieces of `each` elements; launched again until
                               one is left */
     TALLY_PLAN_MERGE       /* one block merges sorted lists: a reduction for each value */
@@ -28,8 +28,9 @@ enum {
  * Hwu: W. Hwu, "Heterogeneous Parallel Programming", lecture 4.2, "A Basic Reduction Kernel", University of Illinois.
  * Cook: S. Cook, "CUDA Programming", section "Parallel reduction" (merge_array5, figure 6.12).
  * Martin: P. J. Martin, L. F. Ayuso, R. Torres, A. Gavilanes, "Algorithmic Strategies for Optimizing the Parallel
- * Reduction Primitive in CUDA", HPCS 2012: "the paper". SO: "Parallel reduction (e.g. how to sum an array)", Stack
- * Overflow Documentation, CUDA. */
+ *   Reduction Primitive in
+ *         CUDA", HPCS 2012: "the paper".
+ * SO: "Parallel reduction (e.g. how to sum an array)", Stack Overflow Documentation, CUDA. */
 
 /* threads: of a block; least: it can do with any power of two of them from so many on, and takes as much less at a
  * time. each: elements that a block takes at a time. room: elements it keeps in shared memory. segment ids: 1 with
@@ -73,7 +74,7 @@ enum {
     TALLY_THREADS_##name = threads, TALLY_EACH_##name = each, TALLY_ROOM_##name = room,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
-        TALLY_MOST_LISTS = 1024
+    TALLY_MOST_LISTS = 1024
 };
 
 /* tally_work as these kernels read it. */
@@ -84,7 +85,8 @@ enum {
 /*     x, y, count, first   the input
  *     nodes                elements that this launch leaves, one for each block
  *     arrivals             a counter, 0 before and after each launch (TALLY_PLAN_GUARD)
- *     saw, result, node    with segments: the segment id of each input, the segment id of each element left, and the
- * output, an element for each segment run                  lists (TALLY_PLAN_MERGE) */
+ *   saw, result, node    with segments: the segment id of each input, the segment id of each element left, and the
+ *   output, an element for each segment
+ *     run                  lists (TALLY_PLAN_MERGE) */
 
 #endif
