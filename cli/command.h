@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "input.h"
+#include "input/input.h"
 #include "tally/tally.h"
 
 /* The words that are commands but no operators: X(id, word, what it is). */

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "complain.h"
-#include "gallery.h"
-#include "gpu.h"
-#include "output.h"
+#include "base/complain.h"
+#include "gallery/gallery.h"
+#include "commands/gpu.h"
+#include "output/output.h"
 #include "pages.h"
-#include "reduce.h"
-#include "results.h"
+#include "commands/reduce.h"
+#include "output/results.h"
 
 /* ---- what is asked for together has to fit together ---- */
 

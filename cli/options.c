@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "complain.h"
+#include "base/complain.h"
 
 enum { OPTION_BASE = 1000 }; /* beyond any letter */
 _Static_assert((int)OPTION_COUNT <= 32, "a set of options has a bit for each");

@@ -1,13 +1,14 @@
 /* Fuzz target: the .npy header reader. What it accepts must be sane, and must survive being written and read again.
- * Build: clang -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/fuzz_npy.c cli/npy.c cli/numbers.c
+ * Build: clang -fsanitize=fuzzer,address,undefined -Iinclude -Icli tests/fuzz/fuzz_npy.c
+ * cli/formats/npy.c cli/formats/numbers.c
  * Without libFuzzer add tests/fuzz/standalone_main.c. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/npy.h"
-#include "../../cli/numbers.h"
+#include "formats/npy.h"
+#include "formats/numbers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

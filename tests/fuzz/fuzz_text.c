@@ -1,13 +1,15 @@
 /* Fuzz target: the text reader. The first byte picks the type and how small the pieces are in which the rest is shown;
  * in pieces it must give what it gives at once, floats that are found late what they give when they are asked for, and
- * every number must survive being printed and read again. Build: clang -fsanitize=fuzzer,address,undefined -Iinclude
- * tests/fuzz/fuzz_text.c cli/text.c cli/numbers.c Without libFuzzer add tests/fuzz/standalone_main.c. */
+ * every number must survive being printed and read again. Build: clang -fsanitize=fuzzer,address,undefined
+ * -Iinclude -Icli
+ * tests/fuzz/fuzz_text.c cli/formats/text.c cli/formats/numbers.c
+ * Without libFuzzer add tests/fuzz/standalone_main.c. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/text.h"
+#include "formats/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

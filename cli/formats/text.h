@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "numbers.h"
+#include "formats/numbers.h"
 
 enum { TEXT_TROUBLE_SIZE = 240 };
 

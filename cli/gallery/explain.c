@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "gallery.h"
-#include "output.h"
+#include "base/complain.h"
+#include "gallery/gallery.h"
+#include "output/output.h"
 
 enum { SET_TEXT = 48, LINE = 100 };
 

@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "input.h"
-#include "progress.h"
-#include "text.h"
+#include "base/complain.h"
+#include "input/input.h"
+#include "base/progress.h"
+#include "formats/text.h"
 
 enum { TEXT_BLOCK = 1 << 20, RUN_VALUES = 1 << 16 };
 

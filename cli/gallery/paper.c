@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "gallery.h"
+#include "base/complain.h"
+#include "gallery/gallery.h"
 
 enum { MIB = 1 << 20, FEWEST = 16, SIZES = 16, TABLE_SIZE = 30, SOLUTIONS = 6, COUNTED = 1 << 15 };
 

@@ -1,8 +1,8 @@
-#include "gallery.h"
+#include "gallery/gallery.h"
 
 #include <stdio.h>
 
-#include "output.h"
+#include "output/output.h"
 
 enum { LEFT = 230, WIDTH = 560, STEP = 20, TOP = 44 };
 

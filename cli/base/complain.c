@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "complain.h"
+#include "base/complain.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "progress.h"
-#include "quote.h"
+#include "base/progress.h"
+#include "base/quote.h"
 
 bool complain(const char *subject, const char *format, ...) {
     char *sentence = NULL;

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "complain.h"
-#include "gpu.h"
-#include "numbers.h"
-#include "progress.h"
+#include "base/complain.h"
+#include "commands/gpu.h"
+#include "formats/numbers.h"
+#include "base/progress.h"
 
 enum {
     STACK_BYTES = 16 << 20, /* for a compiler */

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "input.h"
+#include "input/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "complain.h"
-#include "numbers.h"
+#include "base/complain.h"
+#include "formats/numbers.h"
 
 /* Reads once, however often it takes. 0 at the end, -1 with a complaint. */
 static int64_t read_once(input *in, void *bytes, size_t size) {

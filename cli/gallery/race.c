@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "gallery.h"
-#include "gpu.h"
-#include "output.h"
-#include "quote.h"
+#include "base/complain.h"
+#include "gallery/gallery.h"
+#include "commands/gpu.h"
+#include "output/output.h"
+#include "base/quote.h"
 
 enum { MOST_RUNNERS = 40, MERGED = 1 << 14 };
 

@@ -1,4 +1,4 @@
-#include "numbers.h"
+#include "formats/numbers.h"
 
 #include <float.h>
 #include <inttypes.h>

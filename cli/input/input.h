@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "npy.h"
+#include "formats/npy.h"
 #include "tally/tally.h"
-#include "text.h"
+#include "formats/text.h"
 
 typedef enum input_form { FORM_NPY, FORM_RAW, FORM_TEXT } input_form;
 

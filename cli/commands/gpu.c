@@ -1,11 +1,11 @@
-#include "gpu.h"
+#include "commands/gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "complain.h"
-#include "numbers.h"
-#include "output.h"
+#include "base/complain.h"
+#include "formats/numbers.h"
+#include "output/output.h"
 
 /* ---- words ---- */
 

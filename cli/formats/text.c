@@ -1,4 +1,4 @@
-#include "text.h"
+#include "formats/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
+#include "base/complain.h"
 #include "pages.h"
-#include "quote.h"
+#include "base/quote.h"
 #include "tally/tally.h"
 
 /* The first line of a small system file; "" if there is none. */

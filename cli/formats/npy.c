@@ -1,4 +1,4 @@
-#include "npy.h"
+#include "formats/npy.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "numbers.h"
+#include "formats/numbers.h"
 
 static const unsigned char magic[NPY_MAGIC_BYTES] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "output.h"
+#include "output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "complain.h"
+#include "base/complain.h"
 
 enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
 

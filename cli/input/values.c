@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "input.h"
-#include "numbers.h"
-#include "progress.h"
+#include "base/complain.h"
+#include "input/input.h"
+#include "formats/numbers.h"
+#include "base/progress.h"
 
 /* Whole leaves of every type, so that states take blocks without a rest. Mapped memory is handed out in pieces large
  * enough for all threads; what is read or rearranged goes through a block that stays in the cache's reach. */

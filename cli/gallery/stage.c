@@ -1,10 +1,10 @@
-#include "gallery.h"
+#include "gallery/gallery.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "numbers.h"
+#include "base/complain.h"
+#include "formats/numbers.h"
 
 enum { LONGEST_WARM = 16 };
 static const char *const shapes[] = {"one", "random", "three", "single"};

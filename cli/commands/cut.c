@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "numbers.h"
-#include "progress.h"
-#include "reduce.h"
+#include "base/complain.h"
+#include "formats/numbers.h"
+#include "base/progress.h"
+#include "commands/reduce.h"
 
 /* ---- index files ---- */
 

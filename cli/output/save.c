@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "npy.h"
-#include "numbers.h"
-#include "output.h"
-#include "results.h"
+#include "formats/npy.h"
+#include "formats/numbers.h"
+#include "output/output.h"
+#include "output/results.h"
 
 static const char *word_descr(tally_type input) {
     int class = type_class(input);

@@ -1,13 +1,13 @@
-#include "reduce.h"
+#include "commands/reduce.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "numbers.h"
-#include "progress.h"
-#include "text.h"
+#include "base/complain.h"
+#include "formats/numbers.h"
+#include "base/progress.h"
+#include "formats/text.h"
 
 static bool is_made_of_sums(tally_op op) {
     switch (op) {

@@ -1,12 +1,12 @@
-#include "results.h"
+#include "output/results.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complain.h"
-#include "numbers.h"
-#include "quote.h"
+#include "base/complain.h"
+#include "formats/numbers.h"
+#include "base/quote.h"
 
 _Static_assert((int)RESULT_TEXT_SIZE >= (int)NUMBER_TEXT_SIZE, "any number fits");
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "npy.h"
+#include "formats/npy.h"
 #include "tally/tally.h"
 
 typedef struct results {

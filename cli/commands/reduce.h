@@ -3,8 +3,8 @@
 #define REDUCE_H
 
 #include "command.h"
-#include "input.h"
-#include "results.h"
+#include "input/input.h"
+#include "output/results.h"
 #include "tally/tally.h"
 
 /* One result of the whole input (right NULL), or of a pair, through a state: inputs may be larger than the memory. For
