@@ -91,7 +91,7 @@ static const int64_t most_f64 = INT64_MAX;
         return x == y ? take_all_##type(x, x, 0, n, skips, to, to) : take_all_##type(x, y, 1, n, skips, to, to_y);  \
     }                                                                                                               \
     static TALLY_TARGET int64_t find_special_##type(const void *x, int64_t from, int64_t n) {                       \
-        const word *const bits = x;                                                                                 \
+        const word##_anywhere *const bits = x;                                                                      \
         for (int64_t some; from < n; from += some) {                                                                \
             vector seen = {0}, a;                                                                                   \
             for (some = 0; some < SOME && from + some + (int64_t)(sizeof a / sizeof(word)) <= n;                    \
