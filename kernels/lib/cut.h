@@ -1,12 +1,13 @@
-/* How segments are shared out to tiles: Merrill and Garland's merge path, in bytes ("Merge-based parallel sparse
- * matrix-vector multiplication", 2016), with the edges of tiles moved to borders of leaves.
+/* How segments are shared out to tiles: Merrill and Garland's merge path ("Merge-based parallel sparse matrix-vector
+ * multiplication", 2016), counted in bytes, with the edges of tiles moved to leaves.
  *
- * A segment lies at a position: the bytes of all values before it, and those of an offset, 4 or 8, for each segment
- * before it, its end marker. Borders are TALLY_TILE_BYTES apart, so that values and empty segments are shared alike. A
- * tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK before the border; else it is in the
- * segment that runs over the border, at the first of its leaves that begins there or behind. Tile t owns the segments
- * that begin between its edges, and reads the values between them: neighbours take the same edge from memory, so that
- * each value is read by one tile, and each leaf lies in one. */
+ * The position of a segment is the bytes of all values before it, plus the bytes of an end marker (4 or 8, as an offset
+ * has) for each segment before it. The borders of tiles are equally many positions apart, so values and empty segments
+ * are shared alike. A tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK bytes before the
+ * border. Otherwise it is the first leaf of the segment over the border that begins at the border or behind it.
+ *
+ * A tile owns the segments that begin between its edges and reads the values between them. Neighbours read the same
+ * edge from memory. So each value is read by one tile, and each leaf lies in one. */
 #ifndef TALLY_CUT_H
 #define TALLY_CUT_H
 

@@ -4,7 +4,7 @@
     !defined(TALLY_USER_TEXT) && TALLY_NUMBER != TALLY_NUMBER_structure
 #define TALLY_IN_PARTS
 #define TALLY_BY_LANES /* any power of two of lanes side by side may fold a segment: parts_node */
-#if (defined(TALLY_QUICK) && !defined(TALLY_PLAIN)) || defined(TALLY_SQUARES)
+#ifdef TALLY_SQUARES
 #define TALLY_IS_SORTED /* a value costs so much that segments had better meet others of about their length */
 #endif
 

@@ -10,7 +10,7 @@
 #define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
 #include "lib/types.h"
 
-#ifdef TALLY_QUICK /* an exact operator */
+#ifdef TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
 #include "lib/whole.h"
 #include TALLY_KERNEL_FILE
 #include "lib/whole_end.h"
@@ -34,9 +34,7 @@
 
 /* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few;
  * none may spill (tests/unit/test_compile.c). */
-#if defined(TALLY_QUICK) && defined(TALLY_KEYS)
-#define TALLY_SEGMENTS_RESIDENT 1
-#elif TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
+#if TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(second)) <= 8 ? 3 : 2)
 #else
 #define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
@@ -60,7 +58,7 @@ TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *results, int64_t 
 #endif
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
-#if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
+#ifdef TALLY_QUICK
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
         *(float *)TALLY_N(place_of)(results, i, 4) = narrow;
@@ -72,7 +70,7 @@ TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *results, int64_t 
         volatile uint8_t *to = (volatile uint8_t *)results + i * work->cut.result_stride;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
-#if defined(TALLY_QUICK) && !defined(TALLY_KEYS)
+#ifdef TALLY_QUICK
         if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
 #endif
         TALLY_UNROLL
