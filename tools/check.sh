@@ -14,6 +14,10 @@ part lines "$python" tools/check_lines.py
 part ctest ctest --test-dir "$build" -LE jit --output-on-failure --no-tests=error -j "$(nproc)"
 # passing tests keep quiet there
 part skipped bash -c "grep SKIPPED '$build/Testing/Temporary/LastTest.log' || echo nothing"
+if ! grep -q '^TALLY_ISAS:.*avx512' "$build/CMakeCache.txt" && [ "$(uname -m)" = x86_64 ]; then
+    skip avx512 "this machine has no AVX-512: its kernels are compiled for one operator, and none runs"
+    part avx512 tools/isas.sh compile "$build/avx512"
+fi
 skip jit "tools/lanes.sh gpu compiles GPU kernels by NVRTC"
 part package tests/package/run.sh "$build"
 if [ -x examples/demo.sh ]; then
