@@ -12,8 +12,9 @@ MAY_INCLUDE = {
     "include": {"include"},
     "kernels": {"kernels"},
     "src": {"src", "kernels", "include"},
+    "src/text": {"src/text"},
     "src/cpu": {"src/cpu", "src", "kernels", "include"},
-    "src/cuda": {"src/cuda", "src", "kernels", "include"},
+    "src/cuda": {"src/cuda", "src/text", "src", "kernels", "include"},
     "src/simt": {
         "src/simt",
         "src/cuda",

@@ -458,7 +458,8 @@ TALLY_API const char *tally_gpu_compiler(void);
 TALLY_API const char *tally_cache_folder(void);
 
 /* Writes the CUDA source of the kernel that reduces a whole array with the context's options, as one file that nvcc
- * compiles alone. It writes to `capacity` bytes at buffer, with a 0 at the end, and gives in *size the bytes of both.
+ * compiles alone. It has only what that operator, type and set of options use. Tally compiles more, to the same machine
+ * code. The text goes to `capacity` bytes at buffer, with a 0 at the end; *size gives the bytes of both.
  * TALLY_NO_SPACE: the buffer is too small, and *size says how many bytes are needed; with a NULL buffer the status is
  * TALLY_OK. Needs no GPU. TALLY_BAD_ARGUMENT, TALLY_BAD_TYPE: as tally_result_type. TALLY_UNSUPPORTED: an operator of
  * the caller's own without text. TALLY_NO_MEMORY. */

@@ -86,7 +86,7 @@ tally_status tally_emit(const tally_context *context, tally_op op, tally_type ty
     *size = 0;
     TALLY_TRY(tally__specify(context, op, type, &spec));
     TALLY_TRY(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
-    TALLY_TRY(tally__emit(&unit, &text));
+    TALLY_TRY(tally__emit_readable(&unit, &text));
     *size = strlen(text) + 1;
     if (buffer != NULL && capacity >= *size) memcpy(buffer, text, *size);
     free(text);

@@ -10,6 +10,7 @@
 
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
+#include "text/readable.h"
 
 enum { MOST_TEXTS = 1024, MOST_NESTED = 64 };
 
@@ -25,29 +26,13 @@ const tally__text *tally__text_named(const char *name, size_t length) {
  * written outside of all conditions. In a condition, which may not hold, nothing is known, and it is written again. */
 typedef struct writer {
     const tally__unit *unit;
-    char *bytes;
-    size_t size, capacity;
-    bool no_memory;
+    text_buffer text;
     int conditions; /* open ones, but for include guards */
     int nested;
     bool above[MOST_TEXTS];
 } writer;
 
-static void put(writer *w, const char *bytes, size_t size) {
-    if (w->no_memory) return;
-    if (w->size + size + 1 > w->capacity) {
-        size_t capacity = 2 * (w->size + size) + 4096;
-        char *more = realloc(w->bytes, capacity);
-        w->no_memory = more == NULL;
-        if (more == NULL) return;
-        w->bytes = more;
-        w->capacity = capacity;
-    }
-    memcpy(w->bytes + w->size, bytes, size);
-    w->size += size;
-    w->bytes[w->size] = '\0';
-}
-static void put_string(writer *w, const char *string) { put(w, string, strlen(string)); }
+static void put_string(writer *w, const char *string) { tally__add_text(&w->text, string, strlen(string)); }
 
 /* The word behind the # of a directive, and the rest of its line without blanks around; false: the line is none. */
 typedef struct directive {
@@ -99,8 +84,8 @@ static bool included_name(const writer *w, const directive *d, const char **name
     if (d->rest_size < 2) return false;
     if (*at != '"' && *at != '<') {
         length = snprintf(wanted, sizeof wanted, "#define %.*s \"", (int)d->rest_size, d->rest);
-        if (length < 0 || (size_t)length >= sizeof wanted || w->bytes == NULL) return false;
-        for (const char *p = w->bytes; (p = strstr(p, wanted)) != NULL; p++) found = p;
+        if (length < 0 || (size_t)length >= sizeof wanted || w->text.bytes == NULL) return false;
+        for (const char *p = w->text.bytes; (p = strstr(p, wanted)) != NULL; p++) found = p;
         if (found == NULL) return false;
         at = found + length - 1;
     }
@@ -152,46 +137,81 @@ static void expand(writer *w, const char *name, const char *text, size_t size) {
             w->conditions += word_is(&d, "if") || word_is(&d, "ifdef") || word_is(&d, "ifndef");
             w->conditions -= word_is(&d, "endif");
         }
-        put(w, p, (size_t)(next - p));
+        tally__add_text(&w->text, p, (size_t)(next - p));
     }
     if (size != 0 && end[-1] != '\n') put_string(w, "\n");
     w->nested--;
     w->conditions += guard;
 }
 
-tally_status tally__emit(const tally__unit *unit, char **text) {
-    writer w = {.unit = unit};
+static tally_status no_memory(void) { return tally__fail(TALLY_NO_MEMORY, "no memory for the text of a kernel"); }
+
+/* What stands before a unit's text. */
+static void put_title(text_buffer *text, const tally__unit *unit, const char *what) {
+    char title[1000];
+    int size = snprintf(title, sizeof title,
+                        "/* %s of Tally %s: %s. It stands alone:\n"
+                        " *     nvcc --cubin --gpu-architecture=sm_90 --std=c++17 --fmad=false FILE\n"
+                        " */\n"
+                        "#ifdef __NVCC__ /* NVRTC does not define this one */\n"
+                        "#define __CUDACC_RTC__\n"
+                        "#include <stdint.h>\n"
+                        "#pragma nv_diag_suppress 177\n"
+                        "#endif\n",
+                        unit->entry, tally_version(), what);
+    tally__add_text(text, title, size < (int)sizeof title ? (size_t)size : sizeof title - 1);
+}
+
+/* The unit with every include written out, to w->text. The caller frees it, whatever the status. */
+static tally_status expand_unit(writer *w) {
     directive main_text = {"include", NULL, 7, 0};
     char quoted[300];
-    *text = NULL;
     TALLY_CHECK(tally__text_count <= MOST_TEXTS, UNSUPPORTED, "emit.c has room for %d texts, and there are %d",
                 MOST_TEXTS, tally__text_count);
-    put_string(&w, "/* ");
-    put_string(&w, unit->entry);
-    put_string(&w, ", as Tally ");
-    put_string(&w, tally_version());
-    put_string(&w, " compiles it. This file stands alone:\n"
-                   " *     nvcc --cubin --gpu-architecture=sm_90 --std=c++17 --fmad=false FILE\n"
-                   " */\n"
-                   "#ifdef __NVCC__ /* NVRTC does not define this one */\n"
-                   "#define __CUDACC_RTC__\n"
-                   "#include <stdint.h>\n"
-                   "#pragma nv_diag_suppress 177\n"
-                   "#endif\n");
-    expand(&w, NULL, unit->preface, strlen(unit->preface));
-    snprintf(quoted, sizeof quoted, "\"%s\"", unit->text);
+    expand(w, NULL, w->unit->preface, strlen(w->unit->preface));
+    snprintf(quoted, sizeof quoted, "\"%s\"", w->unit->text);
     main_text.rest = quoted;
     main_text.rest_size = strlen(quoted);
-    if (!expand_include(&w, &main_text)) {
-        free(w.bytes);
-        return tally__fail(TALLY_UNSUPPORTED, "this build of Tally has no kernel text named %s", unit->text);
-    }
-    if (w.no_memory) {
-        free(w.bytes);
-        return tally__fail(TALLY_NO_MEMORY, "no memory for the text of a kernel");
-    }
-    *text = w.bytes;
-    return TALLY_OK;
+    TALLY_CHECK(expand_include(w, &main_text), UNSUPPORTED, "this build of Tally has no kernel text named %s",
+                w->unit->text);
+    return w->text.no_memory ? no_memory() : TALLY_OK;
+}
+
+tally_status tally__emit(const tally__unit *unit, char **text) {
+    writer w = {.unit = unit};
+    tally_status status;
+    *text = NULL;
+    put_title(&w.text, unit, "all that is compiled");
+    status = expand_unit(&w);
+    if (status == TALLY_OK)
+        *text = w.text.bytes;
+    else
+        free(w.text.bytes);
+    return status;
+}
+
+tally_status tally__emit_readable(const tally__unit *unit, char **text) {
+    writer w = {.unit = unit};
+    text_buffer resolved = {0}, used = {0};
+    tally_status status = expand_unit(&w);
+    *text = NULL;
+    put_title(&used, unit, "what is compiled, without what it does not use");
+    tally__add_text(&used, unit->preface,
+                    (size_t)(end_of_line(unit->preface, unit->preface + strlen(unit->preface)) -
+                             unit->preface)); /* a comment: what it reduces */
+    if (status == TALLY_OK && !(tally__resolve_conditions(w.text.bytes, w.text.size, &resolved) &&
+                                tally__leave_out_unused(resolved.bytes, resolved.size, &used)))
+        status = used.no_memory || resolved.no_memory
+                     ? no_memory()
+                     : tally__fail(TALLY_UNSUPPORTED, "the text of %s has conditions nested too deep to be printed",
+                                   unit->entry);
+    free(w.text.bytes);
+    free(resolved.bytes);
+    if (status == TALLY_OK)
+        *text = used.bytes;
+    else
+        free(used.bytes);
+    return status;
 }
 
 /* Whoever asked for a dump waits for it: not being able to write is an error here. */

@@ -52,6 +52,8 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
 /* The unit as one text, in memory of malloc: every header written out where it is included, so that NVRTC or nvcc
  * compiles it alone. */
 tally_status tally__emit(const tally__unit *unit, char **text);
+/* The same for people: without what this unit leaves out or does not use (text/readable.h). */
+tally_status tally__emit_readable(const tally__unit *unit, char **text);
 /* Writes that text to <folder>/<entry>-sm_<sm>.cu if TALLY_JIT_DUMP names a folder. */
 tally_status tally__dump(const tally__unit *unit, int sm);
 

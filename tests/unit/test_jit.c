@@ -1,6 +1,7 @@
 /* What the cuda backend stands on, without a GPU: opening the driver, emitting, compiling. What is opened once in a
  * process is tested in children of this one. */
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "children.h"
 
 #include "cuda/cache.h"
+#include "cuda/cuda.h"
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 #include "simt/module.h"
@@ -348,34 +350,73 @@ static void test_folder_is_not_read(void **state) {
     EXPECT(in_child(compile_in_folder) == 0, "see above");
 }
 
-/* An emitted text compiles without any header, with the options that it names; nvcc has the last one by itself. */
-static void test_emitted_compiles(void **state) {
-    static const char *const ops[] = {"sum", "stats", "logsumexp", "argmin", "dot", "var", "norm1", "sumsq"};
+/* A text's image, in memory of malloc; it compiles without any header, with the options that it names. nvcc has
+ * the last one by itself. */
+static char *image_of(const tally__nvrtc *nvrtc, const char *op, const char *text, size_t *size) {
     const char *const options[] = {"--gpu-architecture=sm_90", "--std=c++17", "--fmad=false", "--device-int128"};
+    tally__nvrtc_handle program;
+    char log[2000] = "", *image;
+    int error;
+    EXPECT(nvrtc->create(&program, text, "alone.cu", 0, NULL, NULL) == 0, "no program");
+    error = nvrtc->compile(program, 4, options);
+    if (nvrtc->log_size(program, size) == 0 && *size < sizeof log) nvrtc->log(program, log);
+    EXPECT(error == 0 && strstr(log, "warning") == NULL, "%s does not compile alone: %.300s", op, log);
+    EXPECT(nvrtc->cubin_size(program, size) == 0, "no size");
+    image = malloc(*size);
+    EXPECT(image != NULL && nvrtc->cubin(program, image) == 0, "no image");
+    nvrtc->destroy(&program);
+    return image;
+}
+
+/* The instructions in an image, and how many bytes they are. */
+static const char *instructions(const char *image, size_t *size) {
+    const Elf64_Ehdr *file = (const void *)image;
+    const Elf64_Shdr *sections = (const void *)(image + file->e_shoff);
+    const char *names = image + sections[file->e_shstrndx].sh_offset;
+    for (int i = 0; i < file->e_shnum; i++) {
+        if (strncmp(names + sections[i].sh_name, ".text.", 6) != 0) continue;
+        *size = sections[i].sh_size;
+        return image + sections[i].sh_offset;
+    }
+    EXPECT(false, "an image without instructions");
+    return NULL;
+}
+
+/* What people read compiles to what all of the text does. */
+static void test_emitted_compiles(void **state) {
+    static const struct {
+        const char *op;
+        tally_type type;
+        tally_accuracy accuracy;
+    } cases[] = {
+        {"sum", TALLY_F32, TALLY_FAST},       {"sum", TALLY_F64, TALLY_EXACT},   {"stats", TALLY_F64, TALLY_FAST},
+        {"logsumexp", TALLY_F16, TALLY_FAST}, {"argmin", TALLY_F64, TALLY_FAST}, {"dot", TALLY_BF16, TALLY_EXACT},
+        {"var", TALLY_U8, TALLY_FAST},        {"norm1", TALLY_I64, TALLY_FAST},  {"max", TALLY_BOOL, TALLY_FAST}};
     const tally__nvrtc *nvrtc = nvrtc_or_skip();
-    tally_options fast = TALLY_OPTIONS_INIT;
     tally_context *context;
     (void)state;
-    fast.accuracy = TALLY_FAST;
     EXPECT_OK(tally_context_create(NULL, &context));
-    EXPECT_OK(tally_set_options(context, &fast));
-    for (size_t i = 0; i < 2 * sizeof ops / sizeof *ops; i++) {
-        tally_op op = tally_op_from_name(ops[i / 2]);
-        tally__nvrtc_handle program;
-        char *text, log[2000] = "";
-        size_t size = 0;
-        int error;
-        EXPECT_OK(tally_emit(i % 2 ? context : NULL, op, TALLY_F64, NULL, 0, &size));
-        text = malloc(size);
-        EXPECT(text != NULL, "no memory");
-        EXPECT_OK(tally_emit(i % 2 ? context : NULL, op, TALLY_F64, text, size, &size));
-        size = 0;
-        EXPECT(nvrtc->create(&program, text, "alone.cu", 0, NULL, NULL) == 0, "no program");
-        error = nvrtc->compile(program, 4, options);
-        if (nvrtc->log_size(program, &size) == 0 && size < sizeof log) nvrtc->log(program, log);
-        EXPECT(error == 0, "%s does not compile alone: %.300s", ops[i / 2], log);
-        nvrtc->destroy(&program);
-        free(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tally_options options = TALLY_OPTIONS_INIT;
+        tally__spec spec;
+        tally__unit unit;
+        char *whole, *readable, *image, *same_image;
+        const char *code, *same;
+        size_t size, same_size;
+        options.accuracy = cases[i].accuracy;
+        EXPECT_OK(tally_set_options(context, &options));
+        EXPECT_OK(tally__specify(context, tally_op_from_name(cases[i].op), cases[i].type, &spec));
+        EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_WHOLE, &unit));
+        EXPECT_OK(tally__emit(&unit, &whole));
+        EXPECT_OK(tally__emit_readable(&unit, &readable));
+        EXPECT(strlen(readable) < strlen(whole) * 2 / 3, "%s: %zu bytes of %zu are left", cases[i].op, strlen(readable),
+               strlen(whole));
+        image = image_of(nvrtc, cases[i].op, whole, &size);
+        same_image = image_of(nvrtc, cases[i].op, readable, &same_size);
+        code = instructions(image, &size);
+        same = instructions(same_image, &same_size);
+        EXPECT(size == same_size && memcmp(code, same, size) == 0, "%s has other machine code", cases[i].op);
+        free(whole), free(readable), free(image), free(same_image);
     }
     tally_context_destroy(context);
 }

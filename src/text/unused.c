@@ -1,0 +1,254 @@
+/* What an entry does not use is left out: declarations, macros, comments of what is gone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/readable.h"
+
+/* A piece of the text at file scope: a declaration, a function, a directive, or a comment between blank lines. */
+typedef enum {
+    ITEM_DECLARATION,
+    ITEM_MACRO,
+    ITEM_CONDITION,
+    ITEM_OTHER_DIRECTIVE,
+    ITEM_HEADING,
+    ITEM_NOTHING
+} item_kind;
+typedef struct item {
+    item_kind kind;
+    size_t begin, end; /* tokens, with the comment before it */
+    size_t code;       /* the first token that is no comment */
+    bool is_kept;
+} item;
+
+/* That an item gives a name. */
+typedef struct gift {
+    token name;
+    size_t item;
+} gift;
+
+typedef struct pruner {
+    token_list text;
+    item *items;
+    size_t count, capacity;
+    gift *gifts; /* by name */
+    size_t gift_count, gift_capacity;
+    bool no_memory;
+} pruner;
+
+/* ---- items ---- */
+
+static void add_item(pruner *p, item added) {
+    if (p->count == p->capacity) {
+        size_t capacity = 2 * p->capacity + 256;
+        item *more = realloc(p->items, capacity * sizeof *more);
+        p->no_memory |= more == NULL;
+        if (more == NULL) return;
+        p->items = more;
+        p->capacity = capacity;
+    }
+    p->items[p->count++] = added;
+}
+
+static size_t end_of_directive(const pruner *p, size_t at) {
+    while (at < p->text.count && p->text.tokens[at].kind != TOKEN_NEWLINE) at++;
+    return at < p->text.count ? at + 1 : at;
+}
+/* The end of a declaration: behind its ; or, of a function, behind its body and that line. */
+static size_t end_of_declaration(const pruner *p, size_t at) {
+    int depth = 0;
+    bool is_function = false;
+    token last = {TOKEN_SPACE, "", 0};
+    for (; at < p->text.count; at++) {
+        const token t = p->text.tokens[at];
+        if (token_is_blank(t)) continue;
+        if (token_is(t, "{") && depth == 0) is_function = token_is(last, ")");
+        depth += token_is(t, "{") + token_is(t, "(") - token_is(t, "}") - token_is(t, ")");
+        if (depth == 0 && (token_is(t, ";") || (token_is(t, "}") && is_function))) break;
+        last = t;
+    }
+    at += at < p->text.count;
+    while (at < p->text.count && (p->text.tokens[at].kind == TOKEN_SPACE || p->text.tokens[at].kind == TOKEN_COMMENT))
+        at++;
+    return at < p->text.count && p->text.tokens[at].kind == TOKEN_NEWLINE ? at + 1 : at;
+}
+
+static item_kind kind_of_directive(token word) {
+    static const char *const conditions[] = {"if", "ifdef", "ifndef", "elif", "else", "endif"};
+    for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++)
+        if (token_is(word, conditions[i])) return ITEM_CONDITION;
+    return token_is(word, "define") || token_is(word, "undef") ? ITEM_MACRO : ITEM_OTHER_DIRECTIVE;
+}
+
+static bool is_heading(token t) {
+    return t.kind == TOKEN_COMMENT && t.size > 12 && memcmp(t.text, "/* ========", 11) == 0;
+}
+
+/* Reads the item at `at`: comments that no blank line parts from it belong to it. Returns where it ends. */
+static size_t read_item(pruner *p, size_t at) {
+    const token *tokens = p->text.tokens;
+    item read = {.begin = at};
+    int newlines = 1; /* that which ended the item before */
+    while (at < p->text.count && token_is_blank(tokens[at])) {
+        newlines = tokens[at].kind == TOKEN_NEWLINE ? newlines + 1 : tokens[at].kind == TOKEN_COMMENT ? 0 : newlines;
+        if (tokens[at].kind == TOKEN_COMMENT && is_heading(tokens[at])) {
+            read = (item){ITEM_HEADING, at, end_of_directive(p, at), at, false};
+            add_item(p, read);
+            return read.end;
+        }
+        at++;
+        if (newlines >= 2) read.begin = at; /* what stood before is no comment of this item */
+    }
+    if (at == p->text.count) return at;
+    read.code = at;
+    if (token_is(tokens[at], "#")) {
+        read.kind = kind_of_directive(tokens[token_after_blanks(tokens, at + 1, p->text.count)]);
+        read.end = end_of_directive(p, at);
+    } else {
+        read.kind =
+            token_is(tokens[at], ";") || token_is(tokens[at], "_Static_assert") ? ITEM_NOTHING : ITEM_DECLARATION;
+        read.end = end_of_declaration(p, at);
+    }
+    add_item(p, read);
+    return read.end;
+}
+
+/* ---- who gives which name ---- */
+
+static void add_gift(pruner *p, token name, size_t item_index) {
+    if (p->gift_count == p->gift_capacity) {
+        size_t capacity = 2 * p->gift_capacity + 1024;
+        gift *more = realloc(p->gifts, capacity * sizeof *more);
+        p->no_memory |= more == NULL;
+        if (more == NULL) return;
+        p->gifts = more;
+        p->gift_capacity = capacity;
+    }
+    p->gifts[p->gift_count++] = (gift){name, item_index};
+}
+
+/* The names of a declaration: a function's; a tag and what stands before the ;, a [ or a =; the constants of an enum.
+ */
+static void find_names(pruner *p, size_t index) {
+    const item *in = &p->items[index];
+    const token *tokens = p->text.tokens;
+    int braces = 0, brackets = 0;
+    bool is_enum = false, had_call = false;
+    token word = {TOKEN_SPACE, "", 0}, before = word;
+    for (size_t i = in->code; i < in->end; i++) {
+        const token t = tokens[i];
+        if (token_is_blank(t)) continue;
+        if (token_is(t, "enum") && braces == 0) is_enum = true;
+        if (braces == 0 && brackets == 0) {
+            if (token_is(t, "(") && word.kind == TOKEN_WORD && !token_is(word, "__attribute__") && !had_call)
+                add_gift(p, word, index), had_call = true; /* a function, or a macro that declares one */
+            if ((token_is(t, ";") || token_is(t, "=") || token_is(t, "[") || token_is(t, ",")) &&
+                word.kind == TOKEN_WORD)
+                add_gift(p, word, index);
+            if (token_is(t, "{") && word.kind == TOKEN_WORD &&
+                (token_is(before, "struct") || token_is(before, "union") || token_is(before, "enum")))
+                add_gift(p, word, index);
+            if (token_is(t, "{") && had_call) return;
+        }
+        if (is_enum && braces == 1 && (token_is(t, ",") || token_is(t, "=") || token_is(t, "}")) &&
+            word.kind == TOKEN_WORD)
+            add_gift(p, word, index);
+        braces += token_is(t, "{") - token_is(t, "}");
+        brackets += token_is(t, "(") - token_is(t, ")");
+        before = word;
+        word = t;
+    }
+}
+
+static int compare_gifts(const void *a, const void *b) {
+    const token x = ((const gift *)a)->name, y = ((const gift *)b)->name;
+    int order = memcmp(x.text, y.text, x.size < y.size ? x.size : y.size);
+    return order != 0 ? order : (x.size > y.size) - (x.size < y.size);
+}
+
+static void find_gifts(pruner *p) {
+    for (size_t i = 0; i < p->count && !p->no_memory; i++) {
+        const item *in = &p->items[i];
+        if (in->kind == ITEM_DECLARATION) find_names(p, i);
+        if (in->kind == ITEM_MACRO) {
+            size_t at = token_after_blanks(p->text.tokens, in->code + 1, in->end);
+            at = token_after_blanks(p->text.tokens, at + 1, in->end);
+            if (at < in->end) add_gift(p, p->text.tokens[at], i);
+        }
+    }
+    qsort(p->gifts, p->gift_count, sizeof *p->gifts, compare_gifts);
+}
+
+/* ---- what is used ---- */
+
+static void keep(pruner *p, size_t index) {
+    const item *in = &p->items[index];
+    if (in->is_kept) return;
+    p->items[index].is_kept = true;
+    for (size_t i = in->code; i < in->end; i++) {
+        const gift wanted = {p->text.tokens[i], 0};
+        size_t low = 0, high = p->gift_count;
+        if (wanted.name.kind != TOKEN_WORD) continue;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (compare_gifts(&p->gifts[middle], &wanted) < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < p->gift_count && compare_gifts(&p->gifts[low], &wanted) == 0; low++) keep(p, p->gifts[low].item);
+    }
+}
+
+/* Whether an item is an entry, which a GPU's driver calls. */
+static bool is_entry(const pruner *p, const item *in) {
+    for (size_t i = in->code; in->kind == ITEM_DECLARATION && i < in->end && !token_is(p->text.tokens[i], "{"); i++)
+        if (token_is(p->text.tokens[i], "TALLY_ENTRY") || token_is(p->text.tokens[i], "__global__")) return true;
+    return false;
+}
+
+/* A condition of the compiler's stays if anything in it does; a heading if anything up to the next one does. */
+static void keep_frames(pruner *p) {
+    size_t open[64], depth = 0, heading = p->count;
+    for (size_t i = 0; i < p->count; i++) {
+        item *in = &p->items[i];
+        if (in->kind == ITEM_HEADING) heading = i;
+        if (in->kind == ITEM_CONDITION) {
+            const token word = p->text.tokens[token_after_blanks(p->text.tokens, in->code + 1, in->end)];
+            if (word.text[0] == 'i' && depth < 64) open[depth++] = i;
+            if (depth > 0) in->is_kept = p->items[open[depth - 1]].is_kept;
+            if (token_is(word, "endif") && depth > 0) depth--;
+        } else if (in->is_kept) {
+            if (heading < p->count) p->items[heading].is_kept = true;
+            for (size_t d = 0; d < depth; d++) p->items[open[d]].is_kept = true;
+        }
+    }
+}
+
+static void write_kept(const pruner *p, text_buffer *out) {
+    for (size_t i = 0; i < p->count; i++) {
+        const item *in = &p->items[i];
+        if (!in->is_kept) continue;
+        if (in->kind != ITEM_CONDITION && in->kind != ITEM_MACRO) tally__add_text(out, "\n", 1);
+        for (size_t k = in->begin; k < in->end; k++)
+            tally__add_text(out, p->text.tokens[k].text, p->text.tokens[k].size);
+    }
+}
+
+bool tally__leave_out_unused(const char *text, size_t size, text_buffer *out) {
+    pruner p = {.text = tally__tokens_of(text, size)};
+    bool done;
+    for (size_t at = 0; at < p.text.count && !p.no_memory;) at = read_item(&p, at);
+    find_gifts(&p);
+    if (!p.no_memory) {
+        for (size_t i = 0; i < p.count; i++)
+            if (is_entry(&p, &p.items[i]) || p.items[i].kind == ITEM_OTHER_DIRECTIVE) keep(&p, i);
+        keep_frames(&p);
+        keep_frames(&p); /* the branches of a condition that was kept for its last one */
+        write_kept(&p, out);
+    }
+    done = !p.no_memory && !p.text.no_memory && !out->no_memory;
+    free(p.items);
+    free(p.gifts);
+    free(p.text.tokens);
+    return done;
+}
