@@ -227,17 +227,23 @@ static bool add_both(tally__sums *sums, const tally__tile *tile) {
 
 /* ---- bunches ---- */
 
-int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts) {
+/* Whether doubles hold all terms: products of f64 may be too small. */
+static bool can_expand(bounds b, int term) {
+    return b.high <= TALLY_LEVELS_HIGHEST && (term != TALLY_TERM_PRODUCT || b.unit >= TALLY_LEVELS_LOWEST);
+}
+
+int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts) {
     const tally__tiles *tiles = tally__cpu_tiles();
-    int32_t units[TALLY_PARTS], given = 0, additions = TALLY_BUNCH_ADDITIONS;
+    int32_t units[TALLY_PARTS], given, additions = TALLY_BUNCH_ADDITIONS;
     double anchor[TALLY_PARTS];
+    if (!in_reach(tile, term)) return 0;
     while (bunch->longest > 1 << additions) additions++;
-    if (in_reach(tile, term))
-        given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
-    if (given == 0) return 0;
-    while (given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL)
+    given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
+    while (given > 0 && given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL)
         given++; /* more levels will do */
-    if (given > TALLY_PARTS) return 0;
+    if ((given == 0 || given > TALLY_PARTS) && !can_expand(bounds_of(tile, term), term)) return 0;
+    if (given == 0 || given > TALLY_PARTS)
+        return tiles->bunch_expand[tile->is_f64][term](tile->x, tile->y, bunch, parts) ? TALLY_PARTS : 0;
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;

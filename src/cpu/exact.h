@@ -83,9 +83,9 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
     return fitting > 8 ? fitting & ~7 : fitting;
 }
 
-/* Sums the segments of a bunch by their parts; the tile is what they cover. Gives how many parts there are, or 0 when
- * their extents are too far apart for that. */
-int tally__sum_bunch(const tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
+/* Sums the segments of a bunch by their parts; the tile is what they cover. By levels, or where its values are too far
+ * apart for these by expansions. Gives how many parts there are, or 0 where neither serves. */
+int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
 
 /* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
 typedef struct tally__columns {

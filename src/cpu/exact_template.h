@@ -359,6 +359,12 @@ static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw
                                   const tally_final *final, char *results, bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     TALLY_N(conclude_bunch)(bunch, lows, highs, final, results);
+    for (int s = 0; s < bunch->count && bunch->lost; s++)
+        if (bunch->sums[0][s] != bunch->sums[0][s] ||
+            (bunch->product_parts > 0 && bunch->products[0][s] != bunch->products[0][s])) {
+            bunch->unsure += bunch->sure[s] != 0;
+            bunch->sure[s] = 0;
+        }
     *empty |= bunch->shortest == 0;
     for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];

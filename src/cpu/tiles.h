@@ -106,6 +106,7 @@ typedef struct tally__bunch {
     int32_t lengths[TALLY_BUNCH_MOST], longest, shortest;
     int sum_parts, product_parts;           /* of its sums (or sums of products), and for spreads of its squares */
     int32_t is_f64, ddof;                   /* the result's format is f64, or else f32 */
+    int32_t lost;                           /* whether some sum's parts do not tell it: the first one is a NaN */
     int32_t sure[TALLY_BUNCH_MOST], unsure; /* which results are certain; how many are not */
     _Alignas(64) tally__parts sums, products;
     _Alignas(64) double values[TALLY_BUNCH_MOST]; /* results, and as f32 */
@@ -116,6 +117,11 @@ typedef struct tally__bunch {
  * exact if anchors are made for as many terms as the longest has, and for 2^TALLY_BUNCH_ADDITIONS at least. */
 typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *bunch, const double *anchor,
                               tally__parts parts);
+
+/* The same of any finite values, in TALLY_PARTS parts, which tell the sum as tally_three_sum takes them; where they may
+ * not, the first is a NaN, and bunch->lost is set. False: nothing was done, as segments of this kind are better taken
+ * one by one. */
+typedef bool tally__bunch_expand(const void *x, const void *y, tally__bunch *bunch, tally__parts parts);
 
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
  * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next,
@@ -154,7 +160,8 @@ typedef struct tally__tiles {
     int8_t level_counts[2][TALLY_TERMS][TALLY_LEVEL_COUNTS];
     /* By f32 or f64, term, and the number of levels, 1 to TALLY_PARTS. */
     tally__bunch_sum *bunch_sum[2][TALLY_TERMS][TALLY_PARTS + 1];
-    /* Likewise, 1 to TALLY_COLUMN_LEVELS. */
+    tally__bunch_expand *bunch_expand[2][TALLY_TERMS]; /* by f32 or f64, and term */
+    /* As bunch_sum, 1 to TALLY_COLUMN_LEVELS. */
     tally__column_sum *column_sum[2][TALLY_TERMS][TALLY_COLUMN_LEVELS + 1];
     /* Widens the keys of each lane. */
     void (*column_range[2])(const void *x, int64_t rows, int64_t lanes, int64_t stride, int64_t *lows, int64_t *highs);

@@ -244,7 +244,7 @@ TALLY_INLINE TALLY_TARGET wide product_rest(wide x, wide y, wide p) {
 #ifdef TALLY_VECTOR_FMA
     return TALLY_VECTOR_FMA(x, y, -p);
 #elif defined(__aarch64__)
-    wide rest;
+    wide rest = {0};
     for (int k = 0; k < WIDTH; k++) rest[k] = __builtin_fma(x[k], y[k], -p[k]);
     return rest;
 #else
@@ -432,6 +432,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 #include "cpu/specials_template.h"
 #include "cpu/bunch_template.h"
 #include "cpu/columns_template.h"
+#include "cpu/expansions_template.h"
 #include "cpu/results_template.h"
 #include "cpu/plain_template.h"
 #include "cpu/cuts_template.h"
@@ -452,6 +453,7 @@ static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     .level_counts[is_f64][kind] = {a, b, c, d},
 #define TALLY_BUNCH_ENTRY(type, is_f64, name, kind, levels) \
     .bunch_sum[is_f64][kind][levels] = bunch_##type##_##name##_##levels,
+#define TALLY_EXPANSION_ENTRY(type, is_f64, name, kind) .bunch_expand[is_f64][kind] = expand_##type##_##name,
 #define TALLY_COLUMN_ENTRY(type, is_f64, name, kind, levels) \
     .column_sum[is_f64][kind][levels] = columns_##type##_##name##_##levels,
 #define TALLY_PLAIN_ENTRY(type, is_f64, name, kind) .plain[is_f64][kind] = plain_##type##_##name,
@@ -465,7 +467,7 @@ const tally__tiles TALLY_TILES = {
     .take_out = {take_out_f32, take_out_f64},
     .find_special = {find_special_f32, find_special_f64},
     .widen_f16 = widen_f16,
-    TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BUNCHES(TALLY_BUNCH_ENTRY) TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
+    TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BUNCHES(TALLY_BUNCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY) TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
         .column_range = {column_range_f32, column_range_f64},
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},

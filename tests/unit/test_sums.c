@@ -8,7 +8,7 @@
 
 /* ---- data ---- */
 
-enum { CLASSES = 20 };
+enum { CLASSES = 21 };
 static const char *const names[CLASSES] = {"uniform",
                                            "normal",
                                            "any bits",
@@ -28,7 +28,8 @@ static const char *const names[CLASSES] = {"uniform",
                                            "ties",
                                            "sparse",
                                            "smallest subnormals",
-                                           "tiny"};
+                                           "tiny",
+                                           "ties and far below"};
 
 static double from_parts(uint64_t sign_and_fraction, int exponent) {
     uint64_t bits = (sign_and_fraction & 0x800fffffffffffff) | (uint64_t)exponent << 52;
@@ -77,7 +78,14 @@ static double draw(int class, int64_t i, tally_type type, uint64_t *random) {
     case 18: /* of an f64 the upper half is 0 */
         if (type == TALLY_F64) return from_parts((u & 0x8000000000000000) | (u >> 20) % 5000, 0);
         return ldexp((double)((int)(u % 17) - 8), type == TALLY_F16 ? -24 : type == TALLY_BF16 ? -133 : -149);
-    default: return ldexp(uniform, type == TALLY_F64 ? -700 : -60);
+    case 19: return ldexp(uniform, type == TALLY_F64 ? -700 : -60);
+    default: { /* 1, half of its last digit, and values too far apart for one double to hold two: what decides */
+        static const int far[] = {0, 0, 0, -24, -24, -53, -53, -130, -250, -370}, near[] = {0, 0, -1, -60, -75, -130};
+        exponent = type == TALLY_F64   ? far[u % 10]
+                   : type == TALLY_F16 ? -(int)(u % 24)
+                                       : near[u % 6] + (u % 7 == 0) * -24;
+        return from_parts(next_random(random) & 0x8000000000000000, 1023 + exponent);
+    }
     }
 }
 
@@ -246,7 +254,7 @@ static void test_against_mpfr(void **unused) {
     (void)unused;
     for (int round = 0; round < rounds; round++)
         for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
-            for (int class = 0; class < CLASSES; class++) {
+            for (int class = 0; class < CLASSES; class ++) {
                 if (round % 3 == 0) check_segments(type, class, &random);
                 for (int shape = 0; shape < 3; shape++) {
                     int64_t n = round % 8 == 7   ? random_below(&random, 3000)
@@ -466,7 +474,7 @@ static void test_pieces_against_mpfr(void **unused) {
     (void)unused;
     for (int round = 0; round < rounds; round++)
         for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
-            for (int class = 0; class < CLASSES; class++) check_pieces(type, class, &random);
+            for (int class = 0; class < CLASSES; class ++) check_pieces(type, class, &random);
 }
 
 /* ---- counts that no array has ---- */
@@ -514,7 +522,7 @@ static void test_large_counts_against_mpfr(void **unused) {
     (void)unused;
     for (int round = 0; round < rounds; round++)
         for (tally_type type = TALLY_F16; type <= TALLY_F64; type++)
-            for (int class = 0; class < CLASSES; class++)
+            for (int class = 0; class < CLASSES; class ++)
                 for (int k = 0; k < SINGLE; k++) check_doubled(type, class, single[k], &random);
 }
 

@@ -1,0 +1,142 @@
+/* Short segments whose values no levels hold together: a vector lane adds up a segment in an expansion of three doubles
+ * (Shewchuk, "Adaptive precision floating-point arithmetic", 1997). What falls below the third is added up with
+ * rounding; of that only the sign matters, and a segment where it is not certain is marked. Segments are taken in the
+ * order of their lengths, so that the lanes of a group have about as many values. Part of tiles_template.h; no include
+ * guard. */
+
+enum { EXPANSION_GROUP = 8, EXPANSION_VECTORS = EXPANSION_GROUP / WIDTH, EXPANSION_LENGTHS = 256 };
+
+/* The segments by length, the longest last. */
+static TALLY_TARGET void order_by_length(const tally__bunch *bunch, int32_t *order) {
+    int32_t begins[EXPANSION_LENGTHS + 1] = {0};
+#define TALLY_BUCKET(s) (bunch->lengths[s] < EXPANSION_LENGTHS ? bunch->lengths[s] : EXPANSION_LENGTHS - 1)
+    for (int s = 0; s < bunch->padded; s++) begins[TALLY_BUCKET(s) + 1]++;
+    for (int k = 1; k < EXPANSION_LENGTHS; k++) begins[k] += begins[k - 1];
+    for (int s = 0; s < bunch->padded; s++) order[begins[TALLY_BUCKET(s)]++] = s;
+#undef TALLY_BUCKET
+}
+
+/* a + b, which a becomes, and what rounding drops, which b becomes. */
+TALLY_INLINE TALLY_TARGET void vector_two_sum(wide *a, wide *b) {
+    const wide sum = *a + *b, from_b = sum - *a;
+    *b = (*a - (sum - from_b)) + (*b - from_b);
+    *a = sum;
+}
+
+/* EXPANSION_VECTORS vectors of each: the expansion, what fell below it, and the sizes of that. */
+typedef struct expansion {
+    wide part[3][EXPANSION_VECTORS], below[EXPANSION_VECTORS], size[EXPANSION_VECTORS];
+} expansion;
+
+TALLY_INLINE TALLY_TARGET void expansion_add(expansion *e, const int g, wide v) {
+#pragma GCC unroll 3
+    for (int p = 0; p < 3; p++) vector_two_sum(&e->part[p][g], &v);
+    e->below[g] += v;
+    e->size[g] += magnitude_of(v);
+}
+/* Makes the parts those of a sum: each below the last digit of the one before. */
+TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e, const int g) {
+    for (int pass = 0; pass < 2; pass++) {
+        vector_two_sum(&e->part[2][g], &e->below[g]);
+        vector_two_sum(&e->part[1][g], &e->part[2][g]);
+        vector_two_sum(&e->part[0][g], &e->part[1][g]);
+    }
+    vector_two_sum(&e->part[1][g], &e->part[2][g]);
+    vector_two_sum(&e->part[2][g], &e->below[g]);
+}
+
+/* Value k of each of a group's segments, 0 behind their ends, as the terms of the sum; products of f64 are two. */
+TALLY_INLINE TALLY_TARGET double value_of(const int is_f64, const void *x, int64_t i) {
+    return is_f64 ? ((const double_anywhere *)x)[i] : (double)((const float_anywhere *)x)[i];
+}
+TALLY_INLINE TALLY_TARGET void take_across(expansion *e, const int is_f64, const int kind, const void *x, const void *y,
+                                           const int64_t *places, const int32_t *lengths, int k, const int all_there) {
+    double a[EXPANSION_GROUP], b[EXPANSION_GROUP];
+#pragma GCC unroll 8
+    for (int j = 0; j < EXPANSION_GROUP; j++) {
+        const int is_there = all_there || k < lengths[j];
+        a[j] = is_there ? value_of(is_f64, x, places[j] + k) : 0;
+        if (kind == TALLY_TERM_PRODUCT) b[j] = is_there ? value_of(is_f64, y, places[j] + k) : 0;
+    }
+#pragma GCC unroll 4
+    for (int g = 0; g < EXPANSION_VECTORS; g++) {
+        wide v = *(const wide_anywhere *)(a + g * WIDTH);
+        if (kind == TALLY_TERM_MAGNITUDE) v = magnitude_of(v);
+        if (kind == TALLY_TERM_PRODUCT) {
+            const wide w = *(const wide_anywhere *)(b + g * WIDTH), product = v * w;
+            if (is_f64) expansion_add(e, g, product_rest(v, w, product));
+            v = product;
+        }
+        expansion_add(e, g, v);
+    }
+}
+
+/* The parts of the group's sums, the last one rounded to odd; the first a NaN where the rest is not certain. */
+TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tally__bunch *bunch, tally__parts parts) {
+    _Alignas(64) double part[3][EXPANSION_GROUP];
+    units lost = {0};
+    for (int g = 0; g < EXPANSION_VECTORS; g++) {
+        expansion_normalize(e, g);
+        const wide rest = e->below[g], last = e->part[2][g];
+        const units is_exact = (rest == 0) & (e->size[g] == 0);
+        const units is_certain = (magnitude_of(rest) > e->size[g] * 0x1p-40) &
+                                 (magnitude_of(last) <= magnitude_of(e->part[0][g]) * 0x1p-100);
+        const units is_sure = is_exact | is_certain, bits = (units)last, to_even = (bits & 1) - 1; /* of tally_to_odd */
+        const units up = (units)((rest > 0) == (last > 0));                                        /* -1: away from 0 */
+        *(units *)(part[0] + g * WIDTH) = (units)e->part[0][g] | ~is_sure;                         /* a NaN */
+        *(wide *)(part[1] + g * WIDTH) = e->part[1][g];
+        *(units *)(part[2] + g * WIDTH) = bits + (((up & 2) - 1) & (units)(rest != 0) & to_even);
+        lost |= ~is_sure;
+    }
+    for (int g = 0; g < WIDTH; g++) bunch->lost |= lost[g] != 0;
+    for (int p = 0; p < 3; p++)
+        for (int j = 0; j < EXPANSION_GROUP; j++) parts[p][order[j]] = part[p][j];
+}
+
+/* False: the lanes would idle, as few segments have most of the values. */
+TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, const void *x, const void *y,
+                                            tally__bunch *bunch, tally__parts parts) {
+    int32_t order[TALLY_BUNCH_MOST];
+    int64_t steps = 0;
+    if (bunch->shortest < bunch->longest)
+        order_by_length(bunch, order);
+    else
+        for (int s = 0; s < bunch->padded; s++) order[s] = s;
+    for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP)
+        for (int j = 0, longest = 0; j < EXPANSION_GROUP; j++) {
+            const int32_t n = bunch->lengths[order[first + j]];
+            steps += n > longest ? n - longest : 0;
+            longest = n > longest ? n : longest;
+        }
+    if (steps * EXPANSION_GROUP > 4 * bunch->places[bunch->padded] + 4 * bunch->padded) return false;
+    for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP) {
+        int64_t places[EXPANSION_GROUP];
+        int32_t lengths[EXPANSION_GROUP], shortest = INT32_MAX, longest = 0;
+        expansion e;
+        memset(&e, 0, sizeof e);
+        for (int j = 0; j < EXPANSION_GROUP; j++) {
+            places[j] = bunch->places[order[first + j]];
+            lengths[j] = bunch->lengths[order[first + j]];
+            shortest = lengths[j] < shortest ? lengths[j] : shortest;
+            longest = lengths[j] > longest ? lengths[j] : longest;
+        }
+        for (int k = 0; k < shortest; k++) take_across(&e, is_f64, kind, x, y, places, lengths, k, 1);
+        for (int k = shortest; k < longest; k++) take_across(&e, is_f64, kind, x, y, places, lengths, k, 0);
+        end_group(&e, order + first, bunch, parts);
+    }
+    return true;
+}
+
+#define TALLY_EXPANSION(type, is_f64, name, kind)                                                      \
+    static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, tally__bunch *bunch, \
+                                                    tally__parts parts) {                              \
+        return expand_bunch(is_f64, kind, x, y, bunch, parts);                                         \
+    }
+#define TALLY_EXPANSIONS(X)                    \
+    X(f32, 0, value, TALLY_TERM_VALUE)         \
+    X(f32, 0, magnitude, TALLY_TERM_MAGNITUDE) \
+    X(f32, 0, product, TALLY_TERM_PRODUCT)     \
+    X(f64, 1, value, TALLY_TERM_VALUE)         \
+    X(f64, 1, magnitude, TALLY_TERM_MAGNITUDE) \
+    X(f64, 1, product, TALLY_TERM_PRODUCT)
+TALLY_EXPANSIONS(TALLY_EXPANSION)
