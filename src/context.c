@@ -54,7 +54,7 @@ void tally_context_destroy(tally_context *context) {
     tally_allocator allocator;
     if (context == NULL) return;
     allocator = context->allocator;
-    tally__gpu_forget(context);
+    tally__forget(context, false);
     for (int i = 0; i < context->user_count; i++) {
         tally__release(&allocator, (void *)(uintptr_t)context->users[i]->definition.text);
         tally__release(&allocator, context->users[i]);
@@ -89,7 +89,7 @@ tally_status tally_set_options(tally_context *context, const tally_options *opti
     TALLY_CHECK(options->checked == 0 || options->checked == 1, BAD_ARGUMENT, "checked is %d, not 0 or 1",
                 options->checked);
     TALLY_CHECK(options->device >= 0, BAD_ARGUMENT, "device is %d: GPUs are counted from 0", options->device);
-    tally__gpu_forget_given(context);
+    tally__forget(context, true); /* that memory is the caller's again */
     context->options = *options;
     return TALLY_OK;
 }

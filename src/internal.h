@@ -19,9 +19,9 @@ tally_status tally__fail(tally_status status, const char *format, ...) __attribu
         tally_status tally_try_ = (call);              \
         if (tally_try_ != TALLY_OK) return tally_try_; \
     } while (0)
-#define TALLY_CHECK(condition, status, ...)                                  \
-    do {                                                                     \
-        if (!(condition)) return tally__fail(TALLY_##status, __VA_ARGS__);   \
+#define TALLY_CHECK(condition, status, ...)                                \
+    do {                                                                   \
+        if (!(condition)) return tally__fail(TALLY_##status, __VA_ARGS__); \
     } while (0)
 
 /* ---- kernels ---- */
@@ -31,7 +31,7 @@ enum {
     TALLY_STRIPES = 8,     /* stripes of a leaf: values of one column */
     TALLY_SMALL_LEAF = 64, /* a leaf of at most so many values uses TALLY_SMALL_COLUMNS columns */
     TALLY_SMALL_COLUMNS = 8,
-    TALLY_GROUP = 7, /* values folded left to right by an operator that does not commute */
+    TALLY_GROUP = 7,               /* values folded left to right by an operator that does not commute */
     TALLY_ORDERED_NODE_BYTES = 80, /* a node of a kernel whose order shows, at most */
     TALLY_NODE_BYTES = 1728,       /* any node, at most */
     TALLY_RESULT_BYTES = 64,
@@ -74,16 +74,16 @@ static inline void tally__clean_packed(unsigned char *bytes, int size) {
  * alignment. */
 typedef struct tally__kernel tally__kernel;
 struct tally__kernel {
-    int64_t leaf;          /* values in a leaf */
-    int64_t columns;       /* columns of a leaf */
-    size_t value_bytes;    /* bytes of one input value */
-    size_t node_size;      /* bytes of a node, a multiple of 16 */
-    size_t node_bytes;     /* bytes of a node when packed */
-    size_t result_bytes;   /* bytes of one result; 0: a float of final.format */
+    int64_t leaf;                                /* values in a leaf */
+    int64_t columns;                             /* columns of a leaf */
+    size_t value_bytes;                          /* bytes of one input value */
+    size_t node_size;                            /* bytes of a node, a multiple of 16 */
+    size_t node_bytes;                           /* bytes of a node when packed */
+    size_t result_bytes;                         /* bytes of one result; 0: a float of final.format */
     bool adds_values, adds_products, keeps_keys; /* what the node of an exact operator is made of */
-    size_t row_bytes;      /* scratch bytes `rows` needs for each column of each result */
-    size_t rows_scratch;   /* and besides */
-    int64_t rows_most;     /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
+    size_t row_bytes;                            /* scratch bytes `rows` needs for each column of each result */
+    size_t rows_scratch;                         /* and besides */
+    int64_t rows_most; /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
     const tally_operator *user; /* the caller's operator, or NULL */
 
     void (*nothing)(const tally__kernel *, tally__node *node);
@@ -133,7 +133,7 @@ typedef struct tally__operator_row {
     int inputs, on, gives, order, empty, nans;
 } tally__operator_row;
 const tally__operator_row *tally__operator(tally_op op); /* NULL: not built in */
-int tally__type_class(tally_type type);                   /* 0: not a table type */
+int tally__type_class(tally_type type);                  /* 0: not a table type */
 tally_type tally__natural_type(int gives, tally_type input);
 
 typedef struct tally__user_operator {
@@ -159,11 +159,11 @@ typedef struct tally__spec {
     tally_allocator allocator;
     const tally__kernel *kernel;
     const tally__user_operator *user; /* the caller's operator, or NULL */
-    int kernel_number; /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
+    int kernel_number;                /* place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS */
     const tally_context *context;
     tally_final final;
     int inputs;
-    int components;     /* values of result_type in one result: 2 for minmax */
+    int components;         /* values of result_type in one result: 2 for minmax */
     tally_type result_type; /* TALLY_STRUCT for stats and user structs */
     size_t result_bytes;
     bool exact;      /* floats, by the kernels of kernels/exact */
@@ -257,10 +257,18 @@ typedef struct tally__backend {
     tally_status (*far_values)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, void *x, void *y);
     /* Bytes of the host's to such memory. */
     tally_status (*far_store)(const tally__spec *, void *to, const void *bytes, size_t count);
+    /* Of GPUs alone, else NULL. Whether the memory there is such a GPU's (managed memory is). Costs nothing in a
+     * process that has not loaded the driver. */
+    bool (*holds)(const void *address);
+    /* Makes offsets, lengths or segment ids ready for arrays of so many values. What was made is given up by
+     * close_plan, also after a failure; then the spec's allocator releases it. */
+    tally_status (*open_plan)(const tally__spec *, int64_t values, const tally_segments *, void **made);
+    void (*close_plan)(void *made);
+    /* Gives up what is kept for a context: everything, or only the scratch memory that its options gave. */
+    void (*forget)(const tally_context *, bool only_given);
 } tally__backend;
-extern const tally__backend tally__cpu_backend, tally__reference_backend;
-extern const tally__backend tally__cuda_backend,
-    tally__simt_backend; /* without kernels and trees: the host's part is the CPU's */
+/* Those of GPUs have no kernels and trees: the host's part is the CPU's. */
+extern const tally__backend tally__cpu_backend, tally__reference_backend, tally__cuda_backend, tally__simt_backend;
 const tally__backend *tally__backend_of(const tally_options *options);      /* that reduces */
 const tally__backend *tally__host_backend_of(const tally_options *options); /* whose kernels and trees the host uses */
 
@@ -268,14 +276,11 @@ const tally__backend *tally__host_backend_of(const tally_options *options); /* w
 static inline bool tally__backend_is_gpu(tally_backend backend) {
     return backend == TALLY_BACKEND_CUDA || backend == TALLY_BACKEND_SIMT;
 }
-/* Whether the memory there is a GPU's (managed memory is). Costs nothing in a process that has not loaded the driver.
- */
+/* Whether the memory there is a real GPU's. */
 bool tally__lies_on_gpu(const void *address);
 /* The backend of the GPU that the memory there belongs to and that the options allow; NULL: the host can read it. */
 const tally__backend *tally__far_backend_of(const tally_options *options, const void *address);
-/* A context's options are about to change: the scratch memory they gave is the caller's again. */
-void tally__gpu_forget_given(const void *segment_id);
-/* Gives up what GPUs keep for a context. */
-void tally__gpu_forget(const void *segment_id);
+/* All backends give up what they keep for a context (forget above). */
+void tally__forget(const tally_context *context, bool only_given);
 
 #endif

@@ -33,7 +33,7 @@ static tally_status find_segment_ids(const tally_segments *cut, int64_t values, 
     for (int64_t i = 0; i < values; i++) {
         int64_t segment_id = tally__index(cut, i);
         if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count)
-            return refuse(cut, values, "segment_id", i);
+            return refuse(cut, values, "segment id", i);
         while (begun <= segment_id) offsets[begun++] = i;
     }
     while (begun <= cut->count) offsets[begun++] = values;
@@ -54,7 +54,7 @@ static tally_status ready_gpu(tally_context *context, tally_type type, tally_pla
     tally__spec spec;
     TALLY_TRY(tally__specify(context, TALLY_COUNT, type == TALLY_STRUCT ? TALLY_U8 : type, &spec));
     spec.options.backend = plan->backend;
-    return tally__gpu_plan_open(&spec, plan->values, &plan->cut, &plan->gpu);
+    return tally__backend_of(&spec.options)->open_plan(&spec, plan->values, &plan->cut, &plan->gpu);
 }
 
 static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
@@ -92,7 +92,10 @@ tally_status tally_plan_open(tally_context *context, tally_type type, int64_t va
 
 void tally_plan_close(tally_plan *plan) {
     if (plan == NULL) return;
-    if (plan->gpu != NULL) tally__gpu_plan_close(plan->gpu);
+    if (plan->gpu != NULL) {
+        const tally_options made_for = {.backend = plan->backend};
+        tally__backend_of(&made_for)->close_plan(plan->gpu);
+    }
     tally__release(&plan->allocator, plan->gpu);
     tally__release(&plan->allocator, plan->offsets);
     tally__release(&plan->allocator, plan);

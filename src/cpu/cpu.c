@@ -249,4 +249,10 @@ static tally_status cpu_segments(const tally__spec *spec, const tally__input *in
 }
 
 const tally__backend tally__cpu_backend = {
-    "cpu", cpu_kernels, cpu_exact_kernels, cpu_tree, cpu_reduce, cpu_segments, NULL, NULL, NULL};
+    .name = "cpu",
+    .kernels = cpu_kernels,
+    .exact_kernels = cpu_exact_kernels,
+    .tree = cpu_tree,
+    .reduce = cpu_reduce,
+    .segments = cpu_segments,
+};

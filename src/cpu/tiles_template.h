@@ -467,8 +467,9 @@ const tally__tiles TALLY_TILES = {
     .take_out = {take_out_f32, take_out_f64},
     .find_special = {find_special_f32, find_special_f64},
     .widen_f16 = widen_f16,
-    TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BUNCHES(TALLY_BUNCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY) TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
-        .column_range = {column_range_f32, column_range_f64},
+    TALLY_TILE_SUMS(TALLY_ENTRY) TALLY_BUNCHES(TALLY_BUNCH_ENTRY) TALLY_EXPANSIONS(TALLY_EXPANSION_ENTRY)
+        TALLY_COLUMN_SUMS(TALLY_COLUMN_ENTRY)
+            .column_range = {column_range_f32, column_range_f64},
 #ifdef TALLY_VECTOR_FMA
     .both = {both_f32, both_f64},
 #endif

@@ -1,8 +1,6 @@
 /* One call of the cuda backend. */
 #include "cuda/call.h"
 
-#include "cuda/nvidia.h"
-
 /* ---- where things lie ---- */
 
 tally__memory tally__memory_of(const tally__driver *driver, const void *address) {
@@ -21,17 +19,6 @@ tally__memory tally__memory_of(const tally__driver *driver, const void *address)
         found.kind = TALLY_IN_PINNED;
     found.ordinal = ordinal;
     return found;
-}
-
-/* Only a process that has libcuda loaded can have device memory. */
-static const tally__driver *driver_in_use(void) {
-    const char *why;
-    return tally__driver_is_loaded() ? tally__nvidia_platform.driver(&why) : NULL;
-}
-
-bool tally__lies_on_gpu(const void *address) {
-    tally__memory_kind kind = tally__memory_of(driver_in_use(), address).kind;
-    return kind == TALLY_IN_DEVICE || kind == TALLY_IN_MANAGED;
 }
 
 /* ---- a call ---- */

@@ -49,10 +49,10 @@ typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start
 /* Starts a kernel on so many blocks. */
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks,
                                 tally__start start, const tally_work *work);
-/* Starts the first kernel of those loaded on as many blocks as the device holds at once, at most `most`. */
-/* A launch of so many blocks of the unit's own size and shared memory. */
+/* Starts the first kernel of those loaded on so many blocks of the unit's own size and shared memory. */
 tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks,
                                        tally__start start, const tally_work *work);
+/* The same on as many blocks as the device holds at once, at most `most`. */
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
                                          tally__start start, const tally_work *work);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing

@@ -291,16 +291,6 @@ const tally__platform *tally__platform_of(const tally_options *options) {
     return options->backend == TALLY_BACKEND_SIMT ? &tally__simt_platform : &tally__nvidia_platform;
 }
 
-const tally__backend *tally__far_backend_of(const tally_options *options, const void *address) {
-    const char *why;
-    if (options->backend == TALLY_BACKEND_SIMT)
-        return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE
-                   ? &tally__simt_backend
-                   : NULL;
-    if (options->backend != TALLY_BACKEND_AUTO && options->backend != TALLY_BACKEND_CUDA) return NULL;
-    return tally__lies_on_gpu(address) ? &tally__cuda_backend : NULL;
-}
-
 /* For arrays that lie on a GPU; to be closed. */
 static tally_status begin_far(const tally__spec *spec, const tally__input *in, tally__call *c) {
     TALLY_TRY(tally__call_open(c, tally__platform_of(&spec->options), spec, in, NULL, NULL));
@@ -378,8 +368,32 @@ static tally_status simt_segments(const tally__spec *spec, const tally__input *i
     return segments_on(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
+/* ---- memory, and what is kept ---- */
+
+/* Only a process that has libcuda loaded can have device memory. */
+static bool cuda_holds(const void *address) {
+    const char *why;
+    const tally__driver *driver = tally__driver_is_loaded() ? tally__nvidia_platform.driver(&why) : NULL;
+    const tally__memory_kind kind = tally__memory_of(driver, address).kind;
+    return kind == TALLY_IN_DEVICE || kind == TALLY_IN_MANAGED;
+}
+static bool simt_holds(const void *address) {
+    const char *why;
+    return tally__memory_of(tally__simt_platform.driver(&why), address).kind == TALLY_IN_DEVICE;
+}
+static void cuda_forget(const tally_context *context, bool only_given) {
+    tally__gpu_forget(&tally__nvidia_platform, context, only_given);
+}
+static void simt_forget(const tally_context *context, bool only_given) {
+    tally__gpu_forget(&tally__simt_platform, context, only_given);
+}
+
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
-const tally__backend tally__cuda_backend = {"cuda",        NULL,     NULL,       NULL,     cuda_reduce,
-                                            cuda_segments, far_tree, far_values, far_store};
-const tally__backend tally__simt_backend = {"simt",        NULL,     NULL,       NULL,     simt_reduce,
-                                            simt_segments, far_tree, far_values, far_store};
+#define TALLY_GPU_BACKEND(platform)                                                                                 \
+    {                                                                                                               \
+        .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .far_tree = far_tree,      \
+        .far_values = far_values, .far_store = far_store, .holds = platform##_holds, .open_plan = tally__open_plan, \
+        .close_plan = tally__close_plan, .forget = platform##_forget,                                               \
+    }
+const tally__backend tally__cuda_backend = TALLY_GPU_BACKEND(cuda);
+const tally__backend tally__simt_backend = TALLY_GPU_BACKEND(simt);

@@ -20,7 +20,7 @@ typedef struct kernel_entry {
 
 typedef struct scratch_entry {
     struct scratch_entry *next;
-    const void *segment_id;
+    const void *context;
     tally__cu_stream stream;
     tally__scratch_use use;
     bool is_given;
@@ -271,7 +271,7 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
                 "the scratch memory has %zu bytes, %zu are needed: see tally_scratch_bytes", given_bytes, needed);
     pthread_mutex_lock(&lock);
     for (entry = device->scratch; entry != NULL; entry = entry->next)
-        if (entry->is_given && entry->segment_id == fresh->segment_id && entry->memory == fresh->memory) break;
+        if (entry->is_given && entry->context == fresh->context && entry->memory == fresh->memory) break;
     if (entry == NULL) {
         entry = is_captured ? NULL : malloc(sizeof *entry);
         if (entry == NULL && !is_captured)
@@ -292,11 +292,11 @@ static tally_status use_given(device_entry *device, const scratch_entry *fresh, 
     return status;
 }
 
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream,
-                                tally__scratch_use use, size_t node_bytes, tally__cu_address given, size_t given_bytes,
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_stream stream, tally__scratch_use use,
+                                size_t node_bytes, tally__cu_address given, size_t given_bytes,
                                 tally__scratch *scratch) {
     device_entry *device = &devices_of(gpu->platform)[gpu->ordinal];
-    scratch_entry *entry, fresh = {.segment_id = segment_id,
+    scratch_entry *entry, fresh = {.context = context,
                                    .stream = stream,
                                    .use = use,
                                    .is_given = given != 0,
@@ -313,7 +313,7 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__
     pthread_mutex_lock(&lock);
     entry = is_captured ? NULL : device->scratch;
     while (entry != NULL &&
-           (entry->segment_id != segment_id || entry->stream != stream || entry->use != use || entry->is_given))
+           (entry->context != context || entry->stream != stream || entry->use != use || entry->is_given))
         entry = entry->next;
     if (entry != NULL && entry->node_bytes < node_bytes) { /* outgrown: what still uses it is awaited */
         status = tally__gpu_check(gpu->driver, gpu->driver->stream_wait(stream), "finish its work");
@@ -339,11 +339,11 @@ tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__
     return status;
 }
 
-/* Of a segment id, NULL: of all; only what was given, or everything: then the device's context is current. */
-static void forget_in(const device_entry *device, scratch_entry **place, const void *segment_id, bool only_given) {
+/* Of a context, NULL: of all; only what was given, or everything: then the device's context is current. */
+static void forget_in(const device_entry *device, scratch_entry **place, const void *context, bool only_given) {
     while (*place != NULL) {
         scratch_entry *entry = *place;
-        if ((segment_id == NULL || entry->segment_id == segment_id) && (entry->is_given || !only_given)) {
+        if ((context == NULL || entry->context == context) && (entry->is_given || !only_given)) {
             if (!entry->is_given) device->gpu.driver->release(entry->memory); /* waits for what uses it */
             *place = entry->next;
             free(entry);
@@ -351,28 +351,24 @@ static void forget_in(const device_entry *device, scratch_entry **place, const v
             place = &entry->next;
     }
 }
-static void forget_on(device_entry *device, const void *segment_id, bool only_given) {
-    forget_in(device, &device->scratch, segment_id, only_given);
-    if (!only_given) forget_in(device, &device->captured, segment_id, false);
+static void forget_on(device_entry *device, const void *context, bool only_given) {
+    forget_in(device, &device->scratch, context, only_given);
+    if (!only_given) forget_in(device, &device->captured, context, false);
 }
 
-void tally__gpu_forget(const void *segment_id) {
+void tally__gpu_forget(const tally__platform *platform, const void *context, bool only_given) {
     pthread_mutex_lock(&lock);
-    for (int p = 0; p < 2; p++)
-        for (int d = 0; d < MOST_DEVICES; d++) {
-            device_entry *device = &devices[p][d];
-            if ((device->scratch == NULL && device->captured == NULL) || tally__gpu_enter(&device->gpu) != TALLY_OK)
-                continue;
-            forget_on(device, segment_id, false);
-            tally__gpu_leave(&device->gpu);
+    for (int d = 0; d < MOST_DEVICES; d++) {
+        device_entry *device = &devices_of(platform)[d];
+        if (only_given) { /* which is not the GPU's to release */
+            forget_on(device, context, true);
+            continue;
         }
-    pthread_mutex_unlock(&lock);
-}
-
-void tally__gpu_forget_given(const void *segment_id) {
-    pthread_mutex_lock(&lock);
-    for (int p = 0; p < 2; p++)
-        for (int d = 0; d < MOST_DEVICES; d++) forget_on(&devices[p][d], segment_id, true);
+        if ((device->scratch == NULL && device->captured == NULL) || tally__gpu_enter(&device->gpu) != TALLY_OK)
+            continue;
+        forget_on(device, context, false);
+        tally__gpu_leave(&device->gpu);
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -72,14 +72,15 @@ tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int c
  * launch leaves as they are. The two are never the same memory. */
 typedef enum tally__scratch_use { TALLY_FOR_BOXES, TALLY_FOR_NODES } tally__scratch_use;
 
-/* Scratch memory for a launch on a stream, the segment id's own until it gives it up: launches on one stream share,
+/* Scratch memory for a launch on a stream, the context's own until it gives it up: launches on one stream share,
  * those that are captured into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if
  * it is not 0. TALLY_NO_SPACE: it is too small. */
-tally_status tally__gpu_scratch(tally__gpu *gpu, const void *segment_id, tally__cu_stream stream,
-                                tally__scratch_use use, size_t node_bytes, tally__cu_address given, size_t given_bytes,
+tally_status tally__gpu_scratch(tally__gpu *gpu, const void *context, tally__cu_stream stream, tally__scratch_use use,
+                                size_t node_bytes, tally__cu_address given, size_t given_bytes,
                                 tally__scratch *scratch);
-/* Frees the scratch memory of a segment id on all devices, when what was launched with it is done. */
-void tally__gpu_forget(const void *segment_id);
+/* Frees the scratch memory of a context on all devices of a platform, when what was launched with it is done; or only
+ * forgets what the context's options gave. */
+void tally__gpu_forget(const tally__platform *platform, const void *context, bool only_given);
 /* Closes the devices of a platform: for tests. */
 void tally__gpu_close_all(const tally__platform *platform);
 

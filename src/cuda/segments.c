@@ -8,18 +8,18 @@
 #include "plan.h"
 
 /* What a GPU has of a plan: offsets, checked, and their edges for values of one size. */
-struct tally__gpu_plan {
+typedef struct gpu_plan {
     tally__gpu *gpu;
     tally__cu_address memory, copy; /* its own; copy: of offsets that lie in host memory, or 0 */
     tally_cut_work cut;
-};
+} gpu_plan;
 
 /* A call with its cut, and what kernels are told. */
 typedef struct job {
     tally__call *call;
     tally_segments cut;
-    const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
-    bool reduces;                /* or makes a plan */
+    const gpu_plan *plan; /* that it is made ready by, or NULL */
+    bool reduces;         /* or makes a plan */
     int64_t results;
     tally_work work;
     tally_work
@@ -427,7 +427,7 @@ tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tal
 
 /* ---- plans ---- */
 
-static tally_status make_plan(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
+static tally_status make_plan(tally__call *call, const tally_segments *cut, gpu_plan *plan) {
     const tally__driver *driver = call->gpu->driver;
     job j = {.call = call, .cut = *cut, .results = cut->count};
     int32_t saw = 0;
@@ -446,21 +446,22 @@ static tally_status make_plan(tally__call *call, const tally_segments *cut, tall
     return TALLY_OK;
 }
 
-tally_status tally__gpu_plan_open(const tally__spec *spec, int64_t values, const tally_segments *cut,
-                                  tally__gpu_plan **plan) {
+tally_status tally__open_plan(const tally__spec *spec, int64_t values, const tally_segments *cut, void **made) {
     const tally__input none = {.count = values};
+    gpu_plan *plan = tally__allocate(&spec->allocator, sizeof *plan);
     tally__call call;
     tally_status status;
-    *plan = tally__allocate(&spec->allocator, sizeof **plan);
-    TALLY_CHECK(*plan != NULL, NO_MEMORY, "no memory for a plan");
-    **plan = (tally__gpu_plan){.gpu = NULL};
+    *made = plan;
+    TALLY_CHECK(plan != NULL, NO_MEMORY, "no memory for a plan");
+    *plan = (gpu_plan){.gpu = NULL};
     status = tally__call_open(&call, tally__platform_of(&spec->options), spec, &none, cut, NULL);
-    if (status == TALLY_OK) status = make_plan(&call, cut, *plan);
+    if (status == TALLY_OK) status = make_plan(&call, cut, plan);
     tally__call_close(&call);
     return status;
 }
 
-void tally__gpu_plan_close(tally__gpu_plan *plan) {
+void tally__close_plan(void *made) {
+    gpu_plan *plan = made;
     if (plan->gpu == NULL) return;
     /* What fails here is asked for twice: nobody else knows of this memory. */
     const bool entered = tally__gpu_enter(plan->gpu) == TALLY_OK || tally__gpu_enter(plan->gpu) == TALLY_OK;

@@ -137,12 +137,11 @@ static tally_status reference_segments(const tally__spec *spec, const tally__inp
     return TALLY_OK;
 }
 
-const tally__backend tally__reference_backend = {"reference",
-                                                 reference_kernels,
-                                                 reference_exact_kernels,
-                                                 reference_tree,
-                                                 reference_reduce,
-                                                 reference_segments,
-                                                 NULL,
-                                                 NULL,
-                                                 NULL};
+const tally__backend tally__reference_backend = {
+    .name = "reference",
+    .kernels = reference_kernels,
+    .exact_kernels = reference_exact_kernels,
+    .tree = reference_tree,
+    .reduce = reference_reduce,
+    .segments = reference_segments,
+};
