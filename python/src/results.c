@@ -181,8 +181,8 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
         PyErr_SetString(PyExc_ValueError, "out is read-only");
         return false;
     }
-    if (it->out.substitute && it->out.device == HOST) {
-        PyErr_SetString(PyExc_TypeError, "out must be an array itself: writing to a copy of it would be lost");
+    if (it->out.family->handler && PyObject_HasAttrString(it->out.family->handler, "finish")) {
+        PyErr_SetString(PyExc_TypeError, "out: arrays of this library cannot be written to");
         return false;
     }
     if (it->out.device != in->device) {
@@ -286,7 +286,8 @@ PyObject *results_take(result_set *it) {
         result = scalar_from(it->data, it->type, it->family->numpy);
     else if (it->type == TALLY_NATURAL)
         result =
-            PyObject_CallMethod(arrays_module, "stats_of", "Os", it->object, tally_type_name(word_type(it->input)));
+            PyObject_CallMethod(arrays_module, "stats_of", "OsO", it->object, tally_type_name(word_type(it->input)),
+                                it->family->handler && !it->own_out ? it->family->handler : Py_None);
     else if (it->family->handler && !it->own_out && PyObject_HasAttrString(it->family->handler, "finish"))
         result = PyObject_CallMethod(it->family->handler, "finish", "O", it->object);
     else

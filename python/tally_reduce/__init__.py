@@ -9,10 +9,14 @@ One function for each operator (`sum`, `mean`, `argmax` ...) and one for its seg
 `segment_reduce` take the operator by name. docs/python.md is the guide.
 """
 
-from . import _core
-from ._core import *  # noqa: F403  (the functions of the table of operators)
-from ._core import Plan, State, define, info, reduce, segment_reduce, warm
-from ._types import Error, Stats
+from . import _nvrtc
+
+_nvrtc.name_it()
+
+from . import _core  # noqa: E402
+from ._core import *  # noqa: E402, F403  (the functions of the table of operators)
+from ._core import Plan, State, define, info, reduce, segment_reduce, warm  # noqa: E402
+from ._types import Error, Stats  # noqa: E402
 
 and_, or_ = getattr(_core, "and"), getattr(_core, "or")  # Python keeps these words
 globals().pop("and"), globals().pop("or")

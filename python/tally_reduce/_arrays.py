@@ -166,7 +166,7 @@ def buffer_empty(shape, dtype):
     return memory.cast(code, shape) if len(shape) > 1 else memory.cast(code), None
 
 
-def stats_of(words, dtype):
+def stats_of(words, dtype, handler):
     """Six arrays of the last axis of `words` (integers of 64 bits, some of them the bits of floats)."""
     from . import Stats
 
@@ -184,4 +184,5 @@ def stats_of(words, dtype):
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(words, torch.Tensor):
         return Stats(*(words[..., k].view(getattr(torch, WORDS[kind])) for k, kind in enumerate(kinds)))
-    return Stats(*(words[..., k].view(WORDS[kind]) for k, kind in enumerate(kinds)))
+    columns = (words[..., k].view(WORDS[kind]) for k, kind in enumerate(kinds))
+    return Stats(*(handler.finish(column) for column in columns) if hasattr(handler, "finish") else columns)

@@ -1,8 +1,12 @@
 """States, exchange of arrays, hostile input, threads, references, docstrings."""
+import ast
 import ctypes
 import doctest
 import gc
+import inspect
+import pathlib
 import pickle
+import subprocess
 import sys
 import threading
 import time
@@ -339,7 +343,7 @@ def test_nothing_leaks():
     for _ in range(70):  # contexts are kept for that many sets of options
         calls()
     growth = []
-    for _ in range(8):
+    for _ in range(25):
         before, blocks = counts()
         for _ in range(20):
             calls()
@@ -364,3 +368,21 @@ def test_docstrings():
         test = doctest.DocTestParser().get_doctest(doc, {}, name, None, 0)
         assert runner.run(test).failed == 0, name
     assert runner.summarize(verbose=False).attempted > 100
+
+
+def test_stubs_name_what_there_is():
+    """They are what the table says, and every function has the keywords that its signature in the docstring has."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    assert subprocess.run([sys.executable, root / "tools" / "gen_python_stubs.py", "--check"]).returncode == 0
+    tree = ast.parse((root / "python" / "tally_reduce" / "__init__.pyi").read_text())
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and getattr(node.annotation, "id", None) in classes:
+            functions[node.target.id] = classes[node.annotation.id].body[0]
+    assert set(t.__all__) == (set(functions) | set(classes)) - {c for c in classes if c[0] == "_"} | {"Error", "Stats"}
+    for name, node in functions.items():
+        signature = inspect.signature(getattr(t, name))
+        wanted = {name for name, one in signature.parameters.items() if one.kind is not one.POSITIONAL_ONLY}
+        words = [one.arg for one in node.args.args + node.args.kwonlyargs]
+        assert {word for word in words if word not in ("self", "data", "other")} == wanted - {"data", "other"}, name
