@@ -160,9 +160,10 @@ typedef struct result_set {
     } value;
 } result_set;
 
-/* `shape` of `axes` axes is that of the results; a pair adds an axis of 2. */
+/* `shape` of `axes` axes is that of the results; a pair adds an axis of 2. `read` are the arrays that out may not
+ * overlap. */
 bool results_open(result_set *it, const call_context *context, const array *in, PyObject *like,
-                  const call_arguments *arguments, const int64_t *shape, int axes, PyObject *const *inputs, int n);
+                  const call_arguments *arguments, const int64_t *shape, int axes, const array *const *read, int n);
 PyObject *results_take(result_set *it); /* a new reference; closes */
 void results_close(result_set *it);
 PyObject *scalar_from(const void *value, tally_type type, bool numpy);

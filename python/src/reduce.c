@@ -67,7 +67,11 @@ static bool take_mask(array *mask, PyObject *object, const array *in) {
         mask->strides[k] = extent == 1 ? 0 : mask->strides[k - more];
         right = extent == 1 || extent == in->shape[k];
     }
-    if (right) return true;
+    if (right) {
+        mask->axes = in->axes;
+        memcpy(mask->shape, in->shape, sizeof mask->shape[0] * (size_t)in->axes);
+        return true;
+    }
     PyErr_SetString(PyExc_ValueError,
                     "where must be an array of bool in host memory that broadcasts to the array's shape");
     array_close(mask);
@@ -249,8 +253,7 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
     const int axes = result_shape(it->in[0], it->reduced, arguments, shape);
     if (axes < 0 || !special_arguments(it, arguments, &mask, initial)) goto done;
     if (!arrange(it, arguments)) goto done;
-    PyObject *const read[] = {inputs[0], it->inputs == 2 ? inputs[1] : NULL,
-                              arguments->value[K_WHERE] == Py_True ? NULL : arguments->value[K_WHERE]};
+    const array *const read[] = {it->in[0], it->inputs == 2 ? it->in[1] : NULL, it->mask};
     if (!results_open(&results, it->context, it->in[0], inputs[0], arguments, shape, axes, read, 3)) goto done;
     it->results = &results;
     if (results.count == 0 || run(it))

@@ -162,7 +162,8 @@ static bool same_shape(const result_set *it) {
     return false;
 }
 
-static bool take_out(result_set *it, const array *in, const call_arguments *arguments, PyObject *const *inputs, int n) {
+static bool take_out(result_set *it, const array *in, const call_arguments *arguments, const array *const *read,
+                     int n) {
     PyObject *object = arguments->value[K_OUT];
     if (!array_open(&it->out, object, arguments->value[K_STREAM], "out")) return false;
     it->own_out = true;
@@ -189,17 +190,11 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
         PyErr_SetString(PyExc_ValueError, "out must lie on the same device as the array");
         return false;
     }
-    for (int k = 0; k < n; k++) {
-        array other;
-        if (!inputs[k] || inputs[k] == Py_None) continue;
-        if (!array_open(&other, inputs[k], arguments->value[K_STREAM], "an input")) return false;
-        const bool overlap = arrays_overlap(&it->out, &other);
-        array_close(&other);
-        if (overlap) {
+    for (int k = 0; k < n; k++)
+        if (read[k] && arrays_overlap(&it->out, read[k])) {
             PyErr_SetString(PyExc_ValueError, "out overlaps an input; give it memory of its own");
             return false;
         }
-    }
     if (array_is_packed(&it->out)) {
         it->data = it->out.data;
         return true;
@@ -215,7 +210,7 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
 }
 
 bool results_open(result_set *it, const call_context *context, const array *in, PyObject *like,
-                  const call_arguments *arguments, const int64_t *shape, int axes, PyObject *const *inputs, int n) {
+                  const call_arguments *arguments, const int64_t *shape, int axes, const array *const *read, int n) {
     it->own_out = it->scalar = false;
     it->object = it->scratch = NULL;
     it->data = NULL;
@@ -245,7 +240,7 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
         if (!type_from_object(arguments->value[K_DTYPE], &it->type)) return false;
     }
     if (given(arguments, K_OUT)) {
-        if (!take_out(it, in, arguments, inputs, n)) {
+        if (!take_out(it, in, arguments, read, n)) {
             results_close(it);
             return false;
         }

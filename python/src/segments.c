@@ -307,14 +307,9 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
         goto done;
     }
     for (int k = 0; k < in->axes; k++) shape[k] = k == it->axis ? cut.segments.count : in->shape[k];
-    PyObject *read[2 + K_END];
-    int reads = 0;
-    for (int k = 0; k < it->inputs; k++) read[reads++] = inputs[k];
-    for (int k = K_LENGTHS; k <= K_SEGMENT_IDS; k++) {
-        PyObject *index = arguments->value[k];
-        if (index && !PyList_Check(index) && !PyTuple_Check(index)) read[reads++] = index;
-    }
-    if (!results_open(&results, it->context, in, inputs[0], arguments, shape, in->axes, read, reads)) goto done;
+    const array *const read[] = {in, it->inputs == 2 ? it->in[1] : NULL, cut.indices > 0 ? &cut.index[0] : NULL,
+                                 cut.indices > 1 ? &cut.index[1] : NULL};
+    if (!results_open(&results, it->context, in, inputs[0], arguments, shape, in->axes, read, 4)) goto done;
     it->results = &results;
     tally_status status = TALLY_OK;
     PyThreadState *thread = in->device != HOST || in->count * in->item > LITTLE_WORK ? PyEval_SaveThread() : NULL;
