@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer]
-# [bench] [matrix] [python]: what needs a GPU, on a machine that has one; all of it but the last sanitizer, the matrix and
-# python by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
-# prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
+# [bench] [matrix] [python]: what needs a GPU, on a machine that has one; all of it but the last sanitizer, the matrix
+# and python by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev
+# (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or
+# build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}

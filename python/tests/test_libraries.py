@@ -1,4 +1,5 @@
-"""Arrays of libraries that are too large for make check: `tools/lanes.sh python` has them. What is missing is skipped."""
+"""Arrays of libraries that are too large for make check: `tools/lanes.sh python` has them. What is missing is skipped.
+"""
 import numpy as np
 import pytest
 import tally_reduce as t

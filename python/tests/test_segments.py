@@ -117,6 +117,9 @@ def test_bad_segments():
     ]:
         with pytest.raises(TypeError):
             t.segment_reduce(x, "sum", **way)
+    for count in (4, 6):  # one id for each value, or the library would read beyond them
+        with pytest.raises(ValueError, match=f"{count} ids"):
+            t.segment_sum(x, [0] * count)
     with pytest.raises((ValueError, MemoryError)):
         t.segment_sum(x, [0, 0, 0, 0, 2**62])
     with pytest.raises(ValueError):
