@@ -9,22 +9,25 @@
 static family families[MOST_FAMILIES];
 static int families_known;
 
-/* The first types of a process get a place in the table; later ones are asked for again each time. */
-static const family *family_of(PyTypeObject *type) {
-    static family passing;
+/* What is known of a type; the first types of a process get a place in the table. Handlers are classes of _arrays.py
+ * and live as long as the process. */
+static bool family_of(PyTypeObject *type, family *it) {
     for (int k = 0; k < families_known; k++)
-        if (families[k].type == type) return &families[k];
+        if (families[k].type == type) {
+            *it = families[k];
+            return true;
+        }
     PyObject *found = PyObject_CallMethod(arrays_module, "family_of", "O", (PyObject *)type);
-    if (!found) return NULL;
-    bool room = families_known < MOST_FAMILIES;
-    family *it = room ? &families[families_known++] : &passing;
-    if (!room) Py_XDECREF(passing.handler);
+    if (!found) return false;
     it->type = type;
     it->numpy = PyUnicode_Check(found);
-    it->handler = it->numpy || found == Py_None ? NULL : Py_NewRef(found);
-    if (room) Py_INCREF((PyObject *)type);
+    it->handler = it->numpy || found == Py_None ? NULL : found;
     Py_DECREF(found);
-    return it;
+    if (families_known < MOST_FAMILIES) {
+        families[families_known++] = *it;
+        Py_INCREF((PyObject *)type);
+    }
+    return true;
 }
 
 /* ---- the buffer protocol ---- */
@@ -67,17 +70,27 @@ static bool type_from_format(const char *format, int64_t bytes, const char *name
 }
 
 static bool shape_take(array *it, int axes, const char *name) {
-    if (axes > MOST_AXES) {
-        PyErr_Format(PyExc_ValueError, "%s: %d axes, and at most %d are supported", name, axes, MOST_AXES);
+    if (axes < 0 || axes > MOST_AXES) {
+        PyErr_Format(PyExc_ValueError, "%s: %d axes, and 0 to %d are supported", name, axes, MOST_AXES);
         return false;
     }
     it->axes = axes;
     return true;
 }
 
-static void count_values(array *it) {
+/* An exporter may be wrong: no later product of extents may overflow. */
+static bool count_values(array *it, const char *name) {
+    int64_t bytes = it->item;
     it->count = 1;
-    for (int k = 0; k < it->axes; k++) it->count *= it->shape[k];
+    bool right = true, none = false;
+    for (int k = 0; k < it->axes; k++) {
+        none |= it->shape[k] == 0;
+        right &= it->shape[k] >= 0 && !__builtin_mul_overflow(bytes, it->shape[k] ? it->shape[k] : 1, &bytes);
+        it->count *= right ? it->shape[k] : 0;
+    }
+    if (right && (it->data || none)) return true;
+    PyErr_Format(PyExc_ValueError, "%s: its shape or address is invalid", name);
+    return false;
 }
 
 static bool open_buffer(array *it, PyObject *object, const char *name) {
@@ -107,8 +120,7 @@ static bool open_buffer(array *it, PyObject *object, const char *name) {
         it->shape[k] = buffer->shape[k];
         it->strides[k] = buffer->strides[k];
     }
-    count_values(it);
-    return true;
+    return count_values(it, name);
 }
 
 /* ---- DLPack ---- */
@@ -153,8 +165,7 @@ static bool take_tensor(array *it, const dl_tensor *tensor, const char *name) {
         it->shape[k] = tensor->shape[k];
         it->strides[k] = tensor->strides ? tensor->strides[k] * it->item : step;
     }
-    count_values(it);
-    return true;
+    return count_values(it, name);
 }
 
 /* A capsule is used once: its name changes, and we call the deleter. */
@@ -197,8 +208,8 @@ static int dlpack_device(PyObject *object) {
 /* The stream that will read the array: the caller's, else the current one of its library, else the default stream. */
 static bool reading_stream(array *it, PyObject *object, PyObject *stream) {
     if (stream) return stream_argument(stream, &it->stream);
-    if (!it->family->handler) return true;
-    PyObject *current = PyObject_CallMethod(it->family->handler, "stream", "O", object);
+    if (!it->family.handler) return true;
+    PyObject *current = PyObject_CallMethod(it->family.handler, "stream", "O", object);
     const bool right = current && stream_argument(current, &it->stream);
     Py_XDECREF(current);
     return right;
@@ -266,7 +277,7 @@ static bool take_interface(array *it, PyObject *interface, PyObject *stream, con
         for (int k = it->axes; k-- > 0; step *= it->shape[k]) it->strides[k] = step;
     }
     it->device = 0; /* the driver knows which: libtally asks it */
-    count_values(it);
+    if (!count_values(it, name)) return false;
     if (on && on != Py_None && !stream_argument(on, &it->stream)) return false;
     if (!stream) return true;
     void *wanted = NULL;
@@ -302,15 +313,14 @@ static bool has(PyObject *object, const char *attribute) {
 }
 
 static bool open_any(array *it, PyObject *object, PyObject *stream, const char *name) {
-    it->family = family_of(Py_TYPE(object));
-    if (!it->family) return false;
-    PyObject *handler = it->family->handler;
+    if (!family_of(Py_TYPE(object), &it->family)) return false;
+    PyObject *handler = it->family.handler;
     if (handler && has(handler, "view")) {
         it->substitute = PyObject_CallMethod(handler, "view", "O", object);
         if (!it->substitute) return false;
         object = it->substitute;
     }
-    if (it->family->numpy || (!handler && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
+    if (it->family.numpy || (!handler && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
     if (PyCapsule_CheckExact(object)) return open_capsule(it, object, name);
     if (has(object, "__dlpack__") && has(object, "__dlpack_device__")) return open_dlpack(it, object, stream, name);
     if (has(object, "__cuda_array_interface__")) return open_interface(it, object, stream, name);

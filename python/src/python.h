@@ -36,7 +36,7 @@ typedef struct array {
     int64_t count;
     int64_t item; /* bytes of a value */
     void *stream; /* the CUDA stream on which a GPU's array is ready */
-    const family *family;
+    family family;
     int64_t shape[MOST_AXES];
     int64_t strides[MOST_AXES];
     /* who holds the memory: one of these */

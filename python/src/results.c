@@ -182,7 +182,7 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
         PyErr_SetString(PyExc_ValueError, "out is read-only");
         return false;
     }
-    if (it->out.family->handler && PyObject_HasAttrString(it->out.family->handler, "finish")) {
+    if (it->out.family.handler && PyObject_HasAttrString(it->out.family.handler, "finish")) {
         PyErr_SetString(PyExc_TypeError, "out: arrays of this library cannot be written to");
         return false;
     }
@@ -216,7 +216,7 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
     it->data = NULL;
     it->op = context->op;
     it->input = in->type;
-    it->family = in->family;
+    it->family = &in->family;
     it->axes = axes;
     it->count = 1;
     size_t bytes = 0;

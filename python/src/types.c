@@ -96,7 +96,7 @@ static PyObject *state_push(PyObject *self, PyObject *const *args, Py_ssize_t co
     for (int k = 0; k < inputs; k++)
         if (!as_values(&in[k], &values[k])) goto done;
     if (!is_free(it)) goto done; /* opening may have run Python */
-    it->numpy |= in[0].family->numpy;
+    it->numpy |= in[0].family.numpy;
     it->busy = true;
     PyThreadState *thread = in[0].device != HOST || in[0].count * in[0].item > LITTLE_WORK ? PyEval_SaveThread() : NULL;
     const tally_status status =

@@ -128,7 +128,8 @@ def test_used_capsules_and_wrong_answers():
         t.sum(Raises(x))
 
 
-def tensor(code=2, bits=64, lanes=1, device=1, major=1, flags=0, values=(1.0, 2.0, 4.0)):
+def tensor(code=2, bits=64, lanes=1, device=1, major=1, flags=0, values=(1.0, 2.0, 4.0), axes=1,
+           extent=3, data=True):  # fmt: skip
     """A versioned capsule of the caller's own making, and a list that gets an item when it is given back."""
 
     class Tensor(ctypes.Structure):
@@ -141,8 +142,9 @@ def tensor(code=2, bits=64, lanes=1, device=1, major=1, flags=0, values=(1.0, 2.
         ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
         ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
     ]  # fmt: skip
-    memory, shape, gone = (ctypes.c_double * 3)(*values), (ctypes.c_int64 * 1)(3), []
-    one = Tensor(major, 0, None, deleter(lambda _: gone.append(1)), flags, ctypes.addressof(memory), device, 0, 1, code,
+    memory, shape, gone = (ctypes.c_double * 3)(*values), (ctypes.c_int64 * 2)(extent, 2**61), []
+    one = Tensor(major, 0, None, deleter(lambda _: gone.append(1)), flags,
+                 ctypes.addressof(memory) if data else None, device, 0, axes, code,
                  bits, lanes, ctypes.addressof(shape), None, 0)  # fmt: skip
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -160,6 +162,11 @@ def test_versioned_capsules():
         ({"bits": 4}, TypeError),
         ({"device": 8}, TypeError),
         ({"major": 2}, BufferError),
+        ({"axes": -1}, ValueError),
+        ({"axes": 65}, ValueError),
+        ({"axes": 2}, ValueError),
+        ({"extent": -3}, ValueError),
+        ({"data": False}, ValueError),
     ]:
         capsule, gone = tensor(**wrong)
         with pytest.raises(error):
@@ -202,6 +209,12 @@ def test_fake_gpu_arrays():
 
 
 # ---- hostile input ----
+
+
+def test_more_types_than_the_table_of_types_has():
+    for k in range(50):
+        one = type(f"Array{k}", (Exporter,), {})(np.ones(3))
+        assert t.sum(one, out=np.zeros(())) == 3 and type(t.sum(np.ones(3))) is np.float64 and type(t.sum(one)) is float
 
 
 def test_what_is_no_array():
