@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """What a call costs from Python: tally_reduce beside NumPy, in one run, best of several rounds that take turns.
 
-    PYTHONPATH=build/python bench/python_calls.py [--quick]
+    PYTHONPATH=build/python bench/python_calls.py [--quick] [--write]
 
-Prints a table in Markdown: nanoseconds for little arrays, the share of NumPy's time for larger ones.
+Prints a table in Markdown: times, and shares of the time that NumPy's first call takes. --write puts it into
+docs/python.md.
 """
 import argparse
+import pathlib
 import platform
+import re
 import timeit
 
 import numpy as np
@@ -51,20 +54,32 @@ def best(statements, number, rounds, names):
     return [min(column) / number * 1e9 for column in zip(*times)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rounds")
-    rounds = 5 if parser.parse_args().quick else 40
+def table(rounds):
     names = variables()
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {tally_reduce.info()['isa']}, "
-          f"{tally_reduce.info()['threads']} threads\n")  # fmt: skip
-    print("| what | call | time | of NumPy's |\n| --- | --- | ---: | ---: |")
+    facts = tally_reduce.info()
+    yield f"Python {platform.python_version()}, NumPy {np.__version__}, {facts['isa']}, {facts['threads']} threads."
+    yield ""
+    yield "| what | call | time | of NumPy's |"
+    yield "| --- | --- | ---: | ---: |"
     for cases, number, unit in ((SMALL, 5000, "ns"), (LARGE, 3, "us")):
         for what, statements in cases.items():
             times = best(statements, number, rounds, names)
             for statement, time in zip(statements, times):
                 shown = time if unit == "ns" else time / 1000
-                print(f"| {what} | `{statement}` | {shown:.0f} {unit} | {time / times[0]:.2f} |")
+                yield f"| {what} | `{statement}` | {shown:.0f} {unit} | {time / times[0]:.2f} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rounds")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/python.md")
+    options = parser.parse_args()
+    lines = "\n".join(table(5 if options.quick else 40))
+    print(lines)
+    if options.write:
+        page = pathlib.Path(__file__).resolve().parents[1] / "docs" / "python.md"
+        text = page.read_text()
+        page.write_text(re.sub(r"(<!-- python calls -->\n).*?(<!-- end -->)", rf"\1{lines}\n\2", text, flags=re.S))
 
 
 if __name__ == "__main__":

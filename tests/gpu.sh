@@ -96,7 +96,7 @@ for part in $wanted; do
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
     python) # PyTorch and CuPy are the machine's; what it lacks is skipped aloud
-        part python env PYTHONPATH=build/dev python3 -m pytest -q -rs -p no:cacheprovider \
+        part python env PYTHONPATH=build/dev python3 -m pytest -q -rs -p no:cacheprovider --noconftest \
             build/dev/tests/test_libraries.py
         ;;
     matrix) part matrix bench/gpu/matrix --out "$out" ;;

@@ -3,15 +3,26 @@
 
 #include <math.h>
 
-/* NumPy's scalar types and numpy.empty, once NumPy has been seen. */
-static PyObject *numpy_scalars[TALLY_TYPE_END], *numpy_empty;
+/* NumPy, once it has been seen: its types, numpy.empty, and an array of no axes for each type. To write a value to such
+ * an array and take it out is the fastest way to a scalar of NumPy. */
+static PyObject *numpy_scalars[TALLY_TYPE_END], *numpy_cells[TALLY_TYPE_END], *numpy_empty, *no_index;
+static char *cell_data[TALLY_TYPE_END];
+
+static bool make_cell(tally_type type) {
+    Py_buffer memory;
+    numpy_cells[type] = PyObject_CallFunctionObjArgs(numpy_empty, no_index, numpy_scalars[type], NULL);
+    if (!numpy_cells[type] || PyObject_GetBuffer(numpy_cells[type], &memory, PyBUF_WRITABLE) < 0) return false;
+    cell_data[type] = memory.buf; /* the cell lives as long as the process */
+    PyBuffer_Release(&memory);
+    return true;
+}
 
 static bool numpy_prepare(void) {
-    if (numpy_empty) return true;
+    if (no_index) return true;
     PyObject *parts = PyObject_CallMethod(arrays_module, "numpy_parts", NULL);
-    PyObject *empty = NULL, *scalars = NULL;
-    if (!parts || !PyArg_ParseTuple(parts, "OO!", &empty, &PyDict_Type, &scalars)) {
-        Py_XDECREF(parts);
+    PyObject *empty = NULL, *scalars = NULL, *nothing = PyTuple_New(0);
+    if (!parts || !nothing || !PyArg_ParseTuple(parts, "OO!", &empty, &PyDict_Type, &scalars)) {
+        Py_XDECREF(parts), Py_XDECREF(nothing);
         return false;
     }
 #define TALLY_ROW(id, name, numpy, bytes, class) numpy_scalars[TALLY_##id] = PyDict_GetItemString(scalars, #name);
@@ -20,7 +31,14 @@ static bool numpy_prepare(void) {
     for (int k = 0; k < TALLY_TYPE_END; k++) Py_XINCREF(numpy_scalars[k]);
     numpy_empty = Py_NewRef(empty);
     Py_DECREF(parts);
+    no_index = nothing;
     return true;
+}
+
+static PyObject *numpy_scalar(const void *value, tally_type type) {
+    if (!numpy_prepare() || (!cell_data[type] && !make_cell(type))) return NULL;
+    memcpy(cell_data[type], value, tally_type_size(type));
+    return PyObject_GetItem(numpy_cells[type], no_index);
 }
 
 static double half_to_double(const void *bits) {
@@ -41,6 +59,7 @@ static double bfloat_to_double(const void *bits) {
 }
 
 PyObject *scalar_from(const void *value, tally_type type, bool numpy) {
+    if (numpy && type != TALLY_BF16) return numpy_scalar(value, type); /* NumPy has no bfloat16 */
     PyObject *plain = NULL;
     switch (type) {
     case TALLY_BOOL: plain = PyBool_FromLong(*(const unsigned char *)value); break;
@@ -66,15 +85,7 @@ PyObject *scalar_from(const void *value, tally_type type, bool numpy) {
 #undef NUMBER
     default: return PyBytes_FromStringAndSize(value, 0);
     }
-    if (!plain || !numpy) return plain;
-    if (!numpy_prepare()) {
-        Py_DECREF(plain);
-        return NULL;
-    }
-    PyObject *wrapped =
-        numpy_scalars[type] ? PyObject_CallFunctionObjArgs(numpy_scalars[type], plain, NULL) : Py_NewRef(plain);
-    Py_DECREF(plain);
-    return wrapped;
+    return plain;
 }
 
 /* The type of min, max and sum in a tally_stats. */
