@@ -126,7 +126,8 @@ python)
     "$dir/venv/bin/pip" install -q build/wheel/*.whl numpy pytest hypothesis mypy pyright jax array-api-strict \
         pandas pyarrow
     "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider python/tests # PyTorch, where it is, is tested too
-    "$dir/venv/bin/mypy" --strict -p tally_reduce python/tests/typed.py
+    "$dir/venv/bin/mypy" --strict python/tests/typed.py
+    "$dir/venv/bin/mypy" --strict python/tally_reduce/__init__.pyi
     "$dir/venv/bin/pyright" -p python/tests/pyrightconfig.json --pythonpath "$dir/venv/bin/python"
     ;;
 gpu)
