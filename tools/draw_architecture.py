@@ -15,9 +15,10 @@ INK, BLUE, PALE, GREEN, LINE = "#1b1f24", "#2f6fb3", "#dbe8f5", "#e2f1e5", "#7a8
 WIDTH, HEIGHT = 960, 574
 # Part: x, y, width, height, lines of text.
 BOXES = {
-    "cli": (40, 20, 180, 56, ["the command tally"]),
-    "examples": (240, 20, 180, 56, ["programs to copy from"]),
-    "bench": (440, 20, 180, 56, ["Tally beside its peers"]),
+    "cli": (40, 20, 130, 56, ["the command tally"]),
+    "python": (190, 20, 130, 56, ["the Python module"]),
+    "examples": (340, 20, 130, 56, ["programs to copy"]),
+    "bench": (490, 20, 130, 56, ["beside its peers"]),
     "include": (40, 120, 580, 62, ["tally.h: the interface", "tables.h: the types, operators and statuses"]),
     "src": (
         40,

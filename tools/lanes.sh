@@ -3,6 +3,8 @@
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
+#   python       the Python package: a wheel and an sdist by make wheel, and in a virtual environment its tests with
+#                JAX, array-api-strict, pandas and Arrow, and its types for mypy and pyright
 #   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check
 #                (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints
@@ -118,6 +120,16 @@ aarch64)
     fi
     unit_tests "${skipped[@]}"
     ;;
+python)
+    make wheel
+    python3 -m venv "$dir/venv"
+    "$dir/venv/bin/pip" install -q build/wheel/*.whl numpy pytest hypothesis mypy pyright jax array-api-strict \
+        pandas pyarrow
+    "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider python/tests # PyTorch, where it is, is tested too
+    "$dir/venv/bin/mypy" --strict python/tests/typed.py
+    "$dir/venv/bin/mypy" --strict python/tally_reduce/__init__.pyi
+    "$dir/venv/bin/pyright" -p python/tests/pyrightconfig.json --pythonpath "$dir/venv/bin/python"
+    ;;
 gpu)
     dir=$PWD/build
     TALLY_NVRTC=$(tools/setup.sh gpu)
@@ -135,7 +147,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,17s/^# \?//p' "$0" >&2
+    sed -n '2,19s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -11,7 +11,7 @@ case ${1-} in
 build | demo) packages=$build ;;
 check)
     packages="$build clang g++ pkg-config binutils libcmocka-dev libmpfr-dev python3-numpy python3-hypothesis"
-    packages="$packages python3-pytest"
+    packages="$packages python3-pytest python3-dev"
     ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
 docs) packages="python3 python3-venv" ;;

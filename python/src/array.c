@@ -1,0 +1,477 @@
+/* Arrays as callers hand them over: the buffer protocol, DLPack, __cuda_array_interface__. None is copied. */
+#include "python.h"
+
+#define NATIVE_IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define MOST_FAMILIES 32
+
+/* ---- families: what is known of an array's Python type ---- */
+
+static family families[MOST_FAMILIES];
+static int families_known;
+
+/* What is known of a type; the first types of a process get a place in the table. Handlers are classes of _arrays.py
+ * and live as long as the process. */
+static bool family_of(PyTypeObject *type, family *it) {
+    for (int k = 0; k < families_known; k++)
+        if (families[k].type == type) {
+            *it = families[k];
+            return true;
+        }
+    PyObject *found = PyObject_CallMethod(arrays_module, "family_of", "O", (PyObject *)type);
+    if (!found) return false;
+    it->type = type;
+    it->numpy = PyUnicode_Check(found);
+    it->handler = it->numpy || found == Py_None ? NULL : found;
+    Py_DECREF(found);
+    if (families_known < MOST_FAMILIES) {
+        families[families_known++] = *it;
+        Py_INCREF((PyObject *)type);
+    }
+    return true;
+}
+
+/* ---- the buffer protocol ---- */
+
+static bool type_from_parts(int class, int64_t bytes, tally_type *type) {
+#define TALLY_ROW(id, name, numpy, size, class_of)                        \
+    if (class == class_of && bytes == size && TALLY_##id != TALLY_BF16) { \
+        *type = TALLY_##id;                                               \
+        return true;                                                      \
+    }
+    TALLY_TYPES(TALLY_ROW)
+#undef TALLY_ROW
+    return false;
+}
+
+static bool type_from_format(const char *format, int64_t bytes, const char *name, tally_type *type) {
+    const char *all = format ? format : "B";
+    char order = *all && strchr("@=<>!", *all) ? *all++ : '@';
+    const bool foreign = bytes > 1 && (order == '<' ? !NATIVE_IS_LITTLE : strchr(">!", order) && NATIVE_IS_LITTLE);
+    int class = 0;
+    if (all[0] && !all[1]) {
+        if (*all == '?') class = TALLY_CLASS_BOOL;
+        if (strchr("bhilqn", *all)) class = TALLY_CLASS_INT;
+        if (strchr("BHILQN", *all)) class = TALLY_CLASS_UINT;
+        if (strchr("efd", *all)) class = TALLY_CLASS_FLOAT;
+    }
+    if (!class || !type_from_parts(class, bytes, type)) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: values of format '%s' are not supported; bool, integers, float16, float32 and float64 are",
+                     name, format ? format : "B");
+        return false;
+    }
+    if (foreign) {
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s: its values have the other byte order; convert them first: x.astype(x.dtype.newbyteorder('='))", name);
+        return false;
+    }
+    return true;
+}
+
+static bool shape_take(array *it, int axes, const char *name) {
+    if (axes < 0 || axes > MOST_AXES) {
+        PyErr_Format(PyExc_ValueError, "%s: %d axes, and 0 to %d are supported", name, axes, MOST_AXES);
+        return false;
+    }
+    it->axes = axes;
+    return true;
+}
+
+/* An exporter may be wrong: no later product of extents may overflow. */
+static bool count_values(array *it, const char *name) {
+    int64_t bytes = it->item;
+    it->count = 1;
+    bool right = true, none = false;
+    for (int k = 0; k < it->axes; k++) {
+        none |= it->shape[k] == 0;
+        right &= it->shape[k] >= 0 && !__builtin_mul_overflow(bytes, it->shape[k] ? it->shape[k] : 1, &bytes);
+        it->count *= right ? it->shape[k] : 0;
+    }
+    if (right && (it->data || none)) return true;
+    PyErr_Format(PyExc_ValueError, "%s: its shape or address is invalid", name);
+    return false;
+}
+
+static bool open_buffer(array *it, PyObject *object, const char *name) {
+    if (PyObject_GetBuffer(object, &it->buffer, PyBUF_RECORDS_RO) < 0) {
+        if (PyErr_ExceptionMatches(PyExc_MemoryError)) return false;
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace); /* NumPy refuses its own dtypes with ValueError */
+        PyErr_Format(PyExc_TypeError, "%s: its memory cannot be read as numbers: %S", name, value ? value : Py_None);
+        Py_XDECREF(type), Py_XDECREF(value), Py_XDECREF(trace);
+        return false;
+    }
+    it->has_buffer = true;
+    const Py_buffer *buffer = &it->buffer;
+    if (buffer->suboffsets) {
+        for (int k = 0; k < buffer->ndim; k++)
+            if (buffer->suboffsets[k] >= 0) {
+                PyErr_Format(PyExc_TypeError, "%s: memory of pointers (suboffsets) is not supported; copy it", name);
+                return false;
+            }
+    }
+    if (!shape_take(it, buffer->ndim, name) || !type_from_format(buffer->format, buffer->itemsize, name, &it->type))
+        return false;
+    it->data = buffer->buf;
+    it->read_only = buffer->readonly;
+    it->item = buffer->itemsize;
+    for (int k = 0; k < buffer->ndim; k++) {
+        it->shape[k] = buffer->shape[k];
+        it->strides[k] = buffer->strides[k];
+    }
+    return count_values(it, name);
+}
+
+/* ---- DLPack ---- */
+
+static bool type_from_dlpack(const dl_tensor *tensor, const char *name, tally_type *type) {
+    static const struct {
+        int code, class;
+    } classes[] = {{DLPACK_INT, TALLY_CLASS_INT},
+                   {DLPACK_UINT, TALLY_CLASS_UINT},
+                   {DLPACK_FLOAT, TALLY_CLASS_FLOAT},
+                   {DLPACK_BOOL, TALLY_CLASS_BOOL}};
+    const int code = tensor->dtype.code, bits = tensor->dtype.bits;
+    if (tensor->dtype.lanes == 1 && code == DLPACK_BFLOAT && bits == 16) {
+        *type = TALLY_BF16;
+        return true;
+    }
+    for (size_t k = 0; k < sizeof classes / sizeof *classes && tensor->dtype.lanes == 1 && bits % 8 == 0; k++)
+        if (classes[k].code == code && type_from_parts(classes[k].class, bits / 8, type)) return true;
+    PyErr_Format(PyExc_TypeError,
+                 "%s: its values (DLPack code %d, %d bits, %d lanes) are not supported; "
+                 "bool, integers, float16, bfloat16, float32 and float64 are",
+                 name, code, bits, (int)tensor->dtype.lanes);
+    return false;
+}
+
+static bool take_tensor(array *it, const dl_tensor *tensor, const char *name) {
+    if (!shape_take(it, tensor->ndim, name) || !type_from_dlpack(tensor, name, &it->type)) return false;
+    switch (tensor->device.type) {
+    case DLPACK_CPU:
+    case DLPACK_CUDA_HOST: it->device = HOST; break;
+    case DLPACK_CUDA:
+    case DLPACK_CUDA_MANAGED: it->device = tensor->device.id; break;
+    default:
+        PyErr_Format(PyExc_TypeError, "%s: it lies on DLPack device %d; arrays of the CPU and of CUDA are supported",
+                     name, (int)tensor->device.type);
+        return false;
+    }
+    it->item = (int64_t)tally_type_size(it->type);
+    it->data = (char *)tensor->data + tensor->byte_offset;
+    int64_t step = it->item;
+    for (int k = it->axes; k-- > 0; step *= it->shape[k]) {
+        it->shape[k] = tensor->shape[k];
+        it->strides[k] = tensor->strides ? tensor->strides[k] * it->item : step;
+    }
+    return count_values(it, name);
+}
+
+/* A capsule is used once: its name changes, and we call the deleter. */
+static bool open_capsule(array *it, PyObject *capsule, const char *name) {
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        dl_versioned *tensor = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (!tensor || PyCapsule_SetName(capsule, "used_dltensor_versioned") < 0) return false;
+        it->versioned = tensor;
+        if (tensor->version.major != DLPACK_MAJOR) {
+            PyErr_Format(PyExc_BufferError, "%s: its DLPack version is %d.%d, and 1.x is supported", name,
+                         (int)tensor->version.major, (int)tensor->version.minor);
+            return false;
+        }
+        it->read_only = tensor->flags & DLPACK_FLAG_READ_ONLY;
+        return take_tensor(it, &tensor->tensor, name);
+    }
+    if (PyCapsule_IsValid(capsule, "dltensor")) {
+        dl_managed *tensor = PyCapsule_GetPointer(capsule, "dltensor");
+        if (!tensor || PyCapsule_SetName(capsule, "used_dltensor") < 0) return false;
+        it->managed = tensor;
+        return take_tensor(it, &tensor->tensor, name);
+    }
+    PyErr_Format(PyExc_ValueError,
+                 "%s: a DLPack capsule that has not been used yet is needed; ask the array for a new one", name);
+    return false;
+}
+
+/* The device that __dlpack_device__ names: HOST, a GPU, or -2 with an exception. */
+static int dlpack_device(PyObject *object) {
+    PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    int type = 0, number = 0;
+    const bool right = pair && PyTuple_Check(pair) && PyArg_ParseTuple(pair, "ii", &type, &number);
+    if (pair && !right && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "__dlpack_device__() must give a pair of ints");
+    Py_XDECREF(pair);
+    if (!right) return -2;
+    return type == DLPACK_CUDA || type == DLPACK_CUDA_MANAGED ? number : HOST;
+}
+
+/* The stream that will read the array: the caller's, else the current one of its library, else the default stream. */
+static bool reading_stream(array *it, PyObject *object, PyObject *stream) {
+    if (stream) return stream_argument(stream, &it->stream);
+    if (!it->family.handler) return true;
+    PyObject *current = PyObject_CallMethod(it->family.handler, "stream", "O", object);
+    const bool right = current && stream_argument(current, &it->stream);
+    Py_XDECREF(current);
+    return right;
+}
+
+static bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name) {
+    const int device = dlpack_device(object);
+    if (device == -2 || (device != HOST && !reading_stream(it, object, stream))) return false;
+    PyObject *export = PyObject_GetAttrString(object, "__dlpack__"), *none = PyTuple_New(0);
+    /* the standard's number of the legacy default stream is 1 */
+    PyObject *words = device == HOST ? PyDict_New()
+                                     : Py_BuildValue("{s:n}", "stream",
+                                                     it->stream ? (Py_ssize_t)(intptr_t)it->stream : (Py_ssize_t)1);
+    PyObject *newest = Py_BuildValue("(ii)", DLPACK_MAJOR, 0), *capsule = NULL;
+    if (export && none && words && newest && PyDict_SetItemString(words, "max_version", newest) == 0) {
+        capsule = PyObject_Call(export, none, words);
+        if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) { /* from before DLPack 1.0 */
+            PyErr_Clear();
+            if (PyDict_DelItemString(words, "max_version") == 0) capsule = PyObject_Call(export, none, words);
+        }
+    }
+    Py_XDECREF(export), Py_XDECREF(none), Py_XDECREF(words), Py_XDECREF(newest);
+    if (!capsule) return false;
+    const bool right = open_capsule(it, capsule, name);
+    Py_DECREF(capsule);
+    return right;
+}
+
+/* ---- __cuda_array_interface__, version 3 ---- */
+
+static bool ints_from(PyObject *sequence, int64_t *values, int *count) {
+    const Py_ssize_t n = PyTuple_Check(sequence) ? PyTuple_Size(sequence) : -1;
+    if (n < 0 || n > MOST_AXES) return false;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        values[k] = PyLong_AsLongLong(PyTuple_GetItem(sequence, k));
+        if (values[k] == -1 && PyErr_Occurred()) return false;
+    }
+    *count = (int)n;
+    return true;
+}
+
+static bool take_interface(array *it, PyObject *interface, PyObject *stream, const char *name) {
+    PyObject *shape = PyDict_GetItemString(interface, "shape"), *data = PyDict_GetItemString(interface, "data");
+    PyObject *type = PyDict_GetItemString(interface, "typestr"), *mask = PyDict_GetItemString(interface, "mask");
+    PyObject *strides = PyDict_GetItemString(interface, "strides"), *on = PyDict_GetItemString(interface, "stream");
+    int same = 0;
+    if (!shape || !type || !data || !PyTuple_Check(data) || PyTuple_Size(data) != 2 || (mask && mask != Py_None) ||
+        !ints_from(shape, it->shape, &it->axes) || !type_from_object(type, &it->type)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "%s: its __cuda_array_interface__ needs shape, typestr, data and no mask",
+                         name);
+        return false;
+    }
+    it->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+    it->read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1)) != 0;
+    it->item = (int64_t)tally_type_size(it->type);
+    if (PyErr_Occurred()) return false;
+    if (strides && strides != Py_None) {
+        if (!ints_from(strides, it->strides, &same) || same != it->axes) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: strides and shape differ in length", name);
+            return false;
+        }
+    } else {
+        int64_t step = it->item;
+        for (int k = it->axes; k-- > 0; step *= it->shape[k]) it->strides[k] = step;
+    }
+    it->device = 0; /* the driver knows which: libtally asks it */
+    if (!count_values(it, name)) return false;
+    if (on && on != Py_None && !stream_argument(on, &it->stream)) return false;
+    if (!stream) return true;
+    void *wanted = NULL;
+    if (!stream_argument(stream, &wanted)) return false;
+    if (on && on != Py_None && wanted != it->stream) {
+        PyErr_Format(PyExc_ValueError, "%s: it is ready on another stream; pass that stream, or hand it over by DLPack",
+                     name);
+        return false;
+    }
+    it->stream = wanted;
+    return true;
+}
+
+static bool open_interface(array *it, PyObject *object, PyObject *stream, const char *name) {
+    PyObject *interface = PyObject_GetAttrString(object, "__cuda_array_interface__");
+    if (!interface) return false;
+    bool right = false;
+    if (PyDict_Check(interface))
+        right = take_interface(it, interface, stream, name);
+    else
+        PyErr_Format(PyExc_TypeError, "%s: its __cuda_array_interface__ is no dict", name);
+    Py_DECREF(interface);
+    if (right) it->substitute = Py_NewRef(object);
+    return right;
+}
+
+/* ---- any of them ---- */
+
+static bool has(PyObject *object, const char *attribute) {
+    if (PyObject_HasAttrString(object, attribute)) return true;
+    PyErr_Clear();
+    return false;
+}
+
+static bool open_any(array *it, PyObject *object, PyObject *stream, const char *name) {
+    if (!family_of(Py_TYPE(object), &it->family)) return false;
+    PyObject *handler = it->family.handler;
+    if (handler && has(handler, "view")) {
+        it->substitute = PyObject_CallMethod(handler, "view", "O", object);
+        if (!it->substitute) return false;
+        object = it->substitute;
+    }
+    if (it->family.numpy || (!handler && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
+    if (PyCapsule_CheckExact(object)) return open_capsule(it, object, name);
+    if (has(object, "__dlpack__") && has(object, "__dlpack_device__")) return open_dlpack(it, object, stream, name);
+    if (has(object, "__cuda_array_interface__")) return open_interface(it, object, stream, name);
+    if (PyObject_CheckBuffer(object)) return open_buffer(it, object, name);
+    PyObject *type = PyType_GetName(Py_TYPE(object));
+    PyErr_Format(PyExc_TypeError,
+                 "%s: %S is no array; pass one of NumPy, PyTorch, CuPy or JAX, or anything with the buffer protocol, "
+                 "__dlpack__ or __cuda_array_interface__",
+                 name, type ? type : Py_None);
+    Py_XDECREF(type);
+    return false;
+}
+
+bool array_open(array *it, PyObject *object, PyObject *stream, const char *name) {
+    it->device = HOST;
+    it->stream = NULL;
+    it->read_only = it->has_buffer = false;
+    it->substitute = NULL;
+    it->managed = NULL;
+    it->versioned = NULL;
+    it->converted = NULL;
+    if (open_any(it, object, stream, name)) return true;
+    array_close(it);
+    return false;
+}
+
+void array_close(array *it) {
+    PyObject *type, *value, *trace; /* deleters may run Python, which must see no exception */
+    PyErr_Fetch(&type, &value, &trace);
+    if (it->has_buffer) PyBuffer_Release(&it->buffer);
+    if (it->managed && it->managed->deleter) it->managed->deleter(it->managed);
+    if (it->versioned && it->versioned->deleter) it->versioned->deleter(it->versioned);
+    Py_CLEAR(it->substitute);
+    PyMem_Free(it->converted);
+    it->has_buffer = false;
+    it->managed = NULL;
+    it->versioned = NULL;
+    it->converted = NULL;
+    PyErr_Restore(type, value, trace);
+}
+
+/* ---- questions ---- */
+
+bool array_is_packed(const array *it) {
+    int64_t step = it->item;
+    for (int k = it->axes; k-- > 0; step *= it->shape[k])
+        if (it->shape[k] != 1 && it->strides[k] != step) return it->count == 0;
+    return true;
+}
+
+static void bounds(const array *it, uintptr_t *low, uintptr_t *high) {
+    *low = (uintptr_t)it->data;
+    *high = *low + (uintptr_t)it->item;
+    for (int k = 0; k < it->axes; k++) {
+        const int64_t reach = (it->shape[k] - 1) * it->strides[k];
+        *(reach < 0 ? low : high) += (uintptr_t)reach;
+    }
+}
+
+bool arrays_overlap(const array *left, const array *right) {
+    if (!left->count || !right->count) return false;
+    uintptr_t low, high, low_of_right, high_of_right;
+    bounds(left, &low, &high);
+    bounds(right, &low_of_right, &high_of_right);
+    return low < high_of_right && low_of_right < high;
+}
+
+/* ---- indices ---- */
+
+/* Integers of another type, or apart, become int64_t. */
+static bool convert_index(array *it, const char *name) {
+    if (it->device != HOST) {
+        PyErr_Format(PyExc_TypeError, "%s: on a GPU it must be int32 or int64, side by side", name);
+        return false;
+    }
+    int64_t *values = PyMem_Malloc((size_t)(it->count + 1) * sizeof *values);
+    if (!values) {
+        PyErr_NoMemory();
+        return false;
+    }
+    it->converted = values;
+    for (int64_t k = 0; k < it->count; k++) {
+        const char *from = it->data + k * it->strides[0];
+        uint64_t unsigned_value = 0;
+        switch (it->type) {
+#define INTEGER(id, c_type)                 \
+    case TALLY_##id: {                      \
+        c_type value;                       \
+        memcpy(&value, from, sizeof value); \
+        values[k] = (int64_t)value;         \
+        break;                              \
+    }
+            INTEGER(I8, int8_t)
+            INTEGER(I16, int16_t)
+            INTEGER(I32, int32_t)
+            INTEGER(I64, int64_t)
+            INTEGER(U8, uint8_t)
+            INTEGER(U16, uint16_t)
+            INTEGER(U32, uint32_t)
+#undef INTEGER
+        default: /* TALLY_U64: values beyond int64 are beyond any array */
+            memcpy(&unsigned_value, from, sizeof unsigned_value);
+            values[k] = unsigned_value > INT64_MAX ? INT64_MAX : (int64_t)unsigned_value;
+        }
+    }
+    it->data = (char *)values;
+    it->type = TALLY_I64;
+    it->item = it->strides[0] = sizeof *values;
+    return true;
+}
+
+static bool index_from_sequence(array *it, PyObject *object, const char *name) {
+    const Py_ssize_t n = PySequence_Size(object);
+    int64_t *values = n < 0 ? NULL : PyMem_Malloc((size_t)(n + 1) * sizeof *values);
+    if (!values) {
+        if (n >= 0) PyErr_NoMemory();
+        return false;
+    }
+    memset(it, 0, sizeof *it);
+    it->converted = values;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *item = PySequence_GetItem(object, k), *number = item ? PyNumber_Index(item) : NULL;
+        if (number) values[k] = PyLong_AsLongLong(number);
+        Py_XDECREF(number), Py_XDECREF(item);
+        if (PyErr_Occurred()) {
+            if (PyErr_ExceptionMatches(PyExc_TypeError))
+                PyErr_Format(PyExc_TypeError, "%s: item %zd is not an integer", name, k);
+            array_close(it);
+            return false;
+        }
+    }
+    it->data = (char *)values;
+    it->type = TALLY_I64;
+    it->axes = 1;
+    it->device = HOST;
+    it->count = it->shape[0] = n;
+    it->item = it->strides[0] = sizeof *values;
+    return true;
+}
+
+bool index_open(array *it, PyObject *object, PyObject *stream, const char *name) {
+    if (PyList_Check(object) || PyTuple_Check(object)) return index_from_sequence(it, object, name);
+    if (!array_open(it, object, stream, name)) return false;
+    bool right = it->axes == 1;
+    if (!right) PyErr_Format(PyExc_ValueError, "%s: one axis is needed, and it has %d", name, it->axes);
+    if (right && (it->type < TALLY_I8 || it->type > TALLY_U64)) {
+        PyErr_Format(PyExc_TypeError, "%s: integers are needed", name);
+        right = false;
+    }
+    if (right && ((it->type != TALLY_I32 && it->type != TALLY_I64) || !array_is_packed(it)))
+        right = convert_index(it, name);
+    if (!right) array_close(it);
+    return right;
+}

@@ -1,0 +1,188 @@
+"""What differs between array libraries: how results are made, and which stream is current.
+
+The extension asks `family_of` once for each type of array. "numpy" and None (plain buffers) are served by the extension
+itself; other libraries have a class here, with these static methods:
+
+    empty(like, shape, dtype): a new array of that library beside `like`, and its address (None: it has a buffer).
+    stream(like): the CUDA stream that the library works on now, as an int; None for the default stream.
+    view(x): optional; what to read in the place of x.
+    finish(array): optional; the caller's kind of array of what `empty` made.
+
+No library is imported before one of its arrays is met. `dtype` is Tally's name ("f32").
+"""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+
+WORDS = {
+    "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64",
+}  # fmt: skip
+FORMATS = {
+    "bool": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
+    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f16": "e", "f32": "f", "f64": "d",
+}  # fmt: skip
+
+
+class Torch:
+    @staticmethod
+    def empty(like, shape, dtype):
+        import torch
+
+        result = torch.empty(shape, dtype=getattr(torch, WORDS[dtype]), device=like.device)
+        return result, result.data_ptr()
+
+    @staticmethod
+    def stream(like):
+        import torch
+
+        return torch.cuda.current_stream(like.device).cuda_stream
+
+
+class Cupy:
+    @staticmethod
+    def empty(like, shape, dtype):
+        import cupy
+
+        with like.device:
+            result = cupy.empty(shape, WORDS[dtype])
+        return result, result.data.ptr
+
+    @staticmethod
+    def stream(like):
+        import cupy
+
+        with like.device:
+            return cupy.cuda.get_current_stream().ptr
+
+
+class OnHost:
+    """Libraries whose arrays cannot be written to: results go to memory of NumPy first."""
+
+    @staticmethod
+    def empty(like, shape, dtype):
+        import numpy
+
+        return numpy.empty(shape, WORDS[dtype]), None
+
+    @staticmethod
+    def stream(like):
+        return None
+
+
+class Jax(OnHost):
+    @staticmethod
+    def empty(like, shape, dtype):
+        import jax.numpy
+        import numpy
+
+        if any(device.platform != "cpu" for device in like.devices()):
+            raise TypeError(
+                "JAX arrays on a GPU cannot be written to; hand them to CuPy by DLPack: cupy.from_dlpack(x)"
+            )
+        # NumPy has no bfloat16 of its own, and its buffers none at all
+        result = numpy.empty(shape, jax.numpy.dtype(WORDS[dtype]))
+        return result, result.__array_interface__["data"][0]
+
+    @staticmethod
+    def finish(array):
+        import jax.numpy
+
+        return jax.numpy.asarray(array)
+
+
+class ArrayApiStrict(OnHost):
+    @staticmethod
+    def finish(array):
+        import array_api_strict
+
+        return array_api_strict.asarray(array)
+
+
+class Pandas(OnHost):
+    """Series and their like: read as NumPy arrays, results are NumPy's."""
+
+    @staticmethod
+    def view(x):
+        return x.to_numpy()
+
+    @staticmethod
+    def finish(array):
+        return array[()] if array.ndim == 0 else array
+
+
+class Arrow(Pandas):
+    @staticmethod
+    def view(x):
+        if x.null_count:
+            raise ValueError("the array has nulls; drop or fill them first: x.drop_null(), x.fill_null(0)")
+        return x.to_numpy(zero_copy_only=False) if hasattr(x, "buffers") else x.to_numpy()
+
+
+HANDLERS = {
+    "torch": Torch,
+    "cupy": Cupy,
+    "jax": Jax,
+    "jaxlib": Jax,
+    "array_api_strict": ArrayApiStrict,
+    "pandas": Pandas,
+    "pyarrow": Arrow,
+}
+
+
+def family_of(kind):
+    for base in kind.__mro__:
+        library = base.__module__.partition(".")[0]
+        if library == "numpy":
+            return "numpy" if base.__name__ == "ndarray" else None
+        if library in HANDLERS:
+            return HANDLERS[library]
+    return None
+
+
+def numpy_parts():
+    """numpy.empty, and NumPy's scalar types by Tally's names."""
+    numpy = sys.modules["numpy"]
+    names = {name: "bool_" if name == "bool" else word for name, word in WORDS.items() if name != "bf16"}
+    return numpy.empty, {name: getattr(numpy, word) for name, word in names.items()}
+
+
+def buffer_empty(shape, dtype):
+    """A memoryview of its own memory, for callers of plain buffers."""
+    if dtype not in FORMATS:
+        raise TypeError(f"no buffer can hold {WORDS[dtype]}; ask for dtype='float32'")
+    from array import array
+
+    code = FORMATS[dtype]
+    size = array("b" if code == "?" else "h" if code == "e" else code).itemsize
+    memory = memoryview(bytearray(prod(shape) * size))
+    if 0 in shape:
+        if len(shape) > 1:
+            raise ValueError("a memoryview of several axes cannot be empty; pass a NumPy array")
+        return memory.cast(code), None
+    return memory.cast(code, shape) if len(shape) > 1 else memory.cast(code), None
+
+
+def stats_of(words, dtype, handler):
+    """Six arrays of the last axis of `words` (integers of 64 bits, some of them the bits of floats)."""
+    from . import Stats
+
+    kinds = ["i64", dtype, dtype, dtype, "f64", "f64"]
+    if type(words) is memoryview:
+        whole = words.cast("B")
+        count = len(whole) // 48
+        columns = [
+            memoryview(b"".join(whole[48 * k + 8 * field : 48 * k + 8 * field + 8] for k in range(count))).cast(
+                FORMATS[kinds[field]], words.shape[:-1] or (count,)
+            )
+            for field in range(6)
+        ]
+        return Stats(*columns)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(words, torch.Tensor):
+        return Stats(*(words[..., k].view(getattr(torch, WORDS[kind])) for k, kind in enumerate(kinds)))
+    columns = (words[..., k].view(WORDS[kind]) for k, kind in enumerate(kinds))
+    return Stats(*(handler.finish(column) for column in columns) if hasattr(handler, "finish") else columns)

@@ -1,0 +1,104 @@
+"""Arrays of libraries that are too large for make check: `tools/lanes.sh python` has them. What is missing is skipped.
+"""
+import numpy as np
+import pytest
+import tally_reduce as t
+
+VALUES = np.arange(12.0).reshape(3, 4)
+
+
+def check(x, kind):
+    """Results are arrays of the same library, and have NumPy's values."""
+    for op, oracle in [("sum", np.sum), ("max", np.max), ("mean", np.mean), ("argmax", np.argmax)]:
+        for axis in (None, 0, 1):
+            got = getattr(t, op)(x, axis=axis)
+            assert isinstance(got, kind)
+            np.testing.assert_array_equal(np.asarray(got), oracle(VALUES, axis=axis))
+    rows = t.segment_sum(x, lengths=[1, 0, 2])
+    assert isinstance(rows, kind)
+    np.testing.assert_array_equal(np.asarray(rows), [VALUES[0], [0] * 4, VALUES[1:].sum(0)])
+    stats = t.stats(x, axis=1)
+    assert isinstance(stats.max, kind)
+    np.testing.assert_array_equal(np.asarray(stats.max), VALUES.max(1))
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    x = jax.numpy.asarray(VALUES)
+    check(x, jax.Array)
+    half = t.sum(x.astype("bfloat16"), axis=0)
+    assert half.dtype == "bfloat16" and half.tolist() == [12, 15, 18, 21]
+    ids = jax.numpy.array([0, 0, 1])
+    np.testing.assert_array_equal(t.segment_sum(x, ids, 2), jax.ops.segment_sum(x, ids, 2))
+    with pytest.raises(TypeError, match="written"):
+        t.sum(x, axis=0, out=jax.numpy.zeros(4))
+
+
+def test_array_api_strict():
+    strict = pytest.importorskip("array_api_strict")
+    x = strict.asarray(VALUES)
+    check(x, type(x))
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    x = torch.tensor(VALUES)
+    check(x, torch.Tensor)
+    assert t.sum(x.T, axis=0).tolist() == VALUES.sum(1).tolist()
+    assert t.sum(x.to(torch.bfloat16), axis=1).dtype == torch.bfloat16
+    out = torch.zeros(3, dtype=torch.float64)
+    assert t.sum(x, axis=1, out=out) is out and out.tolist() == VALUES.sum(1).tolist()
+    with pytest.raises(ValueError):
+        t.sum(x, axis=0, out=x[0])
+    with pytest.raises(Exception, match="grad"):
+        t.sum(x.clone().requires_grad_())
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series([1.0, 2.0, 4.0])
+    assert t.sum(series) == 7
+    assert t.segment_sum(series, pandas.Series([0, 0, 1])).tolist() == [3, 4]
+
+
+def test_arrow():
+    arrow = pytest.importorskip("pyarrow")
+    assert t.sum(arrow.array([1, 2, 4])) == 7
+    lists = arrow.array([[1.0, 2.0], [], [3.0]])
+    assert t.segment_reduce(lists.values, "sum", offsets=lists.offsets).tolist() == [3, 0, 3]
+    with pytest.raises(ValueError, match="nulls"):
+        t.sum(arrow.array([1, None]))
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_gpu(library):
+    """On a GPU: results stay there, on streams that are not the default."""
+    module = pytest.importorskip(library)
+    if not module.cuda.is_available():
+        pytest.skip(f"{library} sees no GPU")
+    make = (lambda x: module.tensor(x, device="cuda")) if library == "torch" else module.asarray
+    host = (lambda x: x.cpu().numpy()) if library == "torch" else module.asnumpy
+    values = np.random.default_rng(1).standard_normal((50, 300))
+    stream = module.cuda.Stream() if library == "torch" else module.cuda.Stream(non_blocking=True)
+    within = module.cuda.stream(stream) if library == "torch" else stream
+    ids = np.repeat(np.arange(5), 10)
+    with within:
+        x = make(values)
+        got = [t.sum(x), t.sum(x, axis=0), t.var(x, axis=1), t.segment_sum(x, make(ids), 5), t.max(x.T, axis=1)]
+    stream.synchronize()
+    wanted = [t.sum(values), t.sum(values, axis=0), t.var(values, axis=1), t.segment_sum(values, ids, 5), values.max(0)]
+    for one, other in zip(got, wanted):
+        assert type(one) is type(x)
+        np.testing.assert_array_equal(host(one), other)
+    with pytest.raises(ValueError, match="same device"):
+        t.sum(x, axis=0, out=np.zeros(300))
+    if library == "torch":  # capture
+        t.sum(x, axis=0)
+        graph, out = module.cuda.CUDAGraph(), module.empty(300, dtype=x.dtype, device="cuda")
+        with module.cuda.graph(graph):
+            t.sum(x, axis=0, out=out)
+        x.mul_(2)
+        graph.replay()
+        module.cuda.synchronize()
+        np.testing.assert_array_equal(host(out), t.sum(2 * values, axis=0))
