@@ -53,6 +53,24 @@ static bool knows(const macro_table *macros, token name) {
     return m != NULL ? m->is_sure : name.size < 2 || memcmp(name.text, "__", 2) != 0;
 }
 
+/* Of any numbers: what overflows wraps around. */
+static long long apply(const char *mark, long long a, long long b) {
+    const unsigned long long x = (unsigned long long)a, y = (unsigned long long)b;
+    switch (mark[0]) {
+    case '|': return mark[1] == '|' ? a || b : (a | b);
+    case '&': return mark[1] == '&' ? a && b : (a & b);
+    case '^': return a ^ b;
+    case '=': return a == b;
+    case '!': return a != b;
+    case '<': return mark[1] == '=' ? a <= b : mark[1] == '<' ? (long long)(x << (y & 63)) : a < b;
+    case '>': return mark[1] == '=' ? a >= b : mark[1] == '>' ? a >> (y & 63) : a > b;
+    case '+': return (long long)(x + y);
+    case '-': return (long long)(x - y);
+    case '*': return (long long)(x * y);
+    case '/': return b == -1 ? (long long)-x : b != 0 ? a / b : 0;
+    default: return b == -1 || b == 0 ? 0 : a % b;
+    }
+}
 static value read_choice(expression *e);
 
 static value read_primary(expression *e) {
@@ -67,7 +85,7 @@ static value read_primary(expression *e) {
         v.number = !v.number;
     } else if (take(e, "-")) {
         v = read_primary(e);
-        v.number = -v.number;
+        v.number = apply("-", 0, v.number);
     } else if (take(e, "~")) {
         v = read_primary(e);
         v.number = ~v.number;
@@ -85,22 +103,6 @@ static const struct {
 } operators[] = {{"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7},
                  {"<", 7},  {">", 7},  {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
-static long long apply(const char *mark, long long a, long long b) {
-    switch (mark[0]) {
-    case '|': return mark[1] == '|' ? a || b : (a | b);
-    case '&': return mark[1] == '&' ? a && b : (a & b);
-    case '^': return a ^ b;
-    case '=': return a == b;
-    case '!': return a != b;
-    case '<': return mark[1] == '=' ? a <= b : mark[1] == '<' ? a << (b & 63) : a < b;
-    case '>': return mark[1] == '=' ? a >= b : mark[1] == '>' ? a >> (b & 63) : a > b;
-    case '+': return a + b;
-    case '-': return a - b;
-    case '*': return a * b;
-    case '/': return b != 0 ? a / b : 0;
-    default: return b != 0 ? a % b : 0;
-    }
-}
 static value combine(const char *mark, value a, value b) {
     value v = {a.is_known && b.is_known, 0};
     const bool decides = mark[0] == '|' && mark[1] == '|';

@@ -101,7 +101,8 @@ static size_t read_item(pruner *p, size_t at) {
     if (at == p->text.count) return at;
     read.code = at;
     if (token_is(tokens[at], "#")) {
-        read.kind = kind_of_directive(tokens[token_after_blanks(tokens, at + 1, p->text.count)]);
+        const size_t word = token_after_blanks(tokens, at + 1, p->text.count);
+        read.kind = word < p->text.count ? kind_of_directive(tokens[word]) : ITEM_OTHER_DIRECTIVE;
         read.end = end_of_directive(p, at);
     } else {
         read.kind =
@@ -175,7 +176,7 @@ static void find_gifts(pruner *p) {
             if (at < in->end) add_gift(p, p->text.tokens[at], i);
         }
     }
-    qsort(p->gifts, p->gift_count, sizeof *p->gifts, compare_gifts);
+    if (p->gift_count > 0) qsort(p->gifts, p->gift_count, sizeof *p->gifts, compare_gifts);
 }
 
 /* ---- what is used ---- */
