@@ -112,11 +112,11 @@ aarch64)
     fi
     spare compiled $spared_by_aarch64
     build -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" -DARM64_PACKAGES="$packages" "${spared[@]}"
-    # Emulated, these take a third of the time, and what they test is no matter of processors.
+    # Emulated, these take half of the time, and what they test is no matter of processors.
     skipped=()
     if [ -z "${WHOLE-}" ]; then
-        echo "image_cache, gallery, stack: SKIPPED here; make check runs them (WHOLE=1 has all)"
-        skipped=(-E '^(image_cache|gallery|stack)$')
+        echo "image_cache, gallery, stack, gpu, gpu_calls: SKIPPED here; make check runs them (WHOLE=1 has all)"
+        skipped=(-E '^(image_cache|gallery|stack|gpu|gpu_calls)$')
     fi
     unit_tests "${skipped[@]}"
     ;;
