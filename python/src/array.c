@@ -93,6 +93,12 @@ static bool count_values(array *it, const char *name) {
     return false;
 }
 
+/* The strides of values in C order, side by side; the shape has been checked. */
+static void set_packed_strides(array *it) {
+    int64_t step = it->item;
+    for (int k = it->axes; k-- > 0; step *= it->shape[k]) it->strides[k] = step;
+}
+
 static bool open_buffer(array *it, PyObject *object, const char *name) {
     if (PyObject_GetBuffer(object, &it->buffer, PyBUF_RECORDS_RO) < 0) {
         if (PyErr_ExceptionMatches(PyExc_MemoryError)) return false;
@@ -160,12 +166,11 @@ static bool take_tensor(array *it, const dl_tensor *tensor, const char *name) {
     }
     it->item = (int64_t)tally_type_size(it->type);
     it->data = (char *)tensor->data + tensor->byte_offset;
-    int64_t step = it->item;
-    for (int k = it->axes; k-- > 0; step *= it->shape[k]) {
-        it->shape[k] = tensor->shape[k];
-        it->strides[k] = tensor->strides ? tensor->strides[k] * it->item : step;
-    }
-    return count_values(it, name);
+    for (int k = 0; k < it->axes; k++) it->shape[k] = tensor->shape[k];
+    if (!count_values(it, name)) return false;
+    if (!tensor->strides) set_packed_strides(it);
+    for (int k = 0; k < it->axes && tensor->strides; k++) it->strides[k] = tensor->strides[k] * it->item;
+    return true;
 }
 
 /* A capsule is used once: its name changes, and we call the deleter. */
@@ -272,12 +277,10 @@ static bool take_interface(array *it, PyObject *interface, PyObject *stream, con
             if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: strides and shape differ in length", name);
             return false;
         }
-    } else {
-        int64_t step = it->item;
-        for (int k = it->axes; k-- > 0; step *= it->shape[k]) it->strides[k] = step;
     }
     it->device = 0; /* the driver knows which: libtally asks it */
     if (!count_values(it, name)) return false;
+    if (!strides || strides == Py_None) set_packed_strides(it);
     if (on && on != Py_None && !stream_argument(on, &it->stream)) return false;
     if (!stream) return true;
     void *wanted = NULL;
@@ -360,6 +363,28 @@ void array_close(array *it) {
     it->versioned = NULL;
     it->converted = NULL;
     PyErr_Restore(type, value, trace);
+}
+
+static bool same_kind(const array *left, const array *right) {
+    bool same = left->type == right->type && left->axes == right->axes && left->device == right->device;
+    for (int k = 0; k < left->axes && same; k++) same = left->shape[k] == right->shape[k];
+    if (!same) PyErr_SetString(PyExc_ValueError, "the two arrays must have the same shape, dtype and device");
+    return same;
+}
+
+bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream) {
+    if (!array_open(&in[0], objects[0], stream, "the array")) return false;
+    if (count == 1) return true;
+    if (array_open(&in[1], objects[1], stream, "the second array")) {
+        if (same_kind(&in[0], &in[1])) return true;
+        array_close(&in[1]);
+    }
+    array_close(&in[0]);
+    return false;
+}
+
+PyThreadState *release_lock(const array *in) {
+    return in->device != HOST || in->count * in->item > LITTLE_WORK ? PyEval_SaveThread() : NULL;
 }
 
 /* ---- questions ---- */

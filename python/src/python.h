@@ -52,6 +52,10 @@ typedef struct array {
  * messages. false: a Python exception is set, and nothing is to be closed. */
 bool array_open(array *it, PyObject *object, PyObject *stream, const char *name);
 void array_close(array *it);
+/* Opens the one or two arrays of a call, which must be of one kind. false: none is open. */
+bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream);
+/* Releases the interpreter's lock if there is much to do; the caller restores the thread, if any. */
+PyThreadState *release_lock(const array *in);
 bool arrays_overlap(const array *left, const array *right);
 bool array_is_packed(const array *it); /* in C order, side by side */
 
@@ -179,6 +183,10 @@ bool op_counts_positions(tally_op op);
 bool op_order_shows(tally_op op, tally_type type, bool fast);
 bool op_rounds_to_input(tally_op op); /* f16 in, f16 out */
 int op_inputs(tally_op op);
+
+/* tally_reduce_segments, or for two inputs tally_reduce_segments_pair. */
+tally_status reduce_cut(const call_context *it, int inputs, const tally_array *in, tally_segments cut,
+                        tally_output out);
 
 PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
 PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);

@@ -121,8 +121,7 @@ static tally_status one_call(const problem *it, const int64_t *offset, tally_out
         return it->inputs == 1 ? tally_reduce(context, op, in[0], out)
                                : tally_reduce_pair(context, op, in[0], in[1], out);
     const tally_segments rows = tally_rows(shape->outer, shape->length, shape->inner);
-    return it->inputs == 1 ? tally_reduce_segments(context, op, in[0], rows, out)
-                           : tally_reduce_segments_pair(context, op, in[0], in[1], rows, out);
+    return reduce_cut(it->context, it->inputs, in, rows, out);
 }
 
 static tally_status run_in_place(const problem *it) {
@@ -156,9 +155,7 @@ static tally_status reduce_packed(const problem *it, char *const *values, int64_
     for (int k = 0; k < it->inputs; k++) in[k] = tally_in(values[k], it->in[k]->type, count);
     const tally_segments segments = lengths ? tally_lengths(lengths, TALLY_I64, rows) : tally_rows(rows, length, 1);
     const tally_output out = tally_out(it->results->data, it->results->type, rows);
-    return it->inputs == 1
-               ? tally_reduce_segments(it->context->context, it->context->op, in[0], segments, out)
-               : tally_reduce_segments_pair(it->context->context, it->context->op, in[0], in[1], segments, out);
+    return reduce_cut(it->context, it->inputs, in, segments, out);
 }
 
 /* false: no memory for the copy. */
@@ -182,8 +179,7 @@ static bool run_packed(const problem *it, tally_status *status) {
 }
 
 static bool run(problem *it) {
-    const bool unlocked = it->in[0]->device != HOST || it->in[0]->count * it->in[0]->item > LITTLE_WORK;
-    PyThreadState *thread = unlocked ? PyEval_SaveThread() : NULL;
+    PyThreadState *thread = release_lock(it->in[0]);
     tally_status status = TALLY_OK;
     bool room = true;
     if (it->packed)
@@ -265,13 +261,6 @@ done:
     return result;
 }
 
-static bool same_kind(const array *left, const array *right) {
-    bool same = left->type == right->type && left->axes == right->axes && left->device == right->device;
-    for (int k = 0; k < left->axes && same; k++) same = left->shape[k] == right->shape[k];
-    if (!same) PyErr_SetString(PyExc_ValueError, "the two arrays must have the same shape, dtype and device");
-    return same;
-}
-
 PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments) {
     array in[2];
     call_context context;
@@ -281,17 +270,12 @@ PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, cons
     it.inputs = op_inputs(op);
     it.mask = NULL;
     it.initial = NULL;
-    int opened = 0;
-    for (; opened < it.inputs; opened++) {
-        if (!array_open(&in[opened], inputs[opened], stream, opened ? "the second array" : "the array")) goto done;
-        it.in[opened] = &in[opened];
-    }
-    if (it.inputs == 2 && !same_kind(&in[0], &in[1])) goto done;
+    if (!inputs_open(in, it.inputs, inputs, stream)) return NULL;
+    for (int k = 0; k < it.inputs; k++) it.in[k] = &in[k];
     if (context_for(&context, op, user, arguments, &in[0])) {
         result = reduce_opened(&it, inputs, arguments);
         context_release(&context);
     }
-done:
-    while (opened > 0) array_close(&in[--opened]);
+    for (int k = it.inputs; k-- > 0;) array_close(&in[k]);
     return result;
 }

@@ -202,6 +202,12 @@ static void copy_ordered(char *to, const char *from, const array *in, int axis, 
         memcpy(to, from + cut->order[k] * stride, (size_t)in->item);
 }
 
+tally_status reduce_cut(const call_context *it, int inputs, const tally_array *in, tally_segments cut,
+                        tally_output out) {
+    return inputs == 1 ? tally_reduce_segments(it->context, it->op, in[0], cut, out)
+                       : tally_reduce_segments_pair(it->context, it->op, in[0], in[1], cut, out);
+}
+
 /* One call for each value of the other axes: data where it lies, results `inner` apart. */
 static tally_status run_all(const problem *it, tally_segments segments, char *const *scratch) {
     const array *shape = it->in[0];
@@ -223,10 +229,7 @@ static tally_status run_all(const problem *it, tally_segments segments, char *co
         tally_output out = tally_out(it->results->data + (call / inner * results * inner + call % inner) * item,
                                      it->results->type, results);
         out.stride = inner * item;
-        tally_context *context = it->context->context;
-        const tally_op op = it->context->op;
-        const tally_status one = it->inputs == 1 ? tally_reduce_segments(context, op, in[0], segments, out)
-                                                 : tally_reduce_segments_pair(context, op, in[0], in[1], segments, out);
+        const tally_status one = reduce_cut(it->context, it->inputs, in, segments, out);
         if (one != TALLY_OK && one != TALLY_EMPTY) status = one;
         if (status != TALLY_OK && status != TALLY_OVERFLOW) return status;
         for (int k = shape->axes; k-- > 0;) {
@@ -270,12 +273,10 @@ static bool repeats(const problem *it) {
 }
 
 static bool order_all(segment_cut *cut, int64_t values) {
-    tally_segments segments = cut->segments;
     cut->order = malloc((size_t)(values + 1) * sizeof *cut->order);
     if (!cut->order) return PyErr_NoMemory() != NULL;
     for (int64_t k = 0; k < values; k++) cut->order[k] = k;
     cut->ordered = values;
-    cut->segments = segments;
     return true;
 }
 
@@ -312,7 +313,7 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
     if (!results_open(&results, it->context, in, inputs[0], arguments, shape, in->axes, read, 4)) goto done;
     it->results = &results;
     tally_status status = TALLY_OK;
-    PyThreadState *thread = in->device != HOST || in->count * in->item > LITTLE_WORK ? PyEval_SaveThread() : NULL;
+    PyThreadState *thread = release_lock(in);
     const bool room = run(it, &status);
     if (thread) PyEval_RestoreThread(thread);
     if (!room) {
@@ -333,24 +334,14 @@ PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, co
     array in[2];
     call_context context;
     PyObject *result = NULL, *stream = given(arguments, K_STREAM) ? arguments->value[K_STREAM] : NULL;
-    problem it;
-    it.context = &context;
-    it.inputs = op_inputs(op);
-    int opened = 0;
-    for (; opened < it.inputs; opened++) {
-        if (!array_open(&in[opened], inputs[opened], stream, opened ? "the second array" : "the array")) goto done;
-        it.in[opened] = &in[opened];
-    }
-    bool same =
-        it.inputs == 1 || (in[0].type == in[1].type && in[0].axes == in[1].axes && in[0].device == in[1].device);
-    for (int k = 0; k < in[0].axes && same && it.inputs == 2; k++) same = in[0].shape[k] == in[1].shape[k];
-    if (!same) PyErr_SetString(PyExc_ValueError, "the two arrays must have the same shape, dtype and device");
-    if (same && context_for(&context, op, user, arguments, &in[0])) {
+    problem it = {.context = &context, .inputs = op_inputs(op)};
+    if (!inputs_open(in, it.inputs, inputs, stream)) return NULL;
+    for (int k = 0; k < it.inputs; k++) it.in[k] = &in[k];
+    if (context_for(&context, op, user, arguments, &in[0])) {
         result = reduce_opened(&it, inputs, arguments);
         context_release(&context);
     }
-done:
-    while (opened > 0) array_close(&in[--opened]);
+    for (int k = it.inputs; k-- > 0;) array_close(&in[k]);
     return result;
 }
 

@@ -98,7 +98,7 @@ static PyObject *state_push(PyObject *self, PyObject *const *args, Py_ssize_t co
     if (!is_free(it)) goto done; /* opening may have run Python */
     it->numpy |= in[0].family.numpy;
     it->busy = true;
-    PyThreadState *thread = in[0].device != HOST || in[0].count * in[0].item > LITTLE_WORK ? PyEval_SaveThread() : NULL;
+    PyThreadState *thread = release_lock(&in[0]);
     const tally_status status =
         inputs == 1 ? tally_state_push(it->state, values[0]) : tally_state_push_pair(it->state, values[0], values[1]);
     if (thread) PyEval_RestoreThread(thread);
