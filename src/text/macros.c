@@ -13,16 +13,12 @@ macro *tally__find_macro(const macro_table *table, token name) {
 }
 
 static macro *macro_named(macro_table *table, token name) {
-    macro *found = tally__find_macro(table, name);
+    macro *found = tally__find_macro(table, name), *macros;
     if (found != NULL || table->no_memory) return found;
-    if (table->count == table->capacity) {
-        size_t capacity = 2 * table->capacity + 64;
-        macro *more = realloc(table->macros, capacity * sizeof *more);
-        table->no_memory = more == NULL;
-        if (more == NULL) return NULL;
-        table->macros = more;
-        table->capacity = capacity;
-    }
+    macros = tally__grown(table->macros, table->count, &table->capacity, sizeof *macros);
+    table->no_memory = macros == NULL;
+    if (macros == NULL) return NULL;
+    table->macros = macros;
     found = &table->macros[table->count++];
     *found = (macro){.name = name};
     return found;

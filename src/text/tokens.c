@@ -5,16 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *tally__grown(void *list, size_t count, size_t *capacity, size_t item_size) {
+    const size_t more = 2 * count + 64;
+    void *moved;
+    if (count < *capacity) return list;
+    moved = realloc(list, more * item_size);
+    if (moved != NULL) *capacity = more;
+    return moved;
+}
+
 void tally__add_token(token_list *list, token added) {
+    token *tokens;
     if (list->no_memory) return;
-    if (list->count == list->capacity) {
-        size_t capacity = 2 * list->capacity + 64;
-        token *more = realloc(list->tokens, capacity * sizeof *more);
-        list->no_memory = more == NULL;
-        if (more == NULL) return;
-        list->tokens = more;
-        list->capacity = capacity;
-    }
+    tokens = tally__grown(list->tokens, list->count, &list->capacity, sizeof *tokens);
+    list->no_memory = tokens == NULL;
+    if (tokens == NULL) return;
+    list->tokens = tokens;
     list->tokens[list->count++] = added;
 }
 

@@ -36,6 +36,10 @@ typedef struct text_buffer {
     bool no_memory;
 } text_buffer;
 
+/* Memory for one more item behind `count`: list as it is, or moved to a larger place. NULL: no memory, and the list
+ * stays where it was. */
+void *tally__grown(void *list, size_t count, size_t *capacity, size_t item_size);
+
 void tally__add_token(token_list *list, token added);
 void tally__add_text(text_buffer *buffer, const char *text, size_t size);
 token_list tally__tokens_of(const char *text, size_t size);

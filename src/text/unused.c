@@ -17,6 +17,7 @@ typedef struct item {
     item_kind kind;
     size_t begin, end; /* tokens, with the comment before it */
     size_t code;       /* the first token that is no comment */
+    size_t opening;    /* of a condition's directives: the item of its #if */
     bool is_kept;
 } item;
 
@@ -38,14 +39,10 @@ typedef struct pruner {
 /* ---- items ---- */
 
 static void add_item(pruner *p, item added) {
-    if (p->count == p->capacity) {
-        size_t capacity = 2 * p->capacity + 256;
-        item *more = realloc(p->items, capacity * sizeof *more);
-        p->no_memory |= more == NULL;
-        if (more == NULL) return;
-        p->items = more;
-        p->capacity = capacity;
-    }
+    item *items = tally__grown(p->items, p->count, &p->capacity, sizeof *items);
+    p->no_memory |= items == NULL;
+    if (items == NULL) return;
+    p->items = items;
     p->items[p->count++] = added;
 }
 
@@ -91,7 +88,7 @@ static size_t read_item(pruner *p, size_t at) {
     while (at < p->text.count && token_is_blank(tokens[at])) {
         newlines = tokens[at].kind == TOKEN_NEWLINE ? newlines + 1 : tokens[at].kind == TOKEN_COMMENT ? 0 : newlines;
         if (tokens[at].kind == TOKEN_COMMENT && is_heading(tokens[at])) {
-            read = (item){ITEM_HEADING, at, end_of_directive(p, at), at, false};
+            read = (item){.kind = ITEM_HEADING, .begin = at, .end = end_of_directive(p, at), .code = at};
             add_item(p, read);
             return read.end;
         }
@@ -116,14 +113,10 @@ static size_t read_item(pruner *p, size_t at) {
 /* ---- who gives which name ---- */
 
 static void add_gift(pruner *p, token name, size_t item_index) {
-    if (p->gift_count == p->gift_capacity) {
-        size_t capacity = 2 * p->gift_capacity + 1024;
-        gift *more = realloc(p->gifts, capacity * sizeof *more);
-        p->no_memory |= more == NULL;
-        if (more == NULL) return;
-        p->gifts = more;
-        p->gift_capacity = capacity;
-    }
+    gift *gifts = tally__grown(p->gifts, p->gift_count, &p->gift_capacity, sizeof *gifts);
+    p->no_memory |= gifts == NULL;
+    if (gifts == NULL) return;
+    p->gifts = gifts;
     p->gifts[p->gift_count++] = (gift){name, item_index};
 }
 
@@ -207,7 +200,8 @@ static bool is_entry(const pruner *p, const item *in) {
     return false;
 }
 
-/* A condition of the compiler's stays if anything in it does; a heading if anything up to the next one does. */
+/* A condition of the compiler's stays, with all its branches, if anything in it does; a heading if anything up to the
+ * next one does. */
 static void keep_frames(pruner *p) {
     size_t open[64], depth = 0, heading = p->count;
     for (size_t i = 0; i < p->count; i++) {
@@ -216,13 +210,15 @@ static void keep_frames(pruner *p) {
         if (in->kind == ITEM_CONDITION) {
             const token word = p->text.tokens[token_after_blanks(p->text.tokens, in->code + 1, in->end)];
             if (word.text[0] == 'i' && depth < 64) open[depth++] = i;
-            if (depth > 0) in->is_kept = p->items[open[depth - 1]].is_kept;
+            in->opening = depth > 0 ? open[depth - 1] : i;
             if (token_is(word, "endif") && depth > 0) depth--;
         } else if (in->is_kept) {
             if (heading < p->count) p->items[heading].is_kept = true;
             for (size_t d = 0; d < depth; d++) p->items[open[d]].is_kept = true;
         }
     }
+    for (size_t i = 0; i < p->count; i++)
+        if (p->items[i].kind == ITEM_CONDITION) p->items[i].is_kept = p->items[p->items[i].opening].is_kept;
 }
 
 static void write_kept(const pruner *p, text_buffer *out) {
@@ -244,7 +240,6 @@ bool tally__leave_out_unused(const char *text, size_t size, text_buffer *out) {
         for (size_t i = 0; i < p.count; i++)
             if (is_entry(&p, &p.items[i]) || p.items[i].kind == ITEM_OTHER_DIRECTIVE) keep(&p, i);
         keep_frames(&p);
-        keep_frames(&p); /* the branches of a condition that was kept for its last one */
         write_kept(&p, out);
     }
     done = !p.no_memory && !p.text.no_memory && !out->no_memory;
