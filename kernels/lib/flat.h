@@ -43,12 +43,7 @@ typedef struct TALLY_N(flat) {
     uint32_t marks[2 * TALLY_WARP];    /* of each strip a bit for each value that is a segment's last */
     int32_t first_end[TALLY_WARP];     /* the number of the first of these ends */
     TALLY_N(node) node;                /* of the open segment what its words do not hold */
-    union {
-        struct {
-            TALLY_T x[TALLY_N(chunk_values)], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_N(chunk_values) : 1];
-        } values;
-        TALLY_N(node) node; /* of one segment, when values are done with */
-    } is;
+    TALLY_T x[TALLY_N(chunk_values)], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_N(chunk_values) : 1];
 } TALLY_N(flat);
 
 /* A chunk, the same in all lanes but for what is said to be the lane's. */
@@ -284,8 +279,8 @@ TALLY_FN TALLY_N(level_counts) TALLY_N(add_strip)(TALLY_N(flat) *flat, const TAL
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(strip_batch); k++) {
             const int32_t is_there = first + k < n;
-            x[k] = y[k] = is_there ? flat->is.values.x[at + first + k] : TALLY_N(plus_zero)();
-            if (TALLY_KERNEL_INPUTS == 2) y[k] = is_there ? flat->is.values.y[at + first + k] : TALLY_N(plus_zero)();
+            x[k] = y[k] = is_there ? flat->x[at + first + k] : TALLY_N(plus_zero)();
+            if (TALLY_KERNEL_INPUTS == 2) y[k] = is_there ? flat->y[at + first + k] : TALLY_N(plus_zero)();
         }
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(strip_batch); k++) {
@@ -383,7 +378,7 @@ TALLY_LONG TALLY_N(noted) TALLY_N(note_values)(TALLY_N(flat) *flat, const TALLY_
     uint64_t marks = c->marks;
     int32_t end = c->first_end, has_end = marks != 0;
     for (int32_t i = c->at; i < c->at + c->n; i++) {
-        TALLY_T *const x = &flat->is.values.x[i], *const y = TALLY_KERNEL_INPUTS == 2 ? &flat->is.values.y[i] : x;
+        TALLY_T *const x = &flat->x[i], *const y = TALLY_KERNEL_INPUTS == 2 ? &flat->y[i] : x;
         const int32_t is_special = TALLY_N(is_special)(*x) || TALLY_N(is_special)(*y);
         const int32_t is_absent = TALLY_NAN == 1 && is_special && (TALLY_N(is_nan)(*x) || TALLY_N(is_nan)(*y));
 #ifdef TALLY_KEYS

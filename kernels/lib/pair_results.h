@@ -131,5 +131,7 @@ TALLY_FN void TALLY_N(put_bytes)(const tally_work *work, int64_t i, const uint64
         for (int32_t k = 0; k < 6; k++)
             for (int32_t b = 0; b < 8 && 8 * k + b < bytes; b++) to[8 * k + b] = (char)(result[k] >> 8 * b);
     }
-    if (work->saw != 0 && n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
+    /* Looks first: where many segments are empty, their atomic operations would follow one another. */
+    if (work->saw != 0 && n == 0 && (tally_look32(work->saw) & TALLY_SAW_EMPTY) == 0)
+        tally_or32(work->saw, TALLY_SAW_EMPTY);
 }

@@ -180,18 +180,17 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
     double slack = (a.high + b.high) * 0x1p-98 / divisor;
     double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
     int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
-    int32_t exact = whole & (lows.low == 0) & (below.low == 0) &
-                    (root == 0); /* many a quotient is a tie, which only an exact one can tell */
-    tally_pair product = tally_two_product(q, divisor);
+    int32_t exact = whole & (lows.low == 0) & (below.low == 0); /* left is */
     int32_t none =
         (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
     tally_quick quick;
     if (root) slack = slack / r;
     if (is_f64) {
+        const tally_pair product = tally_two_product(q, divisor);
         tally_pair rest = tally_two_sum((left.high - product.high) - product.low, left.low), square, back;
         double c = rest.high / divisor;
         back = tally_two_product(c, divisor);
-        exact &= (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
+        exact &= (root == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
         if (root) { /* of q + c */
             square = tally_two_product(r, r);
             c = (((q - square.high) - square.low) + c) / (2 * r);
@@ -200,9 +199,12 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
         quick.value = exact ? r + c : r + (c - slack);
         quick.sure = exact | (quick.value == r + (c + slack));
     } else {
+        /* Many a quotient is a tie, and many a root of two values' spread, which is half of what they differ by. */
+        const double far = r * 268435457.0, root_of_25_bits = far - (far - r); /* 2^28 + 1 */
+        const tally_pair back = tally_two_product(root ? root_of_25_bits * root_of_25_bits : q, divisor);
         quick = tally_around(r, tally_four_units(r) + 2 * slack);
-        exact &= (product.high == left.high) & (product.low == 0) & (left.low == 0);
-        quick.value = exact ? (double)(float)q : quick.value;
+        exact &= (back.high == left.high) & (back.low == left.low);
+        quick.value = exact ? (double)(float)(root ? root_of_25_bits : q) : quick.value;
         quick.sure |= exact;
     }
     quick.sure &= some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));

@@ -98,8 +98,6 @@ typedef struct tally_cut_work {
     uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
     uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, if there are any, and to
                               production/flat.h; NULL where production/prefix.h does not come first */
-    uint32_t *some,
-        *doubtful;   /* a bit for each tile of which segments are left to production/flat.h, and for each of these */
     int64_t cleared; /* words of counters and of such bits, 0 before tiles are read; 0: these are the edges for what is
                         unsure */
 } tally_cut_work;

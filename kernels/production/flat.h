@@ -21,6 +21,9 @@
 #include "lib/flat_nodes.h"
 #include "lib/flat.h"
 #include "lib/flat_results.h"
+#define TALLY_LANE_LIMBS TALLY_LIMBS
+#define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS
+#include "lib/lane_sums.h"
 
 /* Numbers of limbs in memory. */
 TALLY_FN int64_t TALLY_N(count_nodes)(const tally_work *work) {
@@ -53,13 +56,7 @@ typedef struct TALLY_N(walk) {
     int64_t tile, first; /* this tile; that in which the segment begins that runs into it, or -1 */
     int32_t most_ends;   /* of a chunk */
     int64_t leaf_until;  /* where the open segment ends, if leaves of it may be taken; or -1 */
-    int32_t is_far;      /* the whole tile was left to this kernel, or nothing came before it */
 } TALLY_N(walk);
-/* Whether segment s is this kernel's. */
-TALLY_FN int32_t TALLY_N(is_mine)(const tally_work *work, const TALLY_N(walk) *walk, int64_t s) {
-    if (walk->is_far) return TALLY_N(is_wanted)(work, s);
-    return (work->cut.doubtful[s / 32] >> s % 32 & 1) != 0;
-}
 
 TALLY_FN TALLY_N(open) TALLY_N(nothing_open)(void) {
     TALLY_N(open) open;
@@ -100,7 +97,7 @@ TALLY_FN int32_t TALLY_N(find_ends)(const tally_work *work, const TALLY_N(walk) 
 TALLY_FN int32_t TALLY_N(chunk_is_wanted)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(chunk) *c) {
     int32_t is_wanted = 0;
     for (int32_t e = tally_lane(); e <= c->ends; e += TALLY_WARP)
-        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_mine)(work, walk, walk->s + e);
+        if (walk->s + e < work->cut.count) is_wanted |= TALLY_N(is_wanted)(work, walk->s + e);
     return tally_any(is_wanted);
 }
 
@@ -146,59 +143,91 @@ TALLY_FN void TALLY_N(choose_levels)(TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, T
 /* Whether some value from `at` on is anything but -0, where the sum is 0. */
 TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(flat) *flat, int32_t at, int32_t end, int32_t step) {
     for (int32_t i = at; i < end; i += step)
-        if (TALLY_N(is_other)(flat->is.values.x[i], flat->is.values.y[TALLY_KERNEL_INPUTS == 2 ? i : 0])) return 1;
+        if (TALLY_N(is_other)(flat->x[i], flat->y[TALLY_KERNEL_INPUTS == 2 ? i : 0])) return 1;
     return 0;
 }
 
+/* Adds the sums of a node to another, by the warp. */
+TALLY_FN void TALLY_N(deposit_node)(const TALLY_N(node) *from, TALLY_N(node) *to) {
+    const int64_t *const words = (const int64_t *)(const void *)from;
+    const int32_t first = (int32_t)(sizeof *to / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) -
+                          TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
+    for (int32_t i = first + tally_lane(); i < (int32_t)(sizeof *to / 8); i += TALLY_WARP)
+        if (words[i] != 0) tally_add64((int64_t *)(void *)to + i, words[i]);
+}
 /* The part that the tile has of a segment over its edges. */
 TALLY_RARE void TALLY_N(give_open)(const TALLY_N(open) *open, const TALLY_N(ruler) *ruler, const TALLY_N(flat) *flat,
                                    TALLY_N(node) *to) {
     TALLY_N(deposit_counts)(&open->sum, ruler, to);
-    if (open->in_node) {
-        const int64_t *const words = (const int64_t *)(const void *)&flat->node;
-        const int32_t first = (int32_t)(sizeof *to / 8) - TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) -
-                              TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
-        for (int32_t i = first + tally_lane(); i < (int32_t)(sizeof *to / 8); i += TALLY_WARP)
-            if (words[i] != 0) tally_add64((int64_t *)(void *)to + i, words[i]);
-    }
+    if (open->in_node) TALLY_N(deposit_node)(&flat->node, to);
     if (tally_lane() == 0) TALLY_N(deposit_noted)(&open->noted, open->n, to);
 }
 
-/* The results that doubles are not sure of, one after another: from limbs; and pieces of rows, which give none yet. A
- * bit for each of the lane's ends says which, and whether some value is not -0. */
+/* What the lane's end has beside the words of the chunk. */
+TALLY_FN TALLY_N(noted)
+    TALLY_N(noted_of_end)(const TALLY_N(flat) *flat, const TALLY_N(chunk) *c, int32_t number, int32_t is_other) {
+    TALLY_N(noted) noted = TALLY_N(nothing_noted)();
+    if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
+    noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
+    return noted;
+}
+/* The sums of end e, a piece's, are added to its row's number of limbs, by the warp. */
+TALLY_FN void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat,
+                                 const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(open) *open,
+                                 int32_t e, int32_t is_other) {
+    const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
+    const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1);
+    const int64_t n = end - begin + (e == 0 ? open->n : 0);
+    TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, walk->s + e);
+    TALLY_N(deposit_end)(flat, c, ruler, number, node);
+    if (e == 0 && open->in_node) TALLY_N(deposit_node)(&flat->node, node);
+    if (tally_lane() != 0) return;
+    const TALLY_N(noted) noted = TALLY_N(noted_of_end)(flat, c, number, is_other);
+    TALLY_N(deposit_noted)(&noted, n - noted.absent, node);
+}
+/* The result of end e, of whose sums doubles cannot tell it, by one lane: from limbs. */
+TALLY_RARE void TALLY_N(put_by_lane)(const tally_work *work, const TALLY_N(walk) *walk, const TALLY_N(flat) *flat,
+                                     const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler, const TALLY_N(open) *open,
+                                     int32_t e, int32_t is_other) {
+    const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1],
+                  number = TALLY_N(end_of_value)(flat, c, end - 1);
+    const int32_t each = c->windows > 0 ? TALLY_N(window_words) : TALLY_N(level_words),
+                  all = c->windows > 0 ? c->windows * each : each;
+    const TALLY_N(noted) noted = TALLY_N(noted_of_end)(flat, c, number, is_other);
+    TALLY_N(lane_sums) a;
+    __builtin_memset(&a, 0, sizeof a);
+    a.origin = TALLY_ORIGIN;
+    TALLY_ROLLED
+    for (int32_t i = 0; i < all; i++) {
+        int32_t is_product;
+        const int32_t unit = TALLY_N(unit_of_word)(c, ruler, i / each, i % each, &is_product);
+        TALLY_N(add_to_lane)(&a, flat->words[i * c->stride + number], unit, is_product);
+    }
+    if (e == 0 && open->in_node) {
+        TALLY_IF_SUM(for (int32_t i = 0; i < TALLY_EVIDENCE + TALLY_LIMBS; i++) a.sum[i] += flat->node.sum[i];)
+        TALLY_IF_PRODUCTS(for (int32_t i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a.products[i] +=
+                          flat->node.products[i];)
+    }
+    TALLY_N(put_lane_sums)(work, walk->s + e, &a, end - begin + (e == 0 ? open->n : 0) - noted.absent, &noted);
+}
+/* What pairs of doubles gave no results of. A bit for each of the lane's ends says which, and whether some value is
+ * not -0. */
 TALLY_RARE void TALLY_N(put_slowly_at_ends)(const tally_work *work, const TALLY_N(walk) *walk, TALLY_N(flat) *flat,
                                             const TALLY_N(chunk) *c, const TALLY_N(ruler) *ruler,
                                             const TALLY_N(open) *open, uint32_t slow, uint32_t others) {
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
+        if (!TALLY_N(has_pieces)(work)) {
+            if (slow >> round & 1)
+                TALLY_N(put_by_lane)(work, walk, flat, c, ruler, open, first + tally_lane(), others >> round & 1);
+            continue;
+        }
         for (uint32_t some = tally_ballot(slow >> round & 1); some != 0; some &= some - 1) {
-            const int32_t lane = __builtin_ffs((int32_t)some) - 1, e = first + lane, end = flat->ends[e],
-                          begin = e == 0 ? 0 : flat->ends[e - 1];
-            const int32_t number = TALLY_N(end_of_value)(flat, c, end - 1),
-                          is_other = (int32_t)tally_shuffle(others >> round & 1, lane);
-            const int64_t n = end - begin + (e == 0 ? open->n : 0);
-            TALLY_N(noted) noted = TALLY_N(nothing_noted)();
-            const int32_t is_piece = TALLY_N(has_pieces)(work);
-            TALLY_N(node) *const node = is_piece ? TALLY_N(node_of_piece)(work, walk->s + e) : &flat->is.node;
-            if (c->has_notes) noted = TALLY_N(noted_at)(flat, number);
-            noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
-            if (!is_piece) TALLY_N(clear_node)(node);
-            TALLY_N(deposit_end)(flat, c, ruler, number, node);
-            if (e == 0 && open->in_node)
-                for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) {
-                    const int64_t word = ((const int64_t *)(const void *)&flat->node)[i];
-                    if (word != 0 && i >= (int32_t)(sizeof *node / 8) -
-                                              TALLY_N(has_sum) * (TALLY_EVIDENCE + TALLY_LIMBS) -
-                                              TALLY_N(has_products) * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS))
-                        tally_add64((int64_t *)(void *)node + i, word);
-                }
-            tally_warp_barrier();
-            if (tally_lane() == lane) {
-                TALLY_N(deposit_noted)(&noted, n - noted.absent, node);
-                if (!is_piece) node->n += n, TALLY_N(put_node)(work, walk->s + e, node);
-            }
-            tally_warp_barrier();
+            const int32_t lane = __builtin_ffs((int32_t)some) - 1;
+            TALLY_N(add_piece)
+            (work, walk, flat, c, ruler, open, first + lane, (int32_t)tally_shuffle(others >> round & 1, lane));
         }
     }
+    tally_warp_barrier();
 }
 
 /* The segments that end in the chunk, a lane each. Of the first, `open` has what lies before the chunk. */
@@ -208,7 +237,7 @@ TALLY_FN void TALLY_N(put_ends)(const tally_work *work, const TALLY_N(walk) *wal
     const int32_t runs_in = walk->first >= 0; /* the first began in another tile */
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
         const int32_t e = first + tally_lane();
-        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_mine)(work, walk, walk->s + e)) continue;
+        if (e >= c->ends || (e == 0 && runs_in) || !TALLY_N(is_wanted)(work, walk->s + e)) continue;
         const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
         const int64_t n = end - begin + (e == 0 ? open->n : 0);
         if (TALLY_N(has_pieces)(work)) {
@@ -299,9 +328,8 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
                                      TALLY_N(chunk) *c, TALLY_N(ruler) *ruler, TALLY_N(open) *open) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    TALLY_N(extent) of_x = TALLY_N(load_values)(work, &x, walk->s, walk->at, c->values, flat->is.values.x), of_y = of_x;
-    if (TALLY_KERNEL_INPUTS == 2)
-        of_y = TALLY_N(load_values)(work, &y, walk->s, walk->at, c->values, flat->is.values.y);
+    TALLY_N(extent) of_x = TALLY_N(load_values)(work, &x, walk->s, walk->at, c->values, flat->x), of_y = of_x;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(load_values)(work, &y, walk->s, walk->at, c->values, flat->y);
     c->has_notes = of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY || open->noted.absent != 0 ||
                    (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
 #ifdef TALLY_KEYS
@@ -315,8 +343,8 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
         const TALLY_N(noted) before = open->noted;
         noted = TALLY_N(note_values)(flat, &its, &before);
         if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
-            of_x = of_y = TALLY_N(measure_again)(flat->is.values.x, c->values);
-            if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_again)(flat->is.values.y, c->values);
+            of_x = of_y = TALLY_N(measure_again)(flat->x, c->values);
+            if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure_again)(flat->y, c->values);
         }
     }
     TALLY_N(choose_levels)(c, ruler, of_x, of_y, open, flat);
@@ -346,7 +374,7 @@ TALLY_FN int32_t TALLY_N(take_chunk)(const tally_work *work, TALLY_N(walk) *walk
                              TALLY_N(has_other)(flat, i + tally_lane(), i + tally_lane() + 1, 1));
     noted.seen |= is_other ? TALLY_NOT_MINUS_ZERO : 0;
     if (c->ends > 0 && walk->first >= 0 &&
-        TALLY_N(is_mine)(work, walk, walk->s)) { /* the end of a segment that began in another tile */
+        TALLY_N(is_wanted)(work, walk->s)) { /* the end of a segment that began in another tile */
         const TALLY_N(walk) its_walk = *walk;
         const TALLY_N(chunk) its = *c;
         const TALLY_N(ruler) its_ruler = *ruler;
@@ -416,16 +444,16 @@ TALLY_FN int32_t TALLY_N(is_leaf_ahead)(const tally_work *work, const TALLY_N(wa
 enum { TALLY_N(no_leaves) = -2 };
 /* Where the open segment ends, INT64_MAX for behind the tile; -1: it is not wanted. */
 TALLY_FN int64_t TALLY_N(open_until)(const tally_work *work, const TALLY_N(walk) *walk) {
-    if (walk->s >= work->cut.count || !TALLY_N(is_mine)(work, walk, walk->s)) return -1;
+    if (walk->s >= work->cut.count || !TALLY_N(is_wanted)(work, walk->s)) return -1;
     return walk->s < walk->until ? TALLY_N(begin_of)(work, walk->s + 1) : INT64_MAX;
 }
 
 /* The tile's segments that are wanted. */
-TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_far, TALLY_N(flat) *flat) {
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, TALLY_N(flat) *flat) {
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
     TALLY_N(walk) walk = {
-        from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1, is_far};
+        from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, TALLY_N(most_ends), -1};
     TALLY_N(open) open = TALLY_N(nothing_open)();
     TALLY_N(ruler) ruler;
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count &&
@@ -471,7 +499,7 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, int32_t is_f
             walk.leaf_until = -1;
         tally_warp_barrier();
     }
-    if (runs_out && TALLY_N(is_mine)(work, &walk, to.segment - 1)) {
+    if (runs_out && TALLY_N(is_wanted)(work, to.segment - 1)) {
         const int64_t first = walk.first >= 0 ? walk.first : t;
         const TALLY_N(ruler) its_ruler = ruler;
         const TALLY_N(open) its_open = open;
@@ -494,13 +522,10 @@ TALLY_ENTRY_OF(TALLY_FLAT_WARPS *TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KE
     for (int64_t first = (int64_t)tally_block() * TALLY_FLAT_WARPS + tally_warp(); first < work.cut.tiles;
          first += TALLY_WARP * step) {
         const int64_t its = first + tally_lane() * step; /* lanes look for tiles that were left */
-        const int32_t is_tile = its < work.cut.tiles;
-        const uint32_t far = tally_ballot(is_tile && (work.cut.far == 0 || (work.cut.far[its / 32] >> its % 32 & 1)));
-        const uint32_t some = tally_ballot(is_tile && work.cut.far != 0 && (work.cut.some[its / 32] >> its % 32 & 1));
-        for (uint32_t left = far | some; left != 0; left &= left - 1) {
-            const int32_t lane = __builtin_ffs((int32_t)left) - 1;
-            TALLY_N(take_tile)(&work, first + lane * step, (int32_t)(far >> lane & 1), &shared->of[tally_warp()]);
-        }
+        for (uint32_t left =
+                 tally_ballot(its < work.cut.tiles && (work.cut.far == 0 || (work.cut.far[its / 32] >> its % 32 & 1)));
+             left != 0; left &= left - 1)
+            TALLY_N(take_tile)(&work, first + (__builtin_ffs((int32_t)left) - 1) * step, &shared->of[tally_warp()]);
     }
 }
 

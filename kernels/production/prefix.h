@@ -1,7 +1,7 @@
 /* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that
  * production/segments.h was not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With
- * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then, and segments whose result doubles
- * cannot tell, are for production/flat.h. No include guard. */
+ * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then is for production/flat.h. No include
+ * guard. */
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -32,6 +32,10 @@
 #include "lib/flat_nodes.h"
 #include "lib/prefix.h"
 #include "lib/prefix_columns.h"
+/* of counts of levels, the last of which is in unit 0 or 1 */
+#define TALLY_LANE_LIMBS ((TALLY_N(level_bits) * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
+#define TALLY_LANE_PRODUCT_LIMBS ((TALLY_N(level_bits) * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
+#include "lib/lane_sums.h"
 
 TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) {
     tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
@@ -39,16 +43,11 @@ TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) {
 TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
     if ((tally_look32(work->saw) & saw) == 0) tally_or32(work->saw, saw);
 }
-/* Leaves a tile to the stage that follows, or one segment of it to the last. */
+/* Leaves a tile to the stage that follows. */
 TALLY_RARE void TALLY_N(leave_tile)(const tally_work *work, int64_t t) {
     const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
     TALLY_N(mark)(is_far ? work->cut.far : work->cut.left, t);
     TALLY_N(tell)(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
-}
-TALLY_RARE void TALLY_N(leave_segment)(const tally_work *work, int64_t t, int64_t s) {
-    TALLY_N(mark)(work->cut.some, t);
-    TALLY_N(mark)(work->cut.doubtful, s);
-    TALLY_N(tell)(work, TALLY_SAW_FAR);
 }
 
 /* The first value's distance from a multiple of 16 bytes, if it can be kept. */
@@ -137,6 +136,13 @@ TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *ti
 
 /* ---- results ---- */
 
+/* The largest unit for a sum's limbs in which every level counts, as products' limbs count in its square. */
+TALLY_FN int32_t TALLY_N(least_unit)(int32_t scale_x, int32_t scale_y) {
+    const int32_t of_sum = TALLY_N(unit_of_prefix)(TALLY_PREFIX_LEVELS - 1) - scale_x,
+                  of_products = (TALLY_N(unit_of_prefix)(TALLY_N(prefix_words) - 1) - scale_x - scale_y) >> 1;
+    return !TALLY_N(has_products) || (TALLY_N(has_sum) && of_sum < of_products) ? of_sum : of_products;
+}
+
 /* Places of values in the tile: the first, how many, and how far apart. */
 typedef struct TALLY_N(places) {
     int32_t at, n, apart;
@@ -150,9 +156,41 @@ TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *buffer, TAL
     return 0;
 }
 
+/* The result at end e of a tile or of a grid, where pairs of doubles cannot tell it: its counts are read once more. */
+TALLY_RARE void TALLY_N(put_by_limbs)(const tally_work *work, const TALLY_N(side) *side, char *buffer, int32_t scale_x,
+                                      int32_t scale_y, int32_t is_grid, int32_t e, TALLY_N(places) of, int32_t seen) {
+    TALLY_N(tile) tile = side->tile;
+    const int32_t *const ends = TALLY_N(ends_of)(&tile, buffer);
+    int32_t strip = 0, strip_before = 0, rank = 0, rank_before = 0;
+    TALLY_N(noted) noted = is_grid ? TALLY_N(nothing_noted)() : TALLY_N(noted_at_end)(ends[e]);
+    TALLY_N(lane_sums) a;
+    __builtin_memset(&a, 0, sizeof a);
+    a.origin = TALLY_N(least_unit)(scale_x, scale_y);
+    if (!is_grid) {
+        rank = TALLY_N(end_at)(&tile, side, tile.skew + of.at + of.n, &strip);
+        if (e > 0) rank_before = TALLY_N(end_at)(&tile, side, tile.skew + of.at, &strip_before);
+    }
+    TALLY_ROLLED
+    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
+        const int32_t is_product = k >= TALLY_N(value_words);
+        int64_t d = TALLY_N(prefixes_of)(&tile, buffer)[k * tile.pitch + (is_grid ? e : rank)];
+        if (!is_grid)
+            d = tally_apart(TALLY_N(prefix_at)(&tile, buffer, side, k, rank, strip),
+                            e == 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k))
+                                   : TALLY_N(prefix_at)(&tile, buffer, side, k, rank_before, strip_before));
+        TALLY_N(add_to_lane)(&a, d, TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x),
+                             is_product);
+    }
+    noted.seen = seen;
+#ifdef TALLY_KEYS
+    if (of.n > 0) TALLY_N(keys_at_end)(&tile, buffer, side, tile.skew + of.at, strip, rank, &noted);
+#endif
+    TALLY_N(put_lane_sums)(work, tile.s + e, &a, of.n - noted.absent, &noted);
+}
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, int64_t t, int64_t s,
-                                TALLY_N(places) of, const int64_t *d, TALLY_N(noted) noted) {
+TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
+                                const TALLY_N(side) *side, int32_t is_grid, int32_t e, TALLY_N(places) of,
+                                const int64_t *d, TALLY_N(noted) noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     TALLY_N(in_pairs) a;
     __builtin_memset(&a, 0, sizeof a);
@@ -163,7 +201,7 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
     a.high = (TALLY_K)noted.high;
 #endif
     if (a.present == 0) {
-        TALLY_N(put_nothing)(work, s);
+        TALLY_N(put_nothing)(work, tile->s + e);
         return;
     }
     TALLY_IF_SUM(a.sum = TALLY_N(scaled_pair)(d, TALLY_N(value_words), tile->scale_x);)
@@ -172,9 +210,9 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
     if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, buffer, of))
         a.seen |= TALLY_NOT_MINUS_ZERO;
     if (TALLY_N(conclude_pairs)(&a, &work->final, result))
-        TALLY_N(put_bytes)(work, s, result, a.present);
+        TALLY_N(put_bytes)(work, tile->s + e, result, a.present);
     else
-        TALLY_N(leave_segment)(work, t, s);
+        TALLY_N(put_by_limbs)(work, side, buffer, tile->scale_x, tile->scale_y, is_grid, e, of, a.seen);
 }
 
 /* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
@@ -198,18 +236,18 @@ TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *
 }
 /* What is made of a segment's sums. */
 TALLY_FN void TALLY_N(put_segment)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
-                                   const TALLY_N(side) *side, int64_t t, int64_t s, TALLY_N(places) of,
+                                   const TALLY_N(side) *side, int32_t is_grid, int32_t e, TALLY_N(places) of,
                                    const int64_t *d, TALLY_N(noted) noted) {
     if (TALLY_N(has_pieces)(work))
-        TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, buffer, s, of, d, noted);
+        TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, buffer, tile->s + e, of, d, noted);
     else
-        TALLY_N(put_sums)(work, tile, buffer, t, s, of, d, noted);
+        TALLY_N(put_sums)(work, tile, buffer, side, is_grid, e, of, d, noted);
 }
 
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its
  * neighbour that at the end before. */
 TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
-                                    const TALLY_N(side) *side, int64_t t) {
+                                    const TALLY_N(side) *side) {
     const int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
     TALLY_ROLLED
     for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count;
@@ -234,7 +272,7 @@ TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) 
         if (end > begin) TALLY_N(keys_at_end)(tile, buffer, side, tile->skew + begin, strip, rank, &noted);
 #endif
         const TALLY_N(places) of = {begin, end - begin, 1};
-        TALLY_N(put_segment)(work, tile, buffer, side, t, tile->s + e, of, d, noted);
+        TALLY_N(put_segment)(work, tile, buffer, side, 0, e, of, d, noted);
     }
 }
 
@@ -321,14 +359,15 @@ TALLY_FN int32_t TALLY_N(take_grid)(const tally_work *work, int64_t t, char *buf
         int64_t d[TALLY_N(prefix_words)];
         TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_N(prefix_words); k++) d[k] = sums[k * tile.pitch + e];
-        TALLY_N(put_segment)(work, &tile, buffer, side, t, tile.s + e, of, d, TALLY_N(nothing_noted)());
+        TALLY_N(put_segment)(work, &tile, buffer, side, 1, e, of, d, TALLY_N(nothing_noted)());
     }
     return 1;
 }
 #endif
 
 /* The tile's segments that are wanted. All threads of the block take part, between barriers. */
-TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side, int32_t *phase) {
+TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side,
+                                 int32_t *phase) {
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS)
         side->marks[i] = 0;
     if (tally_thread() == 0) TALLY_N(open_tile)(work, t, buffer, side);
@@ -379,12 +418,13 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer
     TALLY_N(scan_strips)(side);
     tally_barrier();
     if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && TALLY_N(is_wanted)(work, tile.s))
-        TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 0,
-                           TALLY_N(node_for_part)(work, t, tile.first, tile.s));
+        TALLY_N(give_part)
+        (side, buffer, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
     if (tile.runs_out && tally_warp() == 1 && TALLY_N(is_wanted)(work, tile.s + tile.count))
-        TALLY_N(give_part)(side, buffer, tile.scale_x, tile.scale_y, 1,
-                           TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
-    TALLY_N(put_segments)(work, &tile, buffer, side, t);
+        TALLY_N(give_part)
+        (side, buffer, tile.scale_x, tile.scale_y, 1,
+         TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
+    TALLY_N(put_segments)(work, &tile, buffer, side);
 }
 
 TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALLY_KERNEL)), TALLY_PREFIX_BLOCKS) {

@@ -158,7 +158,7 @@ static int64_t segment_id_blocks(const job *j) {
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
-    int64_t saw, arrivals, next, unsure, left, far, some, doubtful, edges, again, nodes, offsets, sums, results, bytes;
+    int64_t saw, arrivals, next, unsure, left, far, edges, again, nodes, offsets, sums, results, bytes;
 } parts;
 static int64_t take(parts *all, int64_t bytes) {
     int64_t begin = all->bytes;
@@ -184,13 +184,10 @@ static parts lay_out(const job *j) {
                                   : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
     all.next = take(&all, sizeof *cut->next);
     const bool has_stages = j->reduces && spec->exact;
-    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0,
-                  marks_of_segments = has_stages ? bytes_of_marks(cut->count) : 0;
-    all.unsure = take(&all, begins_with_prefixes(j) ? 0 : marks_of_segments);
+    const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0;
+    all.unsure = take(&all, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(cut->count) : 0);
     all.left = take(&all, marks_of_tiles);
     all.far = take(&all, marks_of_tiles);
-    all.some = take(&all, marks_of_tiles);
-    all.doubtful = take(&all, marks_of_segments);
     all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
     all.again =
         take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
@@ -263,8 +260,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
-        cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far), cut->some = PLACE(some),
-        cut->doubtful = PLACE(doubtful);
+        cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far);
     const bool needs_staging = tally__call_needs_staging(c);
     j->staging = memory + (tally__cu_address)at->results;
     j->work.result = needs_staging ? PLACE(results) : c->sink->data;

@@ -96,7 +96,8 @@ static const char *draw_values(int number, tally_type type, int64_t count, uint6
     return values;
 }
 
-/* Values whose exact sums are at the border of what a way of adding them up can do; some segments are of -0 alone. */
+/* Values whose exact sums are at the border of what a way of adding them up can do; some segments are of -0 alone, some
+ * of one value many times, which deviate by exactly nothing. */
 static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *random) {
     const float_segments f = {s->type, r->lengths, r->count, (int)random_below(random, 100),
                               scratch(VALUES, (size_t)r->values * tally_type_size(s->type) + 1)};
@@ -110,9 +111,11 @@ static const char *draw_ranges(const subject *s, const ragged *r, uint64_t *rand
         fill_narrow(&f, between(random, 1, s->type == TALLY_F64 ? 45 : 30));
     const size_t width = tally_type_size(s->type);
     char *at = f.values;
-    for (int64_t k = 0; k < r->count; at += (size_t)r->lengths[k++] * width)
-        if (random_below(random, 16) == 0)
-            memcpy(at, data_of(s->type, MINUS_ZEROS, r->lengths[k]), (size_t)r->lengths[k] * width);
+    for (int64_t k = 0; k < r->count; at += (size_t)r->lengths[k++] * width) {
+        const int64_t what = random_below(random, 16);
+        if (what == 0) memcpy(at, data_of(s->type, MINUS_ZEROS, r->lengths[k]), (size_t)r->lengths[k] * width);
+        for (int64_t i = 1; what == 1 && i < r->lengths[k]; i++) memcpy(at + (size_t)i * width, at, width);
+    }
     return f.values;
 }
 
