@@ -61,7 +61,8 @@ class Cpu:
             size = self.count * block.itemsize
             many = np.empty((max(1, -(-SPAN * self.cache // size)), self.count), block.dtype)
             for window in many:
-                window.reshape(-1, block.size)[:] = block
+                for k, copy in enumerate(window.reshape(-1, block.size)):
+                    copy[:] = np.roll(block, k * values.TURN)
                 if values.single(type, data) is not None:
                     window[self.count // 3] = values.single(type, data)[0]
             return many

@@ -8,6 +8,7 @@ A new run replaces the older one of its machine and subject: change its name in 
 """
 
 import csv
+import gzip
 import json
 import pathlib
 import re
@@ -21,11 +22,11 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "cpu": "cpu-2026-11-22-amd-epyc-2-threads-whole.json",
     "cpu segments": "cpu-2026-11-22-amd-epyc-2-threads-segments-parts.json",
     "cpu exact": "cpu-2026-11-22-amd-epyc-2-threads-exact-parts.json",
-    "cpu matrix": "matrix-cpu-amd-epyc-2-threads.tsv",
+    "cpu matrix": "matrix-cpu-amd-epyc-2-threads.tsv.gz",
     "gpu": "gpu-2026-11-22-nvidia-h200.json",
     "gpu segments": "gpu-2026-11-23-segments-owners.jsonl",
     "gpu rows": "gpu-2026-11-22-rows.jsonl",
-    "gpu matrix": "matrix-gpu-nvidia-h200.tsv",
+    "gpu matrix": "matrix-gpu-nvidia-h200.tsv.gz",
     "gallery": "gallery-2026-11-21-nvidia-h200.md",
 }
 HARD = {"wide", "any bits", "subnormal"}  # as in bench/cells/axes.py
@@ -39,6 +40,11 @@ def path(subject):
     return ROOT / "docs" / "measurements" / RUNS[subject]
 
 
+def beside(subject, ending):
+    """The name of the file of that ending beside the run's."""
+    return RUNS[subject].removesuffix(".gz").rsplit(".", 1)[0] + ending
+
+
 def load(subject):
     return json.loads(path(subject).read_text())
 
@@ -50,7 +56,8 @@ def lines(subject):
 
 def matrix_of(subject):
     """A matrix: its records, and what its last line says of the run."""
-    text = path(subject).read_text().splitlines()
+    with gzip.open(path(subject), "rt") as file:
+        text = file.read().splitlines()
     records = csv.DictReader((line for line in text if not line.startswith("#")), delimiter="\t")
     return [{**record, "share": float(record["share"])} for record in records], json.loads(text[-1][1:])
 
@@ -83,7 +90,7 @@ def table(head, rows):
 
 
 def source(subject, machine, date, commit, command):
-    page = path(subject).with_suffix(".md").name
+    page = beside(subject, ".md")
     commit = f", commit {commit}" if commit else ""
     command = re.sub(r"/usr/bin/python3 |/work/\w+/", "", command)
     return f"{machine}, {date[:10]}{commit}. [The run](measurements/{page}). Command: `{command}`."
@@ -378,7 +385,7 @@ def matrix(subject):
         f"hard data, 0.25 for all else. "
         f"Below it: {below} of {len(records)}."
     )
-    heat = path(subject).with_suffix(".svg").name
+    heat = beside(subject, ".svg")
     return [
         table(head, rows),
         text,

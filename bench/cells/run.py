@@ -13,6 +13,7 @@ A machine has:
 
 import argparse
 import collections
+import gzip
 import json
 import os
 import pathlib
@@ -63,7 +64,12 @@ def options_of(description, seconds, log2, peers, add=lambda parser: None):
         help="folder of the results",
     )
     parser.add_argument(
-        "--report", type=pathlib.Path, metavar="TSV", help="measure nothing; make the tables of these records again"
+        "--report",
+        type=pathlib.Path,
+        nargs="+",
+        metavar="TSV",
+        help="measure nothing; make the tables of these records again. Of several files a cell of a later one replaces "
+        "that of an earlier one, and all of them go to OUT",
     )
     add(parser)
     options = parser.parse_args()
@@ -179,9 +185,12 @@ class Log:
 
 
 def load(path):
-    """(records, about) of a file of Log's."""
+    """(records, about) of a file of Log's, which may be one of gzip's."""
     records, about = [], {}
-    for number, line in enumerate(path.read_text().splitlines()):
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else open(path)
+    with opened as file:
+        lines = file.read().splitlines()
+    for number, line in enumerate(lines):
         if line.startswith("#"):
             about = json.loads(line[1:])
         elif number:
@@ -190,6 +199,16 @@ def load(path):
                 {k: (NUMBERS[k](v) if v else None) if k in NUMBERS else v or None for k, v in record.items()}
             )
     return records, about
+
+
+def load_all(paths):
+    """(records, about) of several: a cell of a later file replaces that of an earlier one."""
+    loaded = [load(path) for path in paths]
+    cells = {tuple(record[axis] for axis in axes.Cell._fields): record for records, _ in loaded for record in records}
+    about = dict(loaded[0][1])
+    for (_, later), path in zip(loaded[1:], paths[1:]):
+        about["command"] += f"; then {later['command']} ({later['date']})"
+    return list(cells.values()), about
 
 
 def measure_all(bench, cells, until, log):
@@ -219,6 +238,19 @@ def measure_all(bench, cells, until, log):
     return records, left
 
 
+def report_again(options):
+    records, about = load_all(options.report)
+    name = options.report[0].name.split(".tsv")[0]
+    if len(options.report) == 1:
+        report.write(records, about, options.report[0].with_name(name))
+        return
+    log = Log(options.out / f"{name}.tsv")
+    for record in records:
+        log.add(record)
+    log.end(about)
+    report.write(records, about, options.out / name)
+
+
 def kernels_of(cells):
     """In the order of their first cell."""
     return list(dict.fromkeys(map(axes.kernel, cells)))
@@ -226,7 +258,7 @@ def kernels_of(cells):
 
 def main(options, make_machine, began):
     if options.report:
-        report.write(*load(options.report), options.report.with_suffix(""))
+        report_again(options)
         return 0
     cells = chosen(options)
     if options.list:

@@ -97,7 +97,9 @@ class Gpu:
 
         def make():
             block = values.block(type, data, 2 if second else 1, min(values.BLOCK, self.count))
-            one = torch.from_numpy(block.view("u1")).cuda().repeat(self.count // block.size)
+            one = torch.from_numpy(block.view("u1")).cuda()
+            turn = values.TURN * block.itemsize
+            one = torch.cat([one.roll(k * turn) for k in range(self.count // block.size)])
             single = values.single(type, data)
             if single is not None:
                 place = self.count // 3 * single.itemsize

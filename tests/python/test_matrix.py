@@ -270,11 +270,22 @@ def test_a_whole_run(tmp_path, capsys):
     for ending in ("tsv", "md", "svg"):
         assert (tmp_path / f"matrix-machine.{ending}").stat().st_size > 500
     before = (tmp_path / "matrix-machine.md").read_text()
-    options.report = tmp_path / "matrix-machine.tsv"
+    options.report = [tmp_path / "matrix-machine.tsv"]
     assert run.main(options, None, 0) == 0
     assert [line[:12] for line in (tmp_path / "matrix-machine.md").read_text().splitlines()] == [
         line[:12] for line in before.splitlines()
     ]
+    records, about = run.load(options.report[0])
+    later = tmp_path / "later.tsv"
+    log = run.Log(later)
+    log.add({**records[0], "share": 123.0})
+    log.end(about)
+    options.report.append(later)
+    options.out = tmp_path / "both"
+    assert run.main(options, None, 0) == 0
+    both, about = run.load(options.out / "matrix-machine.tsv")
+    assert [record["share"] for record in both] == [123.0, *(record["share"] for record in records[1:])]
+    assert "; then " in about["command"]
 
 
 class Machine_that_is_ready(Machine):
