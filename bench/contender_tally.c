@@ -12,13 +12,11 @@ static tally_context *context_for(const bench_job *job, tally_status *status) {
         return NULL;
     tally_context **context = &kept[job->threads][job->accuracy];
     *status = TALLY_OK;
-    if (*context)
-        return *context;
+    if (*context) return *context;
     options.threads = job->threads;
     options.accuracy = (tally_accuracy)job->accuracy;
     *status = tally_context_create(NULL, context);
-    if (!*status)
-        *status = tally_set_options(*context, &options);
+    if (!*status) *status = tally_set_options(*context, &options);
     if (*status) {
         tally_context_destroy(*context);
         *context = NULL;
@@ -29,8 +27,7 @@ static tally_context *context_for(const bench_job *job, tally_status *status) {
 static double run_tally(const bench_job *job) {
     tally_status status;
     tally_context *context = context_for(job, &status);
-    if (status)
-        return (double)status;
+    if (status) return (double)status;
     const tally_type type = (tally_type)job->type;
     const tally_array left = tally_in(job->left, type, job->count), right = tally_in(job->right, type, job->count);
     if (job->cut == BENCH_WHOLE) {
@@ -38,8 +35,12 @@ static double run_tally(const bench_job *job) {
         status = job->right ? tally_reduce_pair(context, job->op, left, right, out)
                             : tally_reduce(context, job->op, left, out);
     } else {
-        const tally_segments segments = {(tally_segmentation)job->cut, job->index,  (tally_type)job->index_type,
-                                         job->segments,       job->length, job->inner};
+        const tally_segments segments = {.kind = (tally_segmentation)job->cut,
+                                         .index = job->index,
+                                         .index_type = (tally_type)job->index_type,
+                                         .count = job->segments,
+                                         .length = job->length,
+                                         .inner = job->inner};
         int64_t results = job->segments * (job->cut == TALLY_ROWS ? job->inner : 1);
         const tally_output out = tally_out(job->out, TALLY_NATURAL, results);
         status = job->right ? tally_reduce_segments_pair(context, job->op, left, right, segments, out)
@@ -62,18 +63,10 @@ BENCH_EXPORT int bench_result(int op, int type, int *result_type, int64_t *resul
     *result_bytes = (int64_t)bytes;
     return (int)status;
 }
-BENCH_EXPORT const char *bench_message(void) {
-    return tally_message();
-}
-BENCH_EXPORT const char *bench_tally_version(void) {
-    return tally_version();
-}
-BENCH_EXPORT const char *bench_tally_isa(void) {
-    return tally_cpu_isa();
-}
-BENCH_EXPORT int bench_threads(void) {
-    return tally_cpu_threads();
-}
+BENCH_EXPORT const char *bench_message(void) { return tally_message(); }
+BENCH_EXPORT const char *bench_tally_version(void) { return tally_version(); }
+BENCH_EXPORT const char *bench_tally_isa(void) { return tally_cpu_isa(); }
+BENCH_EXPORT int bench_threads(void) { return tally_cpu_threads(); }
 
 /* Whether the default accuracy is the exact one, so that fast is worth a column of its own. */
 BENCH_EXPORT int bench_exact(void) {

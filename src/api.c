@@ -115,6 +115,19 @@ static void name_segment(const tally__spec *spec, const tally_segments *cut, int
 }
 
 /* Runs a backend with the floating-point environment that the promise of equal bits needs. */
+static tally_status run_grouped(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                const tally__grouping *g, const tally__sink *sink) {
+    const tally__backend *backend = tally__backend_of(&spec->options);
+    const int64_t inner = tally__features(cut);
+    tally__report report = {0};
+    TALLY_TRY(tally__check_callbacks(spec, backend->kernels != NULL));
+    tally__fpenv left = tally__fpenv_enter();
+    tally_status status = backend->grouped != NULL ? backend->grouped(spec, in, g, inner, sink, &report)
+                                                   : tally__reduce_copies(backend, spec, in, g, inner, sink, &report);
+    tally__fpenv_leave(left);
+    TALLY_TRY(status);
+    return tally__conclude(spec, &report, "a segment");
+}
 static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                         const tally__sink *sink) {
     const tally__backend *backend = tally__backend_of(&spec->options);
@@ -157,13 +170,23 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     return run(&spec, &in, NULL, &sink);
 }
 
+/* Whether so many entries of the index, or of the ends, can be there. */
+static tally_status check_index(const tally_segments *cut, const void *index, int64_t entries, const char *what) {
+    TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "%s of the cut reaches beyond the end of memory", what);
+    TALLY_CHECK(index != NULL || entries == 0 || (cut->kind == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
+                "%s of the cut is NULL", what);
+    TALLY_CHECK(fits_memory(index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
+                "%s of the cut reaches beyond the end of memory", what);
+    return TALLY_OK;
+}
+
 tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
     if (cut->kind == TALLY_PLANNED) { /* it was checked */
         *results = ((const tally_plan *)cut->index)->cut.count;
         return TALLY_OK;
     }
-    TALLY_CHECK((int)cut->kind >= TALLY_OFFSETS && cut->kind <= TALLY_ROWS, BAD_ARGUMENT, "segmentation %d is unknown",
-                (int)cut->kind);
+    TALLY_CHECK((int)cut->kind >= TALLY_OFFSETS && cut->kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT,
+                "segmentation %d is unknown", (int)cut->kind);
     TALLY_CHECK(cut->count >= 0, BAD_ARGUMENT, "the number of segments is %lld", (long long)cut->count);
     *results = cut->count;
     if (cut->kind == TALLY_ROWS) {
@@ -176,48 +199,84 @@ tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t
                     (long long)cut->length, (long long)cut->inner, (long long)values);
         return TALLY_OK;
     }
-    int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? values : cut->count;
+    const bool has_ids = cut->kind == TALLY_SEGMENT_IDS || cut->kind == TALLY_UNSORTED_IDS;
+    const int64_t inner = tally__features(cut);
+    TALLY_CHECK(cut->inner >= 0, BAD_ARGUMENT, "the number of features is %lld", (long long)cut->inner);
+    TALLY_CHECK(values % inner == 0, BAD_SEGMENTS, "%lld values do not make vectors of %lld features",
+                (long long)values, (long long)inner);
+    TALLY_CHECK(!__builtin_mul_overflow(cut->count, inner, results), BAD_ARGUMENT,
+                "%lld segments of %lld features are more than memory has room for", (long long)cut->count,
+                (long long)inner);
     TALLY_CHECK(cut->index_type == TALLY_I32 || cut->index_type == TALLY_I64, BAD_ARGUMENT,
                 "the index of a cut is i32 or i64");
-    TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "the index of the cut reaches beyond the end of memory");
-    if (cut->kind == TALLY_OFFSETS) entries += 1;
-    TALLY_CHECK(cut->index != NULL || entries == 0 || (cut->kind == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
-                "the index of the cut is NULL");
-    TALLY_CHECK(fits_memory(cut->index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
-                "the index of the cut reaches beyond the end of memory");
-    TALLY_CHECK(cut->kind != TALLY_SEGMENT_IDS || cut->count > 0 || values == 0, BAD_SEGMENTS,
-                "the %lld values have segment ids, but there are no segments", (long long)values);
+    TALLY_CHECK(cut->count < INT64_MAX / 16, BAD_ARGUMENT, "the index of the cut reaches beyond the end of memory");
+    TALLY_TRY(check_index(cut, cut->index, has_ids ? values / inner : cut->count + (cut->kind == TALLY_OFFSETS),
+                          "the index"));
+    if (cut->kind == TALLY_BEGIN_END) TALLY_TRY(check_index(cut, cut->ends, cut->count, "the end"));
+    TALLY_CHECK(cut->kind != TALLY_UNSORTED_IDS ||
+                    (cut->outside >= TALLY_OUTSIDE_REFUSED && cut->outside <= TALLY_OUTSIDE_LEFT_OUT),
+                BAD_ARGUMENT, "option %d for ids outside is unknown", (int)cut->outside);
+    TALLY_CHECK(!has_ids || cut->count > 0 || values == 0 ||
+                    (cut->kind == TALLY_UNSORTED_IDS && cut->outside == TALLY_OUTSIDE_LEFT_OUT),
+                BAD_SEGMENTS, "the %lld values have segment ids, but there are no segments", (long long)values);
     return TALLY_OK;
 }
 
-/* What a plan has for the host is a cut like any other. */
-static tally_status look_behind_plan(const tally_segments **cut, int64_t values) {
-    const tally_plan *plan = (*cut)->index;
-    if ((*cut)->kind != TALLY_PLANNED) return TALLY_OK;
-    TALLY_CHECK((*cut)->index_type == TALLY_NATURAL && (*cut)->count == 0, BAD_ARGUMENT,
+/* What a plan has for the host is a cut like any other; what it has for a GPU stays a plan. */
+static tally_status look_behind_plan(tally_segments *cut, int64_t values, const tally_plan **plan) {
+    const int64_t inner = cut->inner > 1 ? cut->inner : 1;
+    *plan = NULL;
+    if (cut->kind != TALLY_PLANNED) return TALLY_OK;
+    *plan = cut->index;
+    TALLY_CHECK(cut->index_type == TALLY_NATURAL && cut->count == 0, BAD_ARGUMENT,
                 "the cut of a plan is what tally_planned gives");
-    TALLY_CHECK(plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
-    TALLY_CHECK(plan->values == values, BAD_SEGMENTS, "the plan cuts %lld values, and the array has %lld",
-                (long long)plan->values, (long long)values);
-    if (plan->gpu == NULL) *cut = &plan->cut;
+    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
+    TALLY_CHECK((*plan)->cut.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT, "rows have no features: see tally_rows");
+    TALLY_CHECK((*plan)->gpu == NULL || inner == 1, UNSUPPORTED,
+                "a plan that was made ready for a GPU takes numbers, not vectors of %lld features", (long long)inner);
+    TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
+                inner == 1 ? "the plan cuts %lld values, and the array has %lld"
+                           : "the plan cuts %lld vectors, and the array has %lld values",
+                (long long)(*plan)->values, (long long)values);
+    if ((*plan)->gpu != NULL) return TALLY_OK;
+    *cut = (*plan)->cut;
+    if (cut->kind != TALLY_ROWS) cut->inner = inner;
     return TALLY_OK;
+}
+
+/* Groups vectors, unless the plan has done so. All of it on the host. */
+static tally_status reduce_groups(tally__spec *spec, const tally__input *in, const tally_segments *cut,
+                                  const tally_plan *plan, const tally__sink *sink) {
+    tally__grouping own;
+    const bool is_planned = plan != NULL && plan->grouping != NULL;
+    TALLY_CHECK(!tally__lies_on_gpu(in->x) && !tally__lies_on_gpu(in->y) && !tally__lies_on_gpu(sink->data) &&
+                    !tally__lies_on_gpu(cut->index) && !tally__lies_on_gpu(cut->ends),
+                UNSUPPORTED,
+                "vectors of features, begins and ends, and unsorted ids are reduced in host memory only: copy the "
+                "arrays to the host");
+    if (!is_planned) TALLY_TRY(tally__group(&spec->allocator, cut, in->count / tally__features(cut), &own));
+    const tally_status status = run_grouped(spec, in, cut, is_planned ? plan->grouping : &own, sink);
+    if (!is_planned) tally__ungroup(&own);
+    return status;
 }
 
 static tally_status reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
-                                    const tally_segments *cut, const tally_output *out) {
+                                    tally_segments cut, const tally_output *out) {
+    const tally_plan *plan;
     tally__spec spec;
     tally__input in;
     tally__sink sink;
     int64_t results = 0;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(look_behind_plan(&cut, in.count));
-    TALLY_TRY(tally__check_cut(cut, in.count, &results));
+    TALLY_TRY(look_behind_plan(&cut, in.count, &plan));
+    TALLY_TRY(tally__check_cut(&cut, in.count, &results));
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
-    TALLY_TRY(choose_backend(&spec, &in, cut, &sink));
-    return run(&spec, &in, cut, &sink);
+    if (tally__is_grouped(&cut)) return reduce_groups(&spec, &in, &cut, plan, &sink);
+    TALLY_TRY(choose_backend(&spec, &in, &cut, &sink));
+    return run(&spec, &in, &cut, &sink);
 }
 
 tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out) {
@@ -229,9 +288,9 @@ tally_status tally_reduce_pair(tally_context *context, tally_op op, tally_array 
 }
 tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in, tally_segments segments,
                                    tally_output out) {
-    return reduce_segments(context, op, &in, NULL, &segments, &out);
+    return reduce_segments(context, op, &in, NULL, segments, &out);
 }
 tally_status tally_reduce_segments_pair(tally_context *context, tally_op op, tally_array left, tally_array right,
                                         tally_segments segments, tally_output out) {
-    return reduce_segments(context, op, &left, &right, &segments, &out);
+    return reduce_segments(context, op, &left, &right, segments, &out);
 }

@@ -2,51 +2,20 @@
  * its own. */
 #include "plan.h"
 
-#include <string.h>
-
-static tally_status refuse(const tally_segments *cut, int64_t values, const char *what, int64_t where) {
-    return tally__fail(TALLY_BAD_SEGMENTS, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
-                       what, (long long)where, (long long)cut->count, (long long)values);
-}
-
-static tally_status check_offsets(const tally_segments *cut, int64_t values) {
-    for (int64_t s = 0, before = 0; s <= cut->count && cut->count > 0; s++) {
-        int64_t offset = tally__index(cut, s);
-        if (offset < before || offset > values) return refuse(cut, values, "offset", s);
-        before = offset;
-    }
-    return TALLY_OK;
-}
-
-static tally_status sum_lengths(const tally_segments *cut, int64_t values, int64_t *offsets) {
-    offsets[0] = 0;
-    for (int64_t s = 0; s < cut->count; s++) {
-        int64_t length = tally__index(cut, s);
-        if (length < 0 || length > values - offsets[s]) return refuse(cut, values, "length", s);
-        offsets[s + 1] = offsets[s] + length;
-    }
-    return TALLY_OK;
-}
-
-static tally_status find_segment_ids(const tally_segments *cut, int64_t values, int64_t *offsets) {
-    int64_t begun = 0; /* segments whose offset is known */
-    for (int64_t i = 0; i < values; i++) {
-        int64_t segment_id = tally__index(cut, i);
-        if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count)
-            return refuse(cut, values, "segment id", i);
-        while (begun <= segment_id) offsets[begun++] = i;
-    }
-    while (begun <= cut->count) offsets[begun++] = values;
-    return TALLY_OK;
+static tally_status ready_grouping(tally_plan *plan) {
+    plan->grouping = tally__allocate(&plan->allocator, sizeof *plan->grouping);
+    TALLY_CHECK(plan->grouping != NULL, NO_MEMORY, "no memory for a plan");
+    return tally__group(&plan->allocator, &plan->cut, plan->values, plan->grouping);
 }
 
 static tally_status ready_host(tally_plan *plan) {
     const tally_segments given = plan->cut;
-    if (given.kind == TALLY_OFFSETS) return check_offsets(&given, plan->values);
+    if (given.kind == TALLY_OFFSETS) return tally__check_offsets(&given, plan->values);
+    if (tally__is_grouped(&given)) return ready_grouping(plan);
     plan->offsets = tally__allocate(&plan->allocator, ((size_t)given.count + 1) * sizeof *plan->offsets);
     TALLY_CHECK(plan->offsets != NULL, NO_MEMORY, "no memory for the offsets of %lld segments", (long long)given.count);
     plan->cut = tally_offsets(plan->offsets, TALLY_I64, given.count);
-    return (given.kind == TALLY_LENGTHS ? sum_lengths : find_segment_ids)(&given, plan->values, plan->offsets);
+    return tally__find_offsets(&given, plan->values, plan->offsets);
 }
 
 /* Any operator that takes the type will do: what is made ready is the same for all. */
@@ -58,7 +27,12 @@ static tally_status ready_gpu(tally_context *context, tally_type type, tally_pla
 }
 
 static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
-    const bool on_gpu = plan->cut.kind != TALLY_ROWS && tally__lies_on_gpu(plan->cut.index);
+    const bool is_grouped = tally__is_grouped(&plan->cut),
+               on_gpu = plan->cut.kind != TALLY_ROWS &&
+                        (tally__lies_on_gpu(plan->cut.index) || tally__lies_on_gpu(plan->cut.ends));
+    TALLY_CHECK(!is_grouped || !on_gpu, UNSUPPORTED,
+                "begins and ends and unsorted ids that lie in GPU memory are not supported yet: copy them to the host");
+    if (is_grouped) return ready_host(plan);
     if (plan->backend == TALLY_BACKEND_AUTO) plan->backend = on_gpu ? TALLY_BACKEND_CUDA : TALLY_BACKEND_CPU;
     TALLY_CHECK(!on_gpu || plan->backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "the index lies in GPU memory: its plan is made by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
@@ -77,7 +51,10 @@ tally_status tally_plan_open(tally_context *context, tally_type type, int64_t va
     TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
     TALLY_CHECK(type == TALLY_STRUCT || tally_type_size(type) > 0, BAD_TYPE, "type %d is no type of values", (int)type);
     TALLY_CHECK(segments.kind != TALLY_PLANNED, BAD_ARGUMENT,
-                "a plan is made of offsets, lengths, segment ids or rows, not of a plan");
+                "a plan is made of offsets, lengths, begins and ends, ids or rows, not of a plan");
+    TALLY_CHECK(segments.kind == TALLY_ROWS || segments.inner <= 1, BAD_ARGUMENT,
+                "a plan is made of numbers: give the %lld features with tally_features(tally_planned(plan), inner)",
+                (long long)segments.inner);
     TALLY_TRY(tally__check_cut(&segments, values, &results));
     made = tally__allocate(&of->allocator, sizeof *made);
     TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a plan of %zu bytes", sizeof *made);
@@ -96,6 +73,8 @@ void tally_plan_close(tally_plan *plan) {
         const tally_options made_for = {.backend = plan->backend};
         tally__backend_of(&made_for)->close_plan(plan->gpu);
     }
+    if (plan->grouping != NULL) tally__ungroup(plan->grouping);
+    tally__release(&plan->allocator, plan->grouping);
     tally__release(&plan->allocator, plan->gpu);
     tally__release(&plan->allocator, plan->offsets);
     tally__release(&plan->allocator, plan);

@@ -124,11 +124,22 @@ typedef enum tally_segmentation {
     TALLY_SEGMENT_IDS, /* index[0 .. values-1]: the segment of each value, 0 .. count-1, sorted; an id that is left out
                           is an empty segment */
     TALLY_ROWS,        /* no index: see tally_rows */
-    TALLY_PLANNED      /* index is a tally_plan: see tally_planned */
+    TALLY_PLANNED,     /* index is a tally_plan: see tally_planned */
+    TALLY_BEGIN_END,   /* index[0 .. count-1] and ends[0 .. count-1]: segment s is values index[s] .. ends[s]-1, in any
+                          order, with gaps, overlaps and repeats; index[s] == ends[s] is an empty one */
+    TALLY_UNSORTED_IDS /* index[0 .. values-1]: the segment of each value, in any order. Segment s is the values with id
+                          s, in the order in which they lie */
 } tally_segmentation;
 
-/* `count` segments. index: i32 or i64 as index_type says, side by side, at any address; tally_segmentation says how
- * many. length and inner are for TALLY_ROWS alone. */
+/* What becomes of a value whose id in TALLY_UNSORTED_IDS is not one of the segments. */
+typedef enum tally_outside {
+    TALLY_OUTSIDE_REFUSED = 0, /* TALLY_BAD_SEGMENTS */
+    TALLY_OUTSIDE_LEFT_OUT = 1 /* it belongs to no segment */
+} tally_outside;
+
+/* `count` segments. index and ends: i32 or i64 as index_type says, side by side, at any address; tally_segmentation
+ * says how many. length is for TALLY_ROWS alone, ends for TALLY_BEGIN_END, outside for TALLY_UNSORTED_IDS.
+ * inner: for TALLY_ROWS see tally_rows, for others see tally_features. */
 typedef struct tally_segments {
     tally_segmentation kind;
     const void *index;
@@ -136,18 +147,37 @@ typedef struct tally_segments {
     int64_t count;
     int64_t length;
     int64_t inner;
+    const void *ends;
+    tally_outside outside;
 } tally_segments;
 
 static inline tally_segments tally_offsets(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_OFFSETS, index, index_type, count, 0, 0};
+    tally_segments segments = {TALLY_OFFSETS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
     return segments;
 }
 static inline tally_segments tally_lengths(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_LENGTHS, index, index_type, count, 0, 0};
+    tally_segments segments = {TALLY_LENGTHS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
     return segments;
 }
 static inline tally_segments tally_segment_ids(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_SEGMENT_IDS, index, index_type, count, 0, 0};
+    tally_segments segments = {TALLY_SEGMENT_IDS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    return segments;
+}
+static inline tally_segments tally_begin_end(const void *begins, const void *ends, tally_type index_type,
+                                             int64_t count) {
+    tally_segments segments = {TALLY_BEGIN_END, begins, index_type, count, 0, 0, ends, TALLY_OUTSIDE_REFUSED};
+    return segments;
+}
+static inline tally_segments tally_unsorted_ids(const void *index, tally_type index_type, int64_t count,
+                                                tally_outside outside) {
+    tally_segments segments = {TALLY_UNSORTED_IDS, index, index_type, count, 0, 0, NULL, outside};
+    return segments;
+}
+/* The same segments, of vectors of `inner` features: the values have shape (N, inner) in C order, so that in.count is
+ * N * inner; indexes count vectors, 0 .. N-1; the results have shape (count, inner). Result s * inner + f is of the
+ * values (i, f) of segment s. inner 0 and 1 mean numbers. Not for TALLY_ROWS. */
+static inline tally_segments tally_features(tally_segments segments, int64_t inner) {
+    segments.inner = inner;
     return segments;
 }
 /* One axis of an array in C order, of shape (outer, length, inner): the axis that has the extent `length`. There are
@@ -155,7 +185,7 @@ static inline tally_segments tally_segment_ids(const void *index, tally_type ind
  * axis k of an array of N axes, outer is the product of the extents before k, inner the product of those after it; the
  * last axis has inner 1. */
 static inline tally_segments tally_rows(int64_t outer, int64_t length, int64_t inner) {
-    tally_segments segments = {TALLY_ROWS, NULL, TALLY_NATURAL, outer, length, inner};
+    tally_segments segments = {TALLY_ROWS, NULL, TALLY_NATURAL, outer, length, inner, NULL, TALLY_OUTSIDE_REFUSED};
     return segments;
 }
 
@@ -298,9 +328,16 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * if segments have more than 6 values on average. Results that are converted need room for the natural ones. Rows need
  * less; with operators of the caller's own they need 4 or 8 bytes for each row.
  *
+ * Vectors of features, begins and ends, and unsorted ids: on the CPU segments are copied into a buffer of each thread,
+ * a feature after the other, and reduced there; long ones that lie together are rows. A stable counting sort groups
+ * unsorted ids. Memory on the host: 8 bytes for each segment, begin and end, and for unsorted ids 8 for each vector.
+ * GPU backends take them from host memory, and copy the values in their new order.
+ *
  * TALLY_EMPTY: as tally_reduce, for at least one segment. All results are written, fillers included.
- * TALLY_BAD_SEGMENTS: offsets that are negative or decrease, negative lengths, ids that are not sorted or not in
- *     0 .. count-1, segments beyond the array, rows that do not multiply to in.count. out then holds nothing of use.
+ * TALLY_BAD_SEGMENTS: offsets that are negative or decrease, negative lengths, ids that are not in 0 .. count-1 or, but
+ *     for TALLY_UNSORTED_IDS, not sorted, ends before begins, segments beyond the array, rows that do not multiply to
+ *     in.count, values that do not make vectors of `inner`. out then holds nothing of use.
+ * TALLY_UNSUPPORTED: features, begins and ends, or unsorted ids, where an array or an index lies in GPU memory.
  * Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
                                                  tally_segments segments, tally_output out);
@@ -322,9 +359,9 @@ TALLY_API void tally_plan_close(tally_plan *plan); /* when no call uses it any m
 
 /* The segments of a plan. The array must have as many values as the plan (else TALLY_BAD_SEGMENTS). A plan for a GPU
  * serves that GPU only (else TALLY_BAD_ARGUMENT). A plan of the host serves all, and is copied to a GPU for each call.
- */
+ * With tally_features the plan's values are vectors, of any number of features. */
 static inline tally_segments tally_planned(const tally_plan *plan) {
-    tally_segments segments = {TALLY_PLANNED, plan, TALLY_NATURAL, 0, 0, 0};
+    tally_segments segments = {TALLY_PLANNED, plan, TALLY_NATURAL, 0, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
     return segments;
 }
 

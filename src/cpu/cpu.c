@@ -255,4 +255,5 @@ const tally__backend tally__cpu_backend = {
     .tree = cpu_tree,
     .reduce = cpu_reduce,
     .segments = cpu_segments,
+    .grouped = tally__cpu_grouped,
 };

@@ -27,6 +27,10 @@ tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, 
 tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                              const tally__sink *sink, tally__report *report);
 
+/* Groups of vectors of `inner` features. (grouped.c) */
+tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
+                                int64_t inner, const tally__sink *sink, tally__report *report);
+
 enum { TALLY_BATCH = 512 }; /* results made at a time before they are stored */
 
 #endif

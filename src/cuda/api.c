@@ -155,7 +155,7 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
 }
 
 tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_segmentation cut) {
-    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_PLANNED, BAD_ARGUMENT, "segmentation %d is unknown",
+    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_UNSORTED_IDS, BAD_ARGUMENT, "segmentation %d is unknown",
                 (int)cut);
     return warm(context, op, type, cut == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "grouping.h"
 #include "kernel_list.h"
 
 #define TALLY_ROW(kernel) extern const tally__kernel_set tally__ref_##kernel;
@@ -137,6 +137,22 @@ static tally_status reference_segments(const tally__spec *spec, const tally__inp
     return TALLY_OK;
 }
 
+static tally_status reference_grouped(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
+                                      int64_t inner, const tally__sink *sink, tally__report *report) {
+    for (int64_t s = 0; s < g->count; s++)
+        for (int64_t f = 0; f < inner; f++) {
+            const int64_t n = g->ends[s] - g->begins[s], bytes = (int64_t)spec->kernel->value_bytes;
+            char *x = tally__allocate(&spec->allocator, 2 * (size_t)(n * bytes) + 1);
+            TALLY_CHECK(x != NULL, NO_MEMORY, "no memory for a copy of %lld values", (long long)n);
+            const tally__input copy = {x, spec->inputs == 2 ? x + n * bytes : x, bytes, bytes, n, true};
+            tally__gather_features(spec, in, g, inner, s, f, 1, x, x + n * bytes);
+            const tally_status status = reduce_slice(spec, &copy, 0, n, 1, sink, s * inner + f, report);
+            tally__release(&spec->allocator, x);
+            TALLY_TRY(status);
+        }
+    return TALLY_OK;
+}
+
 const tally__backend tally__reference_backend = {
     .name = "reference",
     .kernels = reference_kernels,
@@ -144,4 +160,5 @@ const tally__backend tally__reference_backend = {
     .tree = reference_tree,
     .reduce = reference_reduce,
     .segments = reference_segments,
+    .grouped = reference_grouped,
 };

@@ -429,7 +429,7 @@ static void expect_refused_by(int narrowest, tally_segmentation form, const int6
         for (int64_t i = 0; i < entries; i++) put_index(type, memory, i, index[i]);
         tally__cu_address x, copy = device_copy(memory, (size_t)entries * tally_type_size(type), 0);
         tally_array array = on_device(data_of(TALLY_F32, SMALL_INTEGERS, values), TALLY_F32, values, 0, &x);
-        tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0};
+        tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
         now.index_type = type;
         tally_plan *plan;
         EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut,
@@ -584,9 +584,9 @@ static bool is_segments(tally__form form) { return form == TALLY_FORM_SEGMENTS |
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_types)};
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),     cmocka_unit_test(test_segment_ids),
-        cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),   cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_strips),   cmocka_unit_test(test_plans),      cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_groups),          cmocka_unit_test(test_segment_ids),
+        cmocka_unit_test(test_quarters), cmocka_unit_test(test_specials),        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_strips),   cmocka_unit_test(test_plans),           cmocka_unit_test(test_warm),
         cmocka_unit_test(test_bad_cuts), cmocka_unit_test(test_bad_segment_ids), cmocka_unit_test(test_failing_driver),
     };
     int skipped = begin_gpu_program(argc, argv);

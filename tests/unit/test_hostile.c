@@ -213,10 +213,14 @@ static void test_bad_indices(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t narrow[17];
         for (int k = 0; k < 17; k++) narrow[k] = (int32_t)cases[i].index[k];
-        refuse_cut(cases[i].what, (tally_segments){cases[i].form, cases[i].index, TALLY_I64, cases[i].count, 0, 0},
+        refuse_cut(cases[i].what,
+                   (tally_segments){cases[i].form, cases[i].index, TALLY_I64, cases[i].count, 0, 0, NULL,
+                                    TALLY_OUTSIDE_REFUSED},
                    TALLY_BAD_SEGMENTS);
-        refuse_cut(cases[i].what, (tally_segments){cases[i].form, narrow, TALLY_I32, cases[i].count, 0, 0},
-                   TALLY_BAD_SEGMENTS);
+        refuse_cut(
+            cases[i].what,
+            (tally_segments){cases[i].form, narrow, TALLY_I32, cases[i].count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+            TALLY_BAD_SEGMENTS);
     }
 }
 
@@ -266,11 +270,16 @@ static void test_empty_is_named(void **state) {
 static void test_bad_descriptions(void **state) {
     int64_t offsets[17] = {0};
     (void)state;
-    refuse_cut("no plan", (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
-    refuse_cut("cut 5", (tally_segments){(tally_segmentation)5, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
-    refuse_cut("cut -1", (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0}, TALLY_BAD_ARGUMENT);
+    refuse_cut("no plan", (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+               TALLY_BAD_ARGUMENT);
+    refuse_cut("cut 7",
+               (tally_segments){(tally_segmentation)7, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+               TALLY_BAD_ARGUMENT);
+    refuse_cut("cut -1",
+               (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+               TALLY_BAD_ARGUMENT);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
-        tally_segments cut = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0};
+        tally_segments cut = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
         cut.count = -1;
         refuse_cut("a negative number of segments", cut, TALLY_BAD_ARGUMENT);
         cut.count = 2, cut.index = NULL;
@@ -365,7 +374,9 @@ static void test_guarded_arrays(void **state) {
             for (int64_t n = 1; n < 1100; n += n < 70 ? 1 : 97) {
                 if (quick && n % 5) continue;
                 reduce_guarded(&s, at_end, n, NULL, 1);
-                reduce_guarded(&s, at_end, n, &(tally_segments){TALLY_ROWS, NULL, TALLY_NATURAL, 1, 1, n}, n);
+                reduce_guarded(&s, at_end, n,
+                               &(tally_segments){TALLY_ROWS, NULL, TALLY_NATURAL, 1, 1, n, NULL, TALLY_OUTSIDE_REFUSED},
+                               n);
             }
 }
 
@@ -394,9 +405,13 @@ static void test_guarded_segments(void **state) {
                     at += lengths[k];
                 }
                 now.cut = "small segments at the end", now.segment = last;
-                reduce_guarded(&s, true, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0},
+                reduce_guarded(&s, true, n,
+                               &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0, NULL,
+                                                 TALLY_OUTSIDE_REFUSED},
                                BUNCH);
-                reduce_guarded(&s, false, n, &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0},
+                reduce_guarded(&s, false, n,
+                               &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0, NULL,
+                                                 TALLY_OUTSIDE_REFUSED},
                                BUNCH);
             }
     munmap(index_page, 2 * page);
@@ -425,7 +440,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_bad_indices),
         cmocka_unit_test(test_extreme_indices),
-        cmocka_unit_test(test_empty_is_named), cmocka_unit_test(test_bad_descriptions),
+        cmocka_unit_test(test_empty_is_named),
+        cmocka_unit_test(test_bad_descriptions),
         cmocka_unit_test(test_bad_indices_of_many),
         cmocka_unit_test(test_guarded_arrays),
         cmocka_unit_test(test_guarded_segments),

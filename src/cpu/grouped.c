@@ -1,0 +1,175 @@
+/* Segments that are groups of vectors (grouping.h) on the CPU.
+ *
+ * A thread copies segments into a buffer that stays in its cache, a feature after the other, and reduces them there
+ * like any others. A segment that does not fit a buffer, or is worth all threads, waits for the end: its vectors are
+ * rows, which are reduced where they lie, or copied first if they are scattered. */
+#include "cpu/cpu.h"
+#include "cpu/pool.h"
+#include "grouping.h"
+
+enum { BUFFER_BYTES = 128 * 1024, PIECE_BYTES = 256 * 1024, LONG_BYTES = 1024 * 1024 };
+
+typedef struct job {
+    const tally__spec *spec;
+    const tally__input *in;
+    const tally__grouping *g;
+    const tally__sink *sink;
+    int64_t inner, room; /* features; values that a buffer has room for */
+    int64_t pieces, *begins;
+    tally__shares shares;
+    char *buffers; /* of all threads */
+    size_t buffer_bytes;
+    _Atomic int64_t next_buffer;
+    _Atomic int saw;
+} job;
+
+static void note(job *j, int saw) {
+    if (saw & ~j->saw) j->saw |= saw;
+}
+static int64_t length_of(const job *j, int64_t s) { return j->g->ends[s] - j->g->begins[s]; }
+static bool is_long(const job *j, int64_t s) {
+    const int64_t length = length_of(j, s);
+    return length > j->room || length > LONG_BYTES / (int64_t)j->spec->kernel->value_bytes / j->inner;
+}
+
+/* ---- short segments ---- */
+
+/* Results that follow one another, whose values are in a thread's buffer. */
+typedef struct batch {
+    char *x, *y;
+    int64_t first, count; /* results */
+    int64_t offsets[TALLY_BATCH + 1];
+} batch;
+
+static void reduce_batch(job *j, batch *b) {
+    const tally__kernel *kernel = j->spec->kernel;
+    _Alignas(64) char buffer[TALLY_BATCH * TALLY_RESULT_BYTES];
+    char *results = j->sink->direct ? j->sink->data + b->first * j->sink->stride : buffer;
+    if (b->count > 0) {
+        note(j, kernel->segments(kernel, b->x, b->y, j->room, b->offsets, b->count, &j->spec->final, results));
+        if (!j->sink->direct) note(j, tally__store(j->spec, j->sink, b->first, b->count, results));
+    }
+    b->first += b->count;
+    b->count = 0;
+}
+
+/* Adds segment s, as many features at a time as there is room for. */
+static void add_segment(job *j, batch *b, int64_t s) {
+    const int64_t length = length_of(j, s), bytes = (int64_t)j->spec->kernel->value_bytes;
+    if (b->first + b->count != s * j->inner) { /* a long one lay in between */
+        reduce_batch(j, b);
+        b->first = s * j->inner;
+    }
+    for (int64_t f = 0; f < j->inner;) {
+        const int64_t used = b->offsets[b->count], space = length > 0 ? (j->room - used) / length : TALLY_BATCH;
+        int64_t some = j->inner - f < TALLY_BATCH - b->count ? j->inner - f : TALLY_BATCH - b->count;
+        some = some < space ? some : space;
+        if (some == 0) {
+            reduce_batch(j, b);
+            continue;
+        }
+        tally__gather_features(j->spec, j->in, j->g, j->inner, s, f, some, b->x + used * bytes, b->y + used * bytes);
+        for (int64_t k = 1; k <= some; k++) b->offsets[b->count + k] = used + k * length;
+        b->count += some;
+        f += some;
+    }
+}
+
+static void take_pieces(void *of) {
+    job *j = of;
+    const int64_t number = j->next_buffer++;
+    batch b = {.x = j->buffers + (size_t)number * j->buffer_bytes};
+    int64_t p;
+    b.y = j->spec->inputs == 2 ? b.x + j->buffer_bytes / 2 : b.x;
+    while (tally__take_share(&j->shares, &p)) {
+        b.first = j->begins[p] * j->inner;
+        for (int64_t s = j->begins[p]; s < j->begins[p + 1]; s++)
+            if (!is_long(j, s)) add_segment(j, &b, s);
+        reduce_batch(j, &b);
+    }
+}
+
+/* Segments in pieces of equal work: of values, and of results, each of which counts like a few. */
+static tally_status cut_pieces(job *j, double work) {
+    const double each = work / (double)j->pieces;
+    const int64_t bytes = (int64_t)j->spec->kernel->value_bytes * j->spec->inputs;
+    int64_t p = 0;
+    double done = 0;
+    j->begins = tally__allocate(&j->spec->allocator, (size_t)(j->pieces + 1) * sizeof *j->begins);
+    TALLY_CHECK(j->begins != NULL, NO_MEMORY, "no memory for %lld pieces of work", (long long)j->pieces);
+    for (int64_t s = 0; s < j->g->count; s++) {
+        while (p < j->pieces && done >= (double)p * each) j->begins[p++] = s;
+        if (!is_long(j, s)) done += (double)(length_of(j, s) * bytes + 8) * (double)j->inner;
+    }
+    while (p <= j->pieces) j->begins[p++] = j->g->count;
+    return TALLY_OK;
+}
+
+static tally_status reduce_short(job *j, double work, int threads) {
+    j->pieces = threads == 1 ? 1 : (int64_t)(work / PIECE_BYTES) + 1;
+    if (j->pieces > 4096) j->pieces = 4096;
+    j->buffer_bytes =
+        (size_t)(j->room + j->spec->kernel->leaf) * j->spec->kernel->value_bytes * (size_t)j->spec->inputs;
+    j->buffers = tally__allocate(&j->spec->allocator, (size_t)threads * j->buffer_bytes);
+    TALLY_CHECK(j->buffers != NULL, NO_MEMORY, "no memory for the buffers of %d threads", threads);
+    TALLY_TRY(cut_pieces(j, work));
+    j->shares.next = 0;
+    j->shares.end = j->pieces;
+    tally__pool_run(threads, take_pieces, j);
+    return TALLY_OK;
+}
+
+/* ---- long segments ---- */
+
+/* Its vectors are the rows of an array of their own. */
+static tally_status reduce_long(job *j, int64_t s) {
+    const int64_t at = j->g->begins[s], length = length_of(j, s), bytes = (int64_t)j->spec->kernel->value_bytes;
+    const tally_segments rows = tally_rows(1, length, j->inner), columns = tally_rows(j->inner, length, 1);
+    tally__input in = *j->in;
+    tally__sink sink = *j->sink;
+    tally__report report = {0};
+    char *copy = NULL;
+    tally_status status;
+    in.count = length * j->inner;
+    if (j->g->order == NULL) {
+        in.x += at * j->inner * in.x_stride;
+        if (j->spec->inputs == 2) in.y += at * j->inner * in.y_stride;
+    } else {
+        const size_t size = (size_t)(in.count * bytes);
+        copy = tally__allocate(&j->spec->allocator, size * (size_t)j->spec->inputs);
+        TALLY_CHECK(copy != NULL, NO_MEMORY, "no memory to copy the %lld values of segment %lld", (long long)in.count,
+                    (long long)s);
+        char *const y = copy + (j->spec->inputs == 2 ? size : 0);
+        tally__gather_features(j->spec, j->in, j->g, j->inner, s, 0, j->inner, copy, y);
+        in = (tally__input){copy, y, bytes, bytes, in.count, true};
+    }
+    sink.data += s * j->inner * sink.stride;
+    status = tally__cpu_backend.segments(j->spec, &in, copy != NULL ? &columns : &rows, &sink, &report);
+    note(j, report.saw);
+    tally__release(&j->spec->allocator, copy);
+    return status;
+}
+
+/* ---- all ---- */
+
+tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
+                                int64_t inner, const tally__sink *sink, tally__report *report) {
+    const int64_t bytes = (int64_t)spec->kernel->value_bytes;
+    job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .room = BUFFER_BYTES / bytes};
+    double work = 0;
+    bool some_long = false;
+    if (j.room < 2 * spec->kernel->leaf) j.room = 2 * spec->kernel->leaf;
+    for (int64_t s = 0; s < g->count; s++) {
+        if (is_long(&j, s))
+            some_long = true;
+        else
+            work += (double)(length_of(&j, s) * bytes * spec->inputs + 8) * (double)inner;
+    }
+    tally_status status = reduce_short(&j, work, tally__cpu_team(spec, work < 1e18 ? (int64_t)work : (int64_t)1e18));
+    tally__release(&spec->allocator, j.buffers);
+    tally__release(&spec->allocator, j.begins);
+    for (int64_t s = 0; some_long && status == TALLY_OK && s < g->count; s++)
+        if (is_long(&j, s)) status = reduce_long(&j, s);
+    report->saw = j.saw;
+    return status;
+}

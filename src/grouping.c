@@ -1,0 +1,283 @@
+/* Groupings: how begins and ends, unsorted ids and features become places (grouping.h). */
+#include "grouping.h"
+
+#include <string.h>
+
+static tally_status refuse(const tally_segments *cut, int64_t vectors, const char *what, int64_t where) {
+    return tally__fail(TALLY_BAD_SEGMENTS, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
+                       what, (long long)where, (long long)cut->count, (long long)vectors);
+}
+
+/* ---- segments that follow one another ---- */
+
+tally_status tally__check_offsets(const tally_segments *cut, int64_t vectors) {
+    for (int64_t s = 0, before = 0; s <= cut->count && cut->count > 0; s++) {
+        int64_t offset = tally__index(cut, s);
+        if (offset < before || offset > vectors) return refuse(cut, vectors, "offset", s);
+        before = offset;
+    }
+    return TALLY_OK;
+}
+
+static tally_status sum_lengths(const tally_segments *cut, int64_t vectors, int64_t *offsets) {
+    offsets[0] = 0;
+    for (int64_t s = 0; s < cut->count; s++) {
+        int64_t length = tally__index(cut, s);
+        if (length < 0 || length > vectors - offsets[s]) return refuse(cut, vectors, "length", s);
+        offsets[s + 1] = offsets[s] + length;
+    }
+    return TALLY_OK;
+}
+
+static tally_status find_segment_ids(const tally_segments *cut, int64_t vectors, int64_t *offsets) {
+    int64_t begun = 0; /* segments whose offset is known */
+    for (int64_t i = 0; i < vectors; i++) {
+        int64_t segment_id = tally__index(cut, i);
+        if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count)
+            return refuse(cut, vectors, "segment id", i);
+        while (begun <= segment_id) offsets[begun++] = i;
+    }
+    while (begun <= cut->count) offsets[begun++] = vectors;
+    return TALLY_OK;
+}
+
+tally_status tally__find_offsets(const tally_segments *cut, int64_t vectors, int64_t *offsets) {
+    return (cut->kind == TALLY_LENGTHS ? sum_lengths : find_segment_ids)(cut, vectors, offsets);
+}
+
+/* ---- groupings ---- */
+
+static tally_status own(tally__grouping *g, int64_t numbers) {
+    g->own = tally__allocate(&g->allocator, (size_t)numbers * sizeof *g->own);
+    TALLY_CHECK(g->own != NULL, NO_MEMORY, "no memory for the places of %lld segments", (long long)g->count);
+    return TALLY_OK;
+}
+
+/* An index as 64-bit numbers: where it lies, or copied to `to`. */
+static bool lies_ready(const void *index, tally_type type) {
+    return type == TALLY_I64 && (uintptr_t)index % sizeof(int64_t) == 0;
+}
+static const int64_t *numbers_of(const void *index, tally_type type, int64_t count, int64_t *to) {
+    const tally_segments as = {.index = index, .index_type = type};
+    if (lies_ready(index, type)) return index;
+    for (int64_t i = 0; i < count; i++) to[i] = tally__index(&as, i);
+    return to;
+}
+
+static tally_status group_sequence(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
+    const bool are_offsets = cut->kind == TALLY_OFFSETS;
+    if (are_offsets) TALLY_TRY(tally__check_offsets(cut, vectors));
+    if (!are_offsets || !lies_ready(cut->index, cut->index_type)) TALLY_TRY(own(g, cut->count + 1));
+    if (!are_offsets) TALLY_TRY(tally__find_offsets(cut, vectors, g->own));
+    g->begins = are_offsets ? numbers_of(cut->index, cut->index_type, cut->count + 1, g->own) : g->own;
+    g->ends = g->begins + 1;
+    return TALLY_OK;
+}
+
+static tally_status group_begins(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
+    if (!lies_ready(cut->index, cut->index_type) || !lies_ready(cut->ends, cut->index_type))
+        TALLY_TRY(own(g, 2 * cut->count));
+    g->begins = numbers_of(cut->index, cut->index_type, cut->count, g->own);
+    g->ends = numbers_of(cut->ends, cut->index_type, cut->count, g->own + (g->own != NULL ? cut->count : 0));
+    for (int64_t s = 0; s < cut->count; s++)
+        TALLY_CHECK(0 <= g->begins[s] && g->begins[s] <= g->ends[s] && g->ends[s] <= vectors, BAD_SEGMENTS,
+                    "segment %lld goes from value %lld to %lld of an array of %lld", (long long)s,
+                    (long long)g->begins[s], (long long)g->ends[s], (long long)vectors);
+    return TALLY_OK;
+}
+
+enum { AHEAD = 24 }; /* scattered vectors are asked for so many before they are copied */
+
+/* Whether value i belongs to a segment. */
+static bool is_inside(const tally_segments *cut, int64_t id) { return id >= 0 && id < cut->count; }
+
+/* What is known of ids before they are sorted. */
+typedef struct ids {
+    int64_t outside; /* the first value whose id is none of a segment, or -1 */
+    bool ascend;     /* those of segments do */
+} ids;
+
+/* Counts the ids of each 2^shift segments in counts[s >> shift]. */
+static ids count_ids(const tally_segments *cut, int64_t vectors, int shift, int64_t *counts) {
+    ids found = {-1, true};
+    int64_t before = 0;
+    for (int64_t i = 0; i < vectors; i++) {
+        const int64_t id = tally__index(cut, i);
+        if (!is_inside(cut, id)) {
+            found.outside = found.outside < 0 ? i : found.outside;
+            continue;
+        }
+        counts[id >> shift]++;
+        found.ascend &= before <= id;
+        before = id;
+    }
+    return found;
+}
+/* Counts become the sums of those before them. */
+static void sum_counts(int64_t *counts, int64_t count) {
+    for (int64_t k = 0, sum = 0; k < count; k++) {
+        const int64_t here = counts[k];
+        counts[k] = sum;
+        sum += here;
+    }
+}
+
+/* A sort by buckets, then by counting within each, so that what is written to at a time stays in caches. Both are
+ * stable. A word of `sorted` has a value's number, and above it where its segment is in the bucket. */
+enum { BUCKETS = 1024, NUMBER_BITS = 40 };
+static void fill_buckets(const tally_segments *cut, int64_t vectors, int shift, int64_t *next, uint64_t *sorted) {
+    const uint64_t low = ((uint64_t)1 << shift) - 1;
+    for (int64_t i = 0; i < vectors; i++) {
+        const int64_t id = tally__index(cut, i);
+        if (is_inside(cut, id)) sorted[next[id >> shift]++] = ((uint64_t)id & low) << NUMBER_BITS | (uint64_t)i;
+    }
+}
+/* Sorts the words of one bucket to `order`. On return next[s] is where segment s of the bucket ends. */
+static void sort_bucket(const uint64_t *words, int64_t n, int64_t begin, int64_t segments, int64_t *next,
+                        int64_t *order) {
+    for (int64_t k = 0; k < n; k++) next[words[k] >> NUMBER_BITS]++;
+    sum_counts(next, segments);
+    for (int64_t s = 0; s < segments; s++) next[s] += begin;
+    for (int64_t k = 0; k < n; k++)
+        order[next[words[k] >> NUMBER_BITS]++] = (int64_t)(words[k] & (((uint64_t)1 << NUMBER_BITS) - 1));
+}
+
+/* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. */
+static tally_status group_ids(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
+    int64_t ends[BUCKETS + 1] = {0}, *offsets;
+    int shift = 0;
+    while ((cut->count - 1) >> shift >= BUCKETS) shift++;
+    const ids found = count_ids(cut, vectors, shift, ends);
+    if (found.outside >= 0 && cut->outside == TALLY_OUTSIDE_REFUSED)
+        return refuse(cut, vectors, "segment id", found.outside);
+    TALLY_CHECK(vectors >> NUMBER_BITS == 0 && shift <= 64 - NUMBER_BITS, UNSUPPORTED,
+                "%lld values with ids in any order, of %lld segments, are more than this version sorts",
+                (long long)vectors, (long long)cut->count);
+    TALLY_TRY(own(g, cut->count + 1 + 2 * vectors));
+    offsets = g->own;
+    int64_t *const order = offsets + cut->count + 1;
+    uint64_t *const words = (uint64_t *)(order + vectors);
+    memset(offsets, 0, (size_t)(cut->count + 1) * sizeof *offsets);
+    sum_counts(ends, BUCKETS);
+    fill_buckets(cut, vectors, shift, ends, words);
+    for (int64_t first = 0, at = 0, b = 0; first < cut->count; first += (int64_t)1 << shift, at = ends[b++]) {
+        const int64_t left = cut->count - first, some = (int64_t)1 << shift;
+        sort_bucket(words + at, ends[b] - at, at, left < some ? left : some, offsets + 1 + first, order);
+    }
+    g->begins = offsets;
+    g->ends = offsets + 1;
+    g->order = found.ascend && found.outside < 0 ? NULL : order;
+    return TALLY_OK;
+}
+
+tally_status tally__group(const tally_allocator *allocator, const tally_segments *cut, int64_t vectors,
+                          tally__grouping *g) {
+    tally_status status;
+    *g = (tally__grouping){.allocator = *allocator, .count = cut->count};
+    status = (cut->kind == TALLY_BEGIN_END      ? group_begins
+              : cut->kind == TALLY_UNSORTED_IDS ? group_ids
+                                                : group_sequence)(cut, vectors, g);
+    if (status != TALLY_OK) tally__ungroup(g);
+    return status;
+}
+
+void tally__ungroup(tally__grouping *g) {
+    tally__release(&g->allocator, g->own);
+    g->own = NULL;
+}
+
+/* ---- values ---- */
+
+/* `features` numbers of each of n vectors, which lie at places from `at` on, one feature after the other. Scattered
+ * vectors are asked for early, those behind the segment too: `places` is how many there are. */
+static void gather(const char *from, int64_t stride, size_t bytes, const int64_t *order, int64_t at, int64_t n,
+                   int64_t inner, int64_t features, int64_t places, char *to) {
+    const int64_t pitch = inner * stride;
+#define TALLY_COPY(size, ask, place)                                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                                                \
+        ask;                                                                                                         \
+        const char *vector = from + (place)*pitch;                                                                   \
+        for (int64_t f = 0; f < features; f++) memcpy(to + (size_t)(f * n + i) * (size), vector + f * stride, size); \
+    }
+#define TALLY_ASK \
+    if (at + i + AHEAD < places) __builtin_prefetch(from + order[at + i + AHEAD] * pitch)
+#define TALLY_GATHER(size)                         \
+    if (order != NULL)                             \
+        TALLY_COPY(size, TALLY_ASK, order[at + i]) \
+    else                                           \
+        TALLY_COPY(size, (void)places, at + i)
+    switch (bytes) {
+    case 1: TALLY_GATHER(1) break;
+    case 2: TALLY_GATHER(2) break;
+    case 4: TALLY_GATHER(4) break;
+    case 8: TALLY_GATHER(8) break;
+    default: TALLY_GATHER(bytes)
+    }
+#undef TALLY_GATHER
+#undef TALLY_ASK
+#undef TALLY_COPY
+}
+
+void tally__gather_features(const tally__spec *spec, const tally__input *in, const tally__grouping *g, int64_t inner,
+                            int64_t s, int64_t f, int64_t features, void *x, void *y) {
+    const int64_t at = g->begins[s], n = g->ends[s] - at;
+    const int64_t places = g->order != NULL ? g->ends[g->count - 1] : 0;
+    const size_t bytes = spec->kernel->value_bytes;
+    if (n == 0) return;
+    gather(in->x + f * in->x_stride, in->x_stride, bytes, g->order, at, n, inner, features, places, x);
+    if (spec->inputs == 2)
+        gather(in->y + f * in->y_stride, in->y_stride, bytes, g->order, at, n, inner, features, places, y);
+}
+
+/* ---- backends without a way of their own ---- */
+
+typedef struct copies {
+    char *x, *y;
+    int64_t *offsets;
+} copies;
+
+/* Offsets of the segments' features; -1: more values than memory has. */
+static int64_t count_copies(const tally__grouping *g, int64_t inner, int64_t *offsets) {
+    int64_t total = 0;
+    for (int64_t s = 0; s < g->count; s++)
+        for (int64_t f = 0; f < inner; f++) {
+            if (offsets != NULL) offsets[s * inner + f] = total;
+            if (__builtin_add_overflow(total, g->ends[s] - g->begins[s], &total)) return -1;
+        }
+    if (offsets != NULL) offsets[g->count * inner] = total;
+    return total;
+}
+
+static tally_status make_copies(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
+                                int64_t inner, copies *c) {
+    const int64_t total = count_copies(g, inner, NULL);
+    const size_t bytes = spec->kernel->value_bytes, both = bytes * (size_t)spec->inputs;
+    if (total >= 0 && (uint64_t)total < SIZE_MAX / both - 1)
+        c->x = tally__allocate(&spec->allocator, (size_t)total * both + 1);
+    c->offsets = tally__allocate(&spec->allocator, (size_t)(g->count * inner + 1) * sizeof *c->offsets);
+    TALLY_CHECK(c->x != NULL && c->offsets != NULL, NO_MEMORY, "no memory to copy the values of %lld segments",
+                (long long)g->count);
+    c->y = spec->inputs == 2 ? c->x + (size_t)total * bytes : c->x;
+    count_copies(g, inner, c->offsets);
+    for (int64_t s = 0; s < g->count; s++) {
+        const size_t at = (size_t)c->offsets[s * inner] * bytes;
+        tally__gather_features(spec, in, g, inner, s, 0, inner, c->x + at, c->y + at);
+    }
+    return TALLY_OK;
+}
+
+tally_status tally__reduce_copies(const tally__backend *backend, const tally__spec *spec, const tally__input *in,
+                                  const tally__grouping *g, int64_t inner, const tally__sink *sink,
+                                  tally__report *report) {
+    const int64_t bytes = (int64_t)spec->kernel->value_bytes, results = g->count * inner;
+    copies c = {NULL, NULL, NULL};
+    tally_status status = make_copies(spec, in, g, inner, &c);
+    if (status == TALLY_OK) {
+        const tally__input copy = {c.x, c.y, bytes, bytes, c.offsets[results], true};
+        const tally_segments cut = tally_offsets(c.offsets, TALLY_I64, results);
+        status = backend->segments(spec, &copy, &cut, sink, report);
+    }
+    tally__release(&spec->allocator, c.x);
+    tally__release(&spec->allocator, c.offsets);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Segments on the host as places of vectors, whatever the caller named them by: what begins and ends, unsorted ids and
+ * features have in common. */
+#ifndef TALLY_GROUPING_H
+#define TALLY_GROUPING_H
+
+#include "internal.h"
+
+struct tally__grouping {
+    tally_allocator allocator;
+    int64_t count;                /* segments */
+    const int64_t *begins, *ends; /* segment s is at places begins[s] .. ends[s] - 1 */
+    const int64_t *order;         /* the vector at each place; NULL: places are vectors */
+    int64_t *own;                 /* memory of these, or NULL */
+};
+
+/* Whether segments are reduced by a grouping: neither numbers nor rows, or named by begins and ends or unsorted ids. */
+static inline bool tally__is_grouped(const tally_segments *cut) {
+    return cut->kind == TALLY_BEGIN_END || cut->kind == TALLY_UNSORTED_IDS ||
+           (cut->kind != TALLY_ROWS && cut->inner > 1);
+}
+/* Numbers in a vector. */
+static inline int64_t tally__features(const tally_segments *cut) { return cut->inner > 1 ? cut->inner : 1; }
+
+/* Offsets of lengths or sorted ids: count + 1 of them. TALLY_BAD_SEGMENTS. */
+tally_status tally__find_offsets(const tally_segments *cut, int64_t vectors, int64_t *offsets);
+tally_status tally__check_offsets(const tally_segments *cut, int64_t vectors);
+
+/* Groups an array of so many vectors. The index is borrowed where it is 64-bit offsets or begins and ends. On failure
+ * (TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY) nothing is left to release. */
+tally_status tally__group(const tally_allocator *allocator, const tally_segments *cut, int64_t vectors,
+                          tally__grouping *g);
+void tally__ungroup(tally__grouping *g);
+
+/* Copies features f .. f + features - 1 of segment s, out of `inner`, one feature after the other, to x (and y for two
+ * inputs). */
+void tally__gather_features(const tally__spec *spec, const tally__input *in, const tally__grouping *g, int64_t inner,
+                            int64_t s, int64_t f, int64_t features, void *x, void *y);
+
+/* For backends that have no way of their own: copies all values in their new order, and reduces them as segments that
+ * follow one another. */
+tally_status tally__reduce_copies(const tally__backend *backend, const tally__spec *spec, const tally__input *in,
+                                  const tally__grouping *g, int64_t inner, const tally__sink *sink,
+                                  tally__report *report);
+
+#endif
