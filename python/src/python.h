@@ -164,6 +164,8 @@ typedef struct result_set {
     } value;
 } result_set;
 
+/* The type of results where no dtype is asked for: TALLY_NATURAL for stats. Sums and means of halves are halves. */
+bool result_type(const call_context *context, tally_type input, tally_type *type);
 /* `shape` of `axes` axes is that of the results; a pair adds an axis of 2. `read` are the arrays that out may not
  * overlap. */
 bool results_open(result_set *it, const call_context *context, const array *in, PyObject *like,

@@ -220,6 +220,14 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
     return true;
 }
 
+bool result_type(const call_context *context, tally_type input, tally_type *type) {
+    const tally_status status = tally_result_type(context->context, context->op, input, type, NULL);
+    if (status != TALLY_OK) return raise_status(status) != NULL;
+    if (context->op == TALLY_STATS) *type = TALLY_NATURAL;
+    if ((input == TALLY_F16 || input == TALLY_BF16) && op_rounds_to_input(context->op)) *type = input;
+    return true;
+}
+
 bool results_open(result_set *it, const call_context *context, const array *in, PyObject *like,
                   const call_arguments *arguments, const int64_t *shape, int axes, const array *const *read, int n) {
     it->own_out = it->scalar = false;
@@ -230,11 +238,8 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
     it->family = &in->family;
     it->axes = axes;
     it->count = 1;
-    size_t bytes = 0;
-    const tally_status status = tally_result_type(context->context, context->op, in->type, &it->type, &bytes);
-    if (status != TALLY_OK) return raise_status(status) != NULL;
+    if (!result_type(context, in->type, &it->type)) return false;
     for (int k = 0; k < axes; k++) it->count *= it->shape[k] = shape[k];
-    if (context->op == TALLY_STATS) it->type = TALLY_NATURAL;
     const int64_t parts = it->type == TALLY_NATURAL ? 6 : context->op == TALLY_MINMAX ? 2 : 1;
     if (it->type == TALLY_STRUCT) {
         PyErr_SetString(PyExc_TypeError,
@@ -242,7 +247,6 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
         return false;
     }
     if (parts > 1) it->shape[it->axes++] = parts;
-    if ((in->type == TALLY_F16 || in->type == TALLY_BF16) && op_rounds_to_input(context->op)) it->type = in->type;
     if (given(arguments, K_DTYPE)) {
         if (parts == 6) {
             PyErr_SetString(PyExc_TypeError, "stats has the dtypes it has; dtype is not supported");
