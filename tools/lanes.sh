@@ -132,6 +132,7 @@ python)
     # a test that hangs says where
     "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider -o faulthandler_timeout=120 python/tests
     "$dir/venv/bin/mypy" --strict python/tests/typed.py
+    "$dir/venv/bin/mypy" --strict python/tests/typed_arrays.py
     "$dir/venv/bin/mypy" --strict python/tally_reduce/__init__.pyi
     "$dir/venv/bin/pyright" -p python/tests/pyrightconfig.json --pythonpath "$dir/venv/bin/python"
     ;;

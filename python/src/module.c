@@ -186,6 +186,7 @@ static PyMethodDef functions[] = {
     {"warm", (PyCFunction)(void (*)(void))warm, METH_VARARGS | METH_KEYWORDS, WARM_DOC},
     {"info", info, METH_NOARGS, INFO_DOC},
     {"_result_dtype", result_dtype, METH_VARARGS, NULL},
+    {"_xla_handlers", xla_handlers, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 /* The docstrings of operators: the signature, what it is, and an example. They live as long as the process. */

@@ -102,8 +102,15 @@ bool given(const call_arguments *it, enum keyword which); /* and not None */
 bool type_from_object(PyObject *object, tally_type *type); /* a name of Tally's, or a dtype of any library */
 const char *type_name(tally_type type);                    /* "float32" */
 bool op_from_object(PyObject *object, tally_op *op, PyObject **user);
+/* `number` gets the place of a word in `words`, which end with NULL. */
+bool word_argument(PyObject *object, const char *name, const char *const *words, int *number);
 bool int_argument(PyObject *object, const char *name, int64_t low, int64_t high, int64_t *value);
 bool stream_argument(PyObject *object, void **stream);
+
+/* Raises the exception for a status, with the library's sentence. Returns NULL. */
+PyObject *raise_status(tally_status status);
+
+/* ---- contexts (contexts.c) ---- */
 
 /* A context with the options of a call. `user` is an Operator or NULL. context NULL is right: the defaults. `borrowed`
  * is given back by context_release. */
@@ -113,10 +120,9 @@ typedef struct call_context {
     tally_op op;
 } call_context;
 bool context_for(call_context *it, tally_op op, PyObject *user, const call_arguments *arguments, const array *in);
+/* The same for one of Tally's operators, on a thread without the interpreter's lock. */
+tally_status context_borrow(call_context *it, tally_op op, const tally_options *options);
 void context_release(call_context *it);
-
-/* Raises the exception for a status, with the library's sentence. Returns NULL. */
-PyObject *raise_status(tally_status status);
 
 /* ---- layout (layout.c) ---- */
 
@@ -192,6 +198,8 @@ tally_status reduce_cut(const call_context *it, int inputs, const tally_array *i
 
 PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
 PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
+/* _xla_handlers(): (name, platform, capsule) of each handler for jax.ffi (xla.c). */
+PyObject *xla_handlers(PyObject *self, PyObject *unused);
 
 extern PyObject *tally_error, *arrays_module, *stats_type;
 extern PyTypeObject *plan_type, *operator_type, *state_type;

@@ -91,7 +91,7 @@ def _each(op, it, x, present, grad):
     if op == "var":
         return 2 * _from_mean(it, x, present, grad)
     if op == "std":
-        return _from_mean(it, x, present, grad / xp.where(xp.isnan(it.result), 1.0, it.result))
+        return _from_mean(it, x, present, grad / xp.where(it.result > 0, it.result, 1.0))
     if op in ("min", "max"):
         return _shared_by(it, _is_result(it, x, present, it.result), grad)
     if op == "norminf":

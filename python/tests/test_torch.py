@@ -87,6 +87,7 @@ def test_edges_of_gradients():
         ("logsumexp", [-inf, 0.0], {}, [0, 1]),
         ("logsumexp", [-inf, -inf], {}, [0, 0]),
         ("norm2", [0.0, 0.0], {}, [0, 0]),
+        ("std", [7.0], {}, [0]),
     ]:
         x = torch.tensor(x, requires_grad=True)
         tally.reduce(x, op, **options).backward()
