@@ -24,6 +24,9 @@ typedef struct family {
     PyTypeObject *type;
     bool numpy;
     PyObject *handler;
+    bool views, finishes; /* the handler has view, and finish */
+    bool is_lazy;         /* memory may not be what the values are: PyTorch */
+    const dl_exchange *exchange;
 } family;
 
 /* An array that somebody else owns: values of `type`, `strides` bytes apart along each axis. */
@@ -56,6 +59,18 @@ void array_close(array *it);
 bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream);
 /* Releases the interpreter's lock if there is much to do; the caller restores the thread, if any. */
 PyThreadState *release_lock(const array *in);
+/* Parts of array_open: shapes and types that exporters give are checked, as they may be wrong. */
+bool shape_take(array *it, int axes, const char *name);
+bool count_values(array *it, const char *name);
+void set_packed_strides(array *it);
+bool type_from_parts(int class, int64_t bytes, tally_type *type);
+/* dlpack.c: the C exchange API of a type (NULL: it has none), an array by it, by __dlpack__, or in a capsule. */
+bool exchange_of(PyTypeObject *type, const dl_exchange **exchange);
+bool open_exchange(array *it, PyObject *object, const char *name);
+/* A new array of that library in host memory, in C order. */
+PyObject *exchange_make(const dl_exchange *exchange, tally_type type, int axes, int64_t *shape, char **data);
+bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name);
+bool open_capsule(array *it, PyObject *capsule, const char *name);
 bool arrays_overlap(const array *left, const array *right);
 bool array_is_packed(const array *it); /* in C order, side by side */
 

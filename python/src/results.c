@@ -130,8 +130,14 @@ static PyObject *shape_tuple(const result_set *it) {
     return shape;
 }
 
-/* Has the library of `like`, or for plain buffers memoryview, make an array for the results. */
-static bool make_array(result_set *it, PyObject *like) {
+/* Has the library of `like`, or for plain buffers memoryview, make an array for the results. A tensor on a GPU is made
+ * by the library's own function, as what the exchange API makes there is not known to its allocator (record_stream). */
+static bool make_array(result_set *it, PyObject *like, int device) {
+    if (it->family->exchange && device == HOST) {
+        const tally_type type = it->type == TALLY_NATURAL ? TALLY_I64 : it->type; /* stats: six words */
+        it->object = exchange_make(it->family->exchange, type, it->axes, it->shape, &it->data);
+        return it->object != NULL;
+    }
     PyObject *shape = shape_tuple(it);
     const bool numpy = it->family->numpy;
     const char *name = it->type == TALLY_NATURAL ? "i64" : tally_type_name(it->type); /* stats: six words */
@@ -193,7 +199,7 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
         PyErr_SetString(PyExc_ValueError, "out is read-only");
         return false;
     }
-    if (it->out.family.handler && PyObject_HasAttrString(it->out.family.handler, "finish")) {
+    if (it->out.family.finishes) {
         PyErr_SetString(PyExc_TypeError, "out: arrays of this library cannot be written to");
         return false;
     }
@@ -262,7 +268,7 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
     } else if (axes == 0 && !it->family->handler) {
         it->scalar = true;
         it->data = it->value.bytes;
-    } else if (!make_array(it, like)) {
+    } else if (!make_array(it, like, in->device)) {
         results_close(it);
         return false;
     }
@@ -298,7 +304,7 @@ PyObject *results_take(result_set *it) {
         result =
             PyObject_CallMethod(arrays_module, "stats_of", "OsO", it->object, tally_type_name(word_type(it->input)),
                                 it->family->handler && !it->own_out ? it->family->handler : Py_None);
-    else if (it->family->handler && !it->own_out && PyObject_HasAttrString(it->family->handler, "finish"))
+    else if (it->family->finishes && !it->own_out)
         result = PyObject_CallMethod(it->family->handler, "finish", "O", it->object);
     else
         result = Py_NewRef(it->object);

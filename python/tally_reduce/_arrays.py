@@ -28,12 +28,19 @@ FORMATS = {
 
 
 class Torch:
-    @staticmethod
-    def empty(like, shape, dtype):
+    dtypes = {}
+
+    @classmethod
+    def empty(cls, like, shape, dtype):
+        found = cls.dtypes.get(dtype)
+        result = like.new_empty(shape, dtype=found or cls.dtype(dtype))
+        return result, result.data_ptr()
+
+    @classmethod
+    def dtype(cls, name):
         import torch
 
-        result = torch.empty(shape, dtype=getattr(torch, WORDS[dtype]), device=like.device)
-        return result, result.data_ptr()
+        return cls.dtypes.setdefault(name, getattr(torch, WORDS[name]))
 
     @staticmethod
     def stream(like):

@@ -51,8 +51,27 @@ def test_torch():
     assert t.sum(x, axis=1, out=out) is out and out.tolist() == VALUES.sum(1).tolist()
     with pytest.raises(ValueError):
         t.sum(x, axis=0, out=x[0])
-    with pytest.raises(Exception, match="grad"):
-        t.sum(x.clone().requires_grad_())
+    for wrong in (x.clone().requires_grad_(), torch.nn.Parameter(x)):
+        with pytest.raises(ValueError, match="tally_reduce.torch"):
+            t.sum(wrong)
+    assert t.sum(torch.nn.Parameter(x, requires_grad=False)) == VALUES.sum()
+    lazy = torch.tensor([1 + 2j, 3 + 4j]).conj().imag  # its memory is not negated yet
+    with pytest.raises(ValueError, match="resolve_neg"):
+        t.sum(lazy)
+    assert t.sum(lazy.resolve_neg()) == -6
+    for wrong in (torch.eye(3).to_sparse(), torch.ones(3, device="meta"), torch.ones(3, dtype=torch.complex64),
+                  torch.ones(3).to(torch.float8_e4m3fn)):  # fmt: skip
+        with pytest.raises((BufferError, RuntimeError, TypeError, ValueError)):
+            t.sum(wrong)
+    for dtype in (torch.bool, torch.int8, torch.uint16, torch.int64, torch.float16, torch.bfloat16, torch.float32):
+        ones = torch.ones(2, 3).to(dtype)
+        for op in ("max", "minmax", "argmax", "sum"):
+            got = t.reduce(ones, op, axis=1)
+            wanted = t.reduce(ones.numpy(), op, axis=1) if dtype != torch.bfloat16 else None
+            assert got.shape[0] == 2 and got.device == x.device and got.is_contiguous()
+            assert wanted is None or got.numpy().dtype == wanted.dtype and (got.numpy() == wanted).all()
+    assert t.sum(x[:0], axis=0).tolist() == [0] * 4 and t.sum(x[:, :0], axis=0).shape == (0,)
+    assert t.max(torch.ones(3).to(torch.bfloat16)).dtype == torch.bfloat16
 
 
 def test_pandas():

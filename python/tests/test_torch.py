@@ -157,7 +157,7 @@ def test_what_is_refused():
         (lambda: tally.segment_sum(x), TypeError),
         (lambda: tally.segment_sum(x, IDS[:3], lengths=IDS), TypeError),
         (lambda: tally.minmax(x).sum().backward(), NotImplementedError),
-        (lambda: tally_reduce.sum(x), (BufferError, TypeError)),
+        (lambda: tally_reduce.sum(x), ValueError),
     ]:
         with pytest.raises(error):
             call()
