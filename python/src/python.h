@@ -177,6 +177,7 @@ typedef struct result_set {
     PyObject *object;
     PyObject *scratch; /* memory for results, if out lies otherwise: a bytearray */
     const family *family;
+    PyObject *like; /* the caller's array, borrowed */
     tally_op op;
     tally_type input;
     union {

@@ -242,6 +242,7 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
     it->op = context->op;
     it->input = in->type;
     it->family = &in->family;
+    it->like = like;
     it->axes = axes;
     it->count = 1;
     if (!result_type(context, in->type, &it->type)) return false;
@@ -302,10 +303,10 @@ PyObject *results_take(result_set *it) {
         result = scalar_from(it->data, it->type, it->family->numpy);
     else if (it->type == TALLY_NATURAL)
         result =
-            PyObject_CallMethod(arrays_module, "stats_of", "OsO", it->object, tally_type_name(word_type(it->input)),
-                                it->family->handler && !it->own_out ? it->family->handler : Py_None);
+            PyObject_CallMethod(arrays_module, "stats_of", "OsOO", it->object, tally_type_name(word_type(it->input)),
+                                it->family->handler && !it->own_out ? it->family->handler : Py_None, it->like);
     else if (it->family->finishes && !it->own_out)
-        result = PyObject_CallMethod(it->family->handler, "finish", "O", it->object);
+        result = PyObject_CallMethod(it->family->handler, "finish", "OO", it->object, it->like);
     else
         result = Py_NewRef(it->object);
     results_close(it);

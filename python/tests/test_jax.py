@@ -154,14 +154,22 @@ def test_what_is_refused():
         (lambda: tally.segment_sum(x, lengths=[3], num_segments=1), TypeError),
         (lambda: tally.segment_sum(x, offsets=jnp.array([], int)), ValueError),
         (lambda: jax.jit(tally.segment_sum)(x, IDS[:3]), jax.errors.ConcretizationTypeError),
-        # of values: errors of the result
-        (lambda: tally.segment_sum(x, [0, 0, 7], 3).block_until_ready(), FAILED),
-        (lambda: tally.segment_sum(x, [1, 0, 1], 3).block_until_ready(), FAILED),
-        (lambda: tally.segment_sum(x, lengths=[2, 2]).block_until_ready(), FAILED),
-        (lambda: tally.sum(jnp.full(2, 2**62)).block_until_ready(), FAILED),
     ]:
         with pytest.raises(error):
             call()
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="a GPU's results come later, and report no values")
+def test_errors_of_results():
+    x = jnp.ones((3, 2))
+    for call in [
+        lambda: tally.segment_sum(x, [0, 0, 7], 3),
+        lambda: tally.segment_sum(x, [1, 0, 1], 3),
+        lambda: tally.segment_sum(x, lengths=[2, 2]),
+        lambda: tally.sum(jnp.full(2, 2**62)),
+    ]:
+        with pytest.raises(FAILED):
+            call().block_until_ready()
 
 
 def test_nothing():
@@ -179,8 +187,9 @@ def test_without_64_bits():
         got = tally.argmax(jnp.array([1.0, 3.0]))
         assert got.dtype == jnp.int32 and got == 1
         assert tally.sum(jnp.ones(3, jnp.int32)).dtype == jnp.int32
-        with pytest.raises(FAILED):
-            tally.sum(jnp.full(3, 2**30, jnp.int32)).block_until_ready()
+        if jax.default_backend() == "cpu":
+            with pytest.raises(FAILED):
+                tally.sum(jnp.full(3, 2**30, jnp.int32)).block_until_ready()
         assert jax.grad(lambda v: tally.segment_mean(v, IDS, 3)[0])(jnp.ones(5)).dtype == jnp.float32
 
 

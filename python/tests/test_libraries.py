@@ -11,9 +11,11 @@ def check(x, kind):
     """Results are arrays of the same library, and have NumPy's values."""
     for op, oracle in [("sum", np.sum), ("max", np.max), ("mean", np.mean), ("argmax", np.argmax)]:
         for axis in (None, 0, 1):
+            print(op, axis)  # shown where a test fails
             got = getattr(t, op)(x, axis=axis)
             assert isinstance(got, kind)
             np.testing.assert_array_equal(np.asarray(got), oracle(VALUES, axis=axis))
+    print("segments, stats")
     rows = t.segment_sum(x, lengths=[1, 0, 2])
     assert isinstance(rows, kind)
     np.testing.assert_array_equal(np.asarray(rows), [VALUES[0], [0] * 4, VALUES[1:].sum(0)])
@@ -23,16 +25,23 @@ def check(x, kind):
 
 
 def test_jax():
+    """On JAX's default device: a GPU, where there is one."""
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
-    x = jax.numpy.asarray(VALUES)
-    check(x, jax.Array)
-    half = t.sum(x.astype("bfloat16"), axis=0)
-    assert half.dtype == "bfloat16" and half.tolist() == [12, 15, 18, 21]
-    ids = jax.numpy.array([0, 0, 1])
-    np.testing.assert_array_equal(t.segment_sum(x, ids, 2), jax.ops.segment_sum(x, ids, 2))
-    with pytest.raises(TypeError, match="written"):
-        t.sum(x, axis=0, out=jax.numpy.zeros(4))
+    print("JAX", jax.__version__, jax.devices())
+    for device in {jax.devices()[0], jax.devices("cpu")[0]}:
+        x = jax.device_put(VALUES, device)
+        check(x, jax.Array)
+        half = t.sum(x.astype("bfloat16"), axis=0)
+        assert half.dtype == "bfloat16" and half.tolist() == [12, 15, 18, 21]
+        assert half.devices() == t.stats(x, axis=0).max.devices() == {device}
+        ids = jax.device_put(np.array([0, 0, 1]), device)
+        np.testing.assert_array_equal(t.segment_sum(x, ids, 2), jax.ops.segment_sum(x, ids, 2))
+        with pytest.raises(TypeError, match="written"):
+            t.sum(x, axis=0, out=jax.numpy.zeros(4))
+    for transform in (jax.jit, jax.vmap, jax.grad):
+        with pytest.raises(TypeError, match="tally_reduce.jax"):
+            transform(t.sum)(jax.numpy.ones(3))
 
 
 def test_array_api_strict():
@@ -96,6 +105,7 @@ def test_gpu(library):
     module = pytest.importorskip(library)
     if not module.cuda.is_available():
         pytest.skip(f"{library} sees no GPU")
+    print(library, module.__version__)
     make = (lambda x: module.tensor(x, device="cuda")) if library == "torch" else module.asarray
     host = (lambda x: x.cpu().numpy()) if library == "torch" else module.asnumpy
     values = np.random.default_rng(1).standard_normal((50, 300))
