@@ -131,6 +131,20 @@ python)
         "$dir/venv/bin/pip" install -q torch
     # a test that hangs says where
     "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider -o faulthandler_timeout=120 python/tests
+    if [ -f build/libtally.a ]; then # the extension itself under the sanitizers, with a library that is not
+        mkdir -p "$dir/asan/tally_reduce"
+        cp python/tally_reduce/*.py "$dir/asan/tally_reduce/"
+        gcc -std=c11 -O1 -g -fsanitize=address,undefined -fPIC -shared -Iinclude \
+            "-I$("$dir/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')" python/src/*.c \
+            build/libtally.a -Wl,--exclude-libs,ALL -Wl,-z,nodelete -lm -lpthread \
+            -o "$dir/asan/tally_reduce/_core.abi3.so"
+        LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
+            ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$dir/asan \
+            "$dir/venv/bin/python" -m pytest -q -p no:cacheprovider python/tests --ignore python/tests/test_torch.py \
+            --ignore python/tests/test_jax.py
+    else
+        echo "the extension under the sanitizers: SKIPPED, as build/ has no libtally.a"
+    fi
     "$dir/venv/bin/mypy" --strict python/tests/typed.py
     "$dir/venv/bin/mypy" --strict python/tests/typed_arrays.py
     "$dir/venv/bin/mypy" --strict python/tally_reduce/__init__.pyi

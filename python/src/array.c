@@ -32,6 +32,7 @@ static bool family_of(PyTypeObject *type, family *it) {
     it->views = it->handler && has(it->handler, "view");
     it->finishes = it->handler && has(it->handler, "finish");
     it->is_lazy = has((PyObject *)type, "is_neg");
+    it->arrow = has((PyObject *)type, "__arrow_c_array__");
     Py_DECREF(found);
     if (!exchange_of(type, &it->exchange)) return false;
     if (families_known < MOST_FAMILIES) {
@@ -214,8 +215,10 @@ static bool open_any(array *it, PyObject *object, PyObject *stream, const char *
         if (!it->substitute) return false;
         object = it->substitute;
     }
+    if (it->family.arrow || (it->family.views && has(object, "__arrow_c_array__"))) return open_arrow(it, object, name);
     if (it->family.exchange && !stream) return open_exchange(it, object, name);
-    if (it->family.numpy || (!handler && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
+    const bool plain = !handler || it->family.views;
+    if (it->family.numpy || (plain && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
     if (PyCapsule_CheckExact(object)) return open_capsule(it, object, name);
     if (has(object, "__dlpack__") && has(object, "__dlpack_device__")) return open_dlpack(it, object, stream, name);
     if (has(object, "__cuda_array_interface__")) return open_interface(it, object, stream, name);
@@ -229,8 +232,9 @@ static bool open_any(array *it, PyObject *object, PyObject *stream, const char *
     return false;
 }
 
-bool array_open(array *it, PyObject *object, PyObject *stream, const char *name) {
+static bool open_with_lists(array *it, PyObject *object, PyObject *stream, const char *name) {
     it->device = HOST;
+    it->lists = NULL;
     it->stream = NULL;
     it->read_only = it->has_buffer = false;
     it->substitute = NULL;
@@ -238,6 +242,14 @@ bool array_open(array *it, PyObject *object, PyObject *stream, const char *name)
     it->versioned = NULL;
     it->converted = NULL;
     if (open_any(it, object, stream, name)) return true;
+    array_close(it);
+    return false;
+}
+
+bool array_open(array *it, PyObject *object, PyObject *stream, const char *name) {
+    if (!open_with_lists(it, object, stream, name)) return false;
+    if (!it->lists) return true;
+    PyErr_Format(PyExc_TypeError, "%s has lists, which are segments; segment_reduce(x, op) reduces each", name);
     array_close(it);
     return false;
 }
@@ -264,7 +276,8 @@ static bool same_kind(const array *left, const array *right) {
     return same;
 }
 
-bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream) {
+bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream, bool lists) {
+    if (count == 1 && lists) return open_with_lists(&in[0], objects[0], stream, "the array");
     if (!array_open(&in[0], objects[0], stream, "the array")) return false;
     if (count == 1) return true;
     if (array_open(&in[1], objects[1], stream, "the second array")) {

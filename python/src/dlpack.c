@@ -126,9 +126,9 @@ bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name
     }
     Py_XDECREF(export), Py_XDECREF(none), Py_XDECREF(words), Py_XDECREF(newest);
     if (!capsule) return false;
-    const bool right = open_capsule(it, capsule, name);
-    Py_DECREF(capsule);
-    return right;
+    Py_XDECREF(it->substitute);
+    it->substitute = capsule; /* goes when the array is closed: its destructor may run Python */
+    return open_capsule(it, capsule, name);
 }
 
 /* ---- the C exchange API ---- */

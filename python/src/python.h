@@ -26,6 +26,7 @@ typedef struct family {
     PyObject *handler;
     bool views, finishes; /* the handler has view, and finish */
     bool is_lazy;         /* memory may not be what the values are: PyTorch */
+    bool arrow;           /* it has __arrow_c_array__ */
     const dl_exchange *exchange;
 } family;
 
@@ -48,15 +49,20 @@ typedef struct array {
     PyObject *substitute; /* what a handler gave in the place of the caller's object */
     dl_managed *managed;
     dl_versioned *versioned;
-    int64_t *converted; /* integers of a list, or of another type (index.c) */
+    int64_t *converted; /* values that had to be copied: integers of a list or of another type, bools of bits */
+    /* the offsets of an Arrow array of lists, lists_count + 1 of them; NULL: it has no lists */
+    const char *lists;
+    tally_type lists_type;
+    int64_t lists_count;
 } array;
 
 /* Opens the array that `object` is. stream: the CUDA stream that will read it, if the caller named one. `name` is for
  * messages. false: a Python exception is set, and nothing is to be closed. */
 bool array_open(array *it, PyObject *object, PyObject *stream, const char *name);
 void array_close(array *it);
-/* Opens the one or two arrays of a call, which must be of one kind. false: none is open. */
-bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream);
+/* Opens the one or two arrays of a call, which must be of one kind; if `lists`, one may have lists. false: none is
+ * open. */
+bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream, bool lists);
 /* Releases the interpreter's lock if there is much to do; the caller restores the thread, if any. */
 PyThreadState *release_lock(const array *in);
 /* Parts of array_open: shapes and types that exporters give are checked, as they may be wrong. */
@@ -71,6 +77,7 @@ bool open_exchange(array *it, PyObject *object, const char *name);
 PyObject *exchange_make(const dl_exchange *exchange, tally_type type, int axes, int64_t *shape, char **data);
 bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name);
 bool open_capsule(array *it, PyObject *capsule, const char *name);
+bool open_arrow(array *it, PyObject *object, const char *name); /* arrow.c: by __arrow_c_array__ */
 bool arrays_overlap(const array *left, const array *right);
 bool array_is_packed(const array *it); /* in C order, side by side */
 

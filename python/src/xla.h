@@ -14,10 +14,10 @@ enum { XLA_EXTENSION_METADATA = 1, XLA_STAGE_EXECUTE = 3, XLA_ARGUMENT_BUFFER = 
 enum { XLA_ERROR_INVALID_ARGUMENT = 3, XLA_ERROR_RESOURCE_EXHAUSTED = 8, XLA_ERROR_INTERNAL = 13 };
 
 /* xla::PrimitiveType of TALLY_id */
-#define XLA_TYPES(X)                                                                                               \
-    X(BOOL, 1)                                                                                                     \
-    X(I8, 2) X(I16, 3) X(I32, 4) X(I64, 5) X(U8, 6) X(U16, 7) X(U32, 8) X(U64, 9) X(F16, 10) X(F32, 11) X(F64, 12) \
-        X(BF16, 16)
+#define XLA_TYPES(X) \
+    X(BOOL, 1)       \
+    X(I8, 2)         \
+    X(I16, 3) X(I32, 4) X(I64, 5) X(U8, 6) X(U16, 7) X(U32, 8) X(U64, 9) X(F16, 10) X(F32, 11) X(F64, 12) X(BF16, 16)
 enum { XLA_S64 = 5 };
 
 typedef struct xla_extension {

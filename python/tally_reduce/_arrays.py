@@ -113,24 +113,29 @@ class ArrayApiStrict(OnHost):
         return array_api_strict.asarray(array)
 
 
-class Pandas(OnHost):
-    """Series and their like: read as NumPy arrays, results are NumPy's."""
-
-    @staticmethod
-    def view(x):
-        return x.to_numpy()
+class OfNumpy(OnHost):
+    """Results are NumPy's."""
 
     @staticmethod
     def finish(array, like):
         return array[()] if array.ndim == 0 else array
 
 
-class Arrow(Pandas):
+class Pandas(OfNumpy):
+    """Series and their like: read as NumPy arrays."""
+
     @staticmethod
     def view(x):
-        if x.null_count:
-            raise ValueError("the array has nulls; drop or fill them first: x.drop_null(), x.fill_null(0)")
-        return x.to_numpy(zero_copy_only=False) if hasattr(x, "buffers") else x.to_numpy()
+        kind = getattr(x.dtype, "numpy_dtype", None)  # of dtypes that know missing values
+        if kind is not None and x.isna().any():
+            raise ValueError("the Series has missing values; drop or fill them first: x.dropna(), x.fillna(0)")
+        return x.to_numpy(kind)
+
+
+class ArrowChunks(OfNumpy):
+    @staticmethod
+    def view(x):
+        return x.chunk(0) if x.num_chunks == 1 else x.combine_chunks()
 
 
 HANDLERS = {
@@ -140,7 +145,7 @@ HANDLERS = {
     "jaxlib": Jax,
     "array_api_strict": ArrayApiStrict,
     "pandas": Pandas,
-    "pyarrow": Arrow,
+    "pyarrow": OfNumpy,
 }
 
 
@@ -148,6 +153,8 @@ def family_of(kind):
     bases = [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
     if ("jax", "Tracer") in bases:
         return JaxTracer
+    if ("pyarrow", "ChunkedArray") in bases:
+        return ArrowChunks
     for library, name in bases:
         if library == "numpy":
             return "numpy" if name == "ndarray" else None
