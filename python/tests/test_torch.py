@@ -56,7 +56,7 @@ def test_gradients_of_segments(op, cut):
 
 def test_gradients_of_var_with_ddof():
     check_twice(lambda v: tally.var(v, axis=0, ddof=1), values(4, 2))
-    check_twice(lambda v: tally.segment_var(v, lengths=torch.tensor([2, 0, 3]), ddof=1)[::2], values(5, 2))
+    check_twice(lambda v: tally.segment_var(v, lengths=torch.tensor([2, 0, 3]), ddof=1).nan_to_num(), values(5, 2))
     x = values(1)
     assert tally.var(x, ddof=1).isnan() and torch.autograd.grad(tally.var(x, ddof=1), x)[0].isnan()
 
