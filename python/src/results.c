@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-/* NumPy, once it has been seen: its types, numpy.empty, and an array of no axes for each type. To write a value to such
- * an array and take it out is the fastest way to a scalar of NumPy. */
-static PyObject *numpy_scalars[TALLY_TYPE_END], *numpy_cells[TALLY_TYPE_END], *numpy_empty, *no_index;
+/* NumPy, once it has been seen: its dtypes, numpy.empty, and an array of no axes for each type. To write a value to
+ * such an array and take it out is the fastest way to a scalar of NumPy. */
+static PyObject *numpy_dtypes[TALLY_TYPE_END], *numpy_cells[TALLY_TYPE_END], *numpy_empty, *no_index;
 static char *cell_data[TALLY_TYPE_END];
 
 static bool make_cell(tally_type type) {
     Py_buffer memory;
-    numpy_cells[type] = PyObject_CallFunctionObjArgs(numpy_empty, no_index, numpy_scalars[type], NULL);
+    numpy_cells[type] = PyObject_CallFunctionObjArgs(numpy_empty, no_index, numpy_dtypes[type], NULL);
     if (!numpy_cells[type] || PyObject_GetBuffer(numpy_cells[type], &memory, PyBUF_WRITABLE) < 0) return false;
     cell_data[type] = memory.buf; /* the cell lives as long as the process */
     PyBuffer_Release(&memory);
@@ -20,15 +20,15 @@ static bool make_cell(tally_type type) {
 static bool numpy_prepare(void) {
     if (no_index) return true;
     PyObject *parts = PyObject_CallMethod(arrays_module, "numpy_parts", NULL);
-    PyObject *empty = NULL, *scalars = NULL, *nothing = PyTuple_New(0);
-    if (!parts || !nothing || !PyArg_ParseTuple(parts, "OO!", &empty, &PyDict_Type, &scalars)) {
+    PyObject *empty = NULL, *dtypes = NULL, *nothing = PyTuple_New(0);
+    if (!parts || !nothing || !PyArg_ParseTuple(parts, "OO!", &empty, &PyDict_Type, &dtypes)) {
         Py_XDECREF(parts), Py_XDECREF(nothing);
         return false;
     }
-#define TALLY_ROW(id, name, numpy, bytes, class) numpy_scalars[TALLY_##id] = PyDict_GetItemString(scalars, #name);
+#define TALLY_ROW(id, name, numpy, bytes, class) numpy_dtypes[TALLY_##id] = PyDict_GetItemString(dtypes, #name);
     TALLY_TYPES(TALLY_ROW)
 #undef TALLY_ROW
-    for (int k = 0; k < TALLY_TYPE_END; k++) Py_XINCREF(numpy_scalars[k]);
+    for (int k = 0; k < TALLY_TYPE_END; k++) Py_XINCREF(numpy_dtypes[k]);
     numpy_empty = Py_NewRef(empty);
     Py_DECREF(parts);
     no_index = nothing;
@@ -146,7 +146,7 @@ static bool make_array(result_set *it, PyObject *like, int device) {
         return false;
     }
     if (numpy && it->type != TALLY_BF16) {
-        PyObject *type = numpy_scalars[it->type == TALLY_NATURAL ? TALLY_I64 : it->type];
+        PyObject *type = numpy_dtypes[it->type == TALLY_NATURAL ? TALLY_I64 : it->type];
         it->object = PyObject_CallFunctionObjArgs(numpy_empty, shape, type, NULL);
     } else {
         PyObject *made = it->family->handler

@@ -164,10 +164,10 @@ def family_of(kind):
 
 
 def numpy_parts():
-    """numpy.empty, and NumPy's scalar types by Tally's names."""
+    """numpy.empty, and NumPy's dtypes by Tally's names."""
     numpy = sys.modules["numpy"]
-    names = {name: "bool_" if name == "bool" else word for name, word in WORDS.items() if name != "bf16"}
-    return numpy.empty, {name: getattr(numpy, word) for name, word in names.items()}
+    names = {name: word for name, word in WORDS.items() if name != "bf16"}
+    return numpy.empty, {name: numpy.dtype(word) for name, word in names.items()}
 
 
 def buffer_empty(shape, dtype):
