@@ -55,24 +55,43 @@ bool type_from_parts(int class, int64_t bytes, tally_type *type) {
     return false;
 }
 
-static bool type_from_format(const char *format, int64_t bytes, const char *name, tally_type *type) {
-    const char *all = format ? format : "B";
-    char order = *all && strchr("@=<>!", *all) ? *all++ : '@';
-    const bool foreign = bytes > 1 && (order == '<' ? !NATIVE_IS_LITTLE : strchr(">!", order) && NATIVE_IS_LITTLE);
-    int class = 0;
-    if (all[0] && !all[1]) {
-        if (*all == '?') class = TALLY_CLASS_BOOL;
-        if (strchr("bhilqn", *all)) class = TALLY_CLASS_INT;
-        if (strchr("BHILQN", *all)) class = TALLY_CLASS_UINT;
-        if (strchr("efd", *all)) class = TALLY_CLASS_FLOAT;
+/* 0: none of Tally's types. */
+static int class_of_code(char code) {
+    switch (code) {
+    case '?': return TALLY_CLASS_BOOL;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n': return TALLY_CLASS_INT;
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N': return TALLY_CLASS_UINT;
+    case 'e':
+    case 'f':
+    case 'd': return TALLY_CLASS_FLOAT;
+    default: return 0;
     }
+}
+
+static bool type_from_format(const char *format, int64_t bytes, const char *name, tally_type *type) {
+    const char *code = format ? format : "B";
+    bool foreign = false;
+    if (*code == '<') foreign = !NATIVE_IS_LITTLE;
+    if (*code == '>' || *code == '!') foreign = NATIVE_IS_LITTLE;
+    if (*code == '<' || *code == '>' || *code == '!' || *code == '@' || *code == '=') code++;
+    const int class = code[0] && !code[1] ? class_of_code(*code) : 0;
     if (!class || !type_from_parts(class, bytes, type)) {
         PyErr_Format(PyExc_TypeError,
                      "%s: values of format '%s' are not supported; bool, integers, float16, float32 and float64 are",
                      name, format ? format : "B");
         return false;
     }
-    if (foreign) {
+    if (foreign && bytes > 1) {
         PyErr_Format(
             PyExc_TypeError,
             "%s: its values have the other byte order; convert them first: x.astype(x.dtype.newbyteorder('='))", name);
