@@ -162,7 +162,8 @@ static void cut_clear(segment_cut *it) {
 static bool lists_open(segment_cut *it, const array *in, const call_arguments *arguments) {
     cut_clear(it);
     for (int k = K_LENGTHS; k <= K_NUM_SEGMENTS; k++)
-        if (given(arguments, k)) return wrong(PyExc_TypeError, "the array's lists are its segments; name no others");
+        if (given(arguments, (enum keyword)k))
+            return wrong(PyExc_TypeError, "the array's lists are its segments; name no others");
     if (given(arguments, K_PLAN)) return wrong(PyExc_TypeError, "the array's lists are its segments; it takes no plan");
     it->segments = tally_offsets(in->lists, in->lists_type, in->lists_count);
     return true;
