@@ -8,11 +8,11 @@
 [0.0, 8.0, 0.0]
 
 There is a function for each operator but stats and dot: `sum` is `reduce(x, "sum")`, `segment_sum` is
-`segment_reduce(data, "sum")`. All that give floats have gradients of any order by reverse mode (jax.grad, jax.vjp), but
-minmax; there is no forward mode. Arrays are reduced where they lie: on the CPU, or on a CUDA GPU in the order of JAX's
-stream. Errors that depend on values, as a sum of integers that does not fit, are raised when the result is waited for.
-What is empty for its values alone (NaNs that are skipped) is NaN where tally_reduce raises ValueError. Needs JAX 0.5 or
-later.
+`segment_reduce(data, "sum")`. All that give floats have gradients by reverse mode (jax.grad, jax.vjp), but minmax: of
+any order, and of prod of several zeros the first two. There is no forward mode. Arrays are reduced where they lie: on
+the CPU, or on a CUDA GPU in the order of JAX's stream. Errors that depend on values, as a sum of integers that does not
+fit, are raised when the result is waited for. What is empty for its values alone (NaNs that are skipped) is NaN where
+tally_reduce raises ValueError. Needs JAX 0.5 or later.
 """
 
 from __future__ import annotations
