@@ -1,6 +1,6 @@
 """What mypy and pyright read of tally_reduce.torch and tally_reduce.jax (tools/lanes.sh python); it runs, too."""
 import jax
-import jax.numpy as jnp
+import numpy as np
 import tally_reduce.jax as on_jax
 import tally_reduce.torch as on_torch
 import torch
@@ -9,6 +9,6 @@ x = torch.ones(3)
 total: torch.Tensor = on_torch.sum(x, axis=0, keepdims=True, nan="skip")
 on_torch.segment_softmax(x, torch.tensor([0, 0, 1]), 2)
 on_torch.segment_var(x, lengths=[1, 2], ddof=1, dtype=torch.float64)
-y = jnp.ones(3)
-sums: jax.Array = on_jax.segment_sum(y, jnp.array([0, 0, 1]), 2, indices_are_sorted=True)
-on_jax.reduce(y, "max", dtype="float32")
+y = np.ones(3)
+sums: jax.Array = on_jax.segment_sum(y, np.array([0, 0, 1]), 2, indices_are_sorted=True)
+on_jax.reduce(sums, "max", dtype="float32")
