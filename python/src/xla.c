@@ -145,29 +145,33 @@ typedef struct segment_shape {
     tally_output out; /* its results */
 } segment_shape;
 
+/* All features at once; on a GPU one after the other. */
 static tally_status reduce_features(const xla_call *it, const segment_shape *shape, tally_segments cut) {
-    const int64_t features = shape->outer * shape->inner;
+    const int64_t width = it->on_gpu ? 1 : shape->inner, parts = shape->inner / width, calls = shape->outer * parts;
     const int64_t item = (int64_t)tally_type_size(shape->in.type);
     const int64_t result = (int64_t)tally_type_size(shape->out.type) * shape->parts;
     tally_plan *plan = NULL;
     tally_status status = TALLY_OK;
-    if (features > 2) status = tally_plan_open(it->context.context, shape->in.type, shape->values, cut, &plan);
-    for (int64_t k = 0; k < features && (status == TALLY_OK || status == TALLY_EMPTY); k++) {
-        const int64_t o = k / shape->inner, i = k % shape->inner;
+    if (calls > 2) status = tally_plan_open(it->context.context, shape->in.type, shape->values, cut, &plan);
+    for (int64_t k = 0; k < calls && (status == TALLY_OK || status == TALLY_EMPTY); k++) {
+        const int64_t o = k / parts, i = k % parts;
         tally_array in = shape->in;
         tally_output out = shape->out;
         in.data = (const char *)in.data + (o * shape->values * shape->inner + i) * item;
-        in.stride = shape->inner * item;
+        in.count *= width;
+        in.stride = parts * item;
         out.data = (char *)out.data + (o * shape->segments * shape->inner + i) * result;
-        out.stride = shape->inner * result;
-        status = reduce_cut(&it->context, 1, &in, plan ? tally_planned(plan) : cut, out);
+        out.count *= width;
+        out.stride = parts * result;
+        status = reduce_cut(&it->context, 1, &in, tally_features(plan ? tally_planned(plan) : cut, width), out);
     }
     tally_plan_close(plan);
     return status;
 }
 
 static tally_segments cut_of(const xla_call *it, const xla_buffer *index, const char *data, int64_t segments) {
-    const tally_segments cut = {(tally_segmentation)it->segmentation, data, type_of(index), segments, 0, 0};
+    tally_segments cut = tally_offsets(data, type_of(index), segments);
+    cut.kind = (tally_segmentation)it->segmentation;
     return cut;
 }
 
