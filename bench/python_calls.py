@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What a call costs from Python: tally_reduce beside NumPy, in one run, best of several rounds that take turns.
+"""What a call costs from Python: tally_reduce beside NumPy, PyTorch and JAX (what is installed), in one run, best of
+several rounds that take turns.
 
     PYTHONPATH=build/python bench/python_calls.py [--quick] [--write]
 
-Prints a table in Markdown: times, and shares of the time that NumPy's first call takes. --write puts it into
-docs/python.md.
+Prints a table in Markdown: times, and shares of the time that the other library's first call takes. --write puts it
+into docs/python.md.
 """
 import argparse
 import pathlib
 import platform
 import re
+import sys
 import timeit
 
 import numpy as np
@@ -32,6 +34,59 @@ LARGE = {
         "tally_reduce.segment_sum(features, offsets=row_offsets)",
     ],
 }
+TORCH_SMALL = {
+    "tensor of 8 f32": ["torch.sum(tx)", "tally_reduce.sum(tx)", "on_torch.sum(tx)"],
+    "tensor of 2 x 4 f32, axis=1": ["torch.sum(tm, 1)", "tally_reduce.sum(tm, axis=1)", "on_torch.sum(tm, axis=1)"],
+}
+TORCH_LARGE = {
+    "tensor of 2^20 f32": ["torch.sum(tbig)", "tally_reduce.sum(tbig)"],
+    "tensor of 65536 x 16 f32, segments of 16": [
+        "torch.zeros(4096, 16).index_add_(0, tids, tfeatures)",
+        "on_torch.segment_sum(tfeatures, tids, 4096)",
+    ],
+}
+JAX_SMALL = {"JAX, jitted, 8 f32": ["jsum(jx).block_until_ready()", "tsum(jx).block_until_ready()"]}
+JAX_LARGE = {
+    "JAX, jitted, 2^20 f32": ["jsum(jbig).block_until_ready()", "tsum(jbig).block_until_ready()"],
+    "JAX, jitted, 65536 x 16 f32, segments of 16": [
+        "jsegments(jfeatures, jids).block_until_ready()",
+        "tsegments(jfeatures, jids).block_until_ready()",
+    ],
+}
+
+
+def torch_variables(names):
+    """Adds PyTorch's to the names; the cases. Nothing where it is missing."""
+    try:
+        import tally_reduce.torch as on_torch
+        import torch
+    except ImportError:
+        print("PyTorch is missing: SKIPPED")
+        return {}, {}
+    x = torch.arange(8.0)
+    names |= {
+        "torch": torch, "on_torch": on_torch, "tx": x, "tm": x.reshape(2, 4), "tbig": torch.tensor(names["big"]),
+        "tfeatures": torch.tensor(names["features"]), "tids": torch.arange(65536) // 16,
+    }  # fmt: skip
+    return TORCH_SMALL, TORCH_LARGE
+
+
+def jax_variables(names):
+    """The same for JAX."""
+    try:
+        import jax
+        import tally_reduce.jax as on_jax
+    except ImportError:
+        print("JAX is missing: SKIPPED")
+        return {}, {}
+    asarray = jax.numpy.asarray
+    names |= {
+        "jsum": jax.jit(jax.numpy.sum), "tsum": jax.jit(on_jax.sum), "jx": asarray(names["x"], "f4"),
+        "jbig": asarray(names["big"]), "jfeatures": asarray(names["features"]), "jids": jax.numpy.arange(65536) // 16,
+        "jsegments": jax.jit(lambda x, ids: jax.ops.segment_sum(x, ids, 4096, indices_are_sorted=True)),
+        "tsegments": jax.jit(lambda x, ids: on_jax.segment_sum(x, ids, 4096)),
+    }  # fmt: skip
+    return JAX_SMALL, JAX_LARGE
 
 
 def variables():
@@ -57,11 +112,16 @@ def best(statements, number, rounds, names):
 def table(rounds):
     names = variables()
     facts = tally_reduce.info()
-    yield f"Python {platform.python_version()}, NumPy {np.__version__}, {facts['isa']}, {facts['threads']} threads."
+    others = [torch_variables(names), jax_variables(names)]
+    versions = [f"{word} {sys.modules[module].__version__}"
+                for word, module in (("NumPy", "numpy"), ("PyTorch", "torch"), ("JAX", "jax"))
+                if module in sys.modules]  # fmt: skip
+    yield f"Python {platform.python_version()}, {', '.join(versions)}, {facts['isa']}, {facts['threads']} threads."
     yield ""
-    yield "| what | call | time | of NumPy's |"
+    yield "| what | call | time | of the first |"
     yield "| --- | --- | ---: | ---: |"
-    for cases, number, unit in ((SMALL, 5000, "ns"), (LARGE, 3, "us")):
+    small, large = SMALL | others[0][0] | others[1][0], LARGE | others[0][1] | others[1][1]
+    for cases, number, unit in ((small, 5000, "ns"), (large, 3, "us")):
         for what, statements in cases.items():
             times = best(statements, number, rounds, names)
             for statement, time in zip(statements, times):

@@ -95,9 +95,12 @@ for part in $wanted; do
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
-    python) # PyTorch and CuPy are the machine's; what it lacks is skipped aloud
-        part python env PYTHONPATH=build/dev python3 -m pytest -q -rs -p no:cacheprovider --noconftest \
-            build/dev/tests/test_libraries.py
+    python) # PyTorch, JAX and CuPy are the machine's; what it lacks is skipped aloud. A test that hangs says where
+        for name in libraries torch jax; do
+            part "python-$name" timeout 400 env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false \
+                python3 -m pytest -v -rs --durations=5 -p no:cacheprovider --noconftest -o faulthandler_timeout=90 \
+                "build/dev/tests/test_$name.py"
+        done
         ;;
     matrix) part matrix bench/gpu/matrix --out "$out" ;;
     esac

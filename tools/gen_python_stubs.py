@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes python/tally_reduce/__init__.pyi, the types of the Python module, from include/tally/tables.h.
+"""Writes the types of the Python modules, python/tally_reduce/*.pyi, from include/tally/tables.h.
 
-tools/gen_python_stubs.py            writes it
-tools/gen_python_stubs.py --check    says whether it is what this would write
+tools/gen_python_stubs.py            writes them
+tools/gen_python_stubs.py --check    says whether they are what this would write
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tables
 
-FILE = Path(__file__).resolve().parents[1] / "python" / "tally_reduce" / "__init__.pyi"
+FOLDER = Path(__file__).resolve().parents[1] / "python" / "tally_reduce"
 
 HEAD = '''\
 # Made by tools/gen_python_stubs.py from include/tally/tables.h.
@@ -181,15 +181,64 @@ def functions():
         yield f"segment_{row[1]}: _Segment{kind_of(row).replace('Fold', '')}\n"
 
 
+# ---- tally_reduce.torch and tally_reduce.jax ----
+
+TRACED_HEAD = '''\
+# Made by tools/gen_python_stubs.py from include/tally/tables.h.
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
+
+{imports}
+
+_Axis: TypeAlias = int | Sequence[int] | None
+_Nan: TypeAlias = Literal["propagate", "skip", "total"]
+_Accuracy: TypeAlias = Literal["exact", "fast"]
+_OutOfRange: TypeAlias = Literal["error", "drop"]
+
+__all__: list[str]
+
+'''
+LIBRARIES = {
+    "torch": "from torch import Tensor as _Array\n"
+    "from torch import dtype as _DType\n\n_In: TypeAlias = _Array\n_Index: TypeAlias = _Array | Sequence[int]",
+    "jax": "from jax import Array as _Array\nfrom jax.typing import ArrayLike as _In\n"
+    "from jax.typing import DTypeLike as _DType\n\n_Index: TypeAlias = _In | Sequence[int]",
+}
+TRACED = ["dtype: _DType | None = None", 'nan: _Nan = "propagate"', 'accuracy: _Accuracy = "exact"', "ddof: int = 0"]
+TRACED_AXES = ["axis: _Axis = None", "keepdims: bool = False"]
+TRACED_IDS = ["segment_ids: _Index | None = None", "num_segments: int | None = None"]
+TRACED_CUTS = ["lengths: _Index | None = None", "offsets: _Index | None = None", "indices_are_sorted: bool = True"]
+
+
+def traced(library):
+    """The stub of a module that has functions for tensors of one library."""
+    dropping = ['out_of_range: _OutOfRange = "error"', "axis: int = 0"]
+    segments = [*TRACED_IDS, "*", *TRACED_CUTS, *dropping, *TRACED]
+    yield TRACED_HEAD.format(imports=LIBRARIES[library])
+    yield function("reduce", ["x: _In", "op: str", "/", "*", *TRACED_AXES, *TRACED], "_Array")
+    yield function("segment_reduce", ["data: _In", "op: str", "/", *segments], "_Array")
+    softmax = ["data: _In", *TRACED_IDS, "*", *TRACED_CUTS, "axis: int = 0"]
+    yield function("segment_softmax", softmax, "_Array") + "\n"
+    for kind, parameters in (("Reduce", ["x: _In", "/", "*", *TRACED_AXES]), ("Segment", ["data: _In", *segments])):
+        options = TRACED if kind == "Reduce" else []
+        yield f"class _{kind}(Protocol):\n" + function("__call__", ["self", *parameters, *options], "_Array", "    ")
+        yield "\n"
+    names = [row[1] for row in tables.rows("TALLY_OPERATORS") if row[1] != "stats" and row[3] == "1"]
+    yield from (f"{name + '_' * (name in ('and', 'or'))}: _Reduce\n" for name in names)
+    yield from (f"segment_{name}: _Segment\n" for name in names)
+
+
 def main():
-    text = HEAD + "".join(functions())
-    if sys.argv[1:] != ["--check"]:
-        FILE.write_text(text)
-        return 0
-    right = FILE.exists() and FILE.read_text() == text
-    if not right:
-        print(f"{FILE.name} is not what the tables say: run make generated")
-    return not right
+    texts = {"__init__": HEAD + "".join(functions())} | {name: "".join(traced(name)) for name in LIBRARIES}
+    wrong = 0
+    for name, text in texts.items():
+        file = FOLDER / f"{name}.pyi"
+        if sys.argv[1:] != ["--check"]:
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            print(f"{file.name} is not what the tables say: run make generated")
+            wrong += 1
+    return int(wrong > 0)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
 #   python       the Python package: a wheel and an sdist by make wheel, and in a virtual environment its tests with
-#                JAX, array-api-strict, pandas and Arrow, and its types for mypy and pyright
+#                PyTorch, JAX, array-api-strict, pandas and Arrow, and its types for mypy and pyright. Downloads 3 GB
+#                where PyTorch's index of builds for the CPU cannot be reached, as those of PyPI bring CUDA
 #   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check
 #                (build/gpu-kernels.tsv has a table of them)
 # tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints
@@ -123,10 +124,29 @@ aarch64)
 python)
     make wheel
     python3 -m venv "$dir/venv"
-    "$dir/venv/bin/pip" install -q build/wheel/*.whl numpy pytest hypothesis mypy pyright jax array-api-strict \
-        pandas pyarrow
-    "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider python/tests # PyTorch, where it is, is tested too
+    "$dir/venv/bin/pip" install -q --force-reinstall --no-deps build/wheel/*.whl
+    "$dir/venv/bin/pip" install -q numpy pytest hypothesis mypy pyright jax array-api-strict pandas pyarrow
+    "$dir/venv/bin/python" -c 'import torch' 2>/dev/null ||
+        "$dir/venv/bin/pip" install -q --retries 0 torch --index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
+        "$dir/venv/bin/pip" install -q torch
+    # a test that hangs says where
+    "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider -o faulthandler_timeout=120 python/tests
+    if [ -f build/libtally.a ]; then # the extension itself under the sanitizers, with a library that is not
+        mkdir -p "$dir/asan/tally_reduce"
+        cp python/tally_reduce/*.py "$dir/asan/tally_reduce/"
+        gcc -std=c11 -O1 -g -fsanitize=address,undefined -fPIC -shared -Iinclude \
+            "-I$("$dir/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')" python/src/*.c \
+            build/libtally.a -Wl,--exclude-libs,ALL -Wl,-z,nodelete -lm -lpthread \
+            -o "$dir/asan/tally_reduce/_core.abi3.so"
+        LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
+            ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$dir/asan \
+            "$dir/venv/bin/python" -m pytest -q -p no:cacheprovider python/tests --ignore python/tests/test_torch.py \
+            --ignore python/tests/test_jax.py
+    else
+        echo "the extension under the sanitizers: SKIPPED, as build/ has no libtally.a"
+    fi
     "$dir/venv/bin/mypy" --strict python/tests/typed.py
+    "$dir/venv/bin/mypy" --strict python/tests/typed_arrays.py
     "$dir/venv/bin/mypy" --strict python/tally_reduce/__init__.pyi
     "$dir/venv/bin/pyright" -p python/tests/pyrightconfig.json --pythonpath "$dir/venv/bin/python"
     ;;

@@ -1,7 +1,5 @@
-/* Keyword arguments, dtypes, operators, the contexts that have the options of calls, and exceptions. */
+/* Keyword arguments, dtypes, operators, streams, and exceptions. */
 #include "python.h"
-
-#include <stdlib.h>
 
 static const char *const keyword_names[K_END] = {
     [K_AXIS] = "axis",
@@ -214,73 +212,9 @@ bool op_rounds_to_input(tally_op op) {
     return gives == TALLY_GIVES_WIDE || gives == TALLY_GIVES_REAL || gives == TALLY_GIVES_MAGNITUDE;
 }
 
-/* ---- contexts: one for each set of options, kept for the next call ---- */
+/* ---- words, streams ---- */
 
-#define MOST_KEPT 64
-
-typedef struct entry {
-    tally_options options;
-    PyObject *user;
-    tally_context *context;
-    tally_op op; /* the number of `user` in it */
-    int users;
-    struct entry *next;
-} entry;
-
-static entry *entries; /* the last used first */
-static int kept;
-
-static bool same_options(const tally_options *a, const tally_options *b) {
-    return a->accuracy == b->accuracy && a->nan == b->nan && a->ddof == b->ddof && a->backend == b->backend &&
-           a->device == b->device && a->stream == b->stream && a->checked == b->checked;
-}
-
-static void forget(entry *it) {
-    tally_context_destroy(it->context);
-    Py_XDECREF(it->user);
-    free(it);
-    kept--;
-}
-
-/* Forgets the entries of longest ago that nobody uses. */
-static void make_room(void) {
-    while (kept >= MOST_KEPT) {
-        entry **oldest = NULL;
-        for (entry **it = &entries; *it; it = &(*it)->next)
-            if (!(*it)->users) oldest = it;
-        if (!oldest) return;
-        entry *gone = *oldest;
-        *oldest = gone->next;
-        forget(gone);
-    }
-}
-
-static entry *entry_for(const tally_options *options, PyObject *user) {
-    for (entry **link = &entries; *link; link = &(*link)->next)
-        if (same_options(&(*link)->options, options) && (*link)->user == user) {
-            entry *it = *link;
-            *link = it->next;
-            it->next = entries;
-            return entries = it;
-        }
-    make_room();
-    entry *it = calloc(1, sizeof *it);
-    if (!it) return (entry *)PyErr_NoMemory();
-    kept++;
-    it->options = *options;
-    it->user = user ? Py_NewRef(user) : NULL;
-    tally_status status = tally_context_create(NULL, &it->context);
-    if (status == TALLY_OK) status = tally_set_options(it->context, options);
-    if (status == TALLY_OK && user) status = tally_define(it->context, operator_definition(user), &it->op);
-    if (status != TALLY_OK) {
-        forget(it);
-        return (entry *)raise_status(status);
-    }
-    it->next = entries;
-    return entries = it;
-}
-
-static bool word_argument(PyObject *object, const char *name, const char *const *words, int *number) {
+bool word_argument(PyObject *object, const char *name, const char *const *words, int *number) {
     const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
     for (*number = 0; text && words[*number]; ++*number)
         if (!strcmp(text, words[*number])) return true;
@@ -315,55 +249,6 @@ bool stream_argument(PyObject *object, void **stream) {
     }
     if (*stream == (void *)1) *stream = NULL; /* DLPack's number of the legacy default stream */
     return right;
-}
-
-bool context_for(call_context *it, tally_op op, PyObject *user, const call_arguments *arguments, const array *in) {
-    static const char *const nans[] = {"propagate", "skip", "total", NULL};
-    static const char *const accuracies[] = {"exact", "fast", NULL};
-    it->context = NULL;
-    it->borrowed = NULL;
-    it->op = op;
-    const bool on_gpu = in && in->device != HOST;
-    const bool plain = !given(arguments, K_NAN) && !given(arguments, K_ACCURACY) && !given(arguments, K_DDOF) &&
-                       !given(arguments, K_CHECKED);
-    if (plain && !on_gpu && !user) return true;
-    tally_options options = TALLY_OPTIONS_INIT;
-    int number = 0;
-    if (given(arguments, K_NAN)) {
-        if (!word_argument(arguments->value[K_NAN], "nan", nans, &number)) return false;
-        options.nan = (tally_nan)number;
-    }
-    if (given(arguments, K_ACCURACY)) {
-        if (!word_argument(arguments->value[K_ACCURACY], "accuracy", accuracies, &number)) return false;
-        options.accuracy = number ? TALLY_FAST : TALLY_BEST;
-    }
-    if (given(arguments, K_DDOF)) {
-        int64_t ddof = 0;
-        if (!int_argument(arguments->value[K_DDOF], "ddof", 0, TALLY_MOST_DDOF, &ddof)) return false;
-        options.ddof = (int)ddof;
-    }
-    if (given(arguments, K_CHECKED)) {
-        number = PyObject_IsTrue(arguments->value[K_CHECKED]);
-        if (number < 0) return false;
-        options.checked = number;
-    }
-    if (on_gpu) {
-        options.backend = TALLY_BACKEND_CUDA;
-        options.device = in->device;
-        options.stream = in->stream;
-    }
-    entry *found = entry_for(&options, user);
-    if (!found) return false;
-    found->users++;
-    it->context = found->context;
-    it->borrowed = found;
-    if (user) it->op = found->op;
-    return true;
-}
-
-void context_release(call_context *it) {
-    if (it->borrowed) ((entry *)it->borrowed)->users--;
-    it->borrowed = NULL;
 }
 
 /* ---- exceptions ---- */

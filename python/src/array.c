@@ -1,8 +1,15 @@
-/* Arrays as callers hand them over: the buffer protocol, DLPack, __cuda_array_interface__. None is copied. */
+/* Arrays as callers hand them over: the buffer protocol, __cuda_array_interface__, and DLPack (dlpack.c). None is
+ * copied. */
 #include "python.h"
 
 #define NATIVE_IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 #define MOST_FAMILIES 32
+
+static bool has(PyObject *object, const char *attribute) {
+    if (PyObject_HasAttrString(object, attribute)) return true;
+    PyErr_Clear();
+    return false;
+}
 
 /* ---- families: what is known of an array's Python type ---- */
 
@@ -22,7 +29,12 @@ static bool family_of(PyTypeObject *type, family *it) {
     it->type = type;
     it->numpy = PyUnicode_Check(found);
     it->handler = it->numpy || found == Py_None ? NULL : found;
+    it->views = it->handler && has(it->handler, "view");
+    it->finishes = it->handler && has(it->handler, "finish");
+    it->is_lazy = has((PyObject *)type, "is_neg");
+    it->arrow = has((PyObject *)type, "__arrow_c_array__");
     Py_DECREF(found);
+    if (!exchange_of(type, &it->exchange)) return false;
     if (families_known < MOST_FAMILIES) {
         families[families_known++] = *it;
         Py_INCREF((PyObject *)type);
@@ -32,7 +44,7 @@ static bool family_of(PyTypeObject *type, family *it) {
 
 /* ---- the buffer protocol ---- */
 
-static bool type_from_parts(int class, int64_t bytes, tally_type *type) {
+bool type_from_parts(int class, int64_t bytes, tally_type *type) {
 #define TALLY_ROW(id, name, numpy, size, class_of)                        \
     if (class == class_of && bytes == size && TALLY_##id != TALLY_BF16) { \
         *type = TALLY_##id;                                               \
@@ -43,24 +55,43 @@ static bool type_from_parts(int class, int64_t bytes, tally_type *type) {
     return false;
 }
 
-static bool type_from_format(const char *format, int64_t bytes, const char *name, tally_type *type) {
-    const char *all = format ? format : "B";
-    char order = *all && strchr("@=<>!", *all) ? *all++ : '@';
-    const bool foreign = bytes > 1 && (order == '<' ? !NATIVE_IS_LITTLE : strchr(">!", order) && NATIVE_IS_LITTLE);
-    int class = 0;
-    if (all[0] && !all[1]) {
-        if (*all == '?') class = TALLY_CLASS_BOOL;
-        if (strchr("bhilqn", *all)) class = TALLY_CLASS_INT;
-        if (strchr("BHILQN", *all)) class = TALLY_CLASS_UINT;
-        if (strchr("efd", *all)) class = TALLY_CLASS_FLOAT;
+/* 0: none of Tally's types. */
+static int class_of_code(char code) {
+    switch (code) {
+    case '?': return TALLY_CLASS_BOOL;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n': return TALLY_CLASS_INT;
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N': return TALLY_CLASS_UINT;
+    case 'e':
+    case 'f':
+    case 'd': return TALLY_CLASS_FLOAT;
+    default: return 0;
     }
+}
+
+static bool type_from_format(const char *format, int64_t bytes, const char *name, tally_type *type) {
+    const char *code = format ? format : "B";
+    bool foreign = false;
+    if (*code == '<') foreign = !NATIVE_IS_LITTLE;
+    if (*code == '>' || *code == '!') foreign = NATIVE_IS_LITTLE;
+    if (*code == '<' || *code == '>' || *code == '!' || *code == '@' || *code == '=') code++;
+    const int class = code[0] && !code[1] ? class_of_code(*code) : 0;
     if (!class || !type_from_parts(class, bytes, type)) {
         PyErr_Format(PyExc_TypeError,
                      "%s: values of format '%s' are not supported; bool, integers, float16, float32 and float64 are",
                      name, format ? format : "B");
         return false;
     }
-    if (foreign) {
+    if (foreign && bytes > 1) {
         PyErr_Format(
             PyExc_TypeError,
             "%s: its values have the other byte order; convert them first: x.astype(x.dtype.newbyteorder('='))", name);
@@ -69,7 +100,7 @@ static bool type_from_format(const char *format, int64_t bytes, const char *name
     return true;
 }
 
-static bool shape_take(array *it, int axes, const char *name) {
+bool shape_take(array *it, int axes, const char *name) {
     if (axes < 0 || axes > MOST_AXES) {
         PyErr_Format(PyExc_ValueError, "%s: %d axes, and 0 to %d are supported", name, axes, MOST_AXES);
         return false;
@@ -79,7 +110,7 @@ static bool shape_take(array *it, int axes, const char *name) {
 }
 
 /* An exporter may be wrong: no later product of extents may overflow. */
-static bool count_values(array *it, const char *name) {
+bool count_values(array *it, const char *name) {
     int64_t bytes = it->item;
     it->count = 1;
     bool right = true, none = false;
@@ -94,7 +125,7 @@ static bool count_values(array *it, const char *name) {
 }
 
 /* The strides of values in C order, side by side; the shape has been checked. */
-static void set_packed_strides(array *it) {
+void set_packed_strides(array *it) {
     int64_t step = it->item;
     for (int k = it->axes; k-- > 0; step *= it->shape[k]) it->strides[k] = step;
 }
@@ -127,120 +158,6 @@ static bool open_buffer(array *it, PyObject *object, const char *name) {
         it->strides[k] = buffer->strides[k];
     }
     return count_values(it, name);
-}
-
-/* ---- DLPack ---- */
-
-static bool type_from_dlpack(const dl_tensor *tensor, const char *name, tally_type *type) {
-    static const struct {
-        int code, class;
-    } classes[] = {{DLPACK_INT, TALLY_CLASS_INT},
-                   {DLPACK_UINT, TALLY_CLASS_UINT},
-                   {DLPACK_FLOAT, TALLY_CLASS_FLOAT},
-                   {DLPACK_BOOL, TALLY_CLASS_BOOL}};
-    const int code = tensor->dtype.code, bits = tensor->dtype.bits;
-    if (tensor->dtype.lanes == 1 && code == DLPACK_BFLOAT && bits == 16) {
-        *type = TALLY_BF16;
-        return true;
-    }
-    for (size_t k = 0; k < sizeof classes / sizeof *classes && tensor->dtype.lanes == 1 && bits % 8 == 0; k++)
-        if (classes[k].code == code && type_from_parts(classes[k].class, bits / 8, type)) return true;
-    PyErr_Format(PyExc_TypeError,
-                 "%s: its values (DLPack code %d, %d bits, %d lanes) are not supported; "
-                 "bool, integers, float16, bfloat16, float32 and float64 are",
-                 name, code, bits, (int)tensor->dtype.lanes);
-    return false;
-}
-
-static bool take_tensor(array *it, const dl_tensor *tensor, const char *name) {
-    if (!shape_take(it, tensor->ndim, name) || !type_from_dlpack(tensor, name, &it->type)) return false;
-    switch (tensor->device.type) {
-    case DLPACK_CPU:
-    case DLPACK_CUDA_HOST: it->device = HOST; break;
-    case DLPACK_CUDA:
-    case DLPACK_CUDA_MANAGED: it->device = tensor->device.id; break;
-    default:
-        PyErr_Format(PyExc_TypeError, "%s: it lies on DLPack device %d; arrays of the CPU and of CUDA are supported",
-                     name, (int)tensor->device.type);
-        return false;
-    }
-    it->item = (int64_t)tally_type_size(it->type);
-    it->data = (char *)tensor->data + tensor->byte_offset;
-    for (int k = 0; k < it->axes; k++) it->shape[k] = tensor->shape[k];
-    if (!count_values(it, name)) return false;
-    if (!tensor->strides) set_packed_strides(it);
-    for (int k = 0; k < it->axes && tensor->strides; k++) it->strides[k] = tensor->strides[k] * it->item;
-    return true;
-}
-
-/* A capsule is used once: its name changes, and we call the deleter. */
-static bool open_capsule(array *it, PyObject *capsule, const char *name) {
-    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        dl_versioned *tensor = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-        if (!tensor || PyCapsule_SetName(capsule, "used_dltensor_versioned") < 0) return false;
-        it->versioned = tensor;
-        if (tensor->version.major != DLPACK_MAJOR) {
-            PyErr_Format(PyExc_BufferError, "%s: its DLPack version is %d.%d, and 1.x is supported", name,
-                         (int)tensor->version.major, (int)tensor->version.minor);
-            return false;
-        }
-        it->read_only = tensor->flags & DLPACK_FLAG_READ_ONLY;
-        return take_tensor(it, &tensor->tensor, name);
-    }
-    if (PyCapsule_IsValid(capsule, "dltensor")) {
-        dl_managed *tensor = PyCapsule_GetPointer(capsule, "dltensor");
-        if (!tensor || PyCapsule_SetName(capsule, "used_dltensor") < 0) return false;
-        it->managed = tensor;
-        return take_tensor(it, &tensor->tensor, name);
-    }
-    PyErr_Format(PyExc_ValueError,
-                 "%s: a DLPack capsule that has not been used yet is needed; ask the array for a new one", name);
-    return false;
-}
-
-/* The device that __dlpack_device__ names: HOST, a GPU, or -2 with an exception. */
-static int dlpack_device(PyObject *object) {
-    PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-    int type = 0, number = 0;
-    const bool right = pair && PyTuple_Check(pair) && PyArg_ParseTuple(pair, "ii", &type, &number);
-    if (pair && !right && !PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "__dlpack_device__() must give a pair of ints");
-    Py_XDECREF(pair);
-    if (!right) return -2;
-    return type == DLPACK_CUDA || type == DLPACK_CUDA_MANAGED ? number : HOST;
-}
-
-/* The stream that will read the array: the caller's, else the current one of its library, else the default stream. */
-static bool reading_stream(array *it, PyObject *object, PyObject *stream) {
-    if (stream) return stream_argument(stream, &it->stream);
-    if (!it->family.handler) return true;
-    PyObject *current = PyObject_CallMethod(it->family.handler, "stream", "O", object);
-    const bool right = current && stream_argument(current, &it->stream);
-    Py_XDECREF(current);
-    return right;
-}
-
-static bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name) {
-    const int device = dlpack_device(object);
-    if (device == -2 || (device != HOST && !reading_stream(it, object, stream))) return false;
-    PyObject *export = PyObject_GetAttrString(object, "__dlpack__"), *none = PyTuple_New(0);
-    /* the standard's number of the legacy default stream is 1 */
-    PyObject *words = device == HOST ? PyDict_New()
-                                     : Py_BuildValue("{s:n}", "stream",
-                                                     it->stream ? (Py_ssize_t)(intptr_t)it->stream : (Py_ssize_t)1);
-    PyObject *newest = Py_BuildValue("(ii)", DLPACK_MAJOR, 0), *capsule = NULL;
-    if (export && none && words && newest && PyDict_SetItemString(words, "max_version", newest) == 0) {
-        capsule = PyObject_Call(export, none, words);
-        if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) { /* from before DLPack 1.0 */
-            PyErr_Clear();
-            if (PyDict_DelItemString(words, "max_version") == 0) capsule = PyObject_Call(export, none, words);
-        }
-    }
-    Py_XDECREF(export), Py_XDECREF(none), Py_XDECREF(words), Py_XDECREF(newest);
-    if (!capsule) return false;
-    const bool right = open_capsule(it, capsule, name);
-    Py_DECREF(capsule);
-    return right;
 }
 
 /* ---- __cuda_array_interface__, version 3 ---- */
@@ -309,21 +226,18 @@ static bool open_interface(array *it, PyObject *object, PyObject *stream, const 
 
 /* ---- any of them ---- */
 
-static bool has(PyObject *object, const char *attribute) {
-    if (PyObject_HasAttrString(object, attribute)) return true;
-    PyErr_Clear();
-    return false;
-}
-
 static bool open_any(array *it, PyObject *object, PyObject *stream, const char *name) {
     if (!family_of(Py_TYPE(object), &it->family)) return false;
     PyObject *handler = it->family.handler;
-    if (handler && has(handler, "view")) {
+    if (it->family.views) {
         it->substitute = PyObject_CallMethod(handler, "view", "O", object);
         if (!it->substitute) return false;
         object = it->substitute;
     }
-    if (it->family.numpy || (!handler && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
+    if (it->family.arrow || (it->family.views && has(object, "__arrow_c_array__"))) return open_arrow(it, object, name);
+    if (it->family.exchange && !stream) return open_exchange(it, object, name);
+    const bool plain = !handler || it->family.views;
+    if (it->family.numpy || (plain && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
     if (PyCapsule_CheckExact(object)) return open_capsule(it, object, name);
     if (has(object, "__dlpack__") && has(object, "__dlpack_device__")) return open_dlpack(it, object, stream, name);
     if (has(object, "__cuda_array_interface__")) return open_interface(it, object, stream, name);
@@ -337,8 +251,9 @@ static bool open_any(array *it, PyObject *object, PyObject *stream, const char *
     return false;
 }
 
-bool array_open(array *it, PyObject *object, PyObject *stream, const char *name) {
+static bool open_with_lists(array *it, PyObject *object, PyObject *stream, const char *name) {
     it->device = HOST;
+    it->lists = NULL;
     it->stream = NULL;
     it->read_only = it->has_buffer = false;
     it->substitute = NULL;
@@ -346,6 +261,14 @@ bool array_open(array *it, PyObject *object, PyObject *stream, const char *name)
     it->versioned = NULL;
     it->converted = NULL;
     if (open_any(it, object, stream, name)) return true;
+    array_close(it);
+    return false;
+}
+
+bool array_open(array *it, PyObject *object, PyObject *stream, const char *name) {
+    if (!open_with_lists(it, object, stream, name)) return false;
+    if (!it->lists) return true;
+    PyErr_Format(PyExc_TypeError, "%s has lists, which are segments; segment_reduce(x, op) reduces each", name);
     array_close(it);
     return false;
 }
@@ -372,7 +295,8 @@ static bool same_kind(const array *left, const array *right) {
     return same;
 }
 
-bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream) {
+bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream, bool lists) {
+    if (count == 1 && lists) return open_with_lists(&in[0], objects[0], stream, "the array");
     if (!array_open(&in[0], objects[0], stream, "the array")) return false;
     if (count == 1) return true;
     if (array_open(&in[1], objects[1], stream, "the second array")) {

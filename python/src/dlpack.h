@@ -43,4 +43,19 @@ typedef struct dl_versioned {
     dl_tensor tensor;
 } dl_versioned;
 
+/* The functions of an array type, in the capsule "dlpack_exchange_api" that is its __dlpack_c_exchange_api__. They give
+ * 0, or -1 with a Python exception. from_object does not wait for work: a consumer works on current_stream. */
+typedef struct dl_exchange {
+    struct {
+        uint32_t major, minor;
+    } version;
+    struct dl_exchange *older;
+    int (*allocate)(dl_tensor *prototype, dl_versioned **out, void *context,
+                    void (*fail)(void *context, const char *kind, const char *message));
+    int (*from_object)(void *object, dl_versioned **out);
+    int (*to_object)(dl_versioned *tensor, void **object);
+    int (*view_object)(void *object, dl_tensor *out);
+    int (*current_stream)(int device_type, int32_t device, void **stream);
+} dl_exchange;
+
 #endif

@@ -156,6 +156,19 @@ static PyObject *info(PyObject *self, PyObject *unused) {
     return result;
 }
 
+/* _result_dtype(op, dtype): the name of the dtype of results, for tally_reduce.torch and tally_reduce.jax. */
+static PyObject *result_dtype(PyObject *self, PyObject *args) {
+    (void)self;
+    PyObject *op_object, *dtype, *user;
+    call_context context = {0};
+    tally_type input, type;
+    if (!PyArg_ParseTuple(args, "OO:_result_dtype", &op_object, &dtype) ||
+        !op_from_object(op_object, &context.op, &user) || !type_from_object(dtype, &input) ||
+        !result_type(&context, input, &type))
+        return NULL;
+    return PyUnicode_FromString(type_name(type));
+}
+
 /* ---- the module ---- */
 
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
@@ -172,6 +185,8 @@ static PyMethodDef functions[] = {
     {"segment_reduce", FAST(segment_reduce), SEGMENT_REDUCE_DOC},
     {"warm", (PyCFunction)(void (*)(void))warm, METH_VARARGS | METH_KEYWORDS, WARM_DOC},
     {"info", info, METH_NOARGS, INFO_DOC},
+    {"_result_dtype", result_dtype, METH_VARARGS, NULL},
+    {"_xla_handlers", xla_handlers, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 /* The docstrings of operators: the signature, what it is, and an example. They live as long as the process. */

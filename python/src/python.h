@@ -24,6 +24,10 @@ typedef struct family {
     PyTypeObject *type;
     bool numpy;
     PyObject *handler;
+    bool views, finishes; /* the handler has view, and finish */
+    bool is_lazy;         /* memory may not be what the values are: PyTorch */
+    bool arrow;           /* it has __arrow_c_array__ */
+    const dl_exchange *exchange;
 } family;
 
 /* An array that somebody else owns: values of `type`, `strides` bytes apart along each axis. */
@@ -45,17 +49,35 @@ typedef struct array {
     PyObject *substitute; /* what a handler gave in the place of the caller's object */
     dl_managed *managed;
     dl_versioned *versioned;
-    int64_t *converted; /* integers of a list, or of another type (index.c) */
+    int64_t *converted; /* values that had to be copied: integers of a list or of another type, bools of bits */
+    /* the offsets of an Arrow array of lists, lists_count + 1 of them; NULL: it has no lists */
+    const char *lists;
+    tally_type lists_type;
+    int64_t lists_count;
 } array;
 
 /* Opens the array that `object` is. stream: the CUDA stream that will read it, if the caller named one. `name` is for
  * messages. false: a Python exception is set, and nothing is to be closed. */
 bool array_open(array *it, PyObject *object, PyObject *stream, const char *name);
 void array_close(array *it);
-/* Opens the one or two arrays of a call, which must be of one kind. false: none is open. */
-bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream);
+/* Opens the one or two arrays of a call, which must be of one kind; if `lists`, one may have lists. false: none is
+ * open. */
+bool inputs_open(array *in, int count, PyObject *const *objects, PyObject *stream, bool lists);
 /* Releases the interpreter's lock if there is much to do; the caller restores the thread, if any. */
 PyThreadState *release_lock(const array *in);
+/* Parts of array_open: shapes and types that exporters give are checked, as they may be wrong. */
+bool shape_take(array *it, int axes, const char *name);
+bool count_values(array *it, const char *name);
+void set_packed_strides(array *it);
+bool type_from_parts(int class, int64_t bytes, tally_type *type);
+/* dlpack.c: the C exchange API of a type (NULL: it has none), an array by it, by __dlpack__, or in a capsule. */
+bool exchange_of(PyTypeObject *type, const dl_exchange **exchange);
+bool open_exchange(array *it, PyObject *object, const char *name);
+/* A new array of that library in host memory, in C order. */
+PyObject *exchange_make(const dl_exchange *exchange, tally_type type, int axes, int64_t *shape, char **data);
+bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name);
+bool open_capsule(array *it, PyObject *capsule, const char *name);
+bool open_arrow(array *it, PyObject *object, const char *name); /* arrow.c: by __arrow_c_array__ */
 bool arrays_overlap(const array *left, const array *right);
 bool array_is_packed(const array *it); /* in C order, side by side */
 
@@ -102,8 +124,15 @@ bool given(const call_arguments *it, enum keyword which); /* and not None */
 bool type_from_object(PyObject *object, tally_type *type); /* a name of Tally's, or a dtype of any library */
 const char *type_name(tally_type type);                    /* "float32" */
 bool op_from_object(PyObject *object, tally_op *op, PyObject **user);
+/* `number` gets the place of a word in `words`, which end with NULL. */
+bool word_argument(PyObject *object, const char *name, const char *const *words, int *number);
 bool int_argument(PyObject *object, const char *name, int64_t low, int64_t high, int64_t *value);
 bool stream_argument(PyObject *object, void **stream);
+
+/* Raises the exception for a status, with the library's sentence. Returns NULL. */
+PyObject *raise_status(tally_status status);
+
+/* ---- contexts (contexts.c) ---- */
 
 /* A context with the options of a call. `user` is an Operator or NULL. context NULL is right: the defaults. `borrowed`
  * is given back by context_release. */
@@ -113,10 +142,9 @@ typedef struct call_context {
     tally_op op;
 } call_context;
 bool context_for(call_context *it, tally_op op, PyObject *user, const call_arguments *arguments, const array *in);
+/* The same for one of Tally's operators, on a thread without the interpreter's lock. */
+tally_status context_borrow(call_context *it, tally_op op, const tally_options *options);
 void context_release(call_context *it);
-
-/* Raises the exception for a status, with the library's sentence. Returns NULL. */
-PyObject *raise_status(tally_status status);
 
 /* ---- layout (layout.c) ---- */
 
@@ -156,6 +184,7 @@ typedef struct result_set {
     PyObject *object;
     PyObject *scratch; /* memory for results, if out lies otherwise: a bytearray */
     const family *family;
+    PyObject *like; /* the caller's array, borrowed */
     tally_op op;
     tally_type input;
     union {
@@ -164,6 +193,8 @@ typedef struct result_set {
     } value;
 } result_set;
 
+/* The type of results where no dtype is asked for: TALLY_NATURAL for stats. Sums and means of halves are halves. */
+bool result_type(const call_context *context, tally_type input, tally_type *type);
 /* `shape` of `axes` axes is that of the results; a pair adds an axis of 2. `read` are the arrays that out may not
  * overlap. */
 bool results_open(result_set *it, const call_context *context, const array *in, PyObject *like,
@@ -190,6 +221,8 @@ tally_status reduce_cut(const call_context *it, int inputs, const tally_array *i
 
 PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
 PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
+/* _xla_handlers(): (name, platform, capsule) of each handler for jax.ffi (xla.c). */
+PyObject *xla_handlers(PyObject *self, PyObject *unused);
 
 extern PyObject *tally_error, *arrays_module, *stats_type;
 extern PyTypeObject *plan_type, *operator_type, *state_type;

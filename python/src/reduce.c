@@ -270,7 +270,7 @@ PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, cons
     it.inputs = op_inputs(op);
     it.mask = NULL;
     it.initial = NULL;
-    if (!inputs_open(in, it.inputs, inputs, stream)) return NULL;
+    if (!inputs_open(in, it.inputs, inputs, stream, false)) return NULL;
     for (int k = 0; k < it.inputs; k++) it.in[k] = &in[k];
     if (context_for(&context, op, user, arguments, &in[0])) {
         result = reduce_opened(&it, inputs, arguments);

@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-/* NumPy, once it has been seen: its types, numpy.empty, and an array of no axes for each type. To write a value to such
- * an array and take it out is the fastest way to a scalar of NumPy. */
-static PyObject *numpy_scalars[TALLY_TYPE_END], *numpy_cells[TALLY_TYPE_END], *numpy_empty, *no_index;
+/* NumPy, once it has been seen: its dtypes, numpy.empty, and an array of no axes for each type. To write a value to
+ * such an array and take it out is the fastest way to a scalar of NumPy. */
+static PyObject *numpy_dtypes[TALLY_TYPE_END], *numpy_cells[TALLY_TYPE_END], *numpy_empty, *no_index;
 static char *cell_data[TALLY_TYPE_END];
 
 static bool make_cell(tally_type type) {
     Py_buffer memory;
-    numpy_cells[type] = PyObject_CallFunctionObjArgs(numpy_empty, no_index, numpy_scalars[type], NULL);
+    numpy_cells[type] = PyObject_CallFunctionObjArgs(numpy_empty, no_index, numpy_dtypes[type], NULL);
     if (!numpy_cells[type] || PyObject_GetBuffer(numpy_cells[type], &memory, PyBUF_WRITABLE) < 0) return false;
     cell_data[type] = memory.buf; /* the cell lives as long as the process */
     PyBuffer_Release(&memory);
@@ -20,15 +20,15 @@ static bool make_cell(tally_type type) {
 static bool numpy_prepare(void) {
     if (no_index) return true;
     PyObject *parts = PyObject_CallMethod(arrays_module, "numpy_parts", NULL);
-    PyObject *empty = NULL, *scalars = NULL, *nothing = PyTuple_New(0);
-    if (!parts || !nothing || !PyArg_ParseTuple(parts, "OO!", &empty, &PyDict_Type, &scalars)) {
+    PyObject *empty = NULL, *dtypes = NULL, *nothing = PyTuple_New(0);
+    if (!parts || !nothing || !PyArg_ParseTuple(parts, "OO!", &empty, &PyDict_Type, &dtypes)) {
         Py_XDECREF(parts), Py_XDECREF(nothing);
         return false;
     }
-#define TALLY_ROW(id, name, numpy, bytes, class) numpy_scalars[TALLY_##id] = PyDict_GetItemString(scalars, #name);
+#define TALLY_ROW(id, name, numpy, bytes, class) numpy_dtypes[TALLY_##id] = PyDict_GetItemString(dtypes, #name);
     TALLY_TYPES(TALLY_ROW)
 #undef TALLY_ROW
-    for (int k = 0; k < TALLY_TYPE_END; k++) Py_XINCREF(numpy_scalars[k]);
+    for (int k = 0; k < TALLY_TYPE_END; k++) Py_XINCREF(numpy_dtypes[k]);
     numpy_empty = Py_NewRef(empty);
     Py_DECREF(parts);
     no_index = nothing;
@@ -130,8 +130,14 @@ static PyObject *shape_tuple(const result_set *it) {
     return shape;
 }
 
-/* Has the library of `like`, or for plain buffers memoryview, make an array for the results. */
-static bool make_array(result_set *it, PyObject *like) {
+/* Has the library of `like`, or for plain buffers memoryview, make an array for the results. A tensor on a GPU is made
+ * by the library's own function, as what the exchange API makes there is not known to its allocator (record_stream). */
+static bool make_array(result_set *it, PyObject *like, int device) {
+    if (it->family->exchange && device == HOST) {
+        const tally_type type = it->type == TALLY_NATURAL ? TALLY_I64 : it->type; /* stats: six words */
+        it->object = exchange_make(it->family->exchange, type, it->axes, it->shape, &it->data);
+        return it->object != NULL;
+    }
     PyObject *shape = shape_tuple(it);
     const bool numpy = it->family->numpy;
     const char *name = it->type == TALLY_NATURAL ? "i64" : tally_type_name(it->type); /* stats: six words */
@@ -140,7 +146,7 @@ static bool make_array(result_set *it, PyObject *like) {
         return false;
     }
     if (numpy && it->type != TALLY_BF16) {
-        PyObject *type = numpy_scalars[it->type == TALLY_NATURAL ? TALLY_I64 : it->type];
+        PyObject *type = numpy_dtypes[it->type == TALLY_NATURAL ? TALLY_I64 : it->type];
         it->object = PyObject_CallFunctionObjArgs(numpy_empty, shape, type, NULL);
     } else {
         PyObject *made = it->family->handler
@@ -193,7 +199,7 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
         PyErr_SetString(PyExc_ValueError, "out is read-only");
         return false;
     }
-    if (it->out.family.handler && PyObject_HasAttrString(it->out.family.handler, "finish")) {
+    if (it->out.family.finishes) {
         PyErr_SetString(PyExc_TypeError, "out: arrays of this library cannot be written to");
         return false;
     }
@@ -220,6 +226,14 @@ static bool take_out(result_set *it, const array *in, const call_arguments *argu
     return true;
 }
 
+bool result_type(const call_context *context, tally_type input, tally_type *type) {
+    const tally_status status = tally_result_type(context->context, context->op, input, type, NULL);
+    if (status != TALLY_OK) return raise_status(status) != NULL;
+    if (context->op == TALLY_STATS) *type = TALLY_NATURAL;
+    if ((input == TALLY_F16 || input == TALLY_BF16) && op_rounds_to_input(context->op)) *type = input;
+    return true;
+}
+
 bool results_open(result_set *it, const call_context *context, const array *in, PyObject *like,
                   const call_arguments *arguments, const int64_t *shape, int axes, const array *const *read, int n) {
     it->own_out = it->scalar = false;
@@ -228,13 +242,11 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
     it->op = context->op;
     it->input = in->type;
     it->family = &in->family;
+    it->like = like;
     it->axes = axes;
     it->count = 1;
-    size_t bytes = 0;
-    const tally_status status = tally_result_type(context->context, context->op, in->type, &it->type, &bytes);
-    if (status != TALLY_OK) return raise_status(status) != NULL;
+    if (!result_type(context, in->type, &it->type)) return false;
     for (int k = 0; k < axes; k++) it->count *= it->shape[k] = shape[k];
-    if (context->op == TALLY_STATS) it->type = TALLY_NATURAL;
     const int64_t parts = it->type == TALLY_NATURAL ? 6 : context->op == TALLY_MINMAX ? 2 : 1;
     if (it->type == TALLY_STRUCT) {
         PyErr_SetString(PyExc_TypeError,
@@ -242,7 +254,6 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
         return false;
     }
     if (parts > 1) it->shape[it->axes++] = parts;
-    if ((in->type == TALLY_F16 || in->type == TALLY_BF16) && op_rounds_to_input(context->op)) it->type = in->type;
     if (given(arguments, K_DTYPE)) {
         if (parts == 6) {
             PyErr_SetString(PyExc_TypeError, "stats has the dtypes it has; dtype is not supported");
@@ -258,7 +269,7 @@ bool results_open(result_set *it, const call_context *context, const array *in, 
     } else if (axes == 0 && !it->family->handler) {
         it->scalar = true;
         it->data = it->value.bytes;
-    } else if (!make_array(it, like)) {
+    } else if (!make_array(it, like, in->device)) {
         results_close(it);
         return false;
     }
@@ -292,10 +303,10 @@ PyObject *results_take(result_set *it) {
         result = scalar_from(it->data, it->type, it->family->numpy);
     else if (it->type == TALLY_NATURAL)
         result =
-            PyObject_CallMethod(arrays_module, "stats_of", "OsO", it->object, tally_type_name(word_type(it->input)),
-                                it->family->handler && !it->own_out ? it->family->handler : Py_None);
-    else if (it->family->handler && !it->own_out && PyObject_HasAttrString(it->family->handler, "finish"))
-        result = PyObject_CallMethod(it->family->handler, "finish", "O", it->object);
+            PyObject_CallMethod(arrays_module, "stats_of", "OsOO", it->object, tally_type_name(word_type(it->input)),
+                                it->family->handler && !it->own_out ? it->family->handler : Py_None, it->like);
+    else if (it->family->finishes && !it->own_out)
+        result = PyObject_CallMethod(it->family->handler, "finish", "OO", it->object, it->like);
     else
         result = Py_NewRef(it->object);
     results_close(it);

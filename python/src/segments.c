@@ -152,13 +152,28 @@ static bool from_ids(segment_cut *it, const call_arguments *arguments, int64_t v
     return true;
 }
 
+static void cut_clear(segment_cut *it) {
+    memset(&it->segments, 0, sizeof it->segments);
+    it->indices = 0;
+    it->order = it->offsets = NULL;
+}
+
+/* The lists of an Arrow array. */
+static bool lists_open(segment_cut *it, const array *in, const call_arguments *arguments) {
+    cut_clear(it);
+    for (int k = K_LENGTHS; k <= K_NUM_SEGMENTS; k++)
+        if (given(arguments, (enum keyword)k))
+            return wrong(PyExc_TypeError, "the array's lists are its segments; name no others");
+    if (given(arguments, K_PLAN)) return wrong(PyExc_TypeError, "the array's lists are its segments; it takes no plan");
+    it->segments = tally_offsets(in->lists, in->lists_type, in->lists_count);
+    return true;
+}
+
 static bool cut_open(segment_cut *it, const call_arguments *arguments, int64_t values) {
     static const enum keyword ways[] = {K_LENGTHS, K_OFFSETS, K_SEGMENT_IDS, K_STARTS, K_PLAN};
     int ways_given = 0;
     enum keyword way = K_END;
-    memset(&it->segments, 0, sizeof it->segments);
-    it->indices = 0;
-    it->order = it->offsets = NULL;
+    cut_clear(it);
     for (int k = 0; k < 5; k++)
         if (given(arguments, ways[k])) way = ways[k], ways_given++;
     if (ways_given != 1 || given(arguments, K_ENDS) != given(arguments, K_STARTS))
@@ -295,7 +310,7 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
     it->cut = &cut;
     PyObject *result = NULL;
     result_set results;
-    if (!cut_open(&cut, arguments, values)) goto done;
+    if (in->lists ? !lists_open(&cut, in, arguments) : !cut_open(&cut, arguments, values)) goto done;
     if (repeats(it) && !cut.order) {
         if (in->device != HOST) {
             PyErr_SetString(PyExc_ValueError, "a broadcast axis on a GPU cannot be reduced; copy the array first");
@@ -335,7 +350,7 @@ PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, co
     call_context context;
     PyObject *result = NULL, *stream = given(arguments, K_STREAM) ? arguments->value[K_STREAM] : NULL;
     problem it = {.context = &context, .inputs = op_inputs(op)};
-    if (!inputs_open(in, it.inputs, inputs, stream)) return NULL;
+    if (!inputs_open(in, it.inputs, inputs, stream, true)) return NULL;
     for (int k = 0; k < it.inputs; k++) it.in[k] = &in[k];
     if (context_for(&context, op, user, arguments, &in[0])) {
         result = reduce_opened(&it, inputs, arguments);

@@ -133,12 +133,10 @@ static PyObject *state_finish(PyObject *self, PyObject *args, PyObject *kwargs) 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O:finish", names, &dtype) || !is_free(it)) return NULL;
     const tally_op op = tally_state_op(it->state);
     const tally_type input = tally_state_type(it->state);
-    tally_status status = tally_result_type(it->context.context, op, input, &type, NULL);
-    if (status != TALLY_OK) return raise_status(status);
-    if ((input == TALLY_F16 || input == TALLY_BF16) && op_rounds_to_input(op)) type = input;
+    if (!result_type(&it->context, input, &type)) return NULL;
     if (dtype != Py_None && !type_from_object(dtype, &type)) return NULL;
     if (op == TALLY_STATS) type = TALLY_NATURAL;
-    status = tally_state_finish(it->state, tally_out(&value, type, 1));
+    const tally_status status = tally_state_finish(it->state, tally_out(&value, type, 1));
     if (status != TALLY_OK && !(status == TALLY_EMPTY && op_gives_nothing(op))) return raise_status(status);
     if (op == TALLY_STATS) return stats_from(&value.stats, input, it->numpy);
     return op == TALLY_MINMAX ? pair_from(&value, type, it->numpy) : scalar_from(&value, type, it->numpy);

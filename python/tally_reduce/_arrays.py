@@ -6,7 +6,7 @@ itself; other libraries have a class here, with these static methods:
     empty(like, shape, dtype): a new array of that library beside `like`, and its address (None: it has a buffer).
     stream(like): the CUDA stream that the library works on now, as an int; None for the default stream.
     view(x): optional; what to read in the place of x.
-    finish(array): optional; the caller's kind of array of what `empty` made.
+    finish(array, like): optional; the caller's kind of array, beside `like`, of what `empty` made.
 
 No library is imported before one of its arrays is met. `dtype` is Tally's name ("f32").
 """
@@ -28,12 +28,19 @@ FORMATS = {
 
 
 class Torch:
-    @staticmethod
-    def empty(like, shape, dtype):
+    dtypes = {}
+
+    @classmethod
+    def empty(cls, like, shape, dtype):
+        found = cls.dtypes.get(dtype)
+        result = like.new_empty(shape, dtype=found or cls.dtype(dtype))
+        return result, result.data_ptr()
+
+    @classmethod
+    def dtype(cls, name):
         import torch
 
-        result = torch.empty(shape, dtype=getattr(torch, WORDS[dtype]), device=like.device)
-        return result, result.data_ptr()
+        return cls.dtypes.setdefault(name, getattr(torch, WORDS[name]))
 
     @staticmethod
     def stream(like):
@@ -60,7 +67,8 @@ class Cupy:
 
 
 class OnHost:
-    """Libraries whose arrays cannot be written to: results go to memory of NumPy first."""
+    """Libraries whose arrays cannot be written to: results go to memory of NumPy first. Where the array lies on a GPU,
+    the call waits for them."""
 
     @staticmethod
     def empty(like, shape, dtype):
@@ -79,47 +87,55 @@ class Jax(OnHost):
         import jax.numpy
         import numpy
 
-        if any(device.platform != "cpu" for device in like.devices()):
-            raise TypeError(
-                "JAX arrays on a GPU cannot be written to; hand them to CuPy by DLPack: cupy.from_dlpack(x)"
-            )
         # NumPy has no bfloat16 of its own, and its buffers none at all
         result = numpy.empty(shape, jax.numpy.dtype(WORDS[dtype]))
         return result, result.__array_interface__["data"][0]
 
     @staticmethod
-    def finish(array):
-        import jax.numpy
+    def finish(array, like):
+        import jax
 
-        return jax.numpy.asarray(array)
+        (device,) = like.devices()
+        return jax.device_put(array, device)
+
+
+class JaxTracer(OnHost):
+    @staticmethod
+    def view(x):
+        raise TypeError("there are no values while JAX traces a function (jit, vmap, grad); use tally_reduce.jax")
 
 
 class ArrayApiStrict(OnHost):
     @staticmethod
-    def finish(array):
+    def finish(array, like):
         import array_api_strict
 
         return array_api_strict.asarray(array)
 
 
-class Pandas(OnHost):
-    """Series and their like: read as NumPy arrays, results are NumPy's."""
+class OfNumpy(OnHost):
+    """Results are NumPy's."""
 
     @staticmethod
-    def view(x):
-        return x.to_numpy()
-
-    @staticmethod
-    def finish(array):
+    def finish(array, like):
         return array[()] if array.ndim == 0 else array
 
 
-class Arrow(Pandas):
+class Pandas(OfNumpy):
+    """Series and their like: read as NumPy arrays."""
+
     @staticmethod
     def view(x):
-        if x.null_count:
-            raise ValueError("the array has nulls; drop or fill them first: x.drop_null(), x.fill_null(0)")
-        return x.to_numpy(zero_copy_only=False) if hasattr(x, "buffers") else x.to_numpy()
+        kind = getattr(x.dtype, "numpy_dtype", None)  # of dtypes that know missing values
+        if kind is not None and x.isna().any():
+            raise ValueError("the Series has missing values; drop or fill them first: x.dropna(), x.fillna(0)")
+        return x.to_numpy(kind)
+
+
+class ArrowChunks(OfNumpy):
+    @staticmethod
+    def view(x):
+        return x.chunk(0) if x.num_chunks == 1 else x.combine_chunks()
 
 
 HANDLERS = {
@@ -129,25 +145,29 @@ HANDLERS = {
     "jaxlib": Jax,
     "array_api_strict": ArrayApiStrict,
     "pandas": Pandas,
-    "pyarrow": Arrow,
+    "pyarrow": OfNumpy,
 }
 
 
 def family_of(kind):
-    for base in kind.__mro__:
-        library = base.__module__.partition(".")[0]
+    bases = [(base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__]
+    if ("jax", "Tracer") in bases:
+        return JaxTracer
+    if ("pyarrow", "ChunkedArray") in bases:
+        return ArrowChunks
+    for library, name in bases:
         if library == "numpy":
-            return "numpy" if base.__name__ == "ndarray" else None
+            return "numpy" if name == "ndarray" else None
         if library in HANDLERS:
             return HANDLERS[library]
     return None
 
 
 def numpy_parts():
-    """numpy.empty, and NumPy's scalar types by Tally's names."""
+    """numpy.empty, and NumPy's dtypes by Tally's names."""
     numpy = sys.modules["numpy"]
-    names = {name: "bool_" if name == "bool" else word for name, word in WORDS.items() if name != "bf16"}
-    return numpy.empty, {name: getattr(numpy, word) for name, word in names.items()}
+    names = {name: word for name, word in WORDS.items() if name != "bf16"}
+    return numpy.empty, {name: numpy.dtype(word) for name, word in names.items()}
 
 
 def buffer_empty(shape, dtype):
@@ -166,8 +186,8 @@ def buffer_empty(shape, dtype):
     return memory.cast(code, shape) if len(shape) > 1 else memory.cast(code), None
 
 
-def stats_of(words, dtype, handler):
-    """Six arrays of the last axis of `words` (integers of 64 bits, some of them the bits of floats)."""
+def stats_of(words, dtype, handler, like):
+    """Six arrays beside `like` of the last axis of `words` (integers of 64 bits, some of them the bits of floats)."""
     from . import Stats
 
     kinds = ["i64", dtype, dtype, dtype, "f64", "f64"]
@@ -185,4 +205,4 @@ def stats_of(words, dtype, handler):
     if torch is not None and isinstance(words, torch.Tensor):
         return Stats(*(words[..., k].view(getattr(torch, WORDS[kind])) for k, kind in enumerate(kinds)))
     columns = (words[..., k].view(WORDS[kind]) for k, kind in enumerate(kinds))
-    return Stats(*(handler.finish(column) for column in columns) if hasattr(handler, "finish") else columns)
+    return Stats(*(handler.finish(column, like) for column in columns) if hasattr(handler, "finish") else columns)

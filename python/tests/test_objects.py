@@ -178,6 +178,44 @@ def test_versioned_capsules():
     assert gone == [1]
 
 
+def exchange(from_object, version=(1, 3), older=None):
+    """A capsule of a C exchange API; `alive` keeps what it points to."""
+    number, address = ctypes.c_uint32, ctypes.c_void_p
+    kind = type("Exchange", (ctypes.Structure,), {"_fields_": [("major", number), ("minor", number), ("older", address)]
+                                                  + [(name, address) for name in "abcde"]})  # fmt: skip
+    callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(address))(from_object)
+    table = kind(*version, older, None, ctypes.cast(callback, address), None, None, None)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [address, ctypes.c_char_p, address]
+    exchange.alive.append((table, callback))
+    return new(ctypes.addressof(table), b"dlpack_exchange_api", None), ctypes.addressof(table)
+
+
+exchange.alive = []
+
+
+def test_exchange_api():
+    """Found on the type, in a version that is known; what it gives is given back; else __dlpack__ is asked."""
+    given = []
+
+    def from_object(one, out):
+        capsule, gone = tensor()
+        out[0] = ctypes.addressof(tensor.alive[0])
+        given.append((gone, capsule, tensor.alive))
+        return 0
+
+    capsule, address = exchange(from_object)
+    newer, _ = exchange(from_object, version=(2, 0), older=address)
+    for api in (capsule, newer):
+        one = type("Array", (), {"__dlpack_c_exchange_api__": api})()
+        assert t.sum(one) == 7 and given[-1][0] == [1]
+    too_new, _ = exchange(from_object, version=(2, 0))
+    for wrong in (too_new, 3, None, np.ones(3).__dlpack__()):
+        kind = type("Array", (Exporter,), {"__dlpack_c_exchange_api__": wrong})
+        assert t.sum(kind(np.ones(3))) == 3
+    assert len(given) == 2
+
+
 def test_fake_gpu_arrays():
     """No GPU is needed to see which stream is asked for, and that nothing is read on the host."""
     x = np.ones(3)
