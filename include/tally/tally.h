@@ -331,7 +331,8 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * Vectors of features, begins and ends, and unsorted ids: on the CPU segments are copied into a buffer of each thread,
  * a feature after the other, and reduced there; long ones that lie together are rows. A stable counting sort groups
  * unsorted ids. Memory on the host: 8 bytes for each segment, begin and end, and for unsorted ids 8 for each vector.
- * GPU backends take them from host memory, and copy the values in their new order.
+ * GPU backends take them from host memory, and copy the values in their new order. Method:
+ * docs/design/015-groups-of-vectors.md.
  *
  * TALLY_EMPTY: as tally_reduce, for at least one segment. All results are written, fillers included.
  * TALLY_BAD_SEGMENTS: offsets that are negative or decrease, negative lengths, ids that are not in 0 .. count-1 or, but
