@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "input/input.h"
+#include "input/table.h"
+#include "output/rows.h"
 #include "tally/tally.h"
 
 /* The words that are commands but no operators: X(id, word, what it is). */
@@ -39,7 +41,8 @@ enum {
  * A command refuses what it does not take. */
 #define COMMAND_OPTIONS(X)                                                                                     \
     X(BY, "by", 0, "KEYS", OF_OPERATORS,                                                                       \
-      "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value")             \
+      "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value; "            \
+      "of a table, columns of any text, separated by commas")                                                  \
     X(OFFSETS, "offsets", 0, "FILE", OF_OPERATORS,                                                             \
       "one result per segment: segment s is values offset[s] to offset[s+1]-1")                                \
     X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \
@@ -49,6 +52,15 @@ enum {
       "write the results to this .npy file in place of standard output (emit: the source to this .cu file; "   \
       "explain: the picture to this .svg file); - is standard output")                                         \
     X(JSON, "json", 0, "", OF_OPERATORS | OF_RACE, "print one JSON object per result set")                     \
+    X(CSV, "csv", 0, "", OF_OPERATORS, "FILE is a table of fields with commas between; see tally help tables") \
+    X(TSV, "tsv", 0, "", OF_OPERATORS, "FILE is a table of fields with tabs between")                          \
+    X(NO_HEADER, "no-header", 0, "", OF_OPERATORS, "the table has no header: columns are numbered from 1")     \
+    X(SORTED, "sorted", 0, "", OF_OPERATORS,                                                                   \
+      "the table is sorted by the columns of --by: one group after the other, in constant memory")             \
+    X(NA, "na", 0, "RULE", OF_OPERATORS,                                                                       \
+      "what a missing value of a table does: refuse (it is an error; default), skip (it is left out) or nan")  \
+    X(TO, "to", 0, "FORMAT", OF_OPERATORS,                                                                     \
+      "the results of a table as aligned (default on a terminal), tsv (default elsewhere), csv, jsonl or npy") \
     X(TYPE, "type", 't', "T", OF_OPERATORS | OF_RACE,                                                          \
       "read text or raw values as type T (race: reduce such values): " COMMAND_TYPES)                          \
     X(RAW, "raw", 0, "", OF_OPERATORS, "read the values as raw bytes of --type, whatever the file's name")     \
@@ -93,6 +105,8 @@ typedef struct command {
     char **files;     /* those after it */
     int file_count;
     uint32_t given; /* the set of options that were given; where they have an argument it is below */
+    missing_rule missing;
+    row_format to;
     const char *by, *offsets, *lengths, *output;
     const char *op, *segments, *chart;
     int64_t n; /* 0: not said */

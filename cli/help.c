@@ -159,20 +159,23 @@ static void print_options(int takers, FILE *stream) {
     }
 }
 
+static const char table_usage[] = "tally OPERATOR COLUMNS [OPERATOR COLUMNS]... TABLE... [--by COLUMNS] [OPTION...]";
 static const char usage[] =
     "tally OPERATOR FILE... [--by KEYS | --offsets FILE | --lengths FILE | --axis K] [OPTION...]";
 
 void print_help(FILE *stream) {
     fputs("Tally reduces: it takes numbers and an operator, and gives one number, or one\n"
-          "per segment, with the same bits on every machine.\n\n",
+          "per segment or group, with the same bits on every machine.\n\n",
           stream);
     fputs("  ", stream);
     print_wrapped(usage, 2, stream);
+    fputs("  ", stream);
+    print_wrapped(table_usage, 2, stream);
     for (int k = 0; k < WORD_COUNT; k++) {
         fprintf(stream, k == 0 ? "\n  tally %-8s" : "  tally %-8s", words[k].name);
         print_wrapped(words[k].what, 16, stream);
     }
-    fputs("\nFILE is .npy, raw or text; - is standard input.\n\nOperators\n  ", stream);
+    fputs("\nFILE is .npy, raw or text, TABLE is CSV or TSV; - is standard input.\n\nOperators\n  ", stream);
     int column = 2;
     for (int k = 0; k < OPERATOR_COUNT; k++) {
         int length = (int)strlen(operators[k].name);
@@ -285,6 +288,8 @@ void print_manual(FILE *stream) {
           stream);
     fputs(".SH SYNOPSIS\n", stream);
     print_roff(usage, stream);
+    fputs(".br\n", stream);
+    print_roff(table_usage, stream);
     for (int k = 0; k < WORD_COUNT; k++) {
         fprintf(stream, ".br\ntally %s\n", words[k].name);
     }

@@ -14,6 +14,8 @@
 #include "output/output.h"
 #include "pages.h"
 #include "commands/reduce.h"
+#include "commands/request.h"
+#include "commands/table.h"
 #include "output/results.h"
 
 /* ---- what is asked for together has to fit together ---- */
@@ -210,6 +212,9 @@ static int run_operator_word(const command *wanted) {
     tally_op op = tally_op_from_name(wanted->word);
     if (op == TALLY_OP_END) {
         return refuse_word(wanted->word);
+    }
+    if (is_table(wanted)) {
+        return run_table(wanted);
     }
     return takes_only(wanted, wanted->word, options_of(WORD_OPERATOR)) ? run_operator(wanted, op) : STATUS_MISSPELT;
 }

@@ -167,6 +167,22 @@ static bool read_overflow(command *wanted, const char *text) {
     return fine;
 }
 
+static bool read_missing(command *wanted, const char *text) {
+    static const char *const words[] = {"refuse", "skip", "nan", NULL};
+    int place;
+    bool fine = read_word("na", text, words, "refuse, skip or nan", &place);
+    wanted->missing = fine ? (missing_rule)place : MISSING_REFUSED;
+    return fine;
+}
+
+static bool read_format(command *wanted, const char *text) {
+    static const char *const words[] = {"aligned", "tsv", "csv", "jsonl", "npy", NULL};
+    int place;
+    bool fine = read_word("to", text, words, "aligned, tsv, csv, jsonl or npy", &place);
+    wanted->to = fine ? (row_format)place : ROWS_ALIGNED;
+    return fine;
+}
+
 static bool read_type(command *wanted, const char *text) {
     wanted->wish.type = tally_type_from_name(text);
     return wanted->wish.type != TALLY_NATURAL || complain(NULL, "--type takes " COMMAND_TYPES ", not '%s'", text);
@@ -230,6 +246,10 @@ static bool read_option(command *wanted, command_option id, const char *text) {
         return read_type(wanted, text);
     case OPTION_NAN:
         return read_nan(wanted, text);
+    case OPTION_NA:
+        return read_missing(wanted, text);
+    case OPTION_TO:
+        return read_format(wanted, text);
     case OPTION_ACCURACY:
         return read_accuracy(wanted, text);
     case OPTION_OVERFLOW:

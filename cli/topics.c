@@ -23,6 +23,34 @@ const topic topics[] = {
      "need all values in memory.\n\n"
      "Several files are reduced one by one, one line each, with the file's name last. A file that is "
      "refused does not keep the others from being reduced. dot takes two files at a time."},
+    {"tables", "Tables",
+     "tally sum price,qty mean price --by region sales.csv reduces columns of a table: operators, each with the "
+     "columns that it is for, and then one FILE or more, which are read as one table. Columns are named as in the "
+     "header, or counted from 1; so is a column whose name has a comma. The words mean a table if an option of "
+     "tables is given (--csv, --tsv, --no-header, --sorted, --na, --to), or if the last FILE's name ends in .csv "
+     "or .tsv and the first word behind the operator is no file's name: it has no / and no ending such as .txt. - "
+     "is standard input.\n\n"
+     "CSV is that of RFC 4180: a field may be \"quoted\", with commas, line ends and doubled quotes within. Lines "
+     "end with LF or CRLF; a byte order mark is skipped, and so are empty lines of a table with several columns. "
+     "TSV has tabs between fields, and no quotes. A name that ends in .tsv says --tsv. Each file has a header of "
+     "its own, in which columns may stand in another order. A record has at most 128 MiB.\n\n"
+     "--by COLUMNS gives one row of results for each group of rows with the same text in those columns, in the "
+     "order in which groups first appear. What is in memory grows with the groups, not with the rows. With "
+     "--sorted it does not grow with either: rows have to be sorted by the columns of --by, up or down, as bytes "
+     "(LC_ALL=C sort) or as numbers, and the first row that is not is an error.\n\n"
+     "A group's numbers are i64 as long as all are integers that fit, else u64, else f64, each group for itself; "
+     "so sums of integers are exact. -0 is a float. --type reads all as one type. A group has the same result, bit "
+     "for bit, as a file with its numbers alone; argmin and argmax count from its first number. The result depends "
+     "neither on --threads nor on whether a file was read or piped.\n\n"
+     "A missing value is an empty field, NA, N/A, #N/A, <NA>, null, none, - or a point, in any case of letters. It "
+     "is an error, unless --na skip leaves it out or --na nan makes it NaN (and the group's numbers f64). Any "
+     "other text is an error. Complaints name the first line that is wrong.\n\n"
+     "Results are called price_sum, price_mean and so on; stats gives price_count to price_var, minmax price_min "
+     "and price_max. They are aligned on a terminal, and TSV elsewhere; --to csv, jsonl or npy, --json, or the "
+     "ending of -o FILE choose other forms. A result without a value (the mean of nothing) is left blank, null in "
+     "JSON, nan in .npy; a sentence is printed, and the exit status is 1.\n\n"
+     "Parquet: duckdb -c \"copy (from 'sales.parquet') to '/dev/stdout' (format csv)\" | tally sum price --csv -. "
+     "Arrow, from Python: pyarrow.csv.write_csv(table, sys.stdout.buffer). Both write the digits that read back."},
     {"segments", "Segments",
      "With --by, --offsets, --lengths or --axis there is one result per segment, one per line. The first three take a "
      "file of integers (text, .npy or raw). A segment has the same result, bit for bit, as a file with its values "
@@ -119,7 +147,9 @@ const topic topics[] = {
 
 const int topic_count = (int)(sizeof topics / sizeof topics[0]);
 
-const char *const examples = "tally stats readings.npy\n"
+const char *const examples = "tally sum price,qty mean price --by region sales.csv\n"
+                             "# columns of a table, a row of results per region\n"
+                             "tally stats readings.npy\n"
                              "# count, min, max, sum, mean and variance in one pass\n"
                              "seq 1 100 | tally sum -\n"
                              "# 5050\n"

@@ -205,3 +205,13 @@ bool end_output(output *out) {
     }
     return written || (errno != 0 ? complain_system(out->name, failure) : complain(out->name, "%s", failure));
 }
+
+void drop_output(output *out) {
+    if (out->stream != stdout) {
+        fclose(out->stream);
+    }
+    if (out->folder >= 0) {
+        discard(out);
+        leave_folder(out);
+    }
+}

@@ -23,6 +23,9 @@ bool begin_output(output *out, const char *name);
 /* Complains if what was written to the stream did not arrive; then nothing appears. */
 bool end_output(output *out);
 
+/* In place of end_output: nothing appears. What was written to a stream or a device stays. */
+void drop_output(output *out);
+
 bool is_standard_stream(const char *name); /* "-"; NULL is none */
 
 #endif

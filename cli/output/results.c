@@ -70,6 +70,17 @@ static tally_type sum_type(tally_type input) {
     return tally_result_type(NULL, TALLY_SUM, input, &type, NULL) == TALLY_OK ? type : input;
 }
 
+int result_numbers(tally_op op) {
+    return op == TALLY_STATS ? 6 : op == TALLY_MINMAX ? 2 : 1;
+}
+
+tally_type result_number_type(const results *from, int k) {
+    if (from->op != TALLY_STATS) {
+        return from->type;
+    }
+    return k == 0 ? TALLY_I64 : k > 3 ? TALLY_F64 : word_type(from->input);
+}
+
 static void stats_texts(const results *from, int64_t s, bool absent, char texts[RESULT_NUMBERS_MAX][RESULT_TEXT_SIZE]) {
     tally_stats row;
     memcpy(&row, from->data + s * (int64_t)from->size, sizeof row);
@@ -86,7 +97,7 @@ static void stats_texts(const results *from, int64_t s, bool absent, char texts[
 
 int result_texts(const results *from, int64_t s, char texts[RESULT_NUMBERS_MAX][RESULT_TEXT_SIZE]) {
     bool absent = from->absent != NULL && from->absent[s];
-    int numbers = from->op == TALLY_STATS ? 6 : from->op == TALLY_MINMAX ? 2 : 1;
+    int numbers = result_numbers(from->op);
     for (int k = 0; absent && k < numbers; k++) {
         strcpy(texts[k], absent_text);
     }

@@ -32,6 +32,12 @@ void free_results(results *made);
 enum { RESULT_NUMBERS_MAX = 6, RESULT_TEXT_SIZE = 48 };
 int result_texts(const results *from, int64_t s, char texts[RESULT_NUMBERS_MAX][RESULT_TEXT_SIZE]);
 
+/* The type of number k of a result: in stats the widest of its class. */
+tally_type result_number_type(const results *from, int k);
+
+/* How many numbers a result of the operator has. */
+int result_numbers(tally_op op);
+
 /* What the numbers of a result are called ("min", ...); NULL for operators of one number. */
 const char *const *result_names(tally_op op);
 

@@ -122,3 +122,13 @@ def make(where):
     put("many.f64", pack("f8", many))
     put("many.txt", "".join(f"{x!r}\n" for x in many))
     put("many_f.npy", npy("'<f8'", "(7, 7143)", pack("f8", fortran(many, (7, 7143))), fortran=True))
+    # tables
+    put("sales.csv", 'region,day,price,qty,temp\nnorth,1,2.5,3,10\nsouth,1,1.25,4,-2\n"north",2,3.5,1,11\n'
+        '"we""st, far",2,9,100,NA\nsouth,3,0.1,7,1e3\n')
+    put("sales2.csv", "day,qty,price,region,temp\r\n4,5,6,east,\r\n")
+    put("sales3.csv", "day,price\n1,2\n")
+    put("sales.tsv", 'region\tqty\n"a\t1\nb,c\t2\n"a\t3\n')
+    put("pairs.csv", "x,1\ny,2\nx,3\n")
+    put("twice.csv", "a,2,a\n1,10,100\n")
+    put("types.csv", "i,u,f,huge,both\n9007199254740993,18446744073709551615,0.1,1,-1\n"
+        "2,0,1,99999999999999999999,18446744073709551615\n")

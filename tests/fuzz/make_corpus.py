@@ -65,7 +65,26 @@ text = {
     "bad_long": b"\x00" + b"1" * 1001,
     "bad_exponent": b"\x001e+ 2\n",
 }
-for name, files in (("npy", npy), ("text", text)):
+# two bytes: options and the size of blocks
+table = {
+    "good_quotes": b'\x00\x05a,"b ""x""","c\nd"\r\n1,2,"k,1"\r\n-3,4.5,k2\r\n',
+    "good_numbers": b'\x00\x051,2,"k,1"\r\n-3,4.5,"k ""2"""\r\n',
+    "good_tabs": b"\x01\x031\t2\tx\n3\t4\t\"y\n",
+    "good_skip": b"\x02\x071,,a\nn/a,2,b\n.,-,a\n",
+    "good_nan": b"\x04\x091,,a\n#N/A,2,b\n",
+    "good_sorted": b"\x08\x021,1,a\n2,2,a\n3,3,b\n",
+    "good_large": b"\x00\x0418446744073709551615,-1,a\n99999999999999999999,7,a\n-0,0,b\n",
+    "good_f32": b"\x50\x0b0.1,1e-45,x\n",
+    "good_one_column": b"\x02\x041\n2\n\n3\n",
+    "good_blank_lines": b"\x00\x041,2\n\n\r\n3,4\n",
+    "bad_beyond": b"\x00\x041,1e400,a\n",
+    "bad_width": b"\x00\x061,2,a\n1,2\n",
+    "bad_end": b'\x00\x081,2,"a\n1,2,b\n',
+    "bad_behind": b'\x00\x0c1,2,"a"b\n',
+    "bad_within": b'\x00\x0a1,2,a"b\n"',
+    "bad_nul": b"\x00\x051,2,\x00\n",
+}
+for name, files in (("npy", npy), ("text", text), ("table", table)):
     (here / name).mkdir(parents=True, exist_ok=True)
     for file, data in files.items():
         (here / name / file).write_bytes(data)
