@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/setup.sh build|demo|check|bench|docs|lanes: installs the Debian packages that are needed for it and missing.
+# tools/setup.sh build|demo|check|bench|tables|docs|lanes: installs the Debian packages that are needed for it and missing.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
 # for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
@@ -14,6 +14,7 @@ check)
     packages="$packages python3-pytest python3-dev"
     ;;
 bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-matplotlib" ;;
+tables) packages="$build python3 datamash miller libcsv-dev" ;; # bench/tables.py and what it measures beside tally
 docs) packages="python3 python3-venv" ;;
 gpu) packages="python3 python3-pip" ;;
 lanes)
