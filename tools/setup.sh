@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/setup.sh build|demo|check|bench|tables|docs|lanes: installs the Debian packages that are needed for it and missing.
+# tools/setup.sh build|demo|check|bench|tables|docs|lanes: installs the missing ones of the Debian packages it needs.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
 # for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.

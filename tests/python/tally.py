@@ -70,7 +70,7 @@ class Array(c.Structure):
 
 class Segments(c.Structure):
     _fields_ = [("cut", c.c_int), ("index", c.c_void_p), ("index_type", c.c_int), ("count", c.c_int64),
-                ("length", c.c_int64), ("inner", c.c_int64)]
+                ("length", c.c_int64), ("inner", c.c_int64), ("ends", c.c_void_p), ("outside", c.c_int)]
 
 
 class Options(c.Structure):
