@@ -78,7 +78,7 @@ static tally_status group_begins(const tally_segments *cut, int64_t vectors, tal
     if (!lies_ready(cut->index, cut->index_type) || !lies_ready(cut->ends, cut->index_type))
         TALLY_TRY(own(g, 2 * cut->count));
     g->begins = numbers_of(cut->index, cut->index_type, cut->count, g->own);
-    g->ends = numbers_of(cut->ends, cut->index_type, cut->count, g->own + (g->own != NULL ? cut->count : 0));
+    g->ends = numbers_of(cut->ends, cut->index_type, cut->count, g->own != NULL ? g->own + cut->count : NULL);
     for (int64_t s = 0; s < cut->count; s++)
         TALLY_CHECK(0 <= g->begins[s] && g->begins[s] <= g->ends[s] && g->ends[s] <= vectors, BAD_SEGMENTS,
                     "segment %lld goes from value %lld to %lld of an array of %lld", (long long)s,
