@@ -131,17 +131,15 @@ static tally_status compile(job *j, int sm) {
     return TALLY_OK;
 }
 
-/* Whether registers went to memory, in any function of the kernel, and more than a few that some rare case may ask for.
- */
-static bool has_spilled(const char *log) {
-    enum { FEW_BYTES = 64 };
+int tally__spilled_bytes(const char *log) {
     static const char words[] = " bytes spill stores", digits[] = "0123456789";
+    int most = 0;
     for (const char *p = log; p != NULL && (p = strstr(p, words)) != NULL; p += sizeof words - 1) {
         const char *number = p;
         while (number > log && strchr(digits, number[-1]) != NULL) number--;
-        if (strtol(number, NULL, 10) > FEW_BYTES) return true;
+        if (atoi(number) > most) most = atoi(number);
     }
-    return false;
+    return most;
 }
 
 static void forget(job *j) {
@@ -184,7 +182,7 @@ tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image
     do { /* what a kernel asks for may be too much for this architecture, compiler, or operator */
         status = create(&j);
         if (status == TALLY_OK) status = compile(&j, sm);
-        again = status == TALLY_OK && j.fewer < MOST_FEWER && has_spilled(j.log);
+        again = status == TALLY_OK && j.fewer < MOST_FEWER && tally__spilled_bytes(j.log) > TALLY__FEW_SPILLED;
         if (!again && status == TALLY_OK) status = take(&j, image);
         if (!again && status == TALLY_OK && log != NULL) *log = log_with(j.log, j.fewer + 1);
         forget(&j);

@@ -48,6 +48,10 @@ const char *tally__nvrtc_file(void);
  * warnings, and what the assembler tells of registers and memory, and behind that "<n> attempts", of which all but the
  * last spilled registers. The options that make it do so change nothing in the image. */
 tally_status tally__compile(const tally__unit *unit, int sm, tally__image *image, char **log);
+/* The most bytes of registers that one function of a log stores in memory. A few may be what a rare case asks for:
+ * more than that, and the unit is compiled again with fewer blocks. */
+int tally__spilled_bytes(const char *log);
+enum { TALLY__FEW_SPILLED = 64 };
 
 /* The unit as one text, in memory of malloc: every header written out where it is included, so that NVRTC or nvcc
  * compiles it alone. */

@@ -407,7 +407,7 @@ static void test_warm(void **state) {
         }
         EXPECT_STATUS(tally_warm_segments(context_for(s, TALLY_BACKEND_CPU, 1), s->op, s->type, TALLY_OFFSETS),
                       TALLY_BAD_ARGUMENT);
-        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_segmentation)5),
+        EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), s->op, s->type, (tally_segmentation)7),
                       TALLY_BAD_ARGUMENT);
         EXPECT_STATUS(tally_warm_segments(context_for(s, backend, 1), TALLY_XOR, TALLY_F32, TALLY_ROWS),
                       TALLY_BAD_TYPE);
