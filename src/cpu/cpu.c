@@ -244,7 +244,7 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
 
 static tally_status cpu_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                  const tally__sink *sink, tally__report *report) {
-    if (cut->kind == TALLY_ROWS && cut->inner != 1) return tally__cpu_rows(spec, in, cut, sink, report);
+    if (cut->kind == TALLY_ROWS && cut->inner != 1) return tally__cpu_rows(spec, in, NULL, cut, sink, report);
     return tally__cpu_ragged(spec, in, cut, sink, report);
 }
 

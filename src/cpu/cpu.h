@@ -23,14 +23,17 @@ void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t c
 tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                const tally__sink *sink, tally__report *report);
 
-/* Rows along an axis that is not the last. */
-tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
-                             const tally__sink *sink, tally__report *report);
+/* Rows along an axis that is not the last. With `order` the vector at place k is number order[k] of the input. */
+tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, const int64_t *order,
+                             const tally_segments *cut, const tally__sink *sink, tally__report *report);
 
 /* Groups of vectors of `inner` features. (grouped.c) */
 tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
                                 int64_t inner, const tally__sink *sink, tally__report *report);
 
-enum { TALLY_BATCH = 512 }; /* results made at a time before they are stored */
+enum {
+    TALLY_BATCH = 512,     /* results made at a time before they are stored */
+    TALLY_WIDE_VECTOR = 16 /* so many results side by side fill vector registers */
+};
 
 #endif

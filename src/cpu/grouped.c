@@ -1,9 +1,10 @@
 /* Segments that are groups of vectors (grouping.h) on the CPU.
  *
- * A thread copies segments into a buffer that stays in its cache, a feature after the other, and reduces them there
- * like any others. A segment that does not fit a buffer, or is worth all threads, waits for the end: its vectors are
- * rows, which are reduced where they lie, or copied first if they are scattered. */
-#include "cpu/cpu.h"
+ * Vectors are reduced where they lie, a panel of features at a time (panels.h). Of few features they fill no vector
+ * registers: a thread copies such segments into a buffer that stays in its cache, a feature after the other, and
+ * reduces them there like any others. A segment that does not fit a buffer, or is worth all threads, waits for the
+ * end. */
+#include "cpu/panels.h"
 #include "cpu/pool.h"
 #include "grouping.h"
 
@@ -14,13 +15,16 @@ typedef struct job {
     const tally__input *in;
     const tally__grouping *g;
     const tally__sink *sink;
-    int64_t inner, room; /* features; values that a buffer has room for */
+    int64_t inner, room;  /* features; values that a buffer has room for */
+    bool wide;            /* there is no buffer: */
+    tally__panels panels; /* vectors are reduced where they lie */
     int64_t pieces, *begins;
     tally__shares shares;
     char *buffers; /* of all threads */
     size_t buffer_bytes;
     _Atomic int64_t next_buffer;
     _Atomic int saw;
+    _Atomic bool starved;
 } job;
 
 static void note(job *j, int saw) {
@@ -29,10 +33,33 @@ static void note(job *j, int saw) {
 static int64_t length_of(const job *j, int64_t s) { return j->g->ends[s] - j->g->begins[s]; }
 static bool is_long(const job *j, int64_t s) {
     const int64_t length = length_of(j, s);
-    return length > j->room || length > LONG_BYTES / (int64_t)j->spec->kernel->value_bytes / j->inner;
+    return (!j->wide && length > j->room) || length > LONG_BYTES / (int64_t)j->spec->kernel->value_bytes / j->inner;
 }
 
-/* ---- short segments ---- */
+/* ---- short segments of wide vectors ---- */
+
+static void reduce_wide(job *j, const tally__workspace *w, int64_t s) {
+    for (int64_t k = 0; k < j->panels.count; k++) {
+        const tally__panel panel = tally__panel_at(&j->panels, j->g->begins[s], s * j->inner, k);
+        note(j, tally__reduce_panel(&j->panels, w, &panel, length_of(j, s)));
+    }
+}
+
+static void take_wide_pieces(void *of) {
+    job *j = of;
+    tally__workspace w;
+    int64_t p;
+    if (!tally__open_workspace(&j->panels, &w)) {
+        j->starved = true;
+        return;
+    }
+    while (!j->starved && tally__take_share(&j->shares, &p))
+        for (int64_t s = j->begins[p]; s < j->begins[p + 1]; s++)
+            if (!is_long(j, s)) reduce_wide(j, &w, s);
+    tally__close_workspace(&j->panels, &w);
+}
+
+/* ---- short segments of few features ---- */
 
 /* Results that follow one another, whose values are in a thread's buffer. */
 typedef struct batch {
@@ -105,48 +132,66 @@ static tally_status cut_pieces(job *j, double work) {
     return TALLY_OK;
 }
 
-static tally_status reduce_short(job *j, double work, int threads) {
-    j->pieces = threads == 1 ? 1 : (int64_t)(work / PIECE_BYTES) + 1;
-    if (j->pieces > 4096) j->pieces = 4096;
+static tally_status open_buffers(job *j, int threads) {
     j->buffer_bytes =
         (size_t)(j->room + j->spec->kernel->leaf) * j->spec->kernel->value_bytes * (size_t)j->spec->inputs;
     j->buffers = tally__allocate(&j->spec->allocator, (size_t)threads * j->buffer_bytes);
     TALLY_CHECK(j->buffers != NULL, NO_MEMORY, "no memory for the buffers of %d threads", threads);
+    return TALLY_OK;
+}
+
+static tally_status reduce_short(job *j, double work, int threads) {
+    j->pieces = threads == 1 ? 1 : (int64_t)(work / PIECE_BYTES) + 1;
+    if (j->pieces > 4096) j->pieces = 4096;
+    if (j->wide)
+        tally__cut_panels(&j->panels);
+    else
+        TALLY_TRY(open_buffers(j, threads));
     TALLY_TRY(cut_pieces(j, work));
     j->shares.next = 0;
     j->shares.end = j->pieces;
-    tally__pool_run(threads, take_pieces, j);
+    tally__pool_run(threads, j->wide ? take_wide_pieces : take_pieces, j);
+    TALLY_CHECK(!j->starved, NO_MEMORY, "no memory for segments of %lld features", (long long)j->inner);
     return TALLY_OK;
 }
 
 /* ---- long segments ---- */
 
-/* Its vectors are the rows of an array of their own. */
-static tally_status reduce_long(job *j, int64_t s) {
-    const int64_t at = j->g->begins[s], length = length_of(j, s), bytes = (int64_t)j->spec->kernel->value_bytes;
-    const tally_segments rows = tally_rows(1, length, j->inner), columns = tally_rows(j->inner, length, 1);
+/* Scattered vectors of few features are copied, one feature after the other. */
+static tally_status reduce_copy(job *j, int64_t s, const tally__sink *sink, tally__report *report) {
+    const int64_t length = length_of(j, s), bytes = (int64_t)j->spec->kernel->value_bytes;
+    const size_t size = (size_t)(length * j->inner * bytes);
+    const tally_segments features = tally_rows(j->inner, length, 1);
+    char *copy = tally__allocate(&j->spec->allocator, size * (size_t)j->spec->inputs);
+    TALLY_CHECK(copy != NULL, NO_MEMORY, "no memory to copy the %lld values of segment %lld",
+                (long long)(length * j->inner), (long long)s);
+    char *const y = copy + (j->spec->inputs == 2 ? size : 0);
+    tally__gather_features(j->spec, j->in, j->g, j->inner, s, 0, j->inner, copy, y);
+    const tally__input in = {copy, y, bytes, bytes, length * j->inner, true};
+    const tally_status status = tally__cpu_backend.segments(j->spec, &in, &features, sink, report);
+    tally__release(&j->spec->allocator, copy);
+    return status;
+}
+
+/* Others are the rows of an array of their own. */
+static tally_status reduce_rows(job *j, int64_t s, const tally__sink *sink, tally__report *report) {
+    const int64_t at = j->g->begins[s], length = length_of(j, s);
+    const tally_segments rows = tally_rows(1, length, j->inner);
     tally__input in = *j->in;
+    if (j->g->order != NULL) return tally__cpu_rows(j->spec, &in, j->g->order + at, &rows, sink, report);
+    in.x += at * j->inner * in.x_stride;
+    if (j->spec->inputs == 2) in.y += at * j->inner * in.y_stride;
+    in.count = length * j->inner;
+    return tally__cpu_backend.segments(j->spec, &in, &rows, sink, report);
+}
+
+static tally_status reduce_long(job *j, int64_t s) {
     tally__sink sink = *j->sink;
     tally__report report = {0};
-    char *copy = NULL;
-    tally_status status;
-    in.count = length * j->inner;
-    if (j->g->order == NULL) {
-        in.x += at * j->inner * in.x_stride;
-        if (j->spec->inputs == 2) in.y += at * j->inner * in.y_stride;
-    } else {
-        const size_t size = (size_t)(in.count * bytes);
-        copy = tally__allocate(&j->spec->allocator, size * (size_t)j->spec->inputs);
-        TALLY_CHECK(copy != NULL, NO_MEMORY, "no memory to copy the %lld values of segment %lld", (long long)in.count,
-                    (long long)s);
-        char *const y = copy + (j->spec->inputs == 2 ? size : 0);
-        tally__gather_features(j->spec, j->in, j->g, j->inner, s, 0, j->inner, copy, y);
-        in = (tally__input){copy, y, bytes, bytes, in.count, true};
-    }
     sink.data += s * j->inner * sink.stride;
-    status = tally__cpu_backend.segments(j->spec, &in, copy != NULL ? &columns : &rows, &sink, &report);
+    const bool is_copied = j->g->order != NULL && !j->wide;
+    const tally_status status = (is_copied ? reduce_copy : reduce_rows)(j, s, &sink, &report);
     note(j, report.saw);
-    tally__release(&j->spec->allocator, copy);
     return status;
 }
 
@@ -157,14 +202,21 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
     const int64_t bytes = (int64_t)spec->kernel->value_bytes;
     job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .room = BUFFER_BYTES / bytes};
     double work = 0;
+    int64_t longest = 0;
     bool some_long = false;
+    j.wide = inner >= TALLY_WIDE_VECTOR;
     if (j.room < 2 * spec->kernel->leaf) j.room = 2 * spec->kernel->leaf;
     for (int64_t s = 0; s < g->count; s++) {
         if (is_long(&j, s))
             some_long = true;
-        else
+        else {
             work += (double)(length_of(&j, s) * bytes * spec->inputs + 8) * (double)inner;
+            if (length_of(&j, s) > longest) longest = length_of(&j, s);
+        }
     }
+    j.panels = (tally__panels){.spec = spec, .in = in, .sink = sink, .order = g->order, .inner = inner};
+    j.panels.places = g->order != NULL ? g->ends[g->count - 1] : 0;
+    j.panels.longest = longest;
     tally_status status = reduce_short(&j, work, tally__cpu_team(spec, work < 1e18 ? (int64_t)work : (int64_t)1e18));
     tally__release(&spec->allocator, j.buffers);
     tally__release(&spec->allocator, j.begins);

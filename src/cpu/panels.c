@@ -1,0 +1,158 @@
+#include "cpu/panels.h"
+
+#include <string.h>
+
+enum { LEVELS = 48, CACHE_BYTES = 192 * 1024, AHEAD = 8 /* scattered vectors are asked for so many before */ };
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+void tally__cut_panels(tally__panels *p) {
+    const tally__kernel *kernel = p->spec->kernel;
+    const int64_t columns = p->longest <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->columns;
+    const int64_t lanes = least(columns, p->longest > 0 ? p->longest : 1);
+    const int64_t each = lanes * (int64_t)kernel->row_bytes + (int64_t)kernel->node_size;
+    int64_t width = CACHE_BYTES / each / 64 * 64;
+    if (width < 64) width = 64;
+    p->width = least(width, p->inner);
+    p->count = (p->inner + p->width - 1) / p->width;
+    p->scratch_bytes = (size_t)(lanes * p->width) * kernel->row_bytes + kernel->rows_scratch + TALLY_ROWS_SLACK;
+}
+
+tally__panel tally__panel_at(const tally__panels *p, int64_t begin, int64_t first, int64_t k) {
+    const int64_t column = k * p->width;
+    return (tally__panel){begin, column, least(p->width, p->inner - column), first + column};
+}
+
+/* ---- scratch ---- */
+
+static bool are_read_in_place(const tally__panels *p) { return p->in->packed && p->order == NULL; }
+
+bool tally__open_workspace(const tally__panels *p, tally__workspace *w) {
+    const tally__kernel *kernel = p->spec->kernel;
+    const size_t width = (size_t)p->width, rows = (size_t)least(p->longest, kernel->leaf);
+    const size_t values = are_read_in_place(p) ? 0 : (rows * width * kernel->value_bytes + 63) / 64 * 64;
+    const size_t results = (width * TALLY_RESULT_BYTES + 63) / 64 * 64;
+    const size_t lanes = (p->scratch_bytes + 63) / 64 * 64;
+    const size_t levels = p->longest <= kernel->leaf ? 0 : p->spec->order_shows ? LEVELS : 1;
+    w->memory =
+        tally__allocate(&p->spec->allocator, lanes + 2 * values + results + (1 + levels) * width * kernel->node_size);
+    if (w->memory == NULL) return false;
+    w->lanes = w->memory;
+    w->x = w->lanes + lanes;
+    w->y = w->x + values;
+    w->results = w->y + values;
+    w->node = (tally__node *)(void *)(w->results + results);
+    w->levels = tally__node_at(kernel, w->node, p->width);
+    return true;
+}
+void tally__close_workspace(const tally__panels *p, tally__workspace *w) {
+    tally__release(&p->spec->allocator, w->memory);
+}
+
+/* ---- trees ---- */
+
+/* Numbers of the vector at a place. */
+static void copy_vector(const tally__panels *p, int64_t place, int64_t column, int64_t width, char *x, char *y) {
+    const int64_t vector = p->order != NULL ? p->order[place] : place;
+    const int64_t bytes = (int64_t)p->spec->kernel->value_bytes, first = vector * p->inner + column;
+    if (!p->in->packed) {
+        tally__gather(p->spec, p->in, first, width, x, y);
+        return;
+    }
+    memcpy(x, p->in->x + first * bytes, (size_t)(width * bytes));
+    if (p->spec->inputs == 2) memcpy(y, p->in->y + first * bytes, (size_t)(width * bytes));
+}
+static void ask_for_vector(const tally__panels *p, int64_t place, int64_t column, int64_t width) {
+    const int64_t bytes = (int64_t)p->spec->kernel->value_bytes;
+    if (place >= p->places || !p->in->packed) return;
+    const int64_t at = (p->order[place] * p->inner + column) * bytes;
+    for (int64_t k = 0; k < width * bytes; k += 64) {
+        __builtin_prefetch(p->in->x + at + k);
+        if (p->spec->inputs == 2) __builtin_prefetch(p->in->y + at + k);
+    }
+}
+
+/* `rows` rows of a panel as kernels can read them: in place, or copied together (then *stride is the width). */
+static void reach(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t at,
+                  int64_t rows, const char **x, const char **y, int64_t *stride) {
+    const int64_t bytes = (int64_t)p->spec->kernel->value_bytes, width = panel->width;
+    const int64_t place = panel->begin + at, first = place * p->inner + panel->column;
+    if (are_read_in_place(p)) {
+        *stride = p->inner;
+        *x = p->in->x + first * bytes;
+        *y = p->in->y + first * bytes;
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        if (p->order != NULL) ask_for_vector(p, place + r + AHEAD, panel->column, width);
+        copy_vector(p, place + r, panel->column, width, w->x + r * width * bytes, w->y + r * width * bytes);
+    }
+    *x = w->x;
+    *y = p->spec->inputs == 2 ? w->y : w->x;
+    *stride = width;
+}
+
+/* The nodes of a panel join those of level k, which come before them. */
+static void lift_panel(const tally__kernel *kernel, const tally__workspace *w, int k, int64_t width) {
+    for (int64_t i = 0; i < width; i++) {
+        tally__node *earlier = tally__node_at(kernel, w->levels, k * width + i),
+                    *node = tally__node_at(kernel, w->node, i);
+        kernel->merge(kernel, earlier, node);
+        tally__copy_node(kernel, node, earlier);
+    }
+}
+
+int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t at,
+                      int64_t n) {
+    const tally__kernel *kernel = p->spec->kernel;
+    const int64_t width = panel->width;
+    const bool many = are_read_in_place(p) && kernel->rows_most > 0; /* workspaces hold copies of one leaf */
+    const int64_t most = many ? kernel->rows_most : kernel->leaf;
+    const char *x, *y;
+    int64_t stride, leaves = 0;
+    int saw = 0;
+    for (int64_t i = 0; i < width && n == 0; i++) kernel->nothing(kernel, tally__node_at(kernel, w->node, i));
+    for (int64_t done = 0; done < n; leaves++) {
+        const int64_t rows = least(n - done, most);
+        int k = 0;
+        reach(p, w, panel, at + done, rows, &x, &y, &stride);
+        saw |= kernel->rows(kernel, x, y, rows, stride, width, at + done, &p->spec->final, w->lanes, w->node, NULL);
+        done += rows;
+        if (done == n) break;
+        if (!p->spec->order_shows && leaves > 0) { /* one level will do */
+            lift_panel(kernel, w, 0, width);
+            leaves = 0;
+        } else
+            for (; leaves >> k & 1; k++) lift_panel(kernel, w, k, width);
+        memcpy((void *)tally__node_at(kernel, w->levels, k * width), w->node, (size_t)width * kernel->node_size);
+    }
+    for (int k = 0; leaves >> k; k++)
+        if (leaves >> k & 1) lift_panel(kernel, w, k, width);
+    return saw;
+}
+
+int tally__finish_panel(const tally__panels *p, const tally__workspace *w, const tally__panel *panel,
+                        tally__node *nodes) {
+    const tally__kernel *kernel = p->spec->kernel;
+    int saw = 0;
+    for (int64_t i = 0; i < panel->width; i++)
+        saw |= kernel->finish(kernel, tally__node_at(kernel, nodes, i), &p->spec->final,
+                              w->results + (size_t)i * p->spec->result_bytes);
+    return saw | tally__store(p->spec, p->sink, panel->first, panel->width, w->results);
+}
+
+int tally__reduce_panel(const tally__panels *p, const tally__workspace *w, const tally__panel *panel, int64_t n) {
+    const tally__kernel *kernel = p->spec->kernel;
+    const char *x, *y;
+    int64_t stride;
+    if (n == 0 || n > kernel->leaf) {
+        const int saw = tally__panel_tree(p, w, panel, 0, n);
+        return saw | tally__finish_panel(p, w, panel, w->node);
+    }
+    /* one leaf: its results can be made in the output itself */
+    const tally__sink *sink = p->sink;
+    char *const results = sink->direct ? sink->data + panel->first * sink->stride : w->results;
+    reach(p, w, panel, 0, n, &x, &y, &stride);
+    const int saw = kernel->rows(kernel, x, y, n, stride, panel->width, 0, &p->spec->final, w->lanes, NULL, results);
+    return sink->direct ? saw : saw | tally__store(p->spec, sink, panel->first, panel->width, results);
+}
