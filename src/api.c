@@ -254,7 +254,8 @@ static tally_status reduce_groups(tally__spec *spec, const tally__input *in, con
                 UNSUPPORTED,
                 "vectors of features, begins and ends, and unsorted ids are reduced in host memory only: copy the "
                 "arrays to the host");
-    if (!is_planned) TALLY_TRY(tally__group(&spec->allocator, cut, in->count / tally__features(cut), &own));
+    if (!is_planned)
+        TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));
     const tally_status status = run_grouped(spec, in, cut, is_planned ? plan->grouping : &own, sink);
     if (!is_planned) tally__ungroup(&own);
     return status;

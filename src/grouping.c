@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static tally_status refuse(const tally_segments *cut, int64_t vectors, const char *what, int64_t where) {
+tally_status tally__refuse_place(const tally_segments *cut, int64_t vectors, const char *what, int64_t where) {
     return tally__fail(TALLY_BAD_SEGMENTS, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
                        what, (long long)where, (long long)cut->count, (long long)vectors);
 }
@@ -13,7 +13,7 @@ static tally_status refuse(const tally_segments *cut, int64_t vectors, const cha
 tally_status tally__check_offsets(const tally_segments *cut, int64_t vectors) {
     for (int64_t s = 0, before = 0; s <= cut->count && cut->count > 0; s++) {
         int64_t offset = tally__index(cut, s);
-        if (offset < before || offset > vectors) return refuse(cut, vectors, "offset", s);
+        if (offset < before || offset > vectors) return tally__refuse_place(cut, vectors, "offset", s);
         before = offset;
     }
     return TALLY_OK;
@@ -23,7 +23,7 @@ static tally_status sum_lengths(const tally_segments *cut, int64_t vectors, int6
     offsets[0] = 0;
     for (int64_t s = 0; s < cut->count; s++) {
         int64_t length = tally__index(cut, s);
-        if (length < 0 || length > vectors - offsets[s]) return refuse(cut, vectors, "length", s);
+        if (length < 0 || length > vectors - offsets[s]) return tally__refuse_place(cut, vectors, "length", s);
         offsets[s + 1] = offsets[s] + length;
     }
     return TALLY_OK;
@@ -34,7 +34,7 @@ static tally_status find_segment_ids(const tally_segments *cut, int64_t vectors,
     for (int64_t i = 0; i < vectors; i++) {
         int64_t segment_id = tally__index(cut, i);
         if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count)
-            return refuse(cut, vectors, "segment id", i);
+            return tally__refuse_place(cut, vectors, "segment id", i);
         while (begun <= segment_id) offsets[begun++] = i;
     }
     while (begun <= cut->count) offsets[begun++] = vectors;
@@ -47,7 +47,7 @@ tally_status tally__find_offsets(const tally_segments *cut, int64_t vectors, int
 
 /* ---- groupings ---- */
 
-static tally_status own(tally__grouping *g, int64_t numbers) {
+tally_status tally__own_places(tally__grouping *g, int64_t numbers) {
     g->own = tally__allocate(&g->allocator, (size_t)numbers * sizeof *g->own);
     TALLY_CHECK(g->own != NULL, NO_MEMORY, "no memory for the places of %lld segments", (long long)g->count);
     return TALLY_OK;
@@ -67,7 +67,7 @@ static const int64_t *numbers_of(const void *index, tally_type type, int64_t cou
 static tally_status group_sequence(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
     const bool are_offsets = cut->kind == TALLY_OFFSETS;
     if (are_offsets) TALLY_TRY(tally__check_offsets(cut, vectors));
-    if (!are_offsets || !lies_ready(cut->index, cut->index_type)) TALLY_TRY(own(g, cut->count + 1));
+    if (!are_offsets || !lies_ready(cut->index, cut->index_type)) TALLY_TRY(tally__own_places(g, cut->count + 1));
     if (!are_offsets) TALLY_TRY(tally__find_offsets(cut, vectors, g->own));
     g->begins = are_offsets ? numbers_of(cut->index, cut->index_type, cut->count + 1, g->own) : g->own;
     g->ends = g->begins + 1;
@@ -76,7 +76,7 @@ static tally_status group_sequence(const tally_segments *cut, int64_t vectors, t
 
 static tally_status group_begins(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
     if (!lies_ready(cut->index, cut->index_type) || !lies_ready(cut->ends, cut->index_type))
-        TALLY_TRY(own(g, 2 * cut->count));
+        TALLY_TRY(tally__own_places(g, 2 * cut->count));
     g->begins = numbers_of(cut->index, cut->index_type, cut->count, g->own);
     g->ends = numbers_of(cut->ends, cut->index_type, cut->count, g->own != NULL ? g->own + cut->count : NULL);
     for (int64_t s = 0; s < cut->count; s++)
@@ -88,95 +88,14 @@ static tally_status group_begins(const tally_segments *cut, int64_t vectors, tal
 
 enum { AHEAD = 24 }; /* scattered vectors are asked for so many before they are copied */
 
-/* Whether value i belongs to a segment. */
-static bool is_inside(const tally_segments *cut, int64_t id) { return id >= 0 && id < cut->count; }
-
-/* What is known of ids before they are sorted. */
-typedef struct ids {
-    int64_t outside; /* the first value whose id is none of a segment, or -1 */
-    bool ascend;     /* those of segments do */
-} ids;
-
-/* Counts the ids of each 2^shift segments in counts[s >> shift]. */
-static ids count_ids(const tally_segments *cut, int64_t vectors, int shift, int64_t *counts) {
-    ids found = {-1, true};
-    int64_t before = 0;
-    for (int64_t i = 0; i < vectors; i++) {
-        const int64_t id = tally__index(cut, i);
-        if (!is_inside(cut, id)) {
-            found.outside = found.outside < 0 ? i : found.outside;
-            continue;
-        }
-        counts[id >> shift]++;
-        found.ascend &= before <= id;
-        before = id;
-    }
-    return found;
-}
-/* Counts become the sums of those before them. */
-static void sum_counts(int64_t *counts, int64_t count) {
-    for (int64_t k = 0, sum = 0; k < count; k++) {
-        const int64_t here = counts[k];
-        counts[k] = sum;
-        sum += here;
-    }
-}
-
-/* A sort by buckets, then by counting within each, so that what is written to at a time stays in caches. Both are
- * stable. A word of `sorted` has a value's number, and above it where its segment is in the bucket. */
-enum { BUCKETS = 1024, NUMBER_BITS = 40 };
-static void fill_buckets(const tally_segments *cut, int64_t vectors, int shift, int64_t *next, uint64_t *sorted) {
-    const uint64_t low = ((uint64_t)1 << shift) - 1;
-    for (int64_t i = 0; i < vectors; i++) {
-        const int64_t id = tally__index(cut, i);
-        if (is_inside(cut, id)) sorted[next[id >> shift]++] = ((uint64_t)id & low) << NUMBER_BITS | (uint64_t)i;
-    }
-}
-/* Sorts the words of one bucket to `order`. On return next[s] is where segment s of the bucket ends. */
-static void sort_bucket(const uint64_t *words, int64_t n, int64_t begin, int64_t segments, int64_t *next,
-                        int64_t *order) {
-    for (int64_t k = 0; k < n; k++) next[words[k] >> NUMBER_BITS]++;
-    sum_counts(next, segments);
-    for (int64_t s = 0; s < segments; s++) next[s] += begin;
-    for (int64_t k = 0; k < n; k++)
-        order[next[words[k] >> NUMBER_BITS]++] = (int64_t)(words[k] & (((uint64_t)1 << NUMBER_BITS) - 1));
-}
-
-/* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. */
-static tally_status group_ids(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
-    int64_t ends[BUCKETS + 1] = {0}, *offsets;
-    int shift = 0;
-    while ((cut->count - 1) >> shift >= BUCKETS) shift++;
-    const ids found = count_ids(cut, vectors, shift, ends);
-    if (found.outside >= 0 && cut->outside == TALLY_OUTSIDE_REFUSED)
-        return refuse(cut, vectors, "segment id", found.outside);
-    TALLY_CHECK(vectors >> NUMBER_BITS == 0 && shift <= 64 - NUMBER_BITS, UNSUPPORTED,
-                "%lld values with ids in any order, of %lld segments, are more than this version sorts",
-                (long long)vectors, (long long)cut->count);
-    TALLY_TRY(own(g, cut->count + 1 + 2 * vectors));
-    offsets = g->own;
-    int64_t *const order = offsets + cut->count + 1;
-    uint64_t *const words = (uint64_t *)(order + vectors);
-    memset(offsets, 0, (size_t)(cut->count + 1) * sizeof *offsets);
-    sum_counts(ends, BUCKETS);
-    fill_buckets(cut, vectors, shift, ends, words);
-    for (int64_t first = 0, at = 0, b = 0; first < cut->count; first += (int64_t)1 << shift, at = ends[b++]) {
-        const int64_t left = cut->count - first, some = (int64_t)1 << shift;
-        sort_bucket(words + at, ends[b] - at, at, left < some ? left : some, offsets + 1 + first, order);
-    }
-    g->begins = offsets;
-    g->ends = offsets + 1;
-    g->order = found.ascend && found.outside < 0 ? NULL : order;
-    return TALLY_OK;
-}
-
-tally_status tally__group(const tally_allocator *allocator, const tally_segments *cut, int64_t vectors,
+tally_status tally__group(const tally_allocator *allocator, int threads, const tally_segments *cut, int64_t vectors,
                           tally__grouping *g) {
     tally_status status;
     *g = (tally__grouping){.allocator = *allocator, .count = cut->count};
-    status = (cut->kind == TALLY_BEGIN_END      ? group_begins
-              : cut->kind == TALLY_UNSORTED_IDS ? group_ids
-                                                : group_sequence)(cut, vectors, g);
+    if (cut->kind == TALLY_UNSORTED_IDS)
+        status = tally__sort_ids(cut, vectors, threads, g);
+    else
+        status = (cut->kind == TALLY_BEGIN_END ? group_begins : group_sequence)(cut, vectors, g);
     if (status != TALLY_OK) tally__ungroup(g);
     return status;
 }

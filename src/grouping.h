@@ -27,9 +27,16 @@ tally_status tally__check_offsets(const tally_segments *cut, int64_t vectors);
 
 /* Groups an array of so many vectors. The index is borrowed where it is 64-bit offsets or begins and ends. On failure
  * (TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY) nothing is left to release. */
-tally_status tally__group(const tally_allocator *allocator, const tally_segments *cut, int64_t vectors,
+tally_status tally__group(const tally_allocator *allocator, int threads, const tally_segments *cut, int64_t vectors,
                           tally__grouping *g);
 void tally__ungroup(tally__grouping *g);
+
+/* Ids in any order (unsorted_ids.c), by so many threads at most, 0 for the system's. */
+tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g);
+/* Memory for so many numbers of the grouping's own. */
+tally_status tally__own_places(tally__grouping *g, int64_t numbers);
+/* TALLY_BAD_SEGMENTS: what is wrong (an offset, a length, an id), and where. */
+tally_status tally__refuse_place(const tally_segments *cut, int64_t vectors, const char *what, int64_t where);
 
 /* Copies features f .. f + features - 1 of segment s, out of `inner`, one feature after the other, to x (and y for two
  * inputs). */

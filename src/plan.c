@@ -2,16 +2,16 @@
  * its own. */
 #include "plan.h"
 
-static tally_status ready_grouping(tally_plan *plan) {
+static tally_status ready_grouping(tally_plan *plan, int threads) {
     plan->grouping = tally__allocate(&plan->allocator, sizeof *plan->grouping);
     TALLY_CHECK(plan->grouping != NULL, NO_MEMORY, "no memory for a plan");
-    return tally__group(&plan->allocator, &plan->cut, plan->values, plan->grouping);
+    return tally__group(&plan->allocator, threads, &plan->cut, plan->values, plan->grouping);
 }
 
-static tally_status ready_host(tally_plan *plan) {
+static tally_status ready_host(tally_plan *plan, int threads) {
     const tally_segments given = plan->cut;
     if (given.kind == TALLY_OFFSETS) return tally__check_offsets(&given, plan->values);
-    if (tally__is_grouped(&given)) return ready_grouping(plan);
+    if (tally__is_grouped(&given)) return ready_grouping(plan, threads);
     plan->offsets = tally__allocate(&plan->allocator, ((size_t)given.count + 1) * sizeof *plan->offsets);
     TALLY_CHECK(plan->offsets != NULL, NO_MEMORY, "no memory for the offsets of %lld segments", (long long)given.count);
     plan->cut = tally_offsets(plan->offsets, TALLY_I64, given.count);
@@ -27,17 +27,18 @@ static tally_status ready_gpu(tally_context *context, tally_type type, tally_pla
 }
 
 static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
+    const int threads = tally__context(context)->options.threads;
     const bool is_grouped = tally__is_grouped(&plan->cut),
                on_gpu = plan->cut.kind != TALLY_ROWS &&
                         (tally__lies_on_gpu(plan->cut.index) || tally__lies_on_gpu(plan->cut.ends));
     TALLY_CHECK(!is_grouped || !on_gpu, UNSUPPORTED,
                 "begins and ends and unsorted ids that lie in GPU memory are not supported yet: copy them to the host");
-    if (is_grouped) return ready_host(plan);
+    if (is_grouped) return ready_host(plan, threads);
     if (plan->backend == TALLY_BACKEND_AUTO) plan->backend = on_gpu ? TALLY_BACKEND_CUDA : TALLY_BACKEND_CPU;
     TALLY_CHECK(!on_gpu || plan->backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "the index lies in GPU memory: its plan is made by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
     if (plan->cut.kind == TALLY_ROWS || plan->cut.count == 0) return TALLY_OK;
-    return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan) : ready_host(plan);
+    return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan) : ready_host(plan, threads);
 }
 
 tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments,

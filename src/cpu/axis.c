@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cpu/panels.h"
-#include "cpu/pool.h"
+#include "pool.h"
 
 typedef struct job {
     tally__panels panels;
@@ -153,7 +153,7 @@ tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, co
                              const tally_segments *cut, const tally__sink *sink, tally__report *report) {
     const int64_t results = cut->count * cut->inner;
     const int64_t bytes = results * cut->length * (int64_t)spec->kernel->value_bytes * spec->inputs;
-    const int threads = tally__cpu_team(spec, bytes + results * 8);
+    const int threads = tally__pool_team(spec->options.threads, bytes + results * 8);
     job j = {.panels = {.spec = spec,
                         .in = in,
                         .sink = sink,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "cpu/pool.h"
+#include "pool.h"
 #include "cpu/tiles.h"
 #include "kernel_list.h"
 
@@ -104,15 +104,6 @@ const tally__tiles *tally__cpu_tiles(void) {
 /* ---- threads ---- */
 
 int tally_cpu_threads(void) { return tally__pool_threads(); }
-
-int tally__cpu_team(const tally__spec *spec, int64_t bytes) {
-    /* Waking a thread costs what reading some 150 KB does. */
-    const int64_t worth_waking = 150 * 1024;
-    const int64_t useful = bytes / worth_waking;
-    if (useful <= 1) return 1;
-    const int64_t most = spec->options.threads ? spec->options.threads : tally__pool_threads();
-    return (int)(useful < most ? useful : most);
-}
 
 /* ---- one run ---- */
 
@@ -222,7 +213,7 @@ void tally__cpu_tree(const tally__spec *spec, const tally__input *in, int64_t be
 static void cpu_tree(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                      tally__node *node) {
     int64_t bytes = n * (int64_t)spec->kernel->value_bytes * spec->inputs;
-    tally__cpu_tree(spec, in, begin, n, first, tally__cpu_team(spec, bytes), node);
+    tally__cpu_tree(spec, in, begin, n, first, tally__pool_team(spec->options.threads, bytes), node);
 }
 
 static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,

@@ -5,9 +5,6 @@
 #include "fpenv.h"
 #include "internal.h"
 
-/* How many threads a call should use for so many bytes: one is woken only when it has enough to read. */
-int tally__cpu_team(const tally__spec *spec, int64_t bytes);
-
 /* The canonical tree over values begin ... begin + n of the input, the first of which has index `first`. Serial. */
 void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t begin, int64_t n, int64_t first,
                     tally__node *node);

@@ -5,8 +5,8 @@
  * reduces them there like any others. A segment that does not fit a buffer, or is worth all threads, waits for the
  * end. */
 #include "cpu/panels.h"
-#include "cpu/pool.h"
 #include "grouping.h"
+#include "pool.h"
 
 enum { BUFFER_BYTES = 128 * 1024, PIECE_BYTES = 256 * 1024, LONG_BYTES = 1024 * 1024 };
 
@@ -217,7 +217,8 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
     j.panels = (tally__panels){.spec = spec, .in = in, .sink = sink, .order = g->order, .inner = inner};
     j.panels.places = g->order != NULL ? g->ends[g->count - 1] : 0;
     j.panels.longest = longest;
-    tally_status status = reduce_short(&j, work, tally__cpu_team(spec, work < 1e18 ? (int64_t)work : (int64_t)1e18));
+    const int team = tally__pool_team(spec->options.threads, work < 1e18 ? (int64_t)work : (int64_t)1e18);
+    tally_status status = reduce_short(&j, work, team);
     tally__release(&spec->allocator, j.buffers);
     tally__release(&spec->allocator, j.begins);
     for (int64_t s = 0; some_long && status == TALLY_OK && s < g->count; s++)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "cpu/pool.h"
+#include "pool.h"
 #include "cpu/tiles.h"
 
 typedef struct span {
@@ -416,7 +416,7 @@ tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, 
     const int64_t piece_bytes = 256 * 1024;
     int64_t bytes_each = (int64_t)spec->kernel->value_bytes * spec->inputs;
     double bytes = (double)in->count * (double)bytes_each + (double)cut->count * 8;
-    int threads = tally__cpu_team(spec, bytes < 1e18 ? (int64_t)bytes : (int64_t)1e18);
+    int threads = tally__pool_team(spec->options.threads, bytes < 1e18 ? (int64_t)bytes : (int64_t)1e18);
     job j = {.spec = spec, .in = in, .cut = cut, .sink = sink, .bad = -1};
     tally_status status;
     j.pieces = threads == 1 ? 1 : (int64_t)(bytes / (double)piece_bytes) + 1;

@@ -1,4 +1,4 @@
-/* Threads that work for calls of the CPU backend. */
+/* Threads that work for calls on the host. */
 #ifndef TALLY_POOL_H
 #define TALLY_POOL_H
 
@@ -9,6 +9,9 @@
 /* How many threads a call may use where its options do not say: the first number of OMP_NUM_THREADS, or the CPUs that
  * this process may run on. */
 int tally__pool_threads(void);
+/* How many threads a call should use that has so many bytes to read: one is woken only when it has enough of them.
+ * most: what the options say, 0 for nothing. */
+int tally__pool_team(int most, int64_t bytes);
 
 /* Calls work(job) on the calling thread and on up to threads - 1 others at the same time, and returns when all calls
  * have. Fewer others come where the system gives no more, or they are at work for other calls: `work` takes shares of

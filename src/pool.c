@@ -5,7 +5,7 @@
  * system that refuses threads is no reason to end the process (libgomp exits), and a process with another OpenMP
  * runtime gets no second one from us. */
 #define _GNU_SOURCE
-#include "cpu/pool.h"
+#include "pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -166,6 +166,14 @@ static bool hire(team *t) {
     pool.count--;
     pthread_mutex_unlock(&pool.lock);
     return false;
+}
+
+int tally__pool_team(int most, int64_t bytes) {
+    const int64_t worth_waking = 150 * 1024; /* waking a thread costs what reading these does */
+    const int64_t useful = bytes / worth_waking;
+    if (useful <= 1) return 1;
+    const int64_t some = most != 0 ? most : tally__pool_threads();
+    return (int)(useful < some ? useful : some);
 }
 
 void tally__pool_run(int threads, tally__pool_work *work, void *job) {
