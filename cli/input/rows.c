@@ -319,6 +319,9 @@ static uint64_t *fill_run(const table_wish *wish, const block_rows *r, int colum
 
 static bool sort_rows(const table_wish *wish, block_rows *r) {
     r->group_count = wish->key_count > 0 ? r->keys.count : r->count > 0;
+    if (r->group_count == 0) { /* a block without rows: there may be no room yet */
+        return true;
+    }
     if (!make_group_room(r, wish->value_count)) {
         return false;
     }
