@@ -14,6 +14,7 @@
     X(WIDE, SEGMENTS)     /* exact segments by prefix sums of four levels */                \
     X(PREFIX, SEGMENTS)   /* of one or two */                                               \
     X(CUT, SEGMENTS)      /* what prepares segments, for all operators: production/cut.h */ \
+    X(GROUPS, SEGMENTS)   /* what arranges vectors, for all: production/groups.h */         \
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
     X(SHORT, ROWS)        /* rows of a few values */

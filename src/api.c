@@ -87,15 +87,19 @@ tally_status tally__conclude(const tally__spec *spec, const tally__report *repor
  * who take TALLY_EMPTY for granted should not wait for more. */
 static int64_t first_empty(const tally_segments *cut, int64_t values) {
     enum { BEGINNING = 1 << 16 };
-    const int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? values : cut->count,
+    const int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? values / tally__features(cut) : cut->count,
                   some = entries < BEGINNING ? entries : BEGINNING;
+    const tally_segments ends = {.index = cut->ends, .index_type = cut->index_type};
     int64_t next = 0; /* of segment ids: the segment whose values are to come */
     if (cut->kind == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
-    if (cut->kind == TALLY_PLANNED || tally__lies_on_gpu(cut->index)) return -1;
+    if (cut->kind == TALLY_PLANNED || cut->kind == TALLY_UNSORTED_IDS || tally__lies_on_gpu(cut->index) ||
+        tally__lies_on_gpu(cut->ends))
+        return -1;
     for (int64_t i = 0; i < some; i++) {
         int64_t entry = tally__index(cut, i);
         if (cut->kind == TALLY_OFFSETS && entry == tally__index(cut, i + 1)) return i;
         if (cut->kind == TALLY_LENGTHS && entry == 0) return i;
+        if (cut->kind == TALLY_BEGIN_END && entry == tally__index(&ends, i)) return i;
         if (cut->kind == TALLY_SEGMENT_IDS && entry > next) return next;
         next = entry + 1;
     }
@@ -114,41 +118,37 @@ static void name_segment(const tally__spec *spec, const tally_segments *cut, int
         snprintf(name, size, "segment %lld", (long long)empty);
 }
 
-/* Runs a backend with the floating-point environment that the promise of equal bits needs. */
-static tally_status run_grouped(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
-                                const tally__grouping *g, const tally__sink *sink) {
-    const tally__backend *backend = tally__backend_of(&spec->options);
-    const int64_t inner = tally__features(cut);
-    tally__report report = {0};
-    TALLY_TRY(tally__check_callbacks(spec, backend->kernels != NULL));
-    tally__fpenv left = tally__fpenv_enter();
-    tally_status status = backend->grouped != NULL ? backend->grouped(spec, in, g, inner, sink, &report)
-                                                   : tally__reduce_copies(backend, spec, in, g, inner, sink, &report);
-    tally__fpenv_leave(left);
-    TALLY_TRY(status);
-    return tally__conclude(spec, &report, "a segment");
-}
+/* Runs a backend with the floating-point environment that the promise of equal bits needs. cut: NULL for a whole array;
+ * groups: what the host has made of the cut, or NULL. */
 static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
-                        const tally__sink *sink) {
+                        const tally__grouping *groups, const tally__sink *sink) {
     const tally__backend *backend = tally__backend_of(&spec->options);
     tally__report report = {0};
+    char what[32] = "the array";
     TALLY_TRY(tally__check_callbacks(spec, backend->kernels != NULL));
     tally__fpenv left = tally__fpenv_enter();
-    tally_status status =
-        cut ? backend->segments(spec, in, cut, sink, &report) : backend->reduce(spec, in, sink, &report);
+    tally_status status = cut == NULL      ? backend->reduce(spec, in, sink, &report)
+                          : groups == NULL ? backend->segments(spec, in, cut, sink, &report)
+                          : backend->grouped != NULL
+                              ? backend->grouped(spec, in, groups, tally__features(cut), sink, &report)
+                              : tally__reduce_copies(backend, spec, in, groups, tally__features(cut), sink, &report);
     tally__fpenv_leave(left);
-    char what[32] = "the array";
     TALLY_TRY(status);
     if (cut != NULL) name_segment(spec, cut, in->count, &report, what, sizeof what);
     return tally__conclude(spec, &report, what);
+}
+
+static bool lies_far(const tally__input *in, const tally__sink *sink) {
+    return tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
 }
 
 /* Compute goes to the data: an array, cut or output on a GPU is reduced there. cut: NULL for a whole array. */
 static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                    const tally__sink *sink) {
     const tally_plan *plan = cut != NULL && cut->kind == TALLY_PLANNED ? cut->index : NULL;
-    bool on_gpu = tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
-    on_gpu |= plan != NULL ? plan->backend == TALLY_BACKEND_CUDA : cut != NULL && tally__lies_on_gpu(cut->index);
+    bool on_gpu = lies_far(in, sink);
+    if (plan != NULL) on_gpu |= plan->backend == TALLY_BACKEND_CUDA;
+    if (plan == NULL && cut != NULL) on_gpu |= tally__lies_on_gpu(cut->index) || tally__lies_on_gpu(cut->ends);
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
     TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
@@ -167,7 +167,7 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, 1, &sink));
     TALLY_TRY(choose_backend(&spec, &in, NULL, &sink));
-    return run(&spec, &in, NULL, &sink);
+    return run(&spec, &in, NULL, NULL, &sink);
 }
 
 /* Whether so many entries of the index, or of the ends, can be there. */
@@ -182,7 +182,10 @@ static tally_status check_index(const tally_segments *cut, const void *index, in
 
 tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
     if (cut->kind == TALLY_PLANNED) { /* it was checked */
-        *results = ((const tally_plan *)cut->index)->cut.count;
+        const int64_t count = ((const tally_plan *)cut->index)->cut.count, inner = tally__features(cut);
+        TALLY_CHECK(!__builtin_mul_overflow(count, inner, results), BAD_ARGUMENT,
+                    "%lld segments of %lld features are more than memory has room for", (long long)count,
+                    (long long)inner);
         return TALLY_OK;
     }
     TALLY_CHECK((int)cut->kind >= TALLY_OFFSETS && cut->kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT,
@@ -232,8 +235,6 @@ static tally_status look_behind_plan(tally_segments *cut, int64_t values, const 
                 "the cut of a plan is what tally_planned gives");
     TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
     TALLY_CHECK((*plan)->cut.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT, "rows have no features: see tally_rows");
-    TALLY_CHECK((*plan)->gpu == NULL || inner == 1, UNSUPPORTED,
-                "a plan that was made ready for a GPU takes numbers, not vectors of %lld features", (long long)inner);
     TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
                 inner == 1 ? "the plan cuts %lld values, and the array has %lld"
                            : "the plan cuts %lld vectors, and the array has %lld values",
@@ -244,20 +245,14 @@ static tally_status look_behind_plan(tally_segments *cut, int64_t values, const 
     return TALLY_OK;
 }
 
-/* Groups vectors, unless the plan has done so. All of it on the host. */
-static tally_status reduce_groups(tally__spec *spec, const tally__input *in, const tally_segments *cut,
+/* Groups vectors on the host, unless the plan has done so. */
+static tally_status reduce_groups(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                   const tally_plan *plan, const tally__sink *sink) {
     tally__grouping own;
-    const bool is_planned = plan != NULL && plan->grouping != NULL;
-    TALLY_CHECK(!tally__lies_on_gpu(in->x) && !tally__lies_on_gpu(in->y) && !tally__lies_on_gpu(sink->data) &&
-                    !tally__lies_on_gpu(cut->index) && !tally__lies_on_gpu(cut->ends),
-                UNSUPPORTED,
-                "vectors of features, begins and ends, and unsorted ids are reduced in host memory only: copy the "
-                "arrays to the host");
-    if (!is_planned)
-        TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));
-    const tally_status status = run_grouped(spec, in, cut, is_planned ? plan->grouping : &own, sink);
-    if (!is_planned) tally__ungroup(&own);
+    if (plan != NULL && plan->grouping != NULL) return run(spec, in, cut, plan->grouping, sink);
+    TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));
+    const tally_status status = run(spec, in, cut, &own, sink);
+    tally__ungroup(&own);
     return status;
 }
 
@@ -275,9 +270,13 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
-    if (tally__is_grouped(&cut)) return reduce_groups(&spec, &in, &cut, plan, &sink);
     TALLY_TRY(choose_backend(&spec, &in, &cut, &sink));
-    return run(&spec, &in, &cut, &sink);
+    const bool is_planned = plan != NULL && plan->grouping != NULL,
+               on_host = !tally__backend_is_gpu(spec.options.backend) || is_planned;
+    TALLY_CHECK(!is_planned || !lies_far(&in, &sink), BAD_ARGUMENT,
+                "the plan was made ready for host memory, and the arrays lie in GPU memory");
+    return on_host && tally__is_grouped(&cut) ? reduce_groups(&spec, &in, &cut, plan, &sink)
+                                              : run(&spec, &in, &cut, NULL, &sink);
 }
 
 tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out) {

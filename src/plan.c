@@ -27,18 +27,14 @@ static tally_status ready_gpu(tally_context *context, tally_type type, tally_pla
 }
 
 static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
-    const int threads = tally__context(context)->options.threads;
-    const bool is_grouped = tally__is_grouped(&plan->cut),
-               on_gpu = plan->cut.kind != TALLY_ROWS &&
-                        (tally__lies_on_gpu(plan->cut.index) || tally__lies_on_gpu(plan->cut.ends));
-    TALLY_CHECK(!is_grouped || !on_gpu, UNSUPPORTED,
-                "begins and ends and unsorted ids that lie in GPU memory are not supported yet: copy them to the host");
-    if (is_grouped) return ready_host(plan, threads);
+    const bool on_gpu =
+        plan->cut.kind != TALLY_ROWS && (tally__lies_on_gpu(plan->cut.index) || tally__lies_on_gpu(plan->cut.ends));
     if (plan->backend == TALLY_BACKEND_AUTO) plan->backend = on_gpu ? TALLY_BACKEND_CUDA : TALLY_BACKEND_CPU;
     TALLY_CHECK(!on_gpu || plan->backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "the index lies in GPU memory: its plan is made by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
     if (plan->cut.kind == TALLY_ROWS || plan->cut.count == 0) return TALLY_OK;
-    return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan) : ready_host(plan, threads);
+    return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan)
+                                                : ready_host(plan, tally__context(context)->options.threads);
 }
 
 tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments,

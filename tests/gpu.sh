@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [mixes] [extremes] [big] [compile] [gallery] [sanitizer] [gallery-sanitizer]
-# [bench] [matrix] [python]: what needs a GPU, on a machine that has one; all of it but the last sanitizer, the matrix
-# and python by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come from build/dev
-# (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or
-# build/gpu.
+# tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sanitizer]
+# [gallery-sanitizer] [bench] [matrix] [python]: what needs a GPU, on a machine that has one; all of it but the last
+# sanitizer, the matrix and python by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries come
+# from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to
+# $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -14,7 +14,7 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu{,_user,_calls,_rows,_segments,_mixes,_extremes,_big} test_gallery test_compile tally; do
+    for name in test_gpu{,_user,_calls,_rows,_segments,_grouped,_mixes,_extremes,_big} test_gallery test_compile tally; do
         cp "${2:-build}/$name" build/dev/
     done
     cp -L "${2:-build}/libtally.so.0" build/dev/
@@ -45,7 +45,7 @@ sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
     timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/$program" --cuda --quick "$@"
 }
 
-wanted="${*:-tests rows segments mixes extremes big compile gallery sanitizer bench}"
+wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sanitizer bench}"
 for part in $wanted; do
     case $part in
     tests)
@@ -54,7 +54,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    rows | segments | extremes) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
+    rows | segments | grouped | extremes) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
         for share in $(seq 0 13); do
             begin_part "$part-$share" timeout 400 "build/dev/test_gpu_$part" --cuda --share "$share/14"
         done
@@ -77,6 +77,7 @@ for part in $wanted; do
             for share in $(seq 0 3); do
                 begin_part "$tool-rows-$share" sanitize "$tool" test_gpu_rows --share "$share/4"
                 begin_part "$tool-segments-$share" sanitize "$tool" test_gpu_segments --share "$share/4"
+                begin_part "$tool-grouped-$share" sanitize "$tool" test_gpu_grouped --share "$share/4"
             done
             end_parts
         done

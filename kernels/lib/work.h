@@ -4,6 +4,7 @@
 #define TALLY_WORK_H
 
 #include "lib/dialect.h"
+#include "lib/groups.h"
 
 enum { TALLY_FAN = 64 }; /* nodes that one warp combines: two for each lane */
 /* Rooms for nodes (or counters) of a level, from those of the level below; and of all levels (lib/nodes.h). */
@@ -125,6 +126,7 @@ typedef struct tally_work {
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
     int32_t log_across, log_subs;  /* threads side by side, and threads that share a column of values */
     tally_cut_work cut;            /* of other segments */
+    tally_group_work group;        /* of vectors of features, begins and ends and ids in any order */
 } tally_work;
 
 #endif

@@ -133,7 +133,7 @@ static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigne
     int wanted = 0;
     for (int form = 0; form < TALLY_FORMS; form++)
         if ((purposes[form] & wanted_purposes) != 0 &&
-            (form == TALLY_FORM_CUT || tally__has_form(spec, (tally__form)form)))
+            (tally__is_general((tally__form)form) || tally__has_form(spec, (tally__form)form)))
             wants[wanted++] = (tally__want){spec, (tally__form)form};
     if (spec->result_type != TALLY_STRUCT) wants[wanted++] = (tally__want){NULL, TALLY_FORM_WHOLE};
     TALLY_TRY(tally__gpu_prepare(gpu, wants, wanted, spec->options.threads));

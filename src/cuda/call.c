@@ -1,6 +1,8 @@
 /* One call of the cuda backend. */
 #include "cuda/call.h"
 
+#include "grouping.h"
+
 /* ---- where things lie ---- */
 
 tally__memory tally__memory_of(const tally__driver *driver, const void *address) {
@@ -47,10 +49,16 @@ static tally_status bring_values(tally__call *call, const char **data, int64_t s
     return TALLY_OK;
 }
 
-static tally_status bring_index(tally__call *call, const tally_segments *cut, const tally__memory *memory) {
-    int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? call->in.count : cut->count + (cut->kind == TALLY_OFFSETS);
+static tally_status bring_index(tally__call *call, const tally_segments *cut, const tally__memory *index,
+                                const tally__memory *ends) {
+    const bool has_ids = cut->kind == TALLY_SEGMENT_IDS || cut->kind == TALLY_UNSORTED_IDS;
+    const int64_t entries = has_ids ? call->in.count / tally__features(cut) : cut->count + (cut->kind == TALLY_OFFSETS);
+    const size_t bytes = tally_type_size(cut->index_type);
     call->index = cut->index;
-    return bring(call, &call->index, (size_t)entries * tally_type_size(cut->index_type), memory, "copy the cut");
+    call->ends = cut->ends;
+    TALLY_TRY(bring(call, &call->index, (size_t)entries * bytes, index, "copy the cut"));
+    return cut->kind == TALLY_BEGIN_END ? bring(call, &call->ends, (size_t)entries * bytes, ends, "copy the cut")
+                                        : TALLY_OK;
 }
 
 /* The one GPU that all of them lie on, or `ordinal`. */
@@ -67,7 +75,7 @@ static tally_status find_gpu(const tally__memory *memory, int count, int *ordina
 
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
                               const tally__input *in, const tally_segments *cut, const tally__sink *sink) {
-    enum { X, Y, INDEX, OUT, ALL };
+    enum { X, Y, INDEX, ENDS, OUT, ALL };
     const char *why;
     const tally__driver *driver = platform->driver(&why);
     const void *index = cut != NULL && cut->kind != TALLY_PLANNED ? cut->index : NULL;
@@ -79,12 +87,13 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     memory[X] = tally__memory_of(driver, in->x);
     memory[Y] = spec->inputs == 2 ? tally__memory_of(driver, in->y) : memory[X];
     memory[INDEX] = tally__memory_of(driver, index);
+    memory[ENDS] = tally__memory_of(driver, index != NULL && cut->kind == TALLY_BEGIN_END ? cut->ends : index);
     memory[OUT] = tally__memory_of(driver, sink != NULL ? sink->data : NULL);
     call->sink_on_device = memory[OUT].kind == TALLY_IN_DEVICE;
     TALLY_TRY(find_gpu(memory, ALL, &ordinal));
     TALLY_CHECK(!call->sink_on_device ||
                     ((in->count == 0 || (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST)) &&
-                     (index == NULL || memory[INDEX].kind != TALLY_IN_HOST)),
+                     (index == NULL || (memory[INDEX].kind != TALLY_IN_HOST && memory[ENDS].kind != TALLY_IN_HOST))),
                 BAD_ARGUMENT, "the array%s lies in host memory and the output on a GPU: all must be in reach of it",
                 index != NULL ? " or its cut" : "");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &gpu));
@@ -95,7 +104,7 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
         TALLY_TRY(bring_values(call, &call->in.y, in->y_stride, &memory[Y]));
     else
         call->in.y = call->in.x, call->in.y_stride = in->x_stride;
-    return index != NULL ? bring_index(call, cut, &memory[INDEX]) : TALLY_OK;
+    return index != NULL ? bring_index(call, cut, &memory[INDEX], &memory[ENDS]) : TALLY_OK;
 }
 
 void tally__call_close(tally__call *call) {

@@ -24,10 +24,10 @@ typedef struct tally__call {
     tally__cu_stream stream;
     const tally__spec *spec;
     const tally__sink *sink;
-    tally__input in;   /* as the GPU reaches it, y equal to x where there is one, */
-    const void *index; /* as is the index of the cut */
+    tally__input in;          /* as the GPU reaches it, y equal to x where there is one, */
+    const void *index, *ends; /* as are those of the cut */
     bool sink_on_device;
-    tally__cu_address copies[3]; /* of what lies in host memory */
+    tally__cu_address copies[4]; /* of what lies in host memory */
     int copy_count;
     tally__scratch scratch;
 } tally__call;

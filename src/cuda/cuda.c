@@ -4,11 +4,13 @@
 
 #include "cuda/call.h"
 #include "cuda/cuda.h"
+#include "cuda/groups.h"
 #include "cuda/rows.h"
 #include "cuda/segments.h"
 #include "cuda/nvidia.h"
 #include "kernel_list.h"
 #include "lib/cut.h"
+#include "plan.h"
 
 enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/lib/mailbox.h) */
 
@@ -36,15 +38,29 @@ static const struct form {
   exact_forms[TALLY_FORMS] = {TALLY_EXACT_FORMS(TALLY_ROW)};
 #undef TALLY_ROW
 
-static void unit_of_cut(tally__unit *unit) {
-    static const char *const names[] = {
-        "tally_cut_sums",        "tally_cut_scan",  "tally_cut_lengths",         "tally_cut_shares",
-        "tally_cut_segment_ids", "tally_cut_check", "tally_cut_segment_id_edges"};
-    unit->form = TALLY_FORM_CUT;
-    unit->text = "production/cut.h";
-    snprintf(unit->entry, sizeof unit->entry, "tally_cut_edges");
-    for (int k = 0; k < TALLY_MOST_MORE; k++) snprintf(unit->more[k], sizeof unit->more[k], "%s", names[k]);
-    snprintf(unit->preface, sizeof unit->preface, "/* what prepares a cut */\n");
+/* Of no operator: their first kernel and the others. */
+static const struct general {
+    const char *text, *says, *entries[1 + TALLY_MOST_MORE];
+} generals[TALLY_FORMS] = {
+    [TALLY_FORM_CUT] = {"production/cut.h",
+                        "what prepares a cut",
+                        {"tally_cut_edges", "tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_shares",
+                         "tally_cut_segment_ids", "tally_cut_check", "tally_cut_segment_id_edges"}},
+    [TALLY_FORM_GROUPS] = {"production/groups.h",
+                           "what arranges vectors by segment",
+                           {"tally_group_keys", "tally_group_digits", "tally_group_move", "tally_group_lengths",
+                            "tally_group_spread", "tally_group_gather"}}};
+
+bool tally__is_general(tally__form form) { return generals[form].text != NULL; }
+
+static void general_unit(tally__form form, tally__unit *unit) {
+    const struct general *of = &generals[form];
+    unit->form = form;
+    unit->text = of->text;
+    snprintf(unit->entry, sizeof unit->entry, "%s", of->entries[0]);
+    for (int k = 0; k < TALLY_MOST_MORE && of->entries[1 + k] != NULL; k++)
+        snprintf(unit->more[k], sizeof unit->more[k], "%s", of->entries[1 + k]);
+    snprintf(unit->preface, sizeof unit->preface, "/* %s */\n", of->says);
 }
 
 static void name_entries(tally__unit *unit, const struct form *of, const char *kernel, const char *type, int nan) {
@@ -98,7 +114,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     const struct form *of;
     const char *word, *name;
     memset(unit, 0, sizeof *unit);
-    if (form == TALLY_FORM_CUT) return unit_of_cut(unit), TALLY_OK;
+    if (tally__is_general(form)) return general_unit(form, unit), TALLY_OK;
     if (spec == NULL) {
         *unit = (tally__unit){.preface = "/* results to the type asked for */\n",
                               .text = "production/convert.h",
@@ -350,11 +366,14 @@ static tally_status far_store(const tally__spec *spec, void *to, const void *byt
 
 static tally_status segments_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in,
                                 const tally_segments *cut, const tally__sink *sink, tally__report *report) {
+    const tally_plan *plan = cut->kind == TALLY_PLANNED ? cut->index : NULL;
+    const bool is_grouped = tally__is_grouped(cut) || (plan != NULL && tally__is_grouped(&plan->cut));
     tally__call c;
-    tally_status status;
-    status = tally__call_open(&c, platform, spec, in, cut, sink);
+    tally_status status = tally__call_open(&c, platform, spec, in, cut, sink);
     if (status == TALLY_OK)
-        status = (cut->kind == TALLY_ROWS ? tally__reduce_rows : tally__reduce_cut)(&c, cut, report);
+        status = (is_grouped                ? tally__reduce_groups
+                  : cut->kind == TALLY_ROWS ? tally__reduce_rows
+                                            : tally__reduce_cut)(&c, cut, report);
     tally__call_close(&c);
     return status;
 }

@@ -113,7 +113,7 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 
 /* Whether the unit of a kernel is that of the spec and form. */
 static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
-    if (unit->form != form || form == TALLY_FORM_CUT) return unit->form == form;
+    if (unit->form != form || tally__is_general(form)) return unit->form == form;
     if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
     if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact &&

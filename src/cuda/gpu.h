@@ -68,9 +68,14 @@ typedef struct tally__want {
 enum { TALLY_MOST_WANTS = TALLY_FORMS + 2 };
 tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads);
 
-/* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch, or nodes, which a
- * launch leaves as they are. The two are never the same memory. */
-typedef enum tally__scratch_use { TALLY_FOR_BOXES, TALLY_FOR_NODES } tally__scratch_use;
+/* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch; or what a launch
+ * leaves as it is: nodes, groups of vectors, or copies of their values. No two are ever the same memory. */
+typedef enum tally__scratch_use {
+    TALLY_FOR_BOXES,
+    TALLY_FOR_NODES,
+    TALLY_FOR_GROUPS,
+    TALLY_FOR_COPIES
+} tally__scratch_use;
 
 /* Scratch memory for a launch on a stream, the context's own until it gives it up: launches on one stream share,
  * those that are captured into a graph have their own each. `given` of `given_bytes`, the caller's, is used instead if

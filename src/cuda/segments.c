@@ -4,22 +4,16 @@
 #include "cuda/segments.h"
 
 #include "cuda/cuda.h"
+#include "cuda/groups.h"
 #include "lib/cut.h"
 #include "plan.h"
-
-/* What a GPU has of a plan: offsets, checked, and their edges for values of one size. */
-typedef struct gpu_plan {
-    tally__gpu *gpu;
-    tally__cu_address memory, copy; /* its own; copy: of offsets that lie in host memory, or 0 */
-    tally_cut_work cut;
-} gpu_plan;
 
 /* A call with its cut, and what kernels are told. */
 typedef struct job {
     tally__call *call;
     tally_segments cut;
-    const gpu_plan *plan; /* that it is made ready by, or NULL */
-    bool reduces;         /* or makes a plan */
+    const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
+    bool reduces;                /* or makes a plan */
     int64_t results;
     tally_work work;
     tally_work
@@ -152,8 +146,8 @@ static bool plan_has_edges(const job *j) {
 }
 
 static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
-static int64_t segment_id_blocks(const job *j) {
-    return shares(j->call->in.count + j->work.cut.count + 1, TALLY_SEGMENT_IDS_BLOCK);
+static int64_t segment_id_blocks(int64_t values, int64_t segments) {
+    return shares(values + segments + 1, TALLY_SEGMENT_IDS_BLOCK);
 }
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
@@ -193,7 +187,7 @@ static parts lay_out(const job *j) {
         take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
     all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
     const int64_t blocks = j->cut.kind == TALLY_LENGTHS    ? shares(cut->count, TALLY_LENGTHS_BLOCK)
-                           : segment_ids_become_offsets(j) ? segment_id_blocks(j)
+                           : segment_ids_become_offsets(j) ? segment_id_blocks(j->call->in.count, cut->count)
                                                            : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
@@ -289,24 +283,33 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
 }
 
 enum { SUMS, SCAN, LENGTHS, SHARES, SEGMENT_IDS, CHECK, SEGMENT_ID_EDGES }; /* of TALLY_FORM_CUT, behind the first */
+tally_status tally__offsets_of_lengths(const tally__call *c, const tally_work *work) {
+    const int64_t blocks = shares(work->cut.count, TALLY_LENGTHS_BLOCK);
+    tally__loaded kernels;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
+    TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, work));
+    TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, work));
+    return tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, work);
+}
+tally_status tally__offsets_of_ids(const tally__call *c, const tally_work *work) {
+    const int64_t blocks = segment_id_blocks(work->count, work->cut.count);
+    tally__loaded kernels;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
+    TALLY_TRY(
+        tally__call_launch(c, kernels.more[SHARES], shares(blocks + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, work));
+    return tally__call_launch(c, kernels.more[SEGMENT_IDS], blocks, TALLY_START_BEHIND, work);
+}
+
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
-    int64_t blocks = shares(cut->count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
     if (plan_has_edges(j))
         return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    if (j->cut.kind == TALLY_LENGTHS) {
-        TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, &j->work));
-    } else if (segment_ids_become_offsets(j)) {
-        TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], shares(segment_id_blocks(j) + 1, TALLY_TILE_WARPS),
-                                     TALLY_START_BEHIND, &j->work));
-        TALLY_TRY(tally__call_launch(c, kernels.more[SEGMENT_IDS], segment_id_blocks(j), TALLY_START_BEHIND, &j->work));
-    }
+    if (j->cut.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &j->work));
+    if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &j->work));
     TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function,
                                  shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
     return j->reduces ? TALLY_OK
@@ -423,7 +426,7 @@ tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tal
 
 /* ---- plans ---- */
 
-static tally_status make_plan(tally__call *call, const tally_segments *cut, gpu_plan *plan) {
+static tally_status make_plan(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
     const tally__driver *driver = call->gpu->driver;
     job j = {.call = call, .cut = *cut, .results = cut->count};
     int32_t saw = 0;
@@ -437,31 +440,43 @@ static tally_status make_plan(tally__call *call, const tally_segments *cut, gpu_
     TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + (tally__cu_address)at.saw, sizeof saw));
     if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(&j);
     plan->cut = j.work.cut;
-    if (cut->kind == TALLY_OFFSETS && call->copy_count > 0)
+    if (cut->kind == TALLY_OFFSETS && call->copy_count > 0 && !plan->is_grouped)
         plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
     return TALLY_OK;
 }
 
+/* The places of groups are segments that follow one another. */
+static tally_status make_grouped_plan(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
+    TALLY_TRY(tally__plan_groups(call, cut, plan));
+    const tally_segments places =
+        tally_offsets(plan->group.offsets, plan->group.offset_bytes == 4 ? TALLY_I32 : TALLY_I64, cut->count);
+    call->in.count = plan->group.places;
+    call->index = plan->group.offsets;
+    return make_plan(call, &places, plan);
+}
+
 tally_status tally__open_plan(const tally__spec *spec, int64_t values, const tally_segments *cut, void **made) {
     const tally__input none = {.count = values};
-    gpu_plan *plan = tally__allocate(&spec->allocator, sizeof *plan);
+    tally__gpu_plan *plan = tally__allocate(&spec->allocator, sizeof *plan);
     tally__call call;
     tally_status status;
     *made = plan;
     TALLY_CHECK(plan != NULL, NO_MEMORY, "no memory for a plan");
-    *plan = (gpu_plan){.gpu = NULL};
+    *plan = (tally__gpu_plan){.gpu = NULL};
     status = tally__call_open(&call, tally__platform_of(&spec->options), spec, &none, cut, NULL);
-    if (status == TALLY_OK) status = make_plan(&call, cut, plan);
+    if (status == TALLY_OK)
+        status = tally__is_grouped(cut) ? make_grouped_plan(&call, cut, plan) : make_plan(&call, cut, plan);
     tally__call_close(&call);
     return status;
 }
 
 void tally__close_plan(void *made) {
-    gpu_plan *plan = made;
+    tally__gpu_plan *plan = made;
     if (plan->gpu == NULL) return;
     /* What fails here is asked for twice: nobody else knows of this memory. */
     const bool entered = tally__gpu_enter(plan->gpu) == TALLY_OK || tally__gpu_enter(plan->gpu) == TALLY_OK;
     if (plan->memory != 0) plan->gpu->driver->release(plan->memory);
     if (plan->copy != 0) plan->gpu->driver->release(plan->copy);
+    if (plan->groups_memory != 0) plan->gpu->driver->release(plan->groups_memory);
     if (entered) tally__gpu_leave(plan->gpu);
 }

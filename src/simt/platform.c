@@ -35,9 +35,10 @@ tally__simt_entry *tally__simt_find(const char *name) {
     return entry;
 }
 
-/* Texts of several kernels: those of segments, and of cuts. */
+/* Texts of several kernels: those of segments, of cuts, and of groups. */
 tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
     static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"},
+                                           {"tally_group_", "tally_group_"},
                                            {"tally_segments_", "tally_spans_"},
                                            {"tally_quick_", "tally_quick_spans_"},
                                            {"tally_flat_", "tally_flat_"}};

@@ -109,7 +109,9 @@ static void list_units(void) {
             add_unit(&unit);
         }
     }
-    if (tally__unit_of(NULL, TALLY_FORM_CUT, &unit) == TALLY_OK) add_unit(&unit);
+    for (int form = 0; form < TALLY_FORMS; form++)
+        if (tally__is_general((tally__form)form) && tally__unit_of(NULL, (tally__form)form, &unit) == TALLY_OK)
+            add_unit(&unit);
     if (tally__unit_of(NULL, TALLY_FORM_WHOLE, &unit) == TALLY_OK) add_unit(&unit); /* converts results */
 }
 

@@ -5,151 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operators.h"
+#include "grouped_problems.h"
 
-enum { MOST_VALUES = 6000, MOST_SEGMENTS = 70000 };
-enum { X, BEGINS, INDEX, ENDS, GOT, PLACED, PLACED_Y, COPY, COPY_Y }; /* scratch memory */
-enum { FORMS = 6 };
-static const char *const forms[FORMS] = {"offsets",       "lengths",      "sorted ids",
-                                         "begin and end", "unsorted ids", "unsorted ids, some left out"};
-
-/* Segments, and which vectors each has, in order. */
-typedef struct problem {
-    int form;
-    int64_t vectors, inner, count;
-    tally_segments cut;
-    int64_t *begins; /* of each segment's part of `members`; and the end */
-    int64_t *members;
-} problem;
-
-static void put(tally_type type, void *index, int64_t i, int64_t value) {
-    if (type == TALLY_I32)
-        ((int32_t *)index)[i] = (int32_t)value;
-    else
-        ((int64_t *)index)[i] = value;
-}
-
-static int64_t draw_length(uint64_t *random, int64_t most) {
-    const int64_t kind = random_below(random, 4);
-    return kind == 0   ? 0
-           : kind == 1 ? random_below(random, most + 1)
-                       : random_below(random, (most < 30 ? most : 30) + 1);
-}
-
-/* Segments that follow one another; those that name no id behind the last are sorted ids alone. */
-static void draw_sequence(problem *p, tally_type type, void *index, uint64_t *random) {
-    int64_t at = 0;
-    for (int64_t s = 0; s < p->count; s++) {
-        const bool takes_rest = s + 1 == p->count && p->form == 2;
-        const int64_t length = takes_rest ? p->vectors - at : draw_length(random, p->vectors - at);
-        p->begins[s] = at;
-        if (p->form == 0) put(type, index, s, at);
-        if (p->form == 1) put(type, index, s, length);
-        for (int64_t i = at; i < at + length; i++) {
-            if (p->form == 2) put(type, index, i, s);
-            p->members[i] = i;
-        }
-        at += length;
-    }
-    p->begins[p->count] = at;
-    if (p->form == 0) put(type, index, p->count, at);
-    p->cut = p->form == 0   ? tally_offsets(index, type, p->count)
-             : p->form == 1 ? tally_lengths(index, type, p->count)
-                            : tally_segment_ids(index, type, p->count);
-}
-
-/* Gaps, overlaps and repeats. */
-static void draw_begins(problem *p, tally_type type, void *index, void *ends, uint64_t *random) {
-    int64_t total = 0;
-    for (int64_t s = 0; s < p->count; s++) {
-        const int64_t begin = random_below(random, p->vectors + 1), length = draw_length(random, p->vectors - begin);
-        put(type, index, s, begin);
-        put(type, ends, s, begin + length);
-        p->begins[s] = total;
-        p->members = realloc(p->members, (size_t)(total + length + 1) * sizeof *p->members);
-        for (int64_t i = 0; i < length; i++) p->members[total++] = begin + i;
-    }
-    p->begins[p->count] = total;
-    p->cut = tally_begin_end(index, ends, type, p->count);
-}
-
-static void draw_ids(problem *p, tally_type type, void *index, uint64_t *random) {
-    int64_t *ids = malloc((size_t)(p->vectors + 1) * sizeof *ids), total = 0;
-    const bool ascend = random_below(random, 4) == 0; /* by chance they are sorted */
-    for (int64_t i = 0; i < p->vectors; i++) {
-        ids[i] = ascend ? i * p->count / p->vectors : random_below(random, p->count);
-        if (p->form == 5 && random_below(random, 5) == 0)
-            ids[i] = random_below(random, 2) ? p->count + random_below(random, 9) : -1 - random_below(random, 9);
-        put(type, index, i, ids[i]);
-    }
-    for (int64_t s = 0; s < p->count; s++) {
-        p->begins[s] = total;
-        for (int64_t i = 0; i < p->vectors; i++)
-            if (ids[i] == s) p->members[total++] = i;
-    }
-    p->begins[p->count] = total;
-    p->cut = tally_unsorted_ids(index, type, p->count, p->form == 5 ? TALLY_OUTSIDE_LEFT_OUT : TALLY_OUTSIDE_REFUSED);
-    free(ids);
-}
-
-static void draw(problem *p, int form, int64_t inner, uint64_t *random) {
-    const tally_type type = random_below(random, 2) ? TALLY_I32 : TALLY_I64;
-    *p = (problem){.form = form, .inner = inner, .begins = scratch(BEGINS, (MOST_SEGMENTS + 1) * 8)};
-    p->vectors = random_below(random, 8) ? 1 + random_below(random, MOST_VALUES / inner + 2) : random_below(random, 3);
-    p->count = p->vectors == 0 ? random_below(random, 3) : 1 + random_below(random, 12 * (form == 3 ? 2 : 8));
-    if (p->vectors == 0 && (form == 2 || form >= 4)) p->count = 1;
-    p->members = malloc((size_t)(p->vectors + 1) * sizeof *p->members);
-    void *const index = scratch(INDEX, (size_t)(p->vectors + MOST_SEGMENTS + 1) * 8), *const ends = scratch(
-                                                                                          ENDS,
-                                                                                          (MOST_SEGMENTS + 1) * 8);
-    if (form <= 2)
-        draw_sequence(p, type, index, random);
-    else if (form == 3)
-        draw_begins(p, type, index, ends, random);
-    else
-        draw_ids(p, type, index, random);
-    p->cut = tally_features(p->cut, inner == 1 && random_below(random, 2) ? 0 : inner);
-    now.cut = forms[form];
-    now.index_type = type;
-    now.inner = inner;
-    now.outer = p->count;
-    now.size = p->vectors * inner;
-}
-
-/* The values of feature f of segment s, copied. */
-static tally_array member_values(const problem *p, tally_array from, size_t width, int64_t s, int64_t f, int room) {
-    const int64_t n = p->begins[s + 1] - p->begins[s];
-    char *const copy = scratch(room, (size_t)n * width + 1);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(copy + (size_t)i * width,
-               (const char *)from.data +
-                   (p->members[p->begins[s] + i] * p->inner + f) * (from.stride != 0 ? from.stride : (int64_t)width),
-               width);
-    return (tally_array){copy, from.type, n, 0};
-}
-
-/* Compares `got` with a reduction for each result, and says which status the whole call is due. */
-static tally_status expect_each(const problem *p, tally_context *context, tally_op op, tally_array x, tally_array y,
-                                size_t width, const char *got, size_t bytes) {
-    bool is_empty = false, is_overflow = false;
-    for (int64_t s = 0; s < p->count; s++)
-        for (int64_t f = 0; f < p->inner; f++) {
-            char wanted[256];
-            memset(wanted, 0x5a, sizeof wanted);
-            const tally_status status =
-                perform(context, op, member_values(p, x, width, s, f, COPY), member_values(p, y, width, s, f, COPY_Y),
-                        NULL, tally_out(wanted, TALLY_NATURAL, 1));
-            is_empty |= status == TALLY_EMPTY;
-            is_overflow |= status == TALLY_OVERFLOW;
-            EXPECT(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_OVERFLOW, "%s", tally_message());
-            now.segment = s;
-            EXPECT_BITS(got + (size_t)(s * p->inner + f) * bytes, wanted, bytes, "a result");
-        }
-    return is_overflow ? TALLY_OVERFLOW : is_empty ? TALLY_EMPTY : TALLY_OK;
-}
+#ifdef TEST_NO_SEGMENTS
+static const bool has_simulator = false;
+#else
+static const bool has_simulator = true; /* its kernels of segments */
+#endif
 
 /* The call itself, by a plan if that is asked for. */
-static tally_status reduce(const problem *p, tally_context *context, tally_op op, tally_array x, tally_array y,
+static tally_status reduce(const grouped *p, tally_context *context, tally_op op, tally_array x, tally_array y,
                            bool is_planned, void *out) {
     tally_segments cut = p->cut;
     tally_plan *plan = NULL;
@@ -164,7 +29,7 @@ static tally_status reduce(const problem *p, tally_context *context, tally_op op
     return status;
 }
 
-static void compare(const problem *p, const subject *s, tally_backend backend, int threads, int turn) {
+static void compare(const grouped *p, const subject *s, tally_backend backend, int threads, int turn) {
     const size_t width = tally_type_size(s->type), bytes = result_bytes(s),
                  room = bytes * (size_t)(p->count * p->inner);
     const int64_t values = p->vectors * p->inner;
@@ -180,16 +45,11 @@ static void compare(const problem *p, const subject *s, tally_backend backend, i
     now.layout = l->name;
     now.threads = threads;
     memset(got, 0x5a, room + 1);
-    const bool is_planned = turn % 5 == 0 && !(backend == TALLY_BACKEND_SIMT && p->inner > 1 && p->form < 3);
-    const tally_status status = reduce(p, context, s->op, x, y, is_planned, got);
+    const tally_status status = reduce(p, context, s->op, x, y, turn % 5 == 0, got);
     EXPECT(got[room] == 0x5a, "a byte behind the results was written");
-    const tally_status due = expect_each(p, context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, width, got, bytes);
+    const tally_status due =
+        expect_each_feature(p, context_for(s, TALLY_BACKEND_CPU, 1), s->op, x, y, width, got, bytes);
     EXPECT(status == due, "the status is %d where %d is due: %s", (int)status, (int)due, tally_message());
-}
-
-static const int64_t inners[] = {1, 2, 3, 7, 8, 16, 31, 64, 100, 257, 4096};
-static int64_t draw_inner(uint64_t *random) {
-    return inners[random_below(random, random_below(random, 6) ? 8 : (int64_t)(sizeof inners / sizeof *inners))];
 }
 
 static void test_all(void **state) {
@@ -198,28 +58,28 @@ static void test_all(void **state) {
     (void)state;
     for (int turn = 0; next_subject(&s); turn++) {
         if (quick && turn % 7 != 0) continue;
-        problem p;
+        grouped p;
         now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .ddof = s.ddof};
-        draw(&p, turn % FORMS, draw_inner(&random), &random);
+        draw_grouped(&p, turn % GROUPED_FORMS, draw_inner(&random), &random);
         compare(&p, &s, turn % 11 == 0 ? TALLY_BACKEND_REFERENCE : TALLY_BACKEND_CPU, turn % 2 + 1, turn);
         free(p.members);
     }
 }
 
-/* The GPU backend copies: on the simulator. */
+/* The GPU backend on the simulator. */
 static void test_simulator(void **state) {
     subject s = {.op = -1};
     uint64_t random = seed + 1;
     (void)state;
-#ifdef TEST_NO_SEGMENTS
-    printf("SKIPPED: the simulator has no kernels of segments in this build\n");
-    skip();
-#endif
+    if (!has_simulator) {
+        printf("SKIPPED: the simulator has no kernels of segments in this build\n");
+        skip();
+    }
     for (int turn = 0; next_subject(&s); turn++) {
         if (turn % (quick ? 97 : 23) != 0) continue;
-        problem p;
+        grouped p;
         now = (scene){.op = s.op, .type = s.type, .nan = s.nan, .accuracy = s.accuracy, .ddof = s.ddof};
-        draw(&p, (int)random_below(&random, FORMS), inners[random_below(&random, 5)], &random);
+        draw_grouped(&p, (int)random_below(&random, GROUPED_FORMS), draw_inner(&random), &random);
         compare(&p, &s, TALLY_BACKEND_SIMT, 1, turn);
         free(p.members);
     }
@@ -236,7 +96,7 @@ static void test_long(void **state) {
     for (size_t k = 0; k < sizeof some / sizeof *some; k++)
         for (int form = 0; form < 4; form++) {
             const subject *s = &some[k];
-            problem p = {.begins = scratch(BEGINS, 4 * 8),
+            grouped p = {.begins = scratch(BEGINS, 4 * 8),
                          .form = form == 0   ? 0
                                  : form == 1 ? 3
                                              : 4,
@@ -260,9 +120,10 @@ static void test_long(void **state) {
                                    : p.form == 3 ? tally_begin_end(index, ends, TALLY_I64, 3)
                                                  : tally_unsorted_ids(index, TALLY_I64, 3, TALLY_OUTSIDE_REFUSED),
                                    p.inner);
-            now =
-                (scene){.op = s->op, .type = s->type, .accuracy = s->accuracy, .cut = forms[p.form], .inner = p.inner};
+            now = (scene){
+                .op = s->op, .type = s->type, .accuracy = s->accuracy, .cut = grouped_forms[p.form], .inner = p.inner};
             compare(&p, s, TALLY_BACKEND_CPU, 2, 3 * (int)k + (form == 2 ? 0 : 1));
+            if (has_simulator && k == 1 && !quick) compare(&p, s, TALLY_BACKEND_SIMT, 1, 1);
             free(p.members);
         }
 }
@@ -275,7 +136,7 @@ static void test_many(void **state) {
     uint64_t random = seed + 3;
     (void)state;
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-        problem p = {.form = k % 3 == 0 ? 5 : 4, .vectors = VECTORS, .inner = 1, .count = counts[k]};
+        grouped p = {.form = k % 3 == 0 ? 5 : 4, .vectors = VECTORS, .inner = 1, .count = counts[k]};
         int32_t *const ids = scratch(INDEX, VECTORS * sizeof *ids), *const taken =
                                                                         calloc((size_t)p.count + 1, sizeof *taken);
         p.begins = scratch(BEGINS, (MOST_SEGMENTS + 1) * 8);
@@ -291,8 +152,10 @@ static void test_many(void **state) {
             if (ids[i] < p.count) p.members[p.begins[ids[i]] + taken[ids[i]]++] = i;
         p.cut =
             tally_unsorted_ids(ids, TALLY_I32, p.count, p.form == 5 ? TALLY_OUTSIDE_LEFT_OUT : TALLY_OUTSIDE_REFUSED);
-        now = (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .cut = forms[p.form], .outer = p.count};
+        now =
+            (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .cut = grouped_forms[p.form], .outer = p.count};
         compare(&p, &s, TALLY_BACKEND_CPU, 2, CANCELLATION + DATA_CLASSES);
+        if (has_simulator && k % 4 == 1) compare(&p, &s, TALLY_BACKEND_SIMT, 1, CANCELLATION + DATA_CLASSES);
         free(p.members);
         free(taken);
     }
@@ -306,9 +169,9 @@ static void test_own_operators(void **state) {
     EXPECT_OK(tally_context_create(NULL, &context));
     const tally_op op = define(context, affine_operator());
     for (int turn = 0; turn < (quick ? 12 : 120); turn++) {
-        problem p;
+        grouped p;
         now = (scene){.op = op, .type = TALLY_STRUCT};
-        draw(&p, turn % FORMS, inners[random_below(&random, 6)], &random);
+        draw_grouped(&p, turn % GROUPED_FORMS, draw_inner(&random), &random);
         const int64_t values = p.vectors * p.inner;
         affine *const maps = scratch(X, (size_t)(values + 1) * sizeof *maps);
         for (int64_t i = 0; i < values; i++)
@@ -318,7 +181,7 @@ static void test_own_operators(void **state) {
         const size_t room = (size_t)(p.count * p.inner) * sizeof(uint32_t);
         char *const got = scratch(GOT, room + 1);
         EXPECT_OK(reduce(&p, context, op, x, x, turn % 3 == 0, got));
-        EXPECT_OK(expect_each(&p, context, op, x, x, sizeof *maps, got, sizeof(uint32_t)));
+        EXPECT_OK(expect_each_feature(&p, context, op, x, x, sizeof *maps, got, sizeof(uint32_t)));
         free(p.members);
     }
     EXPECT(broken_promises == 0, "%d broken promises", (int)broken_promises);

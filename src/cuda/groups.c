@@ -1,0 +1,337 @@
+/* Groups on a GPU (kernels/production/groups.h): the index becomes offsets of places, and for ids in any order the
+ * vector at each place. Values are copied into that order, and the copies are reduced by src/cuda/segments.c. All of it
+ * on one stream; only begins and ends without a plan make the host wait, which must know how many values to copy. */
+#include "cuda/groups.h"
+
+#include "cuda/cuda.h"
+#include "lib/cut.h"
+#include "plan.h"
+
+typedef struct job {
+    tally__call *call;
+    tally_segmentation kind;
+    tally_work work;      /* of the kernels of groups; work.saw is theirs */
+    int32_t *cut_saw;     /* of those that make offsets, which find nothing that is not known */
+    int64_t *sums;        /* for them */
+    tally__loaded groups; /* kernels: the first is KEYS */
+} job;
+enum { DIGITS, MOVE, LENGTHS, SPREAD, GATHER }; /* behind the first */
+
+static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t bits_of(int64_t n) { return n > 0 ? 64 - __builtin_clzll((uint64_t)n) : 0; }
+
+static tally_status refuse(const job *j) {
+    static const char *const whys[] = {
+        [TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
+        [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
+        [TALLY_SEGMENT_IDS] = "a segment id is below the one before it or not one of the segments",
+        [TALLY_ROWS] = "",
+        [TALLY_PLANNED] = "the index has changed since its plan was made",
+        [TALLY_BEGIN_END] = "a segment begins before the array, ends behind it, or ends before it begins",
+        [TALLY_UNSORTED_IDS] = "a segment id is not one of the segments"};
+    const tally_group_work *group = &j->work.group;
+    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld %s)", whys[j->kind],
+                       (long long)group->segments, (long long)group->vectors, group->inner > 1 ? "vectors" : "values");
+}
+
+/* ---- launches ---- */
+
+/* A thread for each of n, at most as many as the device is busy with. */
+static tally_status launch_for(const job *j, tally__cu_function function, int64_t n) {
+    const int64_t wanted = over(n, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
+    return tally__call_launch(j->call, function,
+                              wanted < 1      ? 1
+                              : wanted < most ? wanted
+                                              : most,
+                              TALLY_START_BEHIND, &j->work);
+}
+
+/* What kernels of production/cut.h are told that make `count` + 1 offsets of an index. */
+static tally_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values, void *offsets,
+                             int offset_bytes) {
+    return (tally_work){.count = values,
+                        .saw = j->cut_saw,
+                        .cut = {.index = index,
+                                .index_bytes = bytes,
+                                .count = count,
+                                .offsets = offsets,
+                                .offset_bytes = offset_bytes,
+                                .sums = j->sums}};
+}
+
+/* ---- memory ---- */
+
+static tally__cu_address take(tally__cu_address *end, int64_t bytes) {
+    const tally__cu_address begin = *end;
+    *end += (tally__cu_address)(bytes + 255) / 256 * 256;
+    return begin;
+}
+#define TAKE(end, bytes) ((void *)(uintptr_t)take(end, bytes))
+
+/* Places what groups need in memory from `begin` on; gives its end. */
+static tally__cu_address place(job *j, tally__cu_address begin) {
+    tally_group_work *group = &j->work.group;
+    const bool are_sorted = j->kind != TALLY_UNSORTED_IDS;
+    const int64_t digits = are_sorted ? 0 : TALLY_SORT_DIGITS * group->tiles;
+    tally__cu_address end = begin;
+    j->work.saw = TAKE(&end, 4);
+    j->cut_saw = TAKE(&end, 4);
+    j->sums = TAKE(&end, 8 * (over(group->segments, TALLY_LENGTHS_BLOCK) + over(digits, TALLY_LENGTHS_BLOCK) +
+                              over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
+    if (j->kind == TALLY_OFFSETS || j->kind == TALLY_PLANNED) return end;
+    group->offsets = TAKE(&end, (group->segments + 2) * group->offset_bytes);
+    if (j->kind == TALLY_BEGIN_END) {
+        group->begins_to = TAKE(&end, 8 * group->segments);
+        group->lengths_to = TAKE(&end, 8 * group->segments);
+    }
+    return end;
+}
+
+/* Memory of the sort alone: keys, twice, the order that is not kept, and counts; and the order that is. */
+typedef struct sort_memory {
+    uint32_t *keys[2], *order[2];
+    void *scanned; /* offsets of the counts */
+} sort_memory;
+static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory *sort) {
+    tally_group_work *group = &j->work.group;
+    tally__cu_address end = begin;
+    for (int k = 0; k < 2; k++) {
+        sort->order[k] = TAKE(&end, 4 * group->vectors);
+        sort->keys[k] = TAKE(&end, 4 * group->vectors);
+    }
+    group->counts = TAKE(&end, 4 * TALLY_SORT_DIGITS * group->tiles);
+    sort->scanned = TAKE(&end, (TALLY_SORT_DIGITS * group->tiles + 1) * group->offset_bytes);
+    return end;
+}
+
+/* ---- groups ---- */
+
+/* One digit: keys and order go from one half of the memory to the other. */
+static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
+    tally_group_work *group = &j->work.group;
+    const void *offsets = group->offsets;
+    const tally_work scan = offsets_of(j, group->counts, 4, TALLY_SORT_DIGITS * group->tiles, group->vectors,
+                                       sort->scanned, group->offset_bytes);
+    group->shift = pass * TALLY_SORT_BITS;
+    group->keys = sort->keys[pass % 2];
+    group->keys_to = sort->keys[1 - pass % 2];
+    group->order = pass == 0 ? NULL : sort->order[pass % 2];
+    group->order_to = sort->order[1 - pass % 2];
+    TALLY_TRY(tally__call_launch(j->call, j->groups.more[DIGITS], group->tiles, TALLY_START_BEHIND, &j->work));
+    TALLY_TRY(tally__offsets_of_lengths(j->call, &scan));
+    group->offsets = sort->scanned;
+    TALLY_TRY(tally__call_launch(j->call, j->groups.more[MOVE], group->tiles, TALLY_START_BEHIND, &j->work));
+    group->offsets = offsets;
+    return TALLY_OK;
+}
+
+/* Ids that are none of a segment's come last, as if they were of one segment more. */
+static tally_status sort_ids(job *j, const sort_memory *sort) {
+    tally_group_work *group = &j->work.group;
+    const int passes = (int)over(bits_of(group->segments), TALLY_SORT_BITS);
+    group->keys_to = sort->keys[0];
+    TALLY_TRY(launch_for(j, j->groups.function, group->vectors));
+    for (int pass = 0; pass < passes; pass++) TALLY_TRY(sort_digit(j, sort, pass));
+    group->order = sort->order[passes % 2];
+    const tally_work ids = offsets_of(j, sort->keys[passes % 2], 4, group->segments + 1, group->vectors,
+                                      (void *)(uintptr_t)group->offsets, group->offset_bytes);
+    return tally__offsets_of_ids(j->call, &ids);
+}
+
+static tally_status place_begins(job *j) {
+    enum { MOST_LENGTHS = 48 }; /* bits of a sum of lengths (kernels/production/cut.h) */
+    tally_group_work *group = &j->work.group;
+    const tally_work scan = offsets_of(j, group->lengths_to, 8, group->segments, (int64_t)1 << MOST_LENGTHS,
+                                       (void *)(uintptr_t)group->offsets, group->offset_bytes);
+    group->begins = group->begins_to;
+    TALLY_TRY(launch_for(j, j->groups.more[LENGTHS], group->segments));
+    return tally__offsets_of_lengths(j->call, &scan);
+}
+
+static tally_status place_sequence(job *j) {
+    tally_group_work *group = &j->work.group;
+    tally_work work = offsets_of(j, group->index, group->index_bytes, group->segments, group->vectors,
+                                 (void *)(uintptr_t)group->offsets, group->offset_bytes);
+    work.saw = j->work.saw; /* they are the first to look at the index */
+    if (j->kind == TALLY_LENGTHS) return tally__offsets_of_lengths(j->call, &work);
+    return j->kind == TALLY_SEGMENT_IDS ? tally__offsets_of_ids(j->call, &work) : TALLY_OK;
+}
+
+/* In memory that place and place_sort have laid out. */
+static tally_status group_vectors(job *j, const sort_memory *sort) {
+    const tally__driver *driver = j->call->gpu->driver;
+    TALLY_TRY(tally__gpu_check(driver, driver->fill((tally__cu_address)(uintptr_t)j->work.saw, 0, 4, j->call->stream),
+                               "clear memory"));
+    return j->kind == TALLY_UNSORTED_IDS ? sort_ids(j, sort)
+           : j->kind == TALLY_BEGIN_END  ? place_begins(j)
+                                         : place_sequence(j);
+}
+
+/* What is known of a cut without its plan. */
+static tally_status describe(job *j, tally__call *call, const tally_segments *cut) {
+    const int64_t inner = tally__features(cut), vectors = call->in.count / inner;
+    *j = (job){.call = call, .kind = cut->kind};
+    j->work.group = (tally_group_work){.index = call->index,
+                                       .ends = call->ends,
+                                       .vectors = vectors,
+                                       .inner = inner,
+                                       .segments = cut->count,
+                                       .places = vectors,
+                                       .index_bytes = (int32_t)tally_type_size(cut->index_type),
+                                       .refuses = cut->outside == TALLY_OUTSIDE_REFUSED,
+                                       .tiles = vectors > 0 ? over(vectors, TALLY_SORT_TILE) : 1};
+    tally_group_work *group = &j->work.group;
+    group->offset_bytes = cut->kind == TALLY_OFFSETS                             ? group->index_bytes
+                          : vectors <= INT32_MAX && cut->kind != TALLY_BEGIN_END ? 4
+                                                                                 : 8;
+    if (cut->kind == TALLY_OFFSETS) group->offsets = call->index;
+    TALLY_CHECK(cut->kind != TALLY_UNSORTED_IDS || (vectors <= UINT32_MAX && cut->count < INT32_MAX), UNSUPPORTED,
+                "%lld values with ids in any order, of %lld segments, are more than this version sorts on a GPU",
+                (long long)vectors, (long long)cut->count);
+    TALLY_CHECK(vectors < INT64_MAX / 64 && cut->count < INT64_MAX / 64, NO_MEMORY,
+                "%lld values in %lld segments are more than a GPU has memory for", (long long)vectors,
+                (long long)cut->count);
+    return tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_GROUPS, &j->groups);
+}
+
+/* The host learns how many places there are, and whether all segments are within the array. */
+static tally_status count_places(job *j) {
+    tally_group_work *group = &j->work.group;
+    int32_t saw = 0;
+    TALLY_TRY(tally__call_fetch(j->call, &saw, (tally__cu_address)(uintptr_t)j->work.saw, sizeof saw));
+    if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(j);
+    if (j->kind != TALLY_BEGIN_END) return TALLY_OK;
+    return tally__call_fetch(j->call, &group->places,
+                             (tally__cu_address)(uintptr_t)(group->offsets + 8 * group->segments), 8);
+}
+
+/* ---- copies ---- */
+
+/* The largest power of two that copies may be made by. */
+static int32_t unit_of(const job *j) {
+    const tally__input *in = &j->call->in;
+    const uint64_t all = j->call->spec->kernel->value_bytes | (uintptr_t)in->x | (uint64_t)in->x_stride |
+                         (uintptr_t)in->y | (uint64_t)in->y_stride | 8;
+    return (int32_t)(all & -all);
+}
+
+static int log_below(int64_t n) { return n > 1 ? 63 - __builtin_clzll((uint64_t)n) : 0; }
+
+/* How blocks share the copying; gives their number. */
+static int64_t share_copying(tally_group_work *group) {
+    const int64_t across = group->inner < TALLY_GATHER_ACROSS ? group->inner : TALLY_GATHER_ACROSS;
+    int64_t places = TALLY_GATHER_BYTES / ((across | 1) * group->bytes);
+    if (places > TALLY_GATHER_PLACES || group->bytes > 8) places = TALLY_GATHER_PLACES;
+    group->across = (int32_t)across;
+    group->log_across = log_below(2 * across - 1);
+    group->log_places = log_below(places);
+    const int64_t tiles = TALLY_GATHER_VALUES / (across << group->log_places);
+    group->tiles_of_block = tiles > 1 ? (int32_t)tiles : 1;
+    return over(group->places, (int64_t)group->tiles_of_block << group->log_places) * over(group->inner, across);
+}
+
+/* Copies the values, and has the call reduce the copies. */
+static tally_status make_copies(job *j) {
+    tally__call *c = j->call;
+    tally_group_work *group = &j->work.group;
+    const int64_t results = group->segments * group->inner, bytes = (int64_t)c->spec->kernel->value_bytes;
+    int64_t copies, all;
+    TALLY_CHECK(!__builtin_mul_overflow(group->places, group->inner, &copies) &&
+                    !__builtin_mul_overflow(copies, bytes * c->spec->inputs, &all) && all < INT64_MAX / 64,
+                NO_MEMORY, "%lld segments of %lld values are more than a GPU has memory for",
+                (long long)group->segments, (long long)group->places);
+    group->bytes = (int32_t)bytes;
+    group->unit = unit_of(j);
+    const int64_t blocks = share_copying(group);
+    TALLY_CHECK(blocks < INT32_MAX, UNSUPPORTED,
+                "%lld values in %lld segments are more than this version reduces on a GPU at once", (long long)copies,
+                (long long)results);
+    group->spread_bytes = copies <= INT32_MAX ? 4 : 8;
+    tally__cu_address size = 0;
+    const tally__cu_address x = take(&size, copies * bytes), y = take(&size, c->spec->inputs == 2 ? copies * bytes : 0),
+                            spread = take(&size, (results + 1) * group->spread_bytes);
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES, (size_t)size, 0, 0, &c->scratch));
+    group->x_to = (char *)(uintptr_t)(c->scratch.nodes + x);
+    group->y_to = c->spec->inputs == 2 ? (char *)(uintptr_t)(c->scratch.nodes + y) : NULL;
+    group->spread = (char *)(uintptr_t)(c->scratch.nodes + spread);
+    j->work.x = c->in.x;
+    j->work.y = c->in.y;
+    j->work.x_stride = c->in.x_stride;
+    j->work.y_stride = c->in.y_stride;
+    TALLY_TRY(launch_for(j, j->groups.more[SPREAD], results + 1));
+    if (copies > 0) TALLY_TRY(tally__call_launch(c, j->groups.more[GATHER], blocks, TALLY_START_BEHIND, &j->work));
+    c->in = (tally__input){group->x_to, c->spec->inputs == 2 ? group->y_to : group->x_to, bytes, bytes, copies, true};
+    c->index = group->spread;
+    return TALLY_OK;
+}
+
+static tally_status reduce_copies(job *j, tally__report *report) {
+    const tally_group_work *group = &j->work.group;
+    TALLY_TRY(make_copies(j));
+    const tally_segments cut =
+        tally_offsets(group->spread, group->spread_bytes == 4 ? TALLY_I32 : TALLY_I64, group->segments * group->inner);
+    const tally_status status = tally__reduce_cut(j->call, &cut, report);
+    return status == TALLY_BAD_SEGMENTS ? refuse(j) : status;
+}
+
+/* ---- calls ---- */
+
+/* Memory for groups that live as long as the call. */
+static tally_status group_for_call(job *j) {
+    tally__call *c = j->call;
+    sort_memory sort;
+    const bool sorts = j->kind == TALLY_UNSORTED_IDS;
+    const tally__cu_address size = sorts ? place_sort(j, place(j, 0), &sort) : place(j, 0);
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_GROUPS, (size_t)size, 0, 0, &c->scratch));
+    const tally__cu_address end = place(j, c->scratch.nodes);
+    if (sorts) place_sort(j, end, &sort);
+    TALLY_TRY(group_vectors(j, &sort));
+    return j->kind == TALLY_BEGIN_END ? count_places(j) : TALLY_OK;
+}
+
+static tally_status reduce_planned(tally__call *call, const tally_segments *cut, tally__report *report) {
+    const tally_plan *planned = cut->index;
+    const tally__gpu_plan *plan = planned->gpu;
+    const tally_segments as_given = tally_features(planned->cut, tally__features(cut));
+    job j;
+    TALLY_CHECK(plan->gpu == call->gpu, BAD_ARGUMENT, "the plan was made ready for another GPU");
+    TALLY_TRY(describe(&j, call, &as_given));
+    j.kind = TALLY_PLANNED;
+    if (plan->is_grouped)
+        j.work.group = plan->group;
+    else {
+        j.work.group.offsets = plan->cut.offsets;
+        j.work.group.offset_bytes = plan->cut.offset_bytes;
+    }
+    j.work.group.inner = tally__features(cut);
+    TALLY_TRY(group_for_call(&j));
+    return reduce_copies(&j, report);
+}
+
+tally_status tally__reduce_groups(tally__call *call, const tally_segments *cut, tally__report *report) {
+    job j;
+    if (cut->kind == TALLY_PLANNED) return reduce_planned(call, cut, report);
+    TALLY_TRY(describe(&j, call, cut));
+    TALLY_TRY(group_for_call(&j));
+    return reduce_copies(&j, report);
+}
+
+tally_status tally__plan_groups(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
+    const tally__driver *driver = call->gpu->driver;
+    sort_memory sort;
+    job j;
+    plan->gpu = call->gpu;
+    TALLY_TRY(describe(&j, call, cut));
+    const bool sorts = j.kind == TALLY_UNSORTED_IDS;
+    const tally__cu_address kept = place(&j, 0), size = sorts ? place_sort(&j, kept, &sort) : kept;
+    TALLY_TRY(tally__gpu_check(driver, driver->allocate(&plan->groups_memory, (size_t)size), "give memory for a plan"));
+    const tally__cu_address end = place(&j, plan->groups_memory);
+    if (sorts) place_sort(&j, end, &sort);
+    TALLY_TRY(group_vectors(&j, &sort));
+    TALLY_TRY(count_places(&j));
+    plan->group = j.work.group;
+    plan->is_grouped = true;
+    return TALLY_OK;
+}

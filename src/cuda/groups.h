@@ -1,0 +1,15 @@
+/* Vectors of features, begins and ends, and ids in any order, on a GPU. */
+#ifndef TALLY_CUDA_GROUPS_H
+#define TALLY_CUDA_GROUPS_H
+
+#include "cuda/segments.h"
+
+/* The call's cut, or what its plan has of it: values are copied segment by segment and feature by feature, and the
+ * copies are reduced as segments that follow one another. */
+tally_status tally__reduce_groups(tally__call *call, const tally_segments *cut, tally__report *report);
+
+/* Makes the groups of begins and ends or of ids in any order, in memory that belongs to the plan from then on; waits
+ * for them, and checks them. */
+tally_status tally__plan_groups(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan);
+
+#endif
