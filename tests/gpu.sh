@@ -54,7 +54,8 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    rows | segments | grouped | extremes) # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
+    rows | segments | grouped | extremes)
+        # in shares: thousands of kernels are compiled, and the CPU's results are one thread's
         for share in $(seq 0 13); do
             begin_part "$part-$share" timeout 400 "build/dev/test_gpu_$part" --cuda --share "$share/14"
         done
