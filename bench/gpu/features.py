@@ -4,7 +4,8 @@
     bench/gpu/features.py [--log2 28] [--op sum] [--type f32] [--out FILE.tsv]
 
 Segments have geometric lengths (mean 20). A share is that of a plain pass: bytes of values and results over the bytes
-in a second of the fastest read of 1 GiB. Times are medians of calls between two events. TALLY_LIBRARY names the library.
+in a second of the fastest read of 1 GiB. Times are medians of calls between two events.
+TALLY_LIBRARY names the library.
 """
 
 import argparse
@@ -60,14 +61,23 @@ class Tally:
     def plan(self, type_name, vectors, cut):
         plan = ctypes.c_void_p()
         self.check(
-            tally.lib.tally_plan_open(self.context, tally.TYPES[type_name].number, ctypes.c_int64(vectors), cut, ctypes.byref(plan))
+            tally.lib.tally_plan_open(
+                self.context, tally.TYPES[type_name].number, ctypes.c_int64(vectors), cut, ctypes.byref(plan)
+            )
         )
         return plan
 
 
 def segments(kind, index, count, inner, ends=None, outside=0):
     return tally.Segments(
-        kind, index.data_ptr(), tally.TYPES["i64"].number, count, 0, inner, ends.data_ptr() if ends is not None else None, outside
+        kind,
+        index.data_ptr(),
+        tally.TYPES["i64"].number,
+        count,
+        0,
+        inner,
+        ends.data_ptr() if ends is not None else None,
+        outside,
     )
 
 
@@ -86,10 +96,16 @@ def main():
     options = parser.parse_args()
     dtype, total = TORCH[options.type], 1 << options.log2
     tally.lib.tally_plan_open.argtypes = [
-        ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, tally.Segments, ctypes.c_void_p
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_int64,
+        tally.Segments,
+        ctypes.c_void_p,
     ]
     speed = plain()
-    print(f"{torch.cuda.get_device_name()}, plain read {speed / 1e9:.0f} GB/s, {options.op} of {options.type}, 2^{options.log2} values")
+    print(
+        f"{torch.cuda.get_device_name()}, plain read {speed / 1e9:.0f} GB/s, {options.op} of {options.type}, 2^{options.log2} values"
+    )
     rows = []
 
     def tell(features, name, bytes_, work):
@@ -102,7 +118,6 @@ def main():
         print(f"{features:5} {name:32} {time * 1e6:10.0f} us {bytes_ / speed / time:6.3f}", flush=True)
 
     torch.manual_seed(1)
-    results = torch.tensor(0.0, device="cuda")
     for features in FEATURES:
         vectors = total // features
         lengths = torch.empty(vectors // MEAN, device="cuda").geometric_(1 / MEAN).long()
@@ -113,20 +128,31 @@ def main():
         size = x.element_size() * (x.numel() + count * features)
         ids = torch.repeat_interleave(torch.arange(count, device="cuda"), lengths)
         shuffled = ids[torch.randperm(vectors, device="cuda")]
-        out = torch.empty(count * features * 8, dtype=torch.uint8, device="cuda")[: count * features]
         out = torch.empty(count * features, dtype=torch.float64, device="cuda")
         begins, ends = offsets[:-1].contiguous(), offsets[1:].contiguous()
         order = torch.randperm(count, device="cuda")
         begins, ends = begins[order].contiguous(), ends[order].contiguous()
         for accuracy in ("fast", "best"):
             t = Tally(accuracy)
-            tell(features, f"offsets {accuracy}", size, t.reduce(options.op, options.type, x, segments(OFFSETS, offsets, count, features), out))
-            tell(features, f"begin-end {accuracy}", size, t.reduce(options.op, options.type, x, segments(BEGIN_END, begins, count, features, ends), out))
+            tell(
+                features,
+                f"offsets {accuracy}",
+                size,
+                t.reduce(options.op, options.type, x, segments(OFFSETS, offsets, count, features), out),
+            )
+            tell(
+                features,
+                f"begin-end {accuracy}",
+                size,
+                t.reduce(options.op, options.type, x, segments(BEGIN_END, begins, count, features, ends), out),
+            )
             cut = segments(UNSORTED, shuffled, count, features)
             tell(features, f"unsorted {accuracy}", size, t.reduce(options.op, options.type, x, cut, out))
             plan = t.plan(options.type, vectors, segments(UNSORTED, shuffled, count, 0))
             planned = tally.Segments(PLANNED, plan, 0, 0, 0, features, None, 0)
-            tell(features, f"unsorted, planned, {accuracy}", size, t.reduce(options.op, options.type, x, planned, out))
+            tell(
+                features, f"unsorted, planned, {accuracy}", size, t.reduce(options.op, options.type, x, planned, out)
+            )
             tally.lib.tally_plan_close(plan)
             tally.lib.tally_context_destroy(t.context)
         if not options.no_peers:
@@ -135,13 +161,17 @@ def main():
             if features == 1:
                 tell(features, "torch.sort(ids, stable)", size, lambda: torch.sort(shuffled, stable=True))
             if options.op == "sum":
-                tell(features, "torch segment_reduce", size, lambda: torch.segment_reduce(wide, "sum", offsets=offsets, axis=0))
+                tell(
+                    features,
+                    "torch segment_reduce",
+                    size,
+                    lambda: torch.segment_reduce(wide, "sum", offsets=offsets, axis=0),
+                )
                 tell(features, "torch index_add_", size, lambda: zeros.index_add_(0, shuffled, wide))
                 torch.use_deterministic_algorithms(True)
                 tell(features, "torch index_add_, deterministic", size, lambda: zeros.index_add_(0, shuffled, wide))
                 torch.use_deterministic_algorithms(False)
-        del x, out, results
-        results = None
+        del x, out
         torch.cuda.empty_cache()
     if options.out:
         with open(options.out, "w") as file:
