@@ -103,9 +103,8 @@ def main():
         ctypes.c_void_p,
     ]
     speed = plain()
-    print(
-        f"{torch.cuda.get_device_name()}, plain read {speed / 1e9:.0f} GB/s, {options.op} of {options.type}, 2^{options.log2} values"
-    )
+    print(f"{torch.cuda.get_device_name()}, plain read {speed / 1e9:.0f} GB/s, ", end="")
+    print(f"{options.op} of {options.type}, 2^{options.log2} values")
     rows = []
 
     def tell(features, name, bytes_, work):
