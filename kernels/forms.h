@@ -14,6 +14,7 @@
     X(WIDE, SEGMENTS)     /* exact segments by prefix sums of four levels */                \
     X(PREFIX, SEGMENTS)   /* of one or two */                                               \
     X(CUT, SEGMENTS)      /* what prepares segments, for all operators: production/cut.h */ \
+    X(FEATURES, SEGMENTS) /* segments of vectors of features */                             \
     X(GROUPS, SEGMENTS)   /* what arranges vectors, for all: production/groups.h */         \
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
@@ -21,19 +22,21 @@
 
 /* X(ID, name, second, third, text, switch): names of the unit's kernels, of which entries are made
  * (tally_NAME_OPERATOR_TYPE_NAN); its text; and what is defined before it, so that one text serves several forms. */
-#define TALLY_ORDERED_FORMS(X)                        \
-    X(WHOLE, reduce, , , "production/reduce.h", )     \
-    X(SHORT, short, , , "production/short.h", )       \
-    X(ROWS, rows, , , "production/rows.h", )          \
-    X(COLUMNS, columns, , , "production/columns.h", ) \
-    X(SEGMENTS, segments, spans, , "production/segments.h", )
-#define TALLY_EXACT_FORMS(X)                                                    \
-    X(WHOLE, exact, , , "production/reduce_exact.h", )                          \
-    X(SMALL, exact_small, , , "production/small_exact.h", )                     \
-    X(SEGMENTS, quick, quick_spans, , "production/segments.h", TALLY_QUICK)     \
-    X(PREFIX, prefix, , , "production/prefix.h", )                              \
-    X(COLUMNS, prefix_columns, , , "production/prefix.h", TALLY_PREFIX_COLUMNS) \
-    X(WIDE, wide, , , "production/prefix.h", TALLY_PREFIX_WIDE)                 \
+#define TALLY_ORDERED_FORMS(X)                                \
+    X(WHOLE, reduce, , , "production/reduce.h", )             \
+    X(SHORT, short, , , "production/short.h", )               \
+    X(ROWS, rows, , , "production/rows.h", )                  \
+    X(COLUMNS, columns, , , "production/columns.h", )         \
+    X(SEGMENTS, segments, spans, , "production/segments.h", ) \
+    X(FEATURES, features, feature_nodes, , "production/features.h", )
+#define TALLY_EXACT_FORMS(X)                                                                 \
+    X(WHOLE, exact, , , "production/reduce_exact.h", )                                       \
+    X(SMALL, exact_small, , , "production/small_exact.h", )                                  \
+    X(SEGMENTS, quick, quick_spans, , "production/segments.h", TALLY_QUICK)                  \
+    X(FEATURES, quick_features, quick_feature_nodes, , "production/features.h", TALLY_QUICK) \
+    X(PREFIX, prefix, , , "production/prefix.h", )                                           \
+    X(COLUMNS, prefix_columns, , , "production/prefix.h", TALLY_PREFIX_COLUMNS)              \
+    X(WIDE, wide, , , "production/prefix.h", TALLY_PREFIX_WIDE)                              \
     X(FLAT, flat, flat_clear, flat_finish, "production/flat.h", )
 
 #endif

@@ -12,6 +12,7 @@
 #define TALLY_CUT_H
 
 #include "lib/device.h"
+#include "lib/idle.h"
 #include "lib/lanes64.h"
 #include "lib/pieces.h"
 #include "lib/wrapping.h"

@@ -39,6 +39,14 @@ typedef struct tally_group_work {
     int32_t bytes, unit, spread_bytes;
     int32_t across, log_across; /* features that a block copies, and log2 of the threads that read them */
     int32_t log_places, tiles_of_block;
+    /* Without copies (production/features.h): teams of 2^log_across threads take tiles of `each` positions, and leaves
+     * of 2^log_leaf vectors. Segments of several leave a node for each: of all but the last of a segment there are
+     * `slots_from`, and as many of the last ones (lib/feature_tiles.h). */
+    int64_t each, slots_from, slots_to;
+    int32_t log_leaf;
+    char *nodes_from, *nodes_to;
+    int32_t *has_nodes; /* not 0: there are such segments */
+    int32_t *is_unsure; /* not 0: an exact result takes another kernel */
 } tally_group_work;
 
 #endif

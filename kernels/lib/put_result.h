@@ -1,12 +1,28 @@
 /* The result of a node to its place among those that a kernel writes, which may be any address. No include guard;
- * behind lib/conclude.h. */
+ * behind lib/conclude.h, or lib/quick.h: an exact result that is not certain is told by *work->group.is_unsure. */
 TALLY_FN void TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(node) node) {
     char *to = (char *)work->result + i * work->result_stride;
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result);
-    if (((uint64_t)work->result | (uint64_t)work->result_stride) % __alignof__(TALLY_N(result)) == 0)
+    const int32_t is_aligned =
+        ((uint64_t)work->result | (uint64_t)work->result_stride) % __alignof__(TALLY_N(result)) == 0;
+#if defined(TALLY_QUICK) && !defined(TALLY_KEYS) /* f64, or f32 */
+    const float narrow = (float)result;
+    const int32_t size = TALLY_RESULT_SIZE(&work->final);
+    const char *from = size == 4 ? (const char *)&narrow : (const char *)&result;
+#else
+    const int32_t size = (int32_t)sizeof result;
+    const char *from = (const char *)&result;
+#endif
+#ifdef TALLY_QUICK
+    if ((saw & TALLY_SAW_UNSURE) != 0) {
+        if (tally_look32(work->group.is_unsure) == 0) tally_or32(work->group.is_unsure, 1);
+        return;
+    }
+#endif
+    if (is_aligned && size == (int32_t)sizeof result)
         *(TALLY_N(result) *)(void *)to = result;
     else
-        for (uint32_t k = 0; k < sizeof result; k++) to[k] = ((const char *)&result)[k];
+        for (int32_t k = 0; k < size; k++) to[k] = from[k];
     if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
 }

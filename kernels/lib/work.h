@@ -6,7 +6,7 @@
 #include "lib/dialect.h"
 #include "lib/groups.h"
 
-enum { TALLY_FAN = 64 }; /* nodes that one warp combines: two for each lane */
+enum { TALLY_LOG_FAN = 6, TALLY_FAN = 1 << TALLY_LOG_FAN }; /* nodes that one warp combines: two for each lane */
 /* Rooms for nodes (or counters) of a level, from those of the level below; and of all levels (lib/nodes.h). */
 TALLY_FN int64_t tally_next_pitch(int64_t pitch) { return pitch / TALLY_FAN + 2; }
 TALLY_FN int64_t tally_all_pitches(int64_t pitch) {
@@ -117,6 +117,7 @@ typedef struct tally_work {
     void *node;         /* the node of the whole goes here; NULL: nobody wants it */
     void *result;       /* or its result goes here, and what is to be told of it is or'ed to *saw */
     int32_t *saw;       /* of segments never NULL */
+    const int32_t *wanted; /* NULL, or a word on the device: while it is 0 the kernel has nothing to do */
     tally_final final;
     /* Of rows (TALLY_ROWS): the array's extents, where results go, and how threads share the work; count is outer *
      * length * inner. */

@@ -2,7 +2,7 @@
  * not know every type, and a second launch is for those who ask. `count` results of work.x go to work.result; work.user
  * has the bits of TALLY_CONVERT_... */
 #define TALLY_BLOCK 256
-#include "lib/device.h"
+#include "lib/idle.h"
 #include "lib/scalar.h"
 
 /* src/cuda/call.c packs them. */
@@ -31,6 +31,7 @@ TALLY_FN int32_t tally_put_scalar(int32_t type, tally_scalar number, char *to) {
 }
 
 TALLY_ENTRY(tally_convert, 1) {
+    if (tally_is_idle(&work)) return;
     const int32_t from = TALLY_CONVERT_FROM(work.user), to = TALLY_CONVERT_TO(work.user),
                   components = TALLY_CONVERT_COMPONENTS(work.user);
     int64_t step = (int64_t)tally_blocks() * TALLY_BLOCK;

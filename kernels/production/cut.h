@@ -494,6 +494,7 @@ TALLY_FN void tally_clear_counters(const tally_work *work) {
 /* A thread for each edge: those of a block lie between two that warps have narrowed down. */
 TALLY_ENTRY(tally_cut_edges, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
+    if (tally_is_idle(&work)) return;
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK,

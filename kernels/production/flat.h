@@ -30,6 +30,7 @@ TALLY_FN int64_t TALLY_N(count_nodes)(const tally_work *work) {
     return TALLY_N(has_pieces)(work) ? work->cut.count / work->cut.chunks * work->cut.groups : work->cut.tiles;
 }
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_clear_, TALLY_KERNEL)), 1) {
+    if (tally_is_idle(&work)) return;
     tally_let_next_start();
     tally_await_before();
     if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
@@ -513,6 +514,7 @@ typedef struct TALLY_N(all_flat) {
 } TALLY_N(all_flat);
 TALLY_ENTRY_OF(TALLY_FLAT_WARPS *TALLY_WARP, TALLY_N(TALLY_PASTE(flat_, TALLY_KERNEL)), 3 - TALLY_IS_SPREAD_OF_SUMS) {
     TALLY_SHARED(TALLY_N(all_flat), shared);
+    if (tally_is_idle(&work)) return;
     tally_let_next_start();
     tally_await_before();
     const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.saw) & TALLY_SAW_FAR) != 0;
@@ -586,6 +588,7 @@ TALLY_FN void TALLY_N(put_rows)(const tally_work *work) {
 
 /* A lane for each tile in which a segment begins that runs over its edge. */
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(flat_finish_, TALLY_KERNEL)), 1) {
+    if (tally_is_idle(&work)) return;
     tally_let_next_start();
     tally_await_before();
     if (tally_any(!TALLY_N(has_work)(&work))) return; /* others may be writing: all lanes of a warp go on, or none */

@@ -8,6 +8,7 @@
  * where each tile's keys of each digit go; and a block moves its tile there through shared memory. It is stable. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
+#include "lib/feature_tiles.h"
 #include "lib/groups.h"
 
 enum { TALLY_GROUP_WARPS = TALLY_BLOCK / TALLY_WARP };
@@ -173,15 +174,9 @@ TALLY_ENTRY(tally_group_lengths, 4) {
 
 /* ---- offsets of features ---- */
 
-/* Where segment s begins and ends, in places; false: nowhere. */
-TALLY_FN int32_t tally_find_places(const tally_group_work *group, int64_t s, int64_t *begin, int64_t *end) {
-    *begin = tally_entry(group->offsets, group->offset_bytes, s);
-    *end = tally_entry(group->offsets, group->offset_bytes, s + 1);
-    return 0 <= *begin && *begin <= *end && *end <= group->places;
-}
-
 /* The offset of each feature of each segment, and the end. */
 TALLY_ENTRY(tally_group_spread, 4) {
+    if (tally_is_idle(&work)) return;
     const tally_group_work *group = &work.group;
     const int64_t results = group->segments * group->inner;
     const int32_t is_bad = (tally_look32(work.saw) & TALLY_SAW_BAD_SEGMENTS) != 0;
@@ -198,31 +193,6 @@ TALLY_ENTRY(tally_group_spread, 4) {
 }
 
 /* ---- values ---- */
-
-/* The last segment that begins at a place or before it, or 0; by a warp. */
-TALLY_FN int64_t tally_segment_at(const tally_group_work *group, int64_t place) {
-    int64_t low = 0, high = group->segments; /* low begins there or before, but for 0; high does not */
-    while (high - low > 1) {
-        const int64_t step = (high - low + TALLY_WARP - 1) / TALLY_WARP, probe = low + (tally_lane() + 1) * step;
-        const uint32_t before =
-            tally_ballot(probe < high && tally_entry(group->offsets, group->offset_bytes, probe) <= place);
-        const int32_t lanes = before == UINT32_MAX ? TALLY_WARP : __builtin_ffs((int32_t)~before) - 1;
-        low += lanes * step;
-        if (low + step < high) high = low + step;
-    }
-    return low;
-}
-/* The same by a thread, between two segments. */
-TALLY_FN int64_t tally_segment_between(const tally_group_work *group, int64_t place, int64_t low, int64_t high) {
-    while (low < high) {
-        const int64_t middle = high - (high - low) / 2;
-        if (tally_entry(group->offsets, group->offset_bytes, middle) <= place)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
 
 /* Places of a tile: where a place's first feature goes, how far apart its features are there, and its vector; -1: none,
  * the place belongs to no segment. */
@@ -241,7 +211,7 @@ TALLY_FN int64_t tally_vector_at(const tally_group_work *group, int64_t s, int64
 TALLY_FN void tally_locate_places(const tally_group_work *group, int64_t first, tally_gather_shared *shared) {
     for (int32_t v = tally_thread(); v < 1 << group->log_places; v += TALLY_BLOCK) {
         const int64_t place = first + v,
-                      s = tally_segment_between(group, place, shared->segments[0], shared->segments[1]);
+                      s = tally_segment_between(group, 0, place, shared->segments[0], shared->segments[1]);
         int64_t begin, end;
         shared->vector[v] = -1;
         if (!tally_find_places(group, s, &begin, &end) || place < begin || place >= end) continue;
@@ -310,13 +280,14 @@ TALLY_LONG void tally_gather_input(const tally_group_work *group, const char *va
  * features of some tiles of places. */
 TALLY_ENTRY(tally_group_gather, 4) {
     TALLY_SHARED(tally_gather_shared, shared);
+    if (tally_is_idle(&work)) return;
     const tally_group_work *group = &work.group;
     const int64_t chunks = (group->inner + group->across - 1) / group->across, block = tally_block() / chunks,
                   feature = (tally_block() % chunks) * group->across,
                   each = (int64_t)group->tiles_of_block << group->log_places, first = block * each;
     if (tally_warp() < 2) {
         const int64_t last = first + each < group->places ? first + each : group->places;
-        const int64_t s = tally_segment_at(group, tally_warp() == 0 ? first : last - 1);
+        const int64_t s = tally_segment_at(group, 0, tally_warp() == 0 ? first : last - 1);
         if (tally_lane() == 0) shared->segments[tally_warp()] = s;
     }
     for (int64_t at = first; at < first + each && at < group->places; at += (int64_t)1 << group->log_places) {

@@ -431,6 +431,7 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
     TALLY_SHARED(TALLY_N(side), side);
     TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum),
                                                     TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
+    if (tally_is_idle(&work)) return;
     int32_t phase = 0;
     tally_let_next_start();
     tally_await_before();

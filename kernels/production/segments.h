@@ -484,6 +484,7 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
 TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(TALLY_N(all_shared), shared);
     TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.cut.log_buffers);
+    if (tally_is_idle(&work)) return;
     if (tally_warp() < TALLY_MOST_BUFFERS) {
 #ifdef TALLY_IS_SORTED
         TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);
@@ -544,6 +545,7 @@ TALLY_FN void TALLY_N(close_groups)(const tally_work *work, int32_t is_there, TA
 /* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments
  * have any. */
 TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
+    if (tally_is_idle(&work)) return;
     tally_let_next_start();
     tally_await_before();
     const tally_cut_work *cut = &work.cut;

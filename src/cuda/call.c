@@ -139,6 +139,7 @@ static tally_status launch(const tally__call *call, tally__cu_function function,
                                   &overlaps,
                                   is_early ? 1 : 0};
     tally_work own = *work;
+    own.wanted = call->wanted;
     void *parameters[] = {&own};
     return tally__gpu_check(driver, driver->launch(&how, function, parameters, NULL), "start a kernel");
 }

@@ -30,6 +30,7 @@ typedef struct tally__call {
     tally__cu_address copies[4]; /* of what lies in host memory */
     int copy_count;
     tally__scratch scratch;
+    const int32_t *wanted; /* NULL, or what all further kernels look at before they do anything (kernels/lib/work.h) */
 } tally__call;
 
 /* Opens the device and copies what it does not reach. cut: NULL, or that of the array. sink: NULL, or where results go.

@@ -69,11 +69,13 @@ enum { TALLY_MOST_WANTS = TALLY_FORMS + 2 };
 tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads);
 
 /* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch; or what a launch
- * leaves as it is: nodes, groups of vectors, or copies of their values. No two are ever the same memory. */
+ * leaves as it is: nodes, groups of vectors, nodes of their features, or copies of their values. No two are ever the
+ * same memory. */
 typedef enum tally__scratch_use {
     TALLY_FOR_BOXES,
     TALLY_FOR_NODES,
     TALLY_FOR_GROUPS,
+    TALLY_FOR_FEATURES,
     TALLY_FOR_COPIES
 } tally__scratch_use;
 

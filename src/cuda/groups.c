@@ -4,6 +4,7 @@
 #include "cuda/groups.h"
 
 #include "cuda/cuda.h"
+#include "cuda/features.h"
 #include "lib/cut.h"
 #include "plan.h"
 
@@ -275,6 +276,15 @@ static tally_status reduce_copies(job *j, tally__report *report) {
     return status == TALLY_BAD_SEGMENTS ? refuse(j) : status;
 }
 
+/* Where the vectors lie if that can be, else as copies; copies stand by for exact results that are not certain. */
+static tally_status reduce_grouped(job *j, tally__report *report) {
+    bool is_done = false;
+    if (tally__reads_in_place(j->call, &j->work.group))
+        TALLY_TRY(tally__reduce_features(j->call, &j->work, report, &is_done));
+    if (!is_done) return reduce_copies(j, report);
+    return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
+}
+
 /* ---- calls ---- */
 
 /* Memory for groups that live as long as the call. */
@@ -307,7 +317,7 @@ static tally_status reduce_planned(tally__call *call, const tally_segments *cut,
     }
     j.work.group.inner = tally__features(cut);
     TALLY_TRY(group_for_call(&j));
-    return reduce_copies(&j, report);
+    return reduce_grouped(&j, report);
 }
 
 tally_status tally__reduce_groups(tally__call *call, const tally_segments *cut, tally__report *report) {
@@ -315,7 +325,7 @@ tally_status tally__reduce_groups(tally__call *call, const tally_segments *cut, 
     if (cut->kind == TALLY_PLANNED) return reduce_planned(call, cut, report);
     TALLY_TRY(describe(&j, call, cut));
     TALLY_TRY(group_for_call(&j));
-    return reduce_copies(&j, report);
+    return reduce_grouped(&j, report);
 }
 
 tally_status tally__plan_groups(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {

@@ -40,6 +40,8 @@ tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
     static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"},
                                            {"tally_group_", "tally_group_"},
                                            {"tally_segments_", "tally_spans_"},
+                                           {"tally_features_", "tally_feature_nodes_"},
+                                           {"tally_quick_features_", "tally_quick_feature_nodes_"},
                                            {"tally_quick_", "tally_quick_spans_"},
                                            {"tally_flat_", "tally_flat_"}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)

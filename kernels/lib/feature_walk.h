@@ -1,0 +1,104 @@
+/* One pass down a leaf of vectors, TALLY_ACROSS features for each thread: the folds of docs/order.md. No include guard;
+ * include with
+ *
+ *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
+ *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of feature v; undone here
+ *     TALLY_SUFFIX                                   what ends the names; undone here */
+#define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
+
+typedef struct TALLY_NAME(across) {
+    TALLY_RECORD v[TALLY_ACROSS];
+} TALLY_NAME(across);
+
+/* Puts vectors behind columns: vector first + b * apart of the leaf behind column b; of an operator whose order cannot
+ * show all behind column 0. Those beyond n are left out. */
+TALLY_FN void TALLY_NAME(stack_vectors)(const TALLY_N(reader) *from, int32_t first, int32_t apart, int32_t n,
+                                        TALLY_NAME(across) *columns, const int32_t are_apart, int32_t *present,
+                                        const TALLY_N(aims) *aims) {
+    TALLY_N(strip) x[TALLY_ABREAST], y[TALLY_ABREAST];
+    (void)aims;
+    TALLY_UNROLL
+    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+        const int32_t k = first + b * apart;
+        if (k >= n) continue;
+        const int64_t vector = TALLY_N(vector_at)(from, k);
+        x[b] = y[b] = TALLY_N(read_vector)(from, &from->x, vector);
+        if (TALLY_KERNEL_INPUTS == 2) y[b] = TALLY_N(read_vector)(from, &from->y, vector);
+    }
+    TALLY_UNROLL
+    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+        const int32_t k = first + b * apart, c = are_apart ? b : 0;
+        if (k >= n) continue;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+            columns[c].v[v] = TALLY_COMBINE(columns[c].v[v], TALLY_LIFT(x[b].v[v], y[b].v[v], k, v));
+            if (present != 0) present[v] += TALLY_N(present)(x[b].v[v]) && TALLY_N(present)(y[b].v[v]);
+        }
+    }
+}
+
+/* A leaf of at most TALLY_DEVICE_SMALL vectors has 8 columns; where order cannot show, any leaf is walked so. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_rows)(const TALLY_N(reader) *from, int32_t n, int32_t *present,
+                                                  const TALLY_N(aims) *aims) {
+    TALLY_NAME(across) columns[TALLY_IS_FREE ? 1 : TALLY_ABREAST];
+    TALLY_UNROLL
+    for (int32_t b = 0; b < (TALLY_IS_FREE ? 1 : TALLY_ABREAST); b++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) columns[b].v[v] = TALLY_NOTHING;
+    }
+    TALLY_ROLL
+    for (int32_t first = 0; first < n; first += TALLY_ABREAST)
+        TALLY_NAME(stack_vectors)(from, first, 1, n, columns, !TALLY_IS_FREE, present, aims);
+    TALLY_UNROLL
+    for (int32_t half = TALLY_IS_FREE ? 0 : TALLY_ABREAST / 2; half > 0; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t b = 0; b < half; b++) {
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_ACROSS; v++)
+                columns[b].v[v] = TALLY_COMBINE(columns[b].v[v], columns[b + half].v[v]);
+        }
+    }
+    return columns[0];
+}
+
+/* A longer one, in order. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
+ * visits its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_columns)(const TALLY_N(reader) *from, int32_t n, int32_t *present,
+                                                     const TALLY_N(aims) *aims) {
+    TALLY_NAME(across) here, partial[TALLY_WALK_BITS];
+    int32_t column = 0;
+    TALLY_ROLL
+    for (int32_t visit = 0; visit < TALLY_DEVICE_COLUMNS; visit++) {
+        int32_t carries = 1;
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
+        TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS, n, &here, 0, present, aims);
+        TALLY_UNROLL
+        for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
+            if (carries && !(visit >> bit & 1)) {
+                partial[bit] = here;
+                carries = 0;
+            } else if (carries) {
+                TALLY_UNROLL
+                for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_COMBINE(partial[bit].v[v], here.v[v]);
+            }
+        }
+        for (int32_t bit = TALLY_DEVICE_COLUMNS / 2; bit > 0; bit /= 2) { /* the next number with its bits reversed */
+            column ^= bit;
+            if (column & bit) break;
+        }
+    }
+    return here; /* after the last visit, whose bits are all 1, that is all of them */
+}
+
+TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(reader) *from, int32_t n, int32_t *present,
+                                             const TALLY_N(aims) *aims) {
+    if (TALLY_IS_FREE || n <= TALLY_DEVICE_SMALL) return TALLY_NAME(walk_rows)(from, n, present, aims);
+    return TALLY_NAME(walk_columns)(from, n, present, aims);
+}
+#undef TALLY_NAME
+#undef TALLY_RECORD
+#undef TALLY_COMBINE
+#undef TALLY_NOTHING
+#undef TALLY_LIFT
+#undef TALLY_SUFFIX

@@ -1,0 +1,311 @@
+/* Segments of vectors of features: each feature of each segment has the bits that it has alone (docs/order.md). Vectors
+ * are read where they lie (docs/design/015). No include guard: included once for each type.
+ *
+ * A thread takes one feature, or some neighbours of narrow types, of one leaf of a segment, and goes down its vectors.
+ * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
+ * features, or a chunk of them, are a team; teams take tiles of leaves (lib/feature_tiles.h). Of a segment of several
+ * leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum that a few
+ * doubles do not tell (lib/quick.h) is told by group.is_unsure: then all results are made again another way. */
+#include "lib/types.h"
+
+#ifdef TALLY_QUICK
+#include "lib/whole.h"
+#include "lib/types.h" /* by these names, too */
+
+#include TALLY_KERNEL_FILE
+#include "lib/whole_end.h"
+#define TALLY_QUICK_PARTS
+#include "lib/quick.h"
+#define TALLY_FEATURES quick_features_
+#define TALLY_FEATURE_NODES quick_feature_nodes_
+#else
+#include TALLY_KERNEL_FILE
+#include "lib/conclude.h"
+#define TALLY_FEATURES features_
+#define TALLY_FEATURE_NODES feature_nodes_
+#endif
+#include "lib/leaf.h"
+#include "lib/fold.h"
+#include "lib/put_result.h"
+#include "lib/feature_tiles.h"
+
+/* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
+#if TALLY_PASSES == 2 || defined(TALLY_QUICK)
+#define TALLY_RESIDENT 3
+#else
+#define TALLY_RESIDENT 4
+#endif
+#define TALLY_ACROSS (TALLY_BYTES >= 4 ? 1 : 4 / TALLY_BYTES) /* features of a thread */
+#define TALLY_ABREAST 8                                        /* vectors on their way at once */
+#define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
+#define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7) /* of a number up to TALLY_FAN */
+
+#include "lib/strip.h"
+
+/* ---- reading ---- */
+
+/* One input as a thread sees it: its first feature of vector 0, and bytes from one vector to the next. */
+typedef struct TALLY_N(features_of) {
+    const char *first;
+    int64_t vector, apart;
+} TALLY_N(features_of);
+
+/* What a thread reads: `mine` features from `feature` on, of the vectors of a leaf. */
+typedef struct TALLY_N(reader) {
+    TALLY_N(features_of) x, y;
+    int64_t feature;
+    int32_t mine;
+    int32_t is_whole;   /* its features lie side by side, at an address that is a multiple of their bytes */
+    int32_t is_aligned; /* or each value lies at a multiple of its size */
+    const uint32_t *order;
+    int64_t first; /* the leaf's first place, in `order`, or its first vector */
+} TALLY_N(reader);
+
+TALLY_FN TALLY_N(features_of) TALLY_N(features_from)(const tally_source *from, int64_t inner, int64_t feature) {
+    TALLY_N(features_of) features = {from->values + feature * from->stride, inner * from->stride, from->stride};
+    return features;
+}
+TALLY_FN TALLY_N(reader) TALLY_N(open_reader)(const tally_work *work, int64_t feature) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const int64_t inner = work->group.inner, left = inner - feature;
+    TALLY_N(reader) reader;
+    reader.feature = feature;
+    reader.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
+    reader.is_whole = x.is_packed && y.is_packed && inner % TALLY_ACROSS == 0;
+    reader.is_aligned = x.is_aligned && y.is_aligned;
+    reader.x = TALLY_N(features_from)(&x, inner, feature);
+    reader.y = TALLY_KERNEL_INPUTS == 1 ? reader.x : TALLY_N(features_from)(&y, inner, feature);
+    reader.order = work->group.order;
+    reader.first = 0;
+    return reader;
+}
+/* Vector k of the leaf. */
+TALLY_FN int64_t TALLY_N(vector_at)(const TALLY_N(reader) *reader, int32_t k) {
+    return reader->order != 0 ? (int64_t)reader->order[reader->first + k] : reader->first + k;
+}
+TALLY_FN TALLY_N(strip) TALLY_N(read_vector)(const TALLY_N(reader) *reader, const TALLY_N(features_of) *from,
+                                             int64_t vector) {
+    const char *p = from->first + vector * from->vector;
+    TALLY_N(strip) strip;
+    if (TALLY_ACROSS > 1 && reader->is_whole) return TALLY_N(read_whole_strip)(p);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++, p += from->apart)
+        strip.v[v] = v >= reader->mine    ? (TALLY_T)0
+                     : reader->is_aligned ? *(const TALLY_T *)(const void *)p
+                                          : TALLY_N(read_anywhere)(p);
+    return strip;
+}
+
+/* ---- one leaf ---- */
+
+#if TALLY_PASSES == 2
+typedef struct TALLY_N(aims) {
+    TALLY_N(aim) v[TALLY_ACROSS];
+} TALLY_N(aims);
+#else
+typedef char TALLY_N(aims);
+#endif
+
+#define TALLY_SUFFIX
+#define TALLY_RECORD TALLY_N(column)
+#define TALLY_COMBINE TALLY_N(combine)
+#define TALLY_NOTHING TALLY_N(identity)()
+#define TALLY_LIFT(x, y, k, v) TALLY_N(lift)(TALLY_N(item_of)(x), TALLY_N(item_of)(y))
+#include "lib/feature_walk.h"
+#if TALLY_PASSES == 2
+#define TALLY_SUFFIX 2
+#define TALLY_RECORD TALLY_N(second)
+#define TALLY_COMBINE TALLY_N(combine2)
+#define TALLY_NOTHING TALLY_N(identity2)()
+#define TALLY_LIFT(x, y, k, v) TALLY_N(lift2)(TALLY_N(item_of)(x), k, aims->v[v])
+#include "lib/feature_walk.h"
+#endif
+
+typedef struct TALLY_N(nodes) {
+    TALLY_N(node) v[TALLY_ACROSS];
+} TALLY_N(nodes);
+
+/* Of n vectors; `at` is the place of the first in its segment. */
+TALLY_FN TALLY_N(nodes) TALLY_N(leaf_of_vectors)(const TALLY_N(reader) *reader, int32_t n, int64_t at) {
+    int32_t present[TALLY_ACROSS];
+    TALLY_N(nodes) nodes;
+    TALLY_N(across) sum;
+    (void)at;
+#if TALLY_FLOAT && TALLY_NAN == 1
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = 0;
+    sum = TALLY_N(walk)(reader, n, present, 0);
+#else
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = n;
+    sum = TALLY_N(walk)(reader, n, 0, 0);
+#endif
+#if TALLY_PASSES == 2
+    TALLY_N(aims) aims;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) aims.v[v] = TALLY_N(take_aim)(sum.v[v], present[v]);
+    const TALLY_N(across2) second = TALLY_N(walk2)(reader, n, 0, &aims);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        nodes.v[v] = TALLY_N(seal)(sum.v[v], aims.v[v], second.v[v], present[v], at);
+#else
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = TALLY_N(seal)(sum.v[v], present[v]);
+#endif
+    return nodes;
+}
+
+/* ---- results and nodes ---- */
+
+TALLY_FN TALLY_N(nodes) TALLY_N(no_nodes)(void) {
+    TALLY_N(nodes) nodes;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = TALLY_N(nothing)();
+    return nodes;
+}
+TALLY_FN void TALLY_N(put_results)(const tally_work *work, int64_t s, int64_t feature, int32_t mine,
+                                   const TALLY_N(nodes) *nodes) {
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        if (v < mine) TALLY_N(put_result)(work, s * work->group.inner + feature + v, nodes->v[v]);
+}
+TALLY_FN TALLY_N(node) *TALLY_N(nodes_at)(char *nodes, int64_t inner, int64_t slot, int64_t feature) {
+    return (TALLY_N(node) *)(void *)nodes + slot * inner + feature;
+}
+TALLY_FN void TALLY_N(put_nodes)(const tally_work *work, const tally_leaf_at *at, int64_t leaf, int32_t log_leaf,
+                                 int64_t slots, int64_t feature, int32_t mine, const TALLY_N(nodes) *nodes) {
+    TALLY_N(node) *to = TALLY_N(nodes_at)(work->group.nodes_to, work->group.inner,
+                                          tally_node_slot(at, leaf, log_leaf, slots), feature);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        if (v < mine) to[v] = nodes->v[v];
+    if (tally_look32(work->group.has_nodes) == 0) tally_or32(work->group.has_nodes, 1);
+}
+
+/* Where a thread stands: its team's tile, and its features. */
+typedef struct TALLY_N(team) {
+    int64_t first, tile, feature, chunk, chunks;
+} TALLY_N(team);
+TALLY_FN TALLY_N(team) TALLY_N(team_of)(const tally_work *work) {
+    const int32_t log_across = work->group.log_across, lane = tally_thread() & ((1 << log_across) - 1);
+    const int64_t width = (int64_t)TALLY_ACROSS << log_across;
+    TALLY_N(team) team;
+    team.chunks = (work->group.inner + width - 1) / width;
+    team.chunk = tally_block() % team.chunks;
+    team.first = tally_block() / team.chunks * (TALLY_BLOCK >> log_across);
+    team.tile = team.first + (tally_thread() >> log_across);
+    team.feature = team.chunk * width + lane * TALLY_ACROSS;
+    return team;
+}
+typedef struct TALLY_N(shared_tile) {
+    int64_t segments[2];
+} TALLY_N(shared_tile);
+
+/* ---- the kernels ---- */
+
+/* The block's share of all offsets: what they say elsewhere is checked as it is used, and here that nothing is left
+ * out. */
+TALLY_FN void TALLY_N(check_offsets)(const tally_work *work, const TALLY_N(team) *team) {
+    const int64_t blocks = tally_blocks() / team->chunks, share = (work->group.segments + blocks - 1) / blocks,
+                  begin = tally_block() / team->chunks * share, all = work->group.segments,
+                  end = begin + share < all ? begin + share : all;
+    int32_t is_bad = 0;
+    if (team->chunk != 0) return;
+    for (int64_t s = begin + tally_thread(); s < end; s += TALLY_BLOCK) {
+        int64_t from, to;
+        is_bad |= !tally_find_places(&work->group, s, &from, &to);
+    }
+    if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+}
+
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURES, TALLY_KERNEL)), TALLY_RESIDENT) {
+    TALLY_SHARED(TALLY_N(shared_tile), shared);
+    const tally_group_work *group = &work.group;
+    const TALLY_N(team) team = TALLY_N(team_of)(&work);
+    const int64_t leaf = (int64_t)1 << group->log_leaf;
+    TALLY_N(reader) reader = TALLY_N(open_reader)(&work, team.feature);
+    tally_leaf_at at = tally_open_tile(group, group->log_leaf, team.tile, team.first,
+                                       TALLY_BLOCK >> group->log_across, shared->segments);
+    TALLY_N(check_offsets)(&work, &team);
+    for (; reader.mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
+        const int64_t length = at.end - at.begin, behind = at.leaf << group->log_leaf, left = length - behind;
+        TALLY_N(nodes) nodes = TALLY_N(no_nodes)();
+        reader.first = (group->begins != 0 ? group->begins[at.segment] : at.begin) + behind;
+        if (left > 0) nodes = TALLY_N(leaf_of_vectors)(&reader, (int32_t)(left < leaf ? left : leaf), behind);
+        if (length <= leaf)
+            TALLY_N(put_results)(&work, at.segment, team.feature, reader.mine, &nodes);
+        else
+            TALLY_N(put_nodes)(&work, &at, at.leaf, group->log_leaf, group->slots_to, team.feature, reader.mine,
+                               &nodes);
+    }
+}
+
+/* Nodes that follow one another, as digits of a binary counter: `count` have been put there before. */
+TALLY_FN void TALLY_N(push)(TALLY_N(node) *digits, int32_t count, TALLY_N(node) node) {
+    int32_t carries = 1;
+    if (TALLY_IS_FREE) digits[0] = count > 0 ? TALLY_N(merge)(digits[0], node) : node;
+    TALLY_UNROLL
+    for (int32_t bit = 0; bit < TALLY_DIGITS && !TALLY_IS_FREE; bit++) {
+        if (carries && !(count >> bit & 1)) {
+            digits[bit] = node;
+            carries = 0;
+        } else if (carries)
+            node = TALLY_N(merge)(digits[bit], node);
+    }
+}
+TALLY_FN TALLY_N(node) TALLY_N(collect)(const TALLY_N(node) *digits, int32_t count) {
+    TALLY_N(node) all = digits[0];
+    int32_t is_first = 1;
+    TALLY_UNROLL
+    for (int32_t bit = 0; bit < TALLY_DIGITS && !TALLY_IS_FREE; bit++) {
+        if (!(count >> bit & 1)) continue;
+        all = is_first ? digits[bit] : TALLY_N(merge)(digits[bit], all);
+        is_first = 0;
+    }
+    return all;
+}
+/* Of some leaves that follow one another, feature by feature. */
+TALLY_FN TALLY_N(node) TALLY_N(combine_leaves)(const tally_group_work *group, const tally_leaf_at *at, int64_t first,
+                                               int32_t members, int64_t feature) {
+    TALLY_N(node) digits[TALLY_DIGITS];
+    TALLY_ROLL
+    for (int32_t m = 0; m < members; m++) {
+        const int64_t slot = tally_node_slot(at, first + m, group->log_leaf, group->slots_from);
+        TALLY_N(push)(digits, m, *TALLY_N(nodes_at)(group->nodes_from, group->inner, slot, feature));
+    }
+    return TALLY_N(collect)(digits, members);
+}
+
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
+    TALLY_SHARED(TALLY_N(shared_tile), shared);
+    const tally_group_work *group = &work.group;
+    if (tally_look32(group->has_nodes) == 0) return;
+    const TALLY_N(team) team = TALLY_N(team_of)(&work);
+    const int64_t left = group->inner - team.feature;
+    const int32_t mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS),
+                  log_above = group->log_leaf + TALLY_LOG_FAN;
+    tally_leaf_at at =
+        tally_open_tile(group, log_above, team.tile, team.first, TALLY_BLOCK >> group->log_across, shared->segments);
+    for (; mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
+        const int64_t length = at.end - at.begin, leaf = (int64_t)1 << group->log_leaf,
+                      leaves = (length + leaf - 1) >> group->log_leaf, first = at.leaf << TALLY_LOG_FAN;
+        const int32_t members = (int32_t)(leaves - first < TALLY_FAN ? leaves - first : TALLY_FAN);
+        TALLY_N(nodes) nodes;
+        if (leaves <= 1) continue;
+        TALLY_ROLL
+        for (int32_t v = 0; v < mine; v++)
+            nodes.v[v] = TALLY_N(combine_leaves)(group, &at, first, members, team.feature + v);
+        if (leaves <= TALLY_FAN)
+            TALLY_N(put_results)(&work, at.segment, team.feature, mine, &nodes);
+        else
+            TALLY_N(put_nodes)(&work, &at, at.leaf, log_above, group->slots_to, team.feature, mine, &nodes);
+    }
+}
+
+#undef TALLY_RESIDENT
+#undef TALLY_ACROSS
+#undef TALLY_ABREAST
+#undef TALLY_WALK_BITS
+#undef TALLY_DIGITS
+#undef TALLY_FEATURES
+#undef TALLY_FEATURE_NODES
+#ifdef TALLY_QUICK
+#undef TALLY_WHOLE
+#include "lib/quick_end.h"
+#endif
+#include "lib/fold_end.h"
+#include "lib/operator_end.h"
+#include "lib/types_end.h"

@@ -1,0 +1,137 @@
+/* Groups of vectors reduced where they lie (kernels/production/features.h): one launch, and one for each power of
+ * TALLY_FAN by which a segment can have more vectors than a leaf. */
+#include "cuda/features.h"
+
+#include "cuda/cuda.h"
+
+enum {
+    LEAST_BYTES = 16,     /* of a vector: threads that read less would leave most of each sector to others */
+    FREE_LOG_LEAF = 9,    /* vectors of a leaf of an operator whose order cannot show */
+    MOST_EACH = 128,      /* positions of a team's tile */
+    EACH_OF_NODES = 1024, /* and where most tiles have nothing to do */
+    MOST_LEVELS = 6
+};
+
+static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int log_above(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)(n - 1)) : 0; }
+
+/* Exact sums of floats are rounded by other kernels to formats that a few doubles cannot be rounded to. */
+static bool has_kernel(const tally__spec *spec) {
+    const int digits = spec->final.format.digits; /* 0 of a tally_stats */
+    return spec->user == NULL && (!spec->exact || digits == 0 || digits == 24 || digits == 53);
+}
+bool tally__reads_in_place(const tally__call *call, const tally_group_work *group) {
+    return has_kernel(call->spec) && group->inner * (int64_t)call->spec->kernel->value_bytes >= LEAST_BYTES;
+}
+
+static bool order_shows(const tally__spec *spec) { return spec->order_shows && !spec->exact; }
+
+/* Features of a thread, as the kernel has them. */
+static int64_t features_of(const tally__call *c) {
+    const int64_t bytes = (int64_t)c->spec->kernel->value_bytes;
+    return bytes >= 4 ? 1 : 4 / bytes;
+}
+
+static tally_status count_blocks(const tally__call *c, const tally_group_work *group, int64_t *blocks) {
+    const int64_t features = features_of(c), chunks = over(group->inner, features << group->log_across),
+                  teams = TALLY_THREADS >> group->log_across,
+                  tiles = (group->places + group->segments) / group->each + 1;
+    TALLY_CHECK(!__builtin_mul_overflow(over(tiles, teams), chunks, blocks) && *blocks < INT32_MAX, UNSUPPORTED,
+                "%lld vectors of %lld features in %lld segments are more than this version reduces on a GPU at once",
+                (long long)group->places, (long long)group->inner, (long long)group->segments);
+    return TALLY_OK;
+}
+
+/* Teams and tiles: as large as keep all of the device busy. */
+static tally_status shape_teams(const tally__call *c, tally_group_work *group, int64_t *blocks) {
+    const int64_t wide = over(group->inner, features_of(c)),
+                  busy = 16 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
+    group->log_across = wide < 32 ? log_above(wide) : 5;
+    group->log_leaf = order_shows(c->spec) ? log_above(c->spec->kernel->leaf) : FREE_LOG_LEAF;
+    group->each = MOST_EACH;
+    while (group->each > 8 && (group->places + group->segments) / group->each * wide < busy) group->each /= 2;
+    return count_blocks(c, group, blocks);
+}
+
+/* Words that the kernels set, cleared together; nodes of each level; and results on their way. */
+typedef struct memory {
+    int64_t words, results, nodes[MOST_LEVELS], slots[MOST_LEVELS], bytes;
+    int levels;
+} memory;
+enum { HAS_NODES, IS_UNSURE, WORDS };
+
+static int64_t take(int64_t *bytes, int64_t more) {
+    const int64_t begin = *bytes;
+    *bytes += (more + 255) / 256 * 256;
+    return begin;
+}
+static memory lay_out(const tally__call *c, const tally_group_work *group) {
+    const int64_t node_bytes = c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)c->spec->kernel->node_size;
+    memory m = {0};
+    m.words = take(&m.bytes, WORDS * 4);
+    m.results = take(
+        &m.bytes, tally__call_needs_staging(c) ? group->segments * group->inner * (int64_t)c->spec->result_bytes : 0);
+    for (int log = group->log_leaf; group->places >> log > 0 && m.levels < MOST_LEVELS; log += TALLY_LOG_FAN) {
+        m.slots[m.levels] = (group->places >> log) + 2;
+        m.nodes[m.levels] = take(&m.bytes, 2 * m.slots[m.levels] * group->inner * node_bytes);
+        m.levels++;
+    }
+    return m;
+}
+
+static tally_status launch_all(const tally__call *c, tally_work *work, const memory *m, int64_t blocks) {
+    tally_group_work *group = &work->group;
+    char *const base = (char *)(uintptr_t)c->scratch.nodes;
+    tally__loaded kernels;
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FEATURES, &kernels));
+    group->nodes_to = base + m->nodes[0];
+    group->slots_to = m->slots[0];
+    TALLY_TRY(tally__call_launch(c, kernels.function, blocks, TALLY_START_BEHIND, work));
+    group->each = EACH_OF_NODES;
+    for (int level = 0; level < m->levels; level++, group->log_leaf += TALLY_LOG_FAN) {
+        TALLY_TRY(count_blocks(c, group, &blocks));
+        group->nodes_from = base + m->nodes[level];
+        group->slots_from = m->slots[level];
+        group->nodes_to = level + 1 < m->levels ? base + m->nodes[level + 1] : NULL;
+        group->slots_to = level + 1 < m->levels ? m->slots[level + 1] : 0;
+        TALLY_TRY(tally__call_launch(c, kernels.more[0], blocks, TALLY_START_BEHIND, work));
+    }
+    return TALLY_OK;
+}
+
+tally_status tally__reduce_features(tally__call *c, const tally_work *groups, tally__report *report, bool *is_done) {
+    const tally__driver *driver = c->gpu->driver;
+    const bool is_waited_for = !c->sink_on_device || c->spec->options.checked;
+    tally_work work = *groups;
+    int64_t blocks;
+    int32_t words[WORDS] = {0};
+    *is_done = true;
+    TALLY_TRY(shape_teams(c, &work.group, &blocks));
+    const memory m = lay_out(c, &work.group);
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_FEATURES, (size_t)m.bytes, 0, 0,
+                                 &c->scratch));
+    const tally__cu_address base = c->scratch.nodes, staging = base + (tally__cu_address)m.results,
+                            at_words = base + (tally__cu_address)m.words;
+    work.x = c->in.x;
+    work.y = c->in.y;
+    work.x_stride = c->in.x_stride;
+    work.y_stride = c->in.y_stride;
+    work.final = c->spec->final;
+    work.result = tally__call_needs_staging(c) ? (void *)(uintptr_t)staging : c->sink->data;
+    work.result_stride = tally__call_needs_staging(c) ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
+    work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
+    TALLY_TRY(tally__gpu_check(driver, driver->fill(at_words, 0, sizeof words, c->stream), "clear memory"));
+    TALLY_TRY(launch_all(c, &work, &m, blocks));
+    if (c->spec->exact && is_waited_for) {
+        TALLY_TRY(tally__call_fetch(c, words, at_words, sizeof words));
+        if (words[IS_UNSURE] != 0) return *is_done = false, TALLY_OK;
+    }
+    TALLY_TRY(tally__call_deliver(c, staging, work.group.segments * work.group.inner,
+                                  (tally__cu_address)(uintptr_t)work.saw, report));
+    if (c->spec->exact && !is_waited_for) {
+        *is_done = false;
+        c->wanted = work.group.is_unsure;
+    }
+    return TALLY_OK;
+}
