@@ -8,16 +8,25 @@
 #include "lib/cut.h"
 #include "lib/groups.h"
 
+/* Offset s. They lie at multiples of their size, unless TALLY_OFFSETS_ANYWHERE is defined. */
+TALLY_FN int64_t tally_group_offset(const tally_group_work *group, int64_t s) {
+#ifdef TALLY_OFFSETS_ANYWHERE
+    return tally_entry(group->offsets, group->offset_bytes, s);
+#else
+    return group->offset_bytes == 4 ? (int64_t)((const int32_t *)(const void *)group->offsets)[s]
+                                    : ((const int64_t *)(const void *)group->offsets)[s];
+#endif
+}
 /* Where segment s begins and ends, in places; false: nowhere. */
 TALLY_FN int32_t tally_find_places(const tally_group_work *group, int64_t s, int64_t *begin, int64_t *end) {
-    *begin = tally_entry(group->offsets, group->offset_bytes, s);
-    *end = tally_entry(group->offsets, group->offset_bytes, s + 1);
+    *begin = tally_group_offset(group, s);
+    *end = tally_group_offset(group, s + 1);
     return 0 <= *begin && *begin <= *end && *end <= group->places;
 }
 
 /* Where segment s begins: the vectors before it, and `each` for each segment before it. */
 TALLY_FN int64_t tally_position_of(const tally_group_work *group, int64_t each, int64_t s) {
-    return (int64_t)((uint64_t)tally_entry(group->offsets, group->offset_bytes, s) + (uint64_t)(each * s));
+    return (int64_t)((uint64_t)tally_group_offset(group, s) + (uint64_t)(each * s));
 }
 /* The last segment that begins at a position or before it, or 0; by a warp. */
 TALLY_FN int64_t tally_segment_at(const tally_group_work *group, int64_t each, int64_t position) {

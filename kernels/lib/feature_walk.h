@@ -15,24 +15,18 @@ typedef struct TALLY_NAME(across) {
 TALLY_FN void TALLY_NAME(stack_vectors)(const TALLY_N(reader) *from, int32_t first, int32_t apart, int32_t n,
                                         TALLY_NAME(across) *columns, const int32_t are_apart, int32_t *present,
                                         const TALLY_N(aims) *aims) {
-    TALLY_N(strip) x[TALLY_ABREAST], y[TALLY_ABREAST];
+    const TALLY_N(abreast) x = TALLY_N(read_abreast)(from, &from->x, first, apart, n),
+                           y = TALLY_KERNEL_INPUTS == 1 ? x
+                                                        : TALLY_N(read_abreast)(from, &from->y, first, apart, n);
     (void)aims;
-    TALLY_UNROLL
-    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
-        const int32_t k = first + b * apart;
-        if (k >= n) continue;
-        const int64_t vector = TALLY_N(vector_at)(from, k);
-        x[b] = y[b] = TALLY_N(read_vector)(from, &from->x, vector);
-        if (TALLY_KERNEL_INPUTS == 2) y[b] = TALLY_N(read_vector)(from, &from->y, vector);
-    }
     TALLY_UNROLL
     for (int32_t b = 0; b < TALLY_ABREAST; b++) {
         const int32_t k = first + b * apart, c = are_apart ? b : 0;
         if (k >= n) continue;
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-            columns[c].v[v] = TALLY_COMBINE(columns[c].v[v], TALLY_LIFT(x[b].v[v], y[b].v[v], k, v));
-            if (present != 0) present[v] += TALLY_N(present)(x[b].v[v]) && TALLY_N(present)(y[b].v[v]);
+            columns[c].v[v] = TALLY_COMBINE(columns[c].v[v], TALLY_LIFT(x.v[b].v[v], y.v[b].v[v], k, v));
+            if (present != 0) present[v] += TALLY_N(present)(x.v[b].v[v]) && TALLY_N(present)(y.v[b].v[v]);
         }
     }
 }

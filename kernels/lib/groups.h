@@ -43,6 +43,8 @@ typedef struct tally_group_work {
      * of 2^log_leaf vectors. Segments of several leave a node for each: of all but the last of a segment there are
      * `slots_from`, and as many of the last ones (lib/feature_tiles.h). */
     int64_t each, slots_from, slots_to;
+    int64_t share;  /* offsets that a block checks */
+    int32_t chunks; /* of the features */
     int32_t log_leaf;
     char *nodes_from, *nodes_to;
     int32_t *has_nodes; /* not 0: there are such segments */

@@ -24,6 +24,11 @@ typedef struct TALLY_N(panel) {
     int32_t is_aligned; /* or each value lies at a multiple of its size */
 } TALLY_N(panel);
 
+/* A value at any address. */
+TALLY_RARE TALLY_T TALLY_N(read_anywhere)(const char *p) {
+    const tally_source from = tally_source_of(p, 1, TALLY_BYTES);
+    return TALLY_N(read_one)(&from, 0);
+}
 /* One value of each of the thread's results, at p and behind it; is_whole as the panel says, where that can be a
  * constant. */
 TALLY_FN TALLY_N(strip) TALLY_N(read_strip)(const TALLY_N(panel) *panel, const char *p, int64_t apart,

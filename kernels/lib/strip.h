@@ -17,8 +17,3 @@ TALLY_FN TALLY_N(strip) TALLY_N(read_whole_strip)(const char *p) {
     __builtin_memcpy(&strip, &quad, sizeof strip);
     return strip;
 }
-/* A value at any address. */
-TALLY_RARE TALLY_T TALLY_N(read_anywhere)(const char *p) {
-    const tally_source from = tally_source_of(p, 1, TALLY_BYTES);
-    return TALLY_N(read_one)(&from, 0);
-}

@@ -44,25 +44,25 @@
 
 /* ---- reading ---- */
 
-/* One input as a thread sees it: its first feature of vector 0, and bytes from one vector to the next. */
+/* One input as a thread sees it: its first feature of vector 0, or of the first vector of a leaf, and bytes from one
+ * vector to the next and from one feature to the next. */
 typedef struct TALLY_N(features_of) {
     const char *first;
-    int64_t vector, apart;
+    uint32_t vector, apart;
 } TALLY_N(features_of);
 
-/* What a thread reads: `mine` features from `feature` on, of the vectors of a leaf. */
+/* What a thread reads: `mine` features from `feature` on. Each value lies at a multiple of its size. */
 typedef struct TALLY_N(reader) {
     TALLY_N(features_of) x, y;
     int64_t feature;
     int32_t mine;
-    int32_t is_whole;   /* its features lie side by side, at an address that is a multiple of their bytes */
-    int32_t is_aligned; /* or each value lies at a multiple of its size */
-    const uint32_t *order;
-    int64_t first; /* the leaf's first place, in `order`, or its first vector */
+    int32_t is_whole;      /* its features lie side by side, at an address that is a multiple of their bytes */
+    const uint32_t *order; /* the vectors at a leaf's places, or NULL: they follow one another */
 } TALLY_N(reader);
 
 TALLY_FN TALLY_N(features_of) TALLY_N(features_from)(const tally_source *from, int64_t inner, int64_t feature) {
-    TALLY_N(features_of) features = {from->values + feature * from->stride, inner * from->stride, from->stride};
+    TALLY_N(features_of) features = {from->values + feature * from->stride, (uint32_t)(inner * from->stride),
+                                     (uint32_t)from->stride};
     return features;
 }
 TALLY_FN TALLY_N(reader) TALLY_N(open_reader)(const tally_work *work, int64_t feature) {
@@ -73,28 +73,55 @@ TALLY_FN TALLY_N(reader) TALLY_N(open_reader)(const tally_work *work, int64_t fe
     reader.feature = feature;
     reader.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
     reader.is_whole = x.is_packed && y.is_packed && inner % TALLY_ACROSS == 0;
-    reader.is_aligned = x.is_aligned && y.is_aligned;
     reader.x = TALLY_N(features_from)(&x, inner, feature);
     reader.y = TALLY_KERNEL_INPUTS == 1 ? reader.x : TALLY_N(features_from)(&y, inner, feature);
-    reader.order = work->group.order;
-    reader.first = 0;
+    reader.order = 0;
     return reader;
 }
-/* Vector k of the leaf. */
-TALLY_FN int64_t TALLY_N(vector_at)(const TALLY_N(reader) *reader, int32_t k) {
-    return reader->order != 0 ? (int64_t)reader->order[reader->first + k] : reader->first + k;
+/* The same for a leaf that begins at vector `first` of its segment. */
+TALLY_FN TALLY_N(reader) TALLY_N(reader_of_leaf)(const TALLY_N(reader) *all, const tally_group_work *group,
+                                                 const tally_leaf_at *at, int64_t first) {
+    TALLY_N(reader) reader = *all;
+    if (group->order != 0)
+        reader.order = group->order + at->begin + first;
+    else {
+        const int64_t vector = (group->begins != 0 ? group->begins[at->segment] : at->begin) + first;
+        reader.x.first += vector * reader.x.vector;
+        reader.y.first += vector * reader.y.vector;
+    }
+    return reader;
 }
-TALLY_FN TALLY_N(strip) TALLY_N(read_vector)(const TALLY_N(reader) *reader, const TALLY_N(features_of) *from,
-                                             int64_t vector) {
-    const char *p = from->first + vector * from->vector;
-    TALLY_N(strip) strip;
-    if (TALLY_ACROSS > 1 && reader->is_whole) return TALLY_N(read_whole_strip)(p);
+
+/* Vectors that are on their way at once: first, first + apart, ... of the leaf's n; beyond them the last, again: a read
+ * that depends on nothing is begun with the others. */
+typedef struct TALLY_N(abreast) {
+    TALLY_N(strip) v[TALLY_ABREAST];
+} TALLY_N(abreast);
+TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, const TALLY_N(features_of) *from,
+                                                int32_t first, int32_t apart, int32_t n) {
+    uint32_t vectors[TALLY_ABREAST];
+    TALLY_N(abreast) x;
     TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++, p += from->apart)
-        strip.v[v] = v >= reader->mine    ? (TALLY_T)0
-                     : reader->is_aligned ? *(const TALLY_T *)(const void *)p
-                                          : TALLY_N(read_anywhere)(p);
-    return strip;
+    for (int32_t b = 0; b < TALLY_ABREAST; b++)
+        vectors[b] = (uint32_t)(first + b * apart < n ? first + b * apart : n - 1);
+    if (reader->order != 0) {
+        TALLY_UNROLL
+        for (int32_t b = 0; b < TALLY_ABREAST; b++) vectors[b] = reader->order[vectors[b]];
+    }
+    TALLY_UNROLL
+    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+        const char *at = from->first + (uint64_t)vectors[b] * from->vector;
+        if (TALLY_ACROSS == 1)
+            x.v[b].v[0] = *(const TALLY_T *)(const void *)at;
+        else if (reader->is_whole)
+            x.v[b] = TALLY_N(read_whole_strip)(at);
+        else {
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_ACROSS; v++)
+                x.v[b].v[v] = *(const TALLY_T *)(const void *)(at + (uint32_t)(v < reader->mine ? v : 0) * from->apart);
+        }
+    }
+    return x;
 }
 
 /* ---- one leaf ---- */
@@ -175,19 +202,21 @@ TALLY_FN void TALLY_N(put_nodes)(const tally_work *work, const tally_leaf_at *at
     if (tally_look32(work->group.has_nodes) == 0) tally_or32(work->group.has_nodes, 1);
 }
 
-/* Where a thread stands: its team's tile, and its features. */
+/* Where a thread stands: its block's first tile, its team's, and its features. Blocks that take the same tiles for
+ * other chunks of the features have one number. */
 typedef struct TALLY_N(team) {
-    int64_t first, tile, feature, chunk, chunks;
+    int64_t first, tile, feature;
+    int32_t block, chunk;
 } TALLY_N(team);
 TALLY_FN TALLY_N(team) TALLY_N(team_of)(const tally_work *work) {
     const int32_t log_across = work->group.log_across, lane = tally_thread() & ((1 << log_across) - 1);
-    const int64_t width = (int64_t)TALLY_ACROSS << log_across;
+    const int32_t block = (int32_t)((uint32_t)tally_block() / (uint32_t)work->group.chunks);
     TALLY_N(team) team;
-    team.chunks = (work->group.inner + width - 1) / width;
-    team.chunk = tally_block() % team.chunks;
-    team.first = tally_block() / team.chunks * (TALLY_BLOCK >> log_across);
+    team.block = block;
+    team.chunk = tally_block() - block * work->group.chunks;
+    team.first = (int64_t)block * (TALLY_BLOCK >> log_across);
     team.tile = team.first + (tally_thread() >> log_across);
-    team.feature = team.chunk * width + lane * TALLY_ACROSS;
+    team.feature = ((int64_t)team.chunk * (TALLY_ACROSS << log_across)) + lane * TALLY_ACROSS;
     return team;
 }
 typedef struct TALLY_N(shared_tile) {
@@ -199,9 +228,8 @@ typedef struct TALLY_N(shared_tile) {
 /* The block's share of all offsets: what they say elsewhere is checked as it is used, and here that nothing is left
  * out. */
 TALLY_FN void TALLY_N(check_offsets)(const tally_work *work, const TALLY_N(team) *team) {
-    const int64_t blocks = tally_blocks() / team->chunks, share = (work->group.segments + blocks - 1) / blocks,
-                  begin = tally_block() / team->chunks * share, all = work->group.segments,
-                  end = begin + share < all ? begin + share : all;
+    const int64_t begin = team->block * work->group.share, all = work->group.segments,
+                  end = begin + work->group.share < all ? begin + work->group.share : all;
     int32_t is_bad = 0;
     if (team->chunk != 0) return;
     for (int64_t s = begin + tally_thread(); s < end; s += TALLY_BLOCK) {
@@ -216,14 +244,14 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURES, TALLY_KERNEL)), TALLY_RESIDENT) 
     const tally_group_work *group = &work.group;
     const TALLY_N(team) team = TALLY_N(team_of)(&work);
     const int64_t leaf = (int64_t)1 << group->log_leaf;
-    TALLY_N(reader) reader = TALLY_N(open_reader)(&work, team.feature);
+    const TALLY_N(reader) all = TALLY_N(open_reader)(&work, team.feature);
     tally_leaf_at at = tally_open_tile(group, group->log_leaf, team.tile, team.first,
                                        TALLY_BLOCK >> group->log_across, shared->segments);
     TALLY_N(check_offsets)(&work, &team);
-    for (; reader.mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
+    for (; all.mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
         const int64_t length = at.end - at.begin, behind = at.leaf << group->log_leaf, left = length - behind;
+        const TALLY_N(reader) reader = TALLY_N(reader_of_leaf)(&all, group, &at, behind);
         TALLY_N(nodes) nodes = TALLY_N(no_nodes)();
-        reader.first = (group->begins != 0 ? group->begins[at.segment] : at.begin) + behind;
         if (left > 0) nodes = TALLY_N(leaf_of_vectors)(&reader, (int32_t)(left < leaf ? left : leaf), behind);
         if (length <= leaf)
             TALLY_N(put_results)(&work, at.segment, team.feature, reader.mine, &nodes);

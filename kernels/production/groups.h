@@ -8,6 +8,7 @@
  * where each tile's keys of each digit go; and a block moves its tile there through shared memory. It is stable. */
 #define TALLY_BLOCK 256
 #include "lib/cut.h"
+#define TALLY_OFFSETS_ANYWHERE
 #include "lib/feature_tiles.h"
 #include "lib/groups.h"
 

@@ -5,7 +5,6 @@
 #include "cuda/cuda.h"
 
 enum {
-    LEAST_BYTES = 16,     /* of a vector: threads that read less would leave most of each sector to others */
     FREE_LOG_LEAF = 9,    /* vectors of a leaf of an operator whose order cannot show */
     MOST_EACH = 128,      /* positions of a team's tile */
     EACH_OF_NODES = 1024, /* and where most tiles have nothing to do */
@@ -21,7 +20,14 @@ static bool has_kernel(const tally__spec *spec) {
     return spec->user == NULL && (!spec->exact || digits == 0 || digits == 24 || digits == 53);
 }
 bool tally__reads_in_place(const tally__call *call, const tally_group_work *group) {
-    return has_kernel(call->spec) && group->inner * (int64_t)call->spec->kernel->value_bytes >= LEAST_BYTES;
+    const tally__input *in = &call->in;
+    const uint64_t bits = (uintptr_t)in->x | (uintptr_t)in->y | (uint64_t)in->x_stride | (uint64_t)in->y_stride;
+    int64_t x_bytes, y_bytes; /* of a vector */
+    const bool are_far = __builtin_mul_overflow(in->x_stride, group->inner, &x_bytes) ||
+                         __builtin_mul_overflow(in->y_stride, group->inner, &y_bytes) || x_bytes < 0 || y_bytes < 0 ||
+                         x_bytes > INT32_MAX || y_bytes > INT32_MAX;
+    return has_kernel(call->spec) && !are_far && bits % call->spec->kernel->value_bytes == 0 &&
+           (uintptr_t)group->offsets % (uintptr_t)group->offset_bytes == 0;
 }
 
 static bool order_shows(const tally__spec *spec) { return spec->order_shows && !spec->exact; }
@@ -32,13 +38,15 @@ static int64_t features_of(const tally__call *c) {
     return bytes >= 4 ? 1 : 4 / bytes;
 }
 
-static tally_status count_blocks(const tally__call *c, const tally_group_work *group, int64_t *blocks) {
-    const int64_t features = features_of(c), chunks = over(group->inner, features << group->log_across),
+static tally_status count_blocks(const tally__call *c, tally_group_work *group, int64_t *blocks) {
+    const int64_t chunks = over(group->inner, features_of(c) << group->log_across),
                   teams = TALLY_THREADS >> group->log_across,
                   tiles = (group->places + group->segments) / group->each + 1;
     TALLY_CHECK(!__builtin_mul_overflow(over(tiles, teams), chunks, blocks) && *blocks < INT32_MAX, UNSUPPORTED,
                 "%lld vectors of %lld features in %lld segments are more than this version reduces on a GPU at once",
                 (long long)group->places, (long long)group->inner, (long long)group->segments);
+    group->chunks = (int32_t)chunks;
+    group->share = over(group->segments, over(tiles, teams));
     return TALLY_OK;
 }
 

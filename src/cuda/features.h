@@ -4,7 +4,7 @@
 
 #include "cuda/call.h"
 
-/* Whether there is a kernel for it, and reading in place is faster than a copy. */
+/* Whether there is a kernel for it, and values and offsets lie at multiples of their sizes. */
 bool tally__reads_in_place(const tally__call *call, const tally_group_work *group);
 
 /* Reduces groups whose offsets, order and begins are ready. *is_done: the results are delivered. Otherwise they are to
