@@ -105,6 +105,11 @@ TALLY_FN tally_leaf_at tally_open_tile(const tally_group_work *group, int32_t lo
     return at;
 }
 
+/* Which of 8 vectors on their way at once is number b: that, or in the order of reversed bits. */
+TALLY_FN int32_t tally_place_abreast(const int32_t b, const int32_t is_tree) {
+    return is_tree ? (b & 1) << 2 | (b & 2) | b >> 2 : b;
+}
+
 /* ---- nodes of leaves ---- */
 
 /* Where the node of a leaf lies, of segments that have several, each of which takes more vectors than one: of two

@@ -10,18 +10,19 @@ typedef struct TALLY_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_NAME(across);
 
-/* Puts vectors behind columns: vector first + b * apart of the leaf behind column b; of an operator whose order cannot
- * show all behind column 0. Those beyond n are left out. */
+/* Puts vectors behind columns: vector `first` + (b or, with `is_tree`, b with its bits reversed) * apart of the leaf
+ * behind column b, or with `is_one` all behind column 0. Those beyond n are left out. */
 TALLY_FN void TALLY_NAME(stack_vectors)(const TALLY_N(reader) *from, int32_t first, int32_t apart, int32_t n,
-                                        TALLY_NAME(across) *columns, const int32_t are_apart, int32_t *present,
-                                        const TALLY_N(aims) *aims) {
-    const TALLY_N(abreast) x = TALLY_N(read_abreast)(from, &from->x, first, apart, n),
-                           y = TALLY_KERNEL_INPUTS == 1 ? x
-                                                        : TALLY_N(read_abreast)(from, &from->y, first, apart, n);
+                                        TALLY_NAME(across) *columns, const int32_t is_one, const int32_t is_tree,
+                                        int32_t *present, const TALLY_N(aims) *aims) {
+    const TALLY_N(abreast) x = TALLY_N(read_abreast)(from, &from->x, first, apart, n, is_tree),
+                           y = TALLY_KERNEL_INPUTS == 1
+                                   ? x
+                                   : TALLY_N(read_abreast)(from, &from->y, first, apart, n, is_tree);
     (void)aims;
     TALLY_UNROLL
     for (int32_t b = 0; b < TALLY_ABREAST; b++) {
-        const int32_t k = first + b * apart, c = are_apart ? b : 0;
+        const int32_t k = first + tally_place_abreast(b, is_tree) * apart, c = is_one ? 0 : b;
         if (k >= n) continue;
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
@@ -30,59 +31,77 @@ TALLY_FN void TALLY_NAME(stack_vectors)(const TALLY_N(reader) *from, int32_t fir
         }
     }
 }
+TALLY_FN void TALLY_NAME(clear_columns)(TALLY_NAME(across) *columns, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t b = 0; b < count; b++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_ACROSS; v++) columns[b].v[v] = TALLY_NOTHING;
+    }
+}
+TALLY_FN void TALLY_NAME(combine_across)(TALLY_NAME(across) *a, const TALLY_NAME(across) *early,
+                                         const TALLY_NAME(across) *late) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) a->v[v] = TALLY_COMBINE(early->v[v], late->v[v]);
+}
 
 /* A leaf of at most TALLY_DEVICE_SMALL vectors has 8 columns; where order cannot show, any leaf is walked so. */
 TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_rows)(const TALLY_N(reader) *from, int32_t n, int32_t *present,
                                                   const TALLY_N(aims) *aims) {
     TALLY_NAME(across) columns[TALLY_IS_FREE ? 1 : TALLY_ABREAST];
-    TALLY_UNROLL
-    for (int32_t b = 0; b < (TALLY_IS_FREE ? 1 : TALLY_ABREAST); b++) {
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) columns[b].v[v] = TALLY_NOTHING;
-    }
+    TALLY_NAME(clear_columns)(columns, TALLY_IS_FREE ? 1 : TALLY_ABREAST);
     TALLY_ROLL
     for (int32_t first = 0; first < n; first += TALLY_ABREAST)
-        TALLY_NAME(stack_vectors)(from, first, 1, n, columns, !TALLY_IS_FREE, present, aims);
+        TALLY_NAME(stack_vectors)(from, first, 1, n, columns, TALLY_IS_FREE, 0, present, aims);
     TALLY_UNROLL
     for (int32_t half = TALLY_IS_FREE ? 0 : TALLY_ABREAST / 2; half > 0; half /= 2) {
         TALLY_UNROLL
-        for (int32_t b = 0; b < half; b++) {
-            TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_ACROSS; v++)
-                columns[b].v[v] = TALLY_COMBINE(columns[b].v[v], columns[b + half].v[v]);
-        }
+        for (int32_t b = 0; b < half; b++)
+            TALLY_NAME(combine_across)(&columns[b], &columns[b], &columns[b + half]);
     }
     return columns[0];
 }
 
 /* A longer one, in order. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
- * visits its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
+ * visits its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. A visit
+ * takes one column of more than two values, or as many as have TALLY_ABREAST values, with the tree above them. */
 TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_columns)(const TALLY_N(reader) *from, int32_t n, int32_t *present,
                                                      const TALLY_N(aims) *aims) {
-    TALLY_NAME(across) here, partial[TALLY_WALK_BITS];
+    TALLY_NAME(across) here[TALLY_ABREAST], partial[TALLY_WALK_BITS];
+    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? TALLY_LOG_ABREAST /* columns of a visit */
+                              : n <= 2 * TALLY_DEVICE_COLUMNS ? TALLY_LOG_ABREAST - 1
+                                                              : 0;
     int32_t column = 0;
     TALLY_ROLL
-    for (int32_t visit = 0; visit < TALLY_DEVICE_COLUMNS; visit++) {
+    for (int32_t visit = 0; visit < TALLY_DEVICE_COLUMNS; visit += 1 << log_taken) {
         int32_t carries = 1;
-        TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_NOTHING;
-        TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS, n, &here, 0, present, aims);
-        TALLY_UNROLL
-        for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
-            if (carries && !(visit >> bit & 1)) {
-                partial[bit] = here;
-                carries = 0;
-            } else if (carries) {
+        TALLY_NAME(clear_columns)(here, TALLY_ABREAST);
+        if (log_taken == 0)
+            TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS, n, here, 1, 0, present, aims);
+        else {
+            TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS >> log_taken, n, here, 0, 1, present, aims);
+            TALLY_UNROLL
+            for (int32_t step = 1; step < TALLY_ABREAST; step *= 2) {
                 TALLY_UNROLL
-                for (int32_t v = 0; v < TALLY_ACROSS; v++) here.v[v] = TALLY_COMBINE(partial[bit].v[v], here.v[v]);
+                for (int32_t b = 0; b < TALLY_ABREAST; b += 2 * step)
+                    TALLY_NAME(combine_across)(&here[b], &here[b], &here[b + step]);
             }
         }
-        for (int32_t bit = TALLY_DEVICE_COLUMNS / 2; bit > 0; bit /= 2) { /* the next number with its bits reversed */
+        TALLY_UNROLL
+        for (int32_t bit = 0; bit < TALLY_WALK_BITS; bit++) {
+            if (bit < log_taken) continue;
+            if (carries && !(visit >> bit & 1)) {
+                partial[bit] = here[0];
+                carries = 0;
+            } else if (carries)
+                TALLY_NAME(combine_across)(&here[0], &partial[bit], &here[0]);
+        }
+        /* the next number with its bits reversed */
+        for (int32_t bit = TALLY_DEVICE_COLUMNS / 2 >> log_taken; bit > 0; bit /= 2) {
             column ^= bit;
             if (column & bit) break;
         }
     }
-    return here; /* after the last visit, whose bits are all 1, that is all of them */
+    return here[0]; /* after the last visit, whose bits are all 1, that is all of them */
 }
 
 TALLY_FN TALLY_NAME(across) TALLY_NAME(walk)(const TALLY_N(reader) *from, int32_t n, int32_t *present,

@@ -40,6 +40,7 @@ enum {
     (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) \
          ? 16 / ((value_bytes) * (inputs))                                        \
          : TALLY_ACROSS_MOST(node_bytes, order_shows))
+#define TALLY_QUICK_ACROSS_OF(value_bytes) ((value_bytes) == 8 ? 1 : 2) /* the same of production/features.h, exactly */
 #define TALLY_SHORT_ACROSS_OF(value_bytes) \
     ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
 enum {

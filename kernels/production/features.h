@@ -35,14 +35,26 @@
 #else
 #define TALLY_RESIDENT 4
 #endif
-#define TALLY_ACROSS (TALLY_BYTES >= 4 ? 1 : 4 / TALLY_BYTES) /* features of a thread */
-#define TALLY_ABREAST 8                                        /* vectors on their way at once */
+enum {
+#ifdef TALLY_QUICK
+    TALLY_N(features_across) = TALLY_QUICK_ACROSS_OF(TALLY_BYTES)
+#else
+    TALLY_N(features_across) =
+        TALLY_ACROSS_OF((sizeof(TALLY_N(node)) + 15) / 16 * 16, TALLY_BYTES, TALLY_KERNEL_INPUTS, !TALLY_IS_FREE)
+#endif
+};
+#define TALLY_ACROSS TALLY_N(features_across) /* features of a thread */
+#define TALLY_LOG_ABREAST 3
+#define TALLY_ABREAST (1 << TALLY_LOG_ABREAST) /* vectors on their way at once */
 #define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
-#define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7) /* of a number up to TALLY_FAN */
-
-#include "lib/strip.h"
+#define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7)                                                     /* up to TALLY_FAN */
 
 /* ---- reading ---- */
+
+/* Values of neighbouring features, which are read together. */
+typedef struct TALLY_N(strip) {
+    TALLY_T v[TALLY_ACROSS];
+} TALLY_N(strip) __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
 
 /* One input as a thread sees it: its first feature of vector 0, or of the first vector of a leaf, and bytes from one
  * vector to the next and from one feature to the next. */
@@ -92,18 +104,20 @@ TALLY_FN TALLY_N(reader) TALLY_N(reader_of_leaf)(const TALLY_N(reader) *all, con
     return reader;
 }
 
-/* Vectors that are on their way at once: first, first + apart, ... of the leaf's n; beyond them the last, again: a read
- * that depends on nothing is begun with the others. */
+/* Vectors that are on their way at once: first, first + apart, ... of the leaf's n, or in the order of reversed bits.
+ * Beyond them it is the last, again: a read that depends on nothing is begun with the others. */
 typedef struct TALLY_N(abreast) {
     TALLY_N(strip) v[TALLY_ABREAST];
 } TALLY_N(abreast);
 TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, const TALLY_N(features_of) *from,
-                                                int32_t first, int32_t apart, int32_t n) {
+                                                int32_t first, int32_t apart, int32_t n, const int32_t is_tree) {
     uint32_t vectors[TALLY_ABREAST];
     TALLY_N(abreast) x;
     TALLY_UNROLL
-    for (int32_t b = 0; b < TALLY_ABREAST; b++)
-        vectors[b] = (uint32_t)(first + b * apart < n ? first + b * apart : n - 1);
+    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+        const int32_t k = first + tally_place_abreast(b, is_tree) * apart;
+        vectors[b] = (uint32_t)(k < n ? k : n - 1);
+    }
     if (reader->order != 0) {
         TALLY_UNROLL
         for (int32_t b = 0; b < TALLY_ABREAST; b++) vectors[b] = reader->order[vectors[b]];
@@ -111,10 +125,8 @@ TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, c
     TALLY_UNROLL
     for (int32_t b = 0; b < TALLY_ABREAST; b++) {
         const char *at = from->first + (uint64_t)vectors[b] * from->vector;
-        if (TALLY_ACROSS == 1)
-            x.v[b].v[0] = *(const TALLY_T *)(const void *)at;
-        else if (reader->is_whole)
-            x.v[b] = TALLY_N(read_whole_strip)(at);
+        if (TALLY_ACROSS == 1 || reader->is_whole)
+            x.v[b] = *(const TALLY_N(strip) *)(const void *)at;
         else {
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++)
@@ -326,6 +338,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
 #undef TALLY_RESIDENT
 #undef TALLY_ACROSS
 #undef TALLY_ABREAST
+#undef TALLY_LOG_ABREAST
 #undef TALLY_WALK_BITS
 #undef TALLY_DIGITS
 #undef TALLY_FEATURES

@@ -34,8 +34,10 @@ static bool order_shows(const tally__spec *spec) { return spec->order_shows && !
 
 /* Features of a thread, as the kernel has them. */
 static int64_t features_of(const tally__call *c) {
-    const int64_t bytes = (int64_t)c->spec->kernel->value_bytes;
-    return bytes >= 4 ? 1 : 4 / bytes;
+    const tally__kernel *kernel = c->spec->kernel;
+    const int64_t bytes = (int64_t)kernel->value_bytes;
+    return c->spec->exact ? TALLY_QUICK_ACROSS_OF(bytes)
+                          : TALLY_ACROSS_OF(kernel->node_size, bytes, c->spec->inputs, c->spec->order_shows);
 }
 
 static tally_status count_blocks(const tally__call *c, tally_group_work *group, int64_t *blocks) {
