@@ -18,10 +18,10 @@ static tally_status ready_host(tally_plan *plan, int threads) {
     return tally__find_offsets(&given, plan->values, plan->offsets);
 }
 
-/* Any operator that takes the type will do: what is made ready is the same for all. */
+/* Any operator that takes the type and every NaN policy will do: what is made ready is the same for all. */
 static tally_status ready_gpu(tally_context *context, tally_type type, tally_plan *plan) {
     tally__spec spec;
-    TALLY_TRY(tally__specify(context, TALLY_COUNT, type == TALLY_STRUCT ? TALLY_U8 : type, &spec));
+    TALLY_TRY(tally__specify(context, TALLY_MIN, type == TALLY_STRUCT ? TALLY_U8 : type, &spec));
     spec.options.backend = plan->backend;
     return tally__backend_of(&spec.options)->open_plan(&spec, plan->values, &plan->cut, &plan->gpu);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Segments as people hold them, on one GPU: vectors of features, begins and ends, ids in any order, beside PyTorch.
 
-    bench/gpu/features.py [--log2 28] [--op sum] [--type f32] [--out FILE.tsv]
+    bench/gpu/features.py [--log2 28] [--op sum] [--type f32] [--features 4 64] [--out FILE.tsv]
 
 Segments have geometric lengths (mean 20). A share is that of a plain pass: bytes of values and results over the bytes
 in a second of the fastest read of 1 GiB. Times are medians of calls between two events.
@@ -91,6 +91,7 @@ def main():
     parser.add_argument("--log2", type=int, default=28)
     parser.add_argument("--op", default="sum")
     parser.add_argument("--type", default="f32")
+    parser.add_argument("--features", type=int, nargs="*", default=FEATURES)
     parser.add_argument("--out")
     parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
@@ -117,7 +118,7 @@ def main():
         print(f"{features:5} {name:32} {time * 1e6:10.0f} us {bytes_ / speed / time:6.3f}", flush=True)
 
     torch.manual_seed(1)
-    for features in FEATURES:
+    for features in options.features:
         vectors = total // features
         lengths = torch.empty(vectors // MEAN, device="cuda").geometric_(1 / MEAN).long()
         offsets = torch.cat([torch.zeros(1, dtype=torch.long, device="cuda"), lengths.cumsum(0)])

@@ -3,7 +3,8 @@
  *
  *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
  *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of feature v; undone here
- *     TALLY_SUFFIX                                   what ends the names; undone here */
+ *     TALLY_SUFFIX                                   what ends the names; undone here
+ *     TALLY_ADD_ABREAST(x, first, n, columns)        puts them behind column 0 in less time, if it can; or undefined */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 typedef struct TALLY_NAME(across) {
@@ -20,6 +21,9 @@ TALLY_FN void TALLY_NAME(stack_vectors)(const TALLY_N(reader) *from, int32_t fir
                                    ? x
                                    : TALLY_N(read_abreast)(from, &from->y, first, apart, n, is_tree);
     (void)aims;
+#ifdef TALLY_ADD_ABREAST
+    if (present == 0 && TALLY_ADD_ABREAST(&x, first, n, columns)) return;
+#endif
     TALLY_UNROLL
     for (int32_t b = 0; b < TALLY_ABREAST; b++) {
         const int32_t k = first + tally_place_abreast(b, is_tree) * apart, c = is_one ? 0 : b;

@@ -146,6 +146,39 @@ typedef struct TALLY_N(aims) {
 typedef char TALLY_N(aims);
 #endif
 
+#if defined(TALLY_QUICK) && !TALLY_IS_F64 && !defined(TALLY_PRODUCTS)
+/* Sums of values of up to 24 digits: eight are added in doubles, pair by pair, and their sum to the column's. Knuth's
+ * two-sum tells whether that is exact; as a rule it is. The pairs do not wait for one another, as values would. */
+TALLY_FN int32_t TALLY_N(add_abreast)(const TALLY_N(abreast) *x, int32_t first, int32_t n, TALLY_N(column) *columns) {
+    double sums[TALLY_ACROSS], lost = 0;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        double terms[TALLY_ABREAST];
+        TALLY_UNROLL
+        for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+            const TALLY_N(item) item = TALLY_N(item_of)(x->v[b].v[v]);
+            const TALLY_N(column) term = TALLY_N(lift)(item, item);
+            terms[b] = first + b < n ? term.sum.p[0] : -0.0;
+        }
+        TALLY_UNROLL
+        for (int32_t step = 1; step < TALLY_ABREAST; step *= 2) {
+            TALLY_UNROLL
+            for (int32_t b = 0; b < TALLY_ABREAST; b += 2 * step) {
+                const tally_pair pair = tally_two_sum(terms[b], terms[b + step]);
+                terms[b] = pair.high;
+                lost = pair.low != 0 ? 1 : lost; /* of infinities and NaNs too */
+            }
+        }
+        sums[v] = terms[0];
+    }
+    if (lost != 0) return 0;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) TALLY_PUT(&columns[v].sum, sums[v]);
+    return 1;
+}
+#define TALLY_ADD_ABREAST(x, first, n, columns) TALLY_N(add_abreast)(x, first, n, (columns)->v)
+#endif
+
 #define TALLY_SUFFIX
 #define TALLY_RECORD TALLY_N(column)
 #define TALLY_COMBINE TALLY_N(combine)
@@ -344,6 +377,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
 #undef TALLY_FEATURES
 #undef TALLY_FEATURE_NODES
 #ifdef TALLY_QUICK
+#undef TALLY_ADD_ABREAST
 #undef TALLY_WHOLE
 #include "lib/quick_end.h"
 #endif
