@@ -3,30 +3,26 @@
  *
  *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
  *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of feature v; undone here
- *     TALLY_SUFFIX                                   what ends the names; undone here
- *     TALLY_ADD_ABREAST(x, first, n, columns)        puts them behind column 0 in less time, if it can; or undefined */
+ *     TALLY_SUFFIX                                   what ends the names; undone here */
 #define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 typedef struct TALLY_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];
 } TALLY_NAME(across);
 
-/* Puts vectors behind columns: vector `first` + (b or, with `is_tree`, b with its bits reversed) * apart of the leaf
- * behind column b, or with `is_one` all behind column 0. Those beyond n are left out. */
+/* Puts `count` vectors behind columns: vector `first` + (b or, with `is_tree`, b with its bits reversed) * apart of the
+ * leaf behind column b % 8, or with `is_one` all behind column 0. Those beyond n are left out. */
 TALLY_FN void TALLY_NAME(stack_vectors)(const TALLY_N(reader) *from, int32_t first, int32_t apart, int32_t n,
-                                        TALLY_NAME(across) *columns, const int32_t is_one, const int32_t is_tree,
-                                        int32_t *present, const TALLY_N(aims) *aims) {
-    const TALLY_N(abreast) x = TALLY_N(read_abreast)(from, &from->x, first, apart, n, is_tree),
+                                        TALLY_NAME(across) *columns, const int32_t count, const int32_t is_one,
+                                        const int32_t is_tree, int32_t *present, const TALLY_N(aims) *aims) {
+    const TALLY_N(abreast) x = TALLY_N(read_abreast)(from, &from->x, first, apart, n, count, is_tree),
                            y = TALLY_KERNEL_INPUTS == 1
                                    ? x
-                                   : TALLY_N(read_abreast)(from, &from->y, first, apart, n, is_tree);
+                                   : TALLY_N(read_abreast)(from, &from->y, first, apart, n, count, is_tree);
     (void)aims;
-#ifdef TALLY_ADD_ABREAST
-    if (present == 0 && TALLY_ADD_ABREAST(&x, first, n, columns)) return;
-#endif
     TALLY_UNROLL
-    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
-        const int32_t k = first + tally_place_abreast(b, is_tree) * apart, c = is_one ? 0 : b;
+    for (int32_t b = 0; b < count; b++) {
+        const int32_t k = first + tally_place_abreast(b, is_tree) * apart, c = is_one ? 0 : b % TALLY_ABREAST;
         if (k >= n) continue;
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_ACROSS; v++) {
@@ -54,8 +50,8 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_rows)(const TALLY_N(reader) *from, i
     TALLY_NAME(across) columns[TALLY_IS_FREE ? 1 : TALLY_ABREAST];
     TALLY_NAME(clear_columns)(columns, TALLY_IS_FREE ? 1 : TALLY_ABREAST);
     TALLY_ROLL
-    for (int32_t first = 0; first < n; first += TALLY_ABREAST)
-        TALLY_NAME(stack_vectors)(from, first, 1, n, columns, TALLY_IS_FREE, 0, present, aims);
+    for (int32_t first = 0; first < n; first += TALLY_ROWS_ABREAST)
+        TALLY_NAME(stack_vectors)(from, first, 1, n, columns, TALLY_ROWS_ABREAST, TALLY_IS_FREE, 0, present, aims);
     TALLY_UNROLL
     for (int32_t half = TALLY_IS_FREE ? 0 : TALLY_ABREAST / 2; half > 0; half /= 2) {
         TALLY_UNROLL
@@ -71,8 +67,8 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_rows)(const TALLY_N(reader) *from, i
 TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_columns)(const TALLY_N(reader) *from, int32_t n, int32_t *present,
                                                      const TALLY_N(aims) *aims) {
     TALLY_NAME(across) here[TALLY_ABREAST], partial[TALLY_WALK_BITS];
-    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? TALLY_LOG_ABREAST /* columns of a visit */
-                              : n <= 2 * TALLY_DEVICE_COLUMNS ? TALLY_LOG_ABREAST - 1
+    const int32_t log_taken = n <= TALLY_DEVICE_COLUMNS       ? 3 /* columns of a visit */
+                              : n <= 2 * TALLY_DEVICE_COLUMNS ? 2
                                                               : 0;
     int32_t column = 0;
     TALLY_ROLL
@@ -80,9 +76,10 @@ TALLY_FN TALLY_NAME(across) TALLY_NAME(walk_columns)(const TALLY_N(reader) *from
         int32_t carries = 1;
         TALLY_NAME(clear_columns)(here, TALLY_ABREAST);
         if (log_taken == 0)
-            TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS, n, here, 1, 0, present, aims);
+            TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS, n, here, TALLY_ABREAST, 1, 0, present, aims);
         else {
-            TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS >> log_taken, n, here, 0, 1, present, aims);
+            TALLY_NAME(stack_vectors)(from, column, TALLY_DEVICE_COLUMNS >> log_taken, n, here, TALLY_ABREAST, 0, 1,
+                                      present, aims);
             TALLY_UNROLL
             for (int32_t step = 1; step < TALLY_ABREAST; step *= 2) {
                 TALLY_UNROLL

@@ -40,7 +40,14 @@ enum {
     (16 / ((value_bytes) * (inputs)) < TALLY_ACROSS_MOST(node_bytes, order_shows) \
          ? 16 / ((value_bytes) * (inputs))                                        \
          : TALLY_ACROSS_MOST(node_bytes, order_shows))
-#define TALLY_QUICK_ACROSS_OF(value_bytes) ((value_bytes) == 8 ? 1 : 2) /* the same of production/features.h, exactly */
+/* The same of production/features.h: measured (docs/design/015). In canonical order each feature takes registers for 8
+ * columns. */
+enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
+#define TALLY_FEATURES_ACROSS_OF(value_bytes, inputs, how)                     \
+    ((how) == TALLY_FEATURES_ORDERED         ? 1                               \
+     : (how) == TALLY_FEATURES_EXACT         ? ((value_bytes) == 8 ? 1 : 2)    \
+     : 16 / ((value_bytes) * (inputs)) < 4   ? 16 / ((value_bytes) * (inputs)) \
+                                             : 4)
 #define TALLY_SHORT_ACROSS_OF(value_bytes) \
     ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
 enum {

@@ -16,11 +16,13 @@
 #include "lib/whole_end.h"
 #define TALLY_QUICK_PARTS
 #include "lib/quick.h"
+#define TALLY_FEATURES_SHOW TALLY_FEATURES_EXACT
 #define TALLY_FEATURES quick_features_
 #define TALLY_FEATURE_NODES quick_feature_nodes_
 #else
 #include TALLY_KERNEL_FILE
 #include "lib/conclude.h"
+#define TALLY_FEATURES_SHOW (TALLY_IS_FREE ? TALLY_FEATURES_FREE : TALLY_FEATURES_ORDERED)
 #define TALLY_FEATURES features_
 #define TALLY_FEATURE_NODES feature_nodes_
 #endif
@@ -35,17 +37,10 @@
 #else
 #define TALLY_RESIDENT 4
 #endif
-enum {
-#ifdef TALLY_QUICK
-    TALLY_N(features_across) = TALLY_QUICK_ACROSS_OF(TALLY_BYTES)
-#else
-    TALLY_N(features_across) =
-        TALLY_ACROSS_OF((sizeof(TALLY_N(node)) + 15) / 16 * 16, TALLY_BYTES, TALLY_KERNEL_INPUTS, !TALLY_IS_FREE)
-#endif
-};
+enum { TALLY_N(features_across) = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
 #define TALLY_ACROSS TALLY_N(features_across) /* features of a thread */
-#define TALLY_LOG_ABREAST 3
-#define TALLY_ABREAST (1 << TALLY_LOG_ABREAST) /* vectors on their way at once */
+#define TALLY_ABREAST 8                        /* vectors on their way at once; of a short leaf as many as these: */
+#define TALLY_ROWS_ABREAST (TALLY_BYTES * TALLY_ACROSS * TALLY_KERNEL_INPUTS <= 4 ? 16 : 8)
 #define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7)                                                     /* up to TALLY_FAN */
 
@@ -107,23 +102,24 @@ TALLY_FN TALLY_N(reader) TALLY_N(reader_of_leaf)(const TALLY_N(reader) *all, con
 /* Vectors that are on their way at once: first, first + apart, ... of the leaf's n, or in the order of reversed bits.
  * Beyond them it is the last, again: a read that depends on nothing is begun with the others. */
 typedef struct TALLY_N(abreast) {
-    TALLY_N(strip) v[TALLY_ABREAST];
+    TALLY_N(strip) v[TALLY_ROWS_ABREAST];
 } TALLY_N(abreast);
 TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, const TALLY_N(features_of) *from,
-                                                int32_t first, int32_t apart, int32_t n, const int32_t is_tree) {
-    uint32_t vectors[TALLY_ABREAST];
+                                                int32_t first, int32_t apart, int32_t n, const int32_t count,
+                                                const int32_t is_tree) {
+    uint32_t vectors[TALLY_ROWS_ABREAST];
     TALLY_N(abreast) x;
     TALLY_UNROLL
-    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+    for (int32_t b = 0; b < count; b++) {
         const int32_t k = first + tally_place_abreast(b, is_tree) * apart;
         vectors[b] = (uint32_t)(k < n ? k : n - 1);
     }
     if (reader->order != 0) {
         TALLY_UNROLL
-        for (int32_t b = 0; b < TALLY_ABREAST; b++) vectors[b] = reader->order[vectors[b]];
+        for (int32_t b = 0; b < count; b++) vectors[b] = reader->order[vectors[b]];
     }
     TALLY_UNROLL
-    for (int32_t b = 0; b < TALLY_ABREAST; b++) {
+    for (int32_t b = 0; b < count; b++) {
         const char *at = from->first + (uint64_t)vectors[b] * from->vector;
         if (TALLY_ACROSS == 1 || reader->is_whole)
             x.v[b] = *(const TALLY_N(strip) *)(const void *)at;
@@ -144,39 +140,6 @@ typedef struct TALLY_N(aims) {
 } TALLY_N(aims);
 #else
 typedef char TALLY_N(aims);
-#endif
-
-#if defined(TALLY_QUICK) && !TALLY_IS_F64 && !defined(TALLY_PRODUCTS)
-/* Sums of values of up to 24 digits: eight are added in doubles, pair by pair, and their sum to the column's. Knuth's
- * two-sum tells whether that is exact; as a rule it is. The pairs do not wait for one another, as values would. */
-TALLY_FN int32_t TALLY_N(add_abreast)(const TALLY_N(abreast) *x, int32_t first, int32_t n, TALLY_N(column) *columns) {
-    double sums[TALLY_ACROSS], lost = 0;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        double terms[TALLY_ABREAST];
-        TALLY_UNROLL
-        for (int32_t b = 0; b < TALLY_ABREAST; b++) {
-            const TALLY_N(item) item = TALLY_N(item_of)(x->v[b].v[v]);
-            const TALLY_N(column) term = TALLY_N(lift)(item, item);
-            terms[b] = first + b < n ? term.sum.p[0] : -0.0;
-        }
-        TALLY_UNROLL
-        for (int32_t step = 1; step < TALLY_ABREAST; step *= 2) {
-            TALLY_UNROLL
-            for (int32_t b = 0; b < TALLY_ABREAST; b += 2 * step) {
-                const tally_pair pair = tally_two_sum(terms[b], terms[b + step]);
-                terms[b] = pair.high;
-                lost = pair.low != 0 ? 1 : lost; /* of infinities and NaNs too */
-            }
-        }
-        sums[v] = terms[0];
-    }
-    if (lost != 0) return 0;
-    TALLY_UNROLL
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) TALLY_PUT(&columns[v].sum, sums[v]);
-    return 1;
-}
-#define TALLY_ADD_ABREAST(x, first, n, columns) TALLY_N(add_abreast)(x, first, n, (columns)->v)
 #endif
 
 #define TALLY_SUFFIX
@@ -371,13 +334,13 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
 #undef TALLY_RESIDENT
 #undef TALLY_ACROSS
 #undef TALLY_ABREAST
-#undef TALLY_LOG_ABREAST
+#undef TALLY_ROWS_ABREAST
+#undef TALLY_FEATURES_SHOW
 #undef TALLY_WALK_BITS
 #undef TALLY_DIGITS
 #undef TALLY_FEATURES
 #undef TALLY_FEATURE_NODES
 #ifdef TALLY_QUICK
-#undef TALLY_ADD_ABREAST
 #undef TALLY_WHOLE
 #include "lib/quick_end.h"
 #endif

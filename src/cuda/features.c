@@ -34,10 +34,10 @@ static bool order_shows(const tally__spec *spec) { return spec->order_shows && !
 
 /* Features of a thread, as the kernel has them. */
 static int64_t features_of(const tally__call *c) {
-    const tally__kernel *kernel = c->spec->kernel;
-    const int64_t bytes = (int64_t)kernel->value_bytes;
-    return c->spec->exact ? TALLY_QUICK_ACROSS_OF(bytes)
-                          : TALLY_ACROSS_OF(kernel->node_size, bytes, c->spec->inputs, c->spec->order_shows);
+    const int how = c->spec->exact         ? TALLY_FEATURES_EXACT
+                    : c->spec->order_shows ? TALLY_FEATURES_ORDERED
+                                           : TALLY_FEATURES_FREE;
+    return TALLY_FEATURES_ACROSS_OF((int64_t)c->spec->kernel->value_bytes, c->spec->inputs, how);
 }
 
 static tally_status count_blocks(const tally__call *c, tally_group_work *group, int64_t *blocks) {
@@ -55,7 +55,7 @@ static tally_status count_blocks(const tally__call *c, tally_group_work *group, 
 /* Teams and tiles: as large as keep all of the device busy. */
 static tally_status shape_teams(const tally__call *c, tally_group_work *group, int64_t *blocks) {
     const int64_t wide = over(group->inner, features_of(c)),
-                  busy = 16 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
+                  busy = 64 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
     group->log_across = wide < 32 ? log_above(wide) : 5;
     group->log_leaf = order_shows(c->spec) ? log_above(c->spec->kernel->leaf) : FREE_LOG_LEAF;
     group->each = MOST_EACH;
