@@ -331,14 +331,17 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * Vectors of features, begins and ends, and unsorted ids: on the CPU segments are copied into a buffer of each thread,
  * a feature after the other, and reduced there; long ones that lie together are rows. A stable counting sort groups
  * unsorted ids. Memory on the host: 8 bytes for each segment, begin and end, and for unsorted ids 8 for each vector.
- * GPU backends take them from host memory, and copy the values in their new order. Method:
- * docs/design/015-groups-of-vectors.md.
+ * On a GPU the vectors are read where they lie. Memory there: 16 bytes for each id while unsorted ids are sorted, 24
+ * for each begin and end, some percent of the array for segments of many vectors. Values or offsets that are not
+ * aligned, operators of the caller's own, and exact results that a few doubles cannot tell take a copy of the values;
+ * exact calls have memory for it. Begins and ends without a plan make the call wait for their number of vectors: they
+ * cannot be captured. Method: docs/design/015-groups-of-vectors.md.
  *
  * TALLY_EMPTY: as tally_reduce, for at least one segment. All results are written, fillers included.
  * TALLY_BAD_SEGMENTS: offsets that are negative or decrease, negative lengths, ids that are not in 0 .. count-1 or, but
  *     for TALLY_UNSORTED_IDS, not sorted, ends before begins, segments beyond the array, rows that do not multiply to
  *     in.count, values that do not make vectors of `inner`. out then holds nothing of use.
- * TALLY_UNSUPPORTED: features, begins and ends, or unsorted ids, where an array or an index lies in GPU memory.
+ * TALLY_UNSUPPORTED: on a GPU 2^32 vectors or more with unsorted ids, or 2^31 segments of them.
  * Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
                                                  tally_segments segments, tally_output out);
