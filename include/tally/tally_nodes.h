@@ -1,0 +1,88 @@
+/* Nodes: partial results that travel.
+ *
+ * A node is the reduction of some values in a form of fixed size per operator and type: plain bytes without pointers,
+ * the same on every machine (docs/states.md, "Nodes"). Processes reduce their own values to nodes, send these by any
+ * means, merge them in any order, and finish the last one: the result has the bits of tally_reduce over all values.
+ * tally_mpi.h does so over MPI. docs/ranks.md says why the split cannot show.
+ *
+ *     size_t bytes;
+ *     tally_node_bytes(NULL, TALLY_SUM, TALLY_F64, &bytes);
+ *     tally_reduce_node(NULL, TALLY_SUM, tally_in(x, TALLY_F64, count), mine, bytes);
+ *     ... receive `theirs` ...
+ *     tally_merge_nodes(NULL, TALLY_SUM, TALLY_F64, 1, mine, theirs);
+ *     tally_finish_nodes(NULL, TALLY_SUM, TALLY_F64, 1, mine, tally_out(&total, TALLY_F64, 1));
+ *
+ * Only where order does not show (docs/order.md) are there nodes: for integers, exact sums of floats and what is made
+ * of them, min, max, bits and the like. Elsewhere (prod, logsumexp and TALLY_FAST sums of floats, operators of the
+ * caller's own) every function here gives TALLY_UNSUPPORTED: send states (tally_state_save), merged in order.
+ *
+ * All nodes of one computation are of one operator, type and set of the options accuracy and nan; ddof and overflow
+ * count where they are finished. Nodes lie side by side, at any address, in host memory. Functions return when the work
+ * is done. Threads: as tally.h.
+ *
+ * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
+ * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */
+#ifndef TALLY_NODES_H
+#define TALLY_NODES_H
+
+#include "tally/tally.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The bytes of one node: 9 for min of i8, 128 for the exact sum of f32, 584 for that of f64, at most 1728. */
+TALLY_CHECKED tally_status tally_node_bytes(const tally_context *context, tally_op op, tally_type type, size_t *bytes);
+
+/* *adds: whether nodes are 64-bit integers that merge by addition, word by word (MPI_SUM on MPI_INT64_T, ncclSum on
+ * ncclInt64): exact sums of floats, but for stats, and count. 2^30 nodes may be added before they are finished or
+ * merged otherwise. 0: they merge by tally_merge_nodes alone. */
+TALLY_CHECKED tally_status tally_node_adds(const tally_context *context, tally_op op, tally_type type, int *adds);
+
+/* Reduces an array to one node at `node`, which has room for `room` bytes. Indices (argmin, argmax) count from the
+ * array's start: see tally_shift_nodes. GPU: an array in GPU memory is reduced by its GPU, on options.stream, and the
+ * call waits. TALLY_NO_SPACE: too little room. Others as tally_reduce. An array without values gives the node that
+ * changes nothing. */
+TALLY_CHECKED tally_status tally_reduce_node(tally_context *context, tally_op op, tally_array in, void *node,
+                                             size_t room);
+TALLY_CHECKED tally_status tally_reduce_node_pair(tally_context *context, tally_op op, tally_array left,
+                                                  tally_array right, void *node, size_t room);
+
+/* Reduces each segment to a node: as many nodes as tally_reduce_segments gives results, in the same order. Each value
+ * of an array is a node by tally_rows(count, 1, 1). GPU: segments of an array in GPU memory are reduced one after the
+ * other, a launch each; the index lies in host memory. TALLY_NO_SPACE: `room` bytes are too few. TALLY_UNSUPPORTED
+ * also: unsorted ids of an array in GPU memory, an index or a plan there. Others as tally_reduce_segments. */
+TALLY_CHECKED tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in,
+                                                       tally_segments segments, void *nodes, size_t room);
+TALLY_CHECKED tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op op, tally_array left,
+                                                            tally_array right, tally_segments segments, void *nodes,
+                                                            size_t room);
+
+/* into[i] becomes the node of the values of both into[i] and from[i], i = 0 .. count-1. into and from do not overlap.
+ * TALLY_BAD_STATE: a node says that it has a negative or impossible number of values. Other damage cannot be told, and
+ * gives some result. */
+TALLY_CHECKED tally_status tally_merge_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                             void *into, const void *from);
+
+/* Moves the index in node i (argmin, argmax) by by[i], the number of values that lie before its own; of other operators
+ * nothing changes. TALLY_BAD_STATE as tally_merge_nodes. */
+TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                             void *nodes, const int64_t *by);
+
+/* out[i] = the result of node i. out may be GPU memory if its results lie side by side; the call waits. TALLY_EMPTY,
+ * TALLY_OVERFLOW: as tally_reduce, for at least one node; all results are written. TALLY_BAD_STATE as
+ * tally_merge_nodes. TALLY_BAD_TYPE, TALLY_NO_MEMORY as tally_reduce. */
+TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                              const void *nodes, tally_output out);
+
+/* counts[r] = the number of values of result r, for an array of `values` values: what tally_reduce_segments would
+ * reduce. There is room for `room` counts. The index lies in host memory. TALLY_NO_SPACE: more results than room.
+ * TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
+TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
+                                                int64_t *counts, int64_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
