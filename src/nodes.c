@@ -176,20 +176,6 @@ tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op o
     return reduce_segments_nodes(context, op, &left, &right, &segments, nodes, room);
 }
 
-tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
-                                  int64_t *counts, int64_t room) {
-    const tally_context *of = tally__context(context);
-    tally__parts parts;
-    TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
-    TALLY_TRY(tally__open_parts(&of->allocator, of->options.threads, &segments, values, &parts));
-    const bool fits = parts.count <= room && (counts != NULL || parts.count == 0);
-    for (int64_t r = 0; fits && r < parts.count; r++) counts[r] = tally__part_length(&parts, r);
-    tally__close_parts(&parts);
-    TALLY_CHECK(counts != NULL || fits, BAD_ARGUMENT, "there is no memory for the counts");
-    TALLY_CHECK(fits, NO_SPACE, "%lld counts do not fit room for %lld", (long long)parts.count, (long long)room);
-    return TALLY_OK;
-}
-
 /* ---- many nodes ---- */
 
 typedef struct nodes_job nodes_job;

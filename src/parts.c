@@ -39,6 +39,13 @@ bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const
     return true;
 }
 
+void tally__gather_part(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
+                        int64_t at, int64_t n, void *x, void *y) {
+    const int64_t next = at + n;
+    const tally__grouping some = {.count = 1, .begins = &at, .ends = &next, .order = parts->groups->order};
+    tally__gather_features(spec, in, &some, parts->inner, 0, r % parts->inner, 1, x, y);
+}
+
 void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
                           tally__node *node) {
     const tally__kernel *kernel = spec->kernel;
@@ -47,12 +54,11 @@ void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, co
     tally__room leaf;
     kernel->nothing(kernel, node);
     for (int64_t at = parts->groups->begins[s], first = 0; at < end;) {
-        const int64_t n = end - at < kernel->leaf ? end - at : kernel->leaf, next = at + n;
-        const tally__grouping some = {.count = 1, .begins = &at, .ends = &next, .order = parts->groups->order};
-        tally__gather_features(spec, in, &some, parts->inner, 0, r % parts->inner, 1, x, y);
+        const int64_t n = end - at < kernel->leaf ? end - at : kernel->leaf;
+        tally__gather_part(parts, spec, in, r, at, n, x, y);
         kernel->run(kernel, x, spec->inputs == 2 ? y : x, n, first, &leaf.node);
         kernel->merge(kernel, node, &leaf.node);
         first += n;
-        at = next;
+        at += n;
     }
 }

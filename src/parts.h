@@ -25,6 +25,9 @@ static inline int64_t tally__part_length(const tally__parts *parts, int64_t r) {
 /* The values of result r. False: they lie scattered. */
 bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
                        tally__input *part);
+/* Values at places at .. at + n - 1 of result r, side by side, to x (and y for two inputs). */
+void tally__gather_part(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
+                        int64_t at, int64_t n, void *x, void *y);
 /* The node of scattered values, where order does not show. */
 void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
                           tally__node *node);

@@ -14,7 +14,7 @@
  *
  * Only where order does not show (docs/order.md) are there nodes: for integers, exact sums of floats and what is made
  * of them, min, max, bits and the like. Elsewhere (prod, logsumexp and TALLY_FAST sums of floats, operators of the
- * caller's own) every function here gives TALLY_UNSUPPORTED: send states (tally_state_save), merged in order.
+ * caller's own) functions of nodes give TALLY_UNSUPPORTED: send states (tally_state_save), merged in order.
  *
  * All nodes of one computation are of one operator, type and set of the options accuracy and nan; ddof and overflow
  * count where they are finished. Nodes lie side by side, at any address, in host memory. Functions return when the work
@@ -75,11 +75,31 @@ TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally
 TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               const void *nodes, tally_output out);
 
-/* counts[r] = the number of values of result r, for an array of `values` values: what tally_reduce_segments would
- * reduce. There is room for `room` counts. The index lies in host memory. TALLY_NO_SPACE: more results than room.
- * TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
+/* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
+ * number of values of result r; there is room for `room` counts, or counts is NULL. The index lies in host memory.
+ * TALLY_NO_SPACE: more results than room. TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
-                                                int64_t *counts, int64_t room);
+                                                int64_t *counts, int64_t room, int64_t *results);
+
+/* The bytes of one value that op takes: the type's, or of TALLY_STRUCT those of the caller's operator. */
+TALLY_CHECKED tally_status tally_value_bytes(const tally_context *context, tally_op op, tally_type type,
+                                             size_t *bytes);
+
+/* Where order shows: pushes the values of result r to states[r], `count` of them, one for each result. The caller opens
+ * them for op and in.type, each where its segment's part begins. TALLY_BAD_ARGUMENT: another number of states, a state
+ * that is NULL or of another operator. Others as tally_state_push and tally_reduce_segments_nodes; some states may have
+ * their values then. */
+TALLY_CHECKED tally_status tally_push_segments(tally_context *context, tally_op op, tally_array in,
+                                               tally_segments segments, tally_state *const *states, int64_t count);
+TALLY_CHECKED tally_status tally_push_segments_pair(tally_context *context, tally_op op, tally_array left,
+                                                    tally_array right, tally_segments segments,
+                                                    tally_state *const *states, int64_t count);
+
+/* Copies the values of an array that op takes, side by side, to host memory with room for `room` bytes. The array may
+ * have a stride, and may lie in GPU memory, from where values with a stride are copied one by one; the call waits.
+ * TALLY_NO_SPACE: too little room. Others as tally_reduce. */
+TALLY_CHECKED tally_status tally_copy_values(const tally_context *context, tally_op op, tally_array in, void *values,
+                                             size_t room);
 
 #ifdef __cplusplus
 }

@@ -203,7 +203,7 @@ static void check_shared_segments(const whole *w, uint64_t *random) {
     enum { SEGMENTS = 7 };
     const int parts = 1 + (int)random_below(random, 5);
     char *nodes = scratch(NODES, SEGMENTS * w->node), *others = scratch(OTHERS, SEGMENTS * w->node);
-    int64_t counts[SEGMENTS], before[SEGMENTS] = {0}, at = 0;
+    int64_t counts[SEGMENTS], before[SEGMENTS] = {0}, at = 0, results;
     /* The whole is laid out segment after segment; part p of segment s is piece[s][p]. */
     int64_t borders[SEGMENTS + 1] = {0}, cuts[SEGMENTS][6];
     for (int s = 1; s <= SEGMENTS; s++)
@@ -221,7 +221,8 @@ static void check_shared_segments(const whole *w, uint64_t *random) {
         for (int s = 0; s < SEGMENTS; s++) begins[s] = cuts[s][p], ends[s] = cuts[s][p + 1];
         const tally_segments cut = tally_begin_end(begins, ends, TALLY_I64, SEGMENTS);
         EXPECT_OK(segments_nodes(w, 0, w->count, cut, p == 0 ? nodes : others, SEGMENTS * w->node));
-        EXPECT_OK(tally_segment_counts(w->context, w->count, cut, counts, SEGMENTS));
+        EXPECT_OK(tally_segment_counts(w->context, w->count, cut, counts, SEGMENTS, &results));
+        EXPECT(results == SEGMENTS, "%lld results", (long long)results);
         if (p > 0) {
             EXPECT_OK(tally_shift_nodes(w->context, w->what.op, w->what.type, SEGMENTS, others, before));
             EXPECT_OK(tally_merge_nodes(w->context, w->what.op, w->what.type, SEGMENTS, nodes, others));
@@ -273,7 +274,7 @@ static void test_refused(void **state) {
     char node[2 * 584];
     double out[2];
     size_t bytes;
-    int64_t counts[2];
+    int64_t counts[2], results;
     const tally_array in = tally_in(x, TALLY_F64, 8);
     const tally_output to = tally_out(out, TALLY_F64, 2);
     (void)state;
@@ -292,10 +293,15 @@ static void test_refused(void **state) {
     EXPECT_STATUS(
         tally_reduce_segments_nodes(NULL, TALLY_SUM, in, tally_offsets(NULL, TALLY_I64, 2), node, sizeof node),
         TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_segment_counts(NULL, 8, tally_offsets(bad, TALLY_I64, 2), counts, 2), TALLY_BAD_SEGMENTS);
-    EXPECT_STATUS(tally_segment_counts(NULL, 8, tally_offsets(fine, TALLY_I64, 2), counts, 1), TALLY_NO_SPACE);
-    EXPECT_STATUS(tally_segment_counts(NULL, 8, tally_offsets(fine, TALLY_I64, 2), NULL, 2), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_segment_counts(NULL, -1, tally_offsets(fine, TALLY_I64, 2), counts, 2), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_segment_counts(NULL, 8, tally_offsets(bad, TALLY_I64, 2), counts, 2, &results),
+                  TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally_segment_counts(NULL, 8, tally_offsets(fine, TALLY_I64, 2), counts, 1, &results),
+                  TALLY_NO_SPACE);
+    EXPECT_STATUS(tally_segment_counts(NULL, 8, tally_offsets(fine, TALLY_I64, 2), counts, 2, NULL),
+                  TALLY_BAD_ARGUMENT);
+    EXPECT_OK(tally_segment_counts(NULL, 8, tally_offsets(fine, TALLY_I64, 2), NULL, 0, &results));
+    EXPECT_STATUS(tally_segment_counts(NULL, -1, tally_offsets(fine, TALLY_I64, 2), counts, 2, &results),
+                  TALLY_BAD_ARGUMENT);
     EXPECT_OK(tally_reduce_segments_nodes(NULL, TALLY_SUM, in, tally_offsets(fine, TALLY_I64, 2), node, sizeof node));
     EXPECT_STATUS(tally_merge_nodes(NULL, TALLY_SUM, TALLY_F64, -1, node, node + 584), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_merge_nodes(NULL, TALLY_SUM, TALLY_F64, 1, NULL, node), TALLY_BAD_ARGUMENT);
