@@ -25,6 +25,9 @@ static int64_t block_of(const request *r, int64_t c, int q) {
     return each * q + (q < more ? q : more);
 }
 
+/* Whether results can be received where they belong. */
+static bool out_is_packed(const request *r) { return r->out.stride == 0 || r->out.stride == (int64_t)r->result_bytes; }
+
 static size_t most_result_bytes(const request *r) {
     return r->result_bytes > MOST_RESULT_BYTES ? r->result_bytes : MOST_RESULT_BYTES;
 }
@@ -44,9 +47,10 @@ tally_status tally__mpi_make_blocks(const request *r, travel *t) {
         made = made && b->mine[i] != NULL && b->rows[i] != NULL;
     }
     b->results = malloc(block * most_result_bytes(r));
-    b->all = malloc((size_t)b->chunk * most_result_bytes(r) + 1);
+    if (tally__mpi_has_result(r) && !out_is_packed(r)) b->all = malloc((size_t)b->chunk * r->result_bytes + 1);
     b->counts = malloc(4 * (size_t)r->ranks * sizeof *b->counts);
-    if (!made || b->results == NULL || b->all == NULL || b->counts == NULL)
+    if (!made || b->results == NULL || (b->all == NULL && tally__mpi_has_result(r) && !out_is_packed(r)) ||
+        b->counts == NULL)
         return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld elements", (long long)b->chunk);
     b->displs = b->counts + r->ranks;
     b->rcounts = b->displs + r->ranks;
@@ -95,22 +99,21 @@ static tally_status reduce_block(const request *r, blocks *b, int64_t width) {
                                          : tally_reduce_segments(r->context, r->op, x, columns, out));
 }
 
-static void store(const request *r, const blocks *b, int64_t first, int64_t c) {
-    const int64_t stride = r->out.stride != 0 ? r->out.stride : (int64_t)r->result_bytes;
-    char *to = (char *)r->out.data + first * stride;
-    if (stride == (int64_t)r->result_bytes)
-        memcpy(to, b->all, (size_t)c * r->result_bytes);
-    else
-        for (int64_t i = 0; i < c; i++) memcpy(to + i * stride, b->all + (size_t)i * r->result_bytes, r->result_bytes);
+static void store(const request *r, const blocks *b, char *to, int64_t c) {
+    for (int64_t i = 0; i < c; i++)
+        memcpy(to + i * r->out.stride, b->all + (size_t)i * r->result_bytes, r->result_bytes);
 }
 
 static tally_status hand_out(const request *r, blocks *b, MPI_Datatype result, int64_t first, int64_t c) {
-    const int width = b->counts[r->rank];
+    const int64_t stride = r->out.stride != 0 ? r->out.stride : (int64_t)r->result_bytes;
+    char *out = tally__mpi_has_result(r) ? (char *)r->out.data + first * stride : NULL;
+    char *to = out_is_packed(r) ? out : b->all;
     if (r->root == EVERY_RANK)
-        TRY_MPI(MPI_Allgatherv(b->results, width, result, b->all, b->counts, b->displs, result, r->comm));
+        TRY_MPI(MPI_Allgatherv(b->results, b->counts[r->rank], result, to, b->counts, b->displs, result, r->comm));
     else
-        TRY_MPI(MPI_Gatherv(b->results, width, result, b->all, b->counts, b->displs, result, r->root, r->comm));
-    if (tally__mpi_has_result(r)) store(r, b, first, c);
+        TRY_MPI(
+            MPI_Gatherv(b->results, b->counts[r->rank], result, to, b->counts, b->displs, result, r->root, r->comm));
+    if (out != NULL && to != out) store(r, b, out, c);
     return TALLY_OK;
 }
 
