@@ -75,6 +75,29 @@ TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally
 TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               const void *nodes, tally_output out);
 
+/* Windows: of the limbs of an exact sum most are zero. Where many nodes are to be added, their owners agree on which limbs
+ * of each node are in use, and add those alone: 3 to 6 words in place of 16 (f32) or 73 (f64) for values of a few
+ * magnitudes. Every owner calls tally_find_extents; the extents of all are the maximum of each, entry by entry (MPI_MAX
+ * on MPI_INT16_T); tally_shrink_nodes leaves so many bytes of 64-bit integers, as many for every owner, which are added,
+ * 2^30 of them at most; tally_restore_nodes makes nodes of the sums. Nothing is lost, whatever the values are.
+ *
+ * *numbers: how many numbers of limbs a node has, 0, 1 or 2; 0: it has no windows, and the others give
+ * TALLY_UNSUPPORTED. */
+TALLY_CHECKED tally_status tally_node_numbers(const tally_context *context, tally_op op, tally_type type,
+                                              int *numbers);
+/* Writes the extents of `count` nodes, TALLY_EXTENT entries for each number. The nodes change to another form of
+ * themselves. */
+#define TALLY_EXTENT 6
+TALLY_CHECKED tally_status tally_find_extents(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                              void *nodes, int16_t *extents);
+/* Replaces nodes that tally_find_extents has seen by *bytes bytes, which begin where they began. The extents are those
+ * of all owners. TALLY_BAD_STATE: extents that are impossible. */
+TALLY_CHECKED tally_status tally_shrink_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                              void *nodes, const int16_t *extents, size_t *bytes);
+/* Replaces such words at `nodes`, which has room for `count` nodes, by nodes. TALLY_BAD_STATE as before. */
+TALLY_CHECKED tally_status tally_restore_nodes(const tally_context *context, tally_op op, tally_type type,
+                                               int64_t count, void *nodes, const int16_t *extents);
+
 /* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
  * number of values of result r; there is room for `room` counts, or counts is NULL. The index lies in host memory.
  * TALLY_NO_SPACE: more results than room. TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */

@@ -5,7 +5,10 @@
 
 /* ---- checking ---- */
 
-enum { SHORT_BYTES = 64 * 1024 }; /* vectors of so few bytes of nodes travel as nodes */
+enum {
+    SHORT_BYTES = 64 * 1024, /* vectors of so few bytes of nodes travel as nodes */
+    WHOLE_BYTES = 16 * 1024  /* so few bytes of nodes are not worth another message, which windows take */
+};
 
 static bool travels_in_blocks(const request *r) {
     if (!r->elements) return false;
@@ -57,6 +60,8 @@ static tally_status check_request(request *r) {
     if (status == TALLY_UNSUPPORTED) return TALLY_OK; /* order shows */
     TRY_TALLY(status);
     TRY_TALLY(tally_node_adds(r->context, r->op, r->x->type, &r->adds));
+    if (r->results > WHOLE_BYTES / (int64_t)r->node_bytes)
+        TRY_TALLY(tally_node_numbers(r->context, r->op, r->x->type, &r->windows));
     return TALLY_OK;
 }
 
@@ -96,13 +101,14 @@ static tally_status go_on(request *r, travel *t) {
 }
 
 static tally_status run(request r, MPI_Comm comm) {
-    travel t = {NULL, NULL, NULL, NULL};
+    travel t = {NULL, NULL, NULL, NULL, NULL};
     TRY(tally__mpi_enter(&r, comm));
     tally_status status = tally__mpi_agree_on_request(&r, prepare(&r, &t));
     if (status == TALLY_OK) status = go_on(&r, &t);
     free(t.counts);
     free(t.before);
     free(t.nodes);
+    free(t.extents);
     tally__mpi_release_blocks(t.blocks);
     return status;
 }

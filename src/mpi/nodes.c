@@ -13,19 +13,29 @@ static unsigned char *merged_nodes(const request *r, const travel *t) {
     return t->nodes + (r->root == r->rank ? (size_t)r->results * r->node_bytes : 0);
 }
 
-tally_status tally__mpi_make_nodes(const request *r, travel *t) {
+static tally_status reduce_to_nodes(const request *r, unsigned char *nodes) {
     const size_t bytes = (size_t)r->results * r->node_bytes;
     const tally_segments rows = tally_rows(r->results, 1, 1), *segments = r->elements ? &rows : r->segments;
-    if ((uint64_t)r->results < PTRDIFF_MAX / r->node_bytes / 2) t->nodes = malloc(room_for(r) + 1);
-    if (t->nodes == NULL)
+    if (segments == NULL)
+        return r->y != NULL ? tally_reduce_node_pair(r->context, r->op, *r->x, *r->y, nodes, bytes)
+                            : tally_reduce_node(r->context, r->op, *r->x, nodes, bytes);
+    return r->y != NULL ? tally_reduce_segments_nodes_pair(r->context, r->op, *r->x, *r->y, *segments, nodes, bytes)
+                        : tally_reduce_segments_nodes(r->context, r->op, *r->x, *segments, nodes, bytes);
+}
+
+tally_status tally__mpi_make_nodes(const request *r, travel *t) {
+    const size_t extents = (size_t)r->results * (size_t)r->windows * TALLY_EXTENT * sizeof *t->extents;
+    const bool has_windows = r->windows > 0;
+    if ((uint64_t)r->results < PTRDIFF_MAX / r->node_bytes / 2) {
+        t->nodes = malloc(room_for(r) + 1);
+        if (has_windows) t->extents = malloc(extents + 1);
+    }
+    if (t->nodes == NULL || (has_windows && t->extents == NULL))
         return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld nodes of %zu bytes", (long long)r->results,
                                r->node_bytes);
-    if (segments == NULL)
-        return tally__mpi_quote(r->y != NULL ? tally_reduce_node_pair(r->context, r->op, *r->x, *r->y, t->nodes, bytes)
-                                             : tally_reduce_node(r->context, r->op, *r->x, t->nodes, bytes));
-    return tally__mpi_quote(
-        r->y != NULL ? tally_reduce_segments_nodes_pair(r->context, r->op, *r->x, *r->y, *segments, t->nodes, bytes)
-                     : tally_reduce_segments_nodes(r->context, r->op, *r->x, *segments, t->nodes, bytes));
+    TRY_TALLY(reduce_to_nodes(r, t->nodes));
+    if (has_windows) TRY_TALLY(tally_find_extents(r->context, r->op, r->x->type, r->results, t->nodes, t->extents));
+    return TALLY_OK;
 }
 
 /* ---- merging by an operation of MPI's ---- */
@@ -84,12 +94,29 @@ static tally_status merge_by_operation(const request *r, const travel *t) {
     return status;
 }
 
+/* ---- merging by addition ---- */
+
+static tally_status add_windows(const request *r, const travel *t) {
+    const int64_t entries = r->results * r->windows * TALLY_EXTENT, most = MESSAGE_BYTES / (int64_t)sizeof *t->extents;
+    size_t bytes;
+    for (int64_t at = 0; at < entries; at += most)
+        TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, t->extents + at, (int)(entries - at < most ? entries - at : most),
+                              MPI_INT16_T, MPI_MAX, r->comm));
+    TRY_TALLY(tally_shrink_nodes(r->context, r->op, r->x->type, r->results, t->nodes, t->extents, &bytes));
+    TRY(all_reduce_many(r, t, (int64_t)(bytes / 8), 8, MPI_INT64_T, MPI_SUM));
+    if (!tally__mpi_has_result(r)) return TALLY_OK;
+    return tally__mpi_quote(
+        tally_restore_nodes(r->context, r->op, r->x->type, r->results, merged_nodes(r, t), t->extents));
+}
+
 tally_status tally__mpi_merge_nodes(const request *r, travel *t) {
     if (t->counts != NULL) {
         TRY(tally__mpi_count_before(r, t->counts, t->before, r->results));
         TRY_TALLY(tally_shift_nodes(r->context, r->op, r->x->type, r->results, t->nodes, t->before));
     }
-    if (r->adds)
+    if (r->windows > 0)
+        TRY(add_windows(r, t));
+    else if (r->adds)
         TRY(all_reduce_many(r, t, r->results * (int64_t)(r->node_bytes / 8), 8, MPI_INT64_T, MPI_SUM));
     else
         TRY(merge_by_operation(r, t));

@@ -30,7 +30,8 @@ typedef struct request {
     int64_t results;
     size_t value_bytes, result_bytes; /* of one, in out.type */
     size_t node_bytes;                /* 0: order shows, and states travel */
-    int adds;                         /* nodes are summed as integers */
+    int adds;                         /* nodes are summed as integers, */
+    int windows;                      /* windows of so many numbers of each; 0: whole */
 } request;
 
 /* ---- failing (failing.c) ---- */
@@ -68,6 +69,7 @@ tally_status tally__mpi_count_before(const request *r, const int64_t *counts, in
 typedef struct travel {
     int64_t *counts, *before; /* where a rank's values begin in each segment's whole; NULL: it does not matter */
     unsigned char *nodes;
+    int16_t *extents; /* of nodes that travel as windows */
     struct blocks *blocks;
 } travel;
 

@@ -183,6 +183,31 @@ static void check_elements(const whole *w, int64_t n, int root) {
     expect_results(w, &columns, n, root, status, "elements");
 }
 
+/* So many segments that windows of their nodes travel. */
+static void check_many_segments(const whole *w, int root, uint64_t *random) {
+    enum { MANY = 300 };
+    int64_t offsets[MANY + 1], begins[MANY], ends[MANY];
+    const tally_output out = place(w, MANY);
+    tally_status status;
+    for (int s = 0; s <= MANY; s++) offsets[s] = w->count * s / MANY;
+    for (int s = 0; s < MANY; s++) {
+        int64_t borders[MOST_RANKS + 1];
+        draw_borders(offsets[s + 1] - offsets[s], random, borders);
+        begins[s] = offsets[s] + borders[rank];
+        ends[s] = offsets[s] + borders[rank + 1];
+    }
+    const tally_segments own = tally_begin_end(begins, ends, TALLY_I64, MANY),
+                         all = tally_offsets(offsets, TALLY_I64, MANY);
+    const tally_array x = part(w, w->x, 0, w->count), y = part(w, w->y, 0, w->count);
+    if (w->inputs == 2)
+        status = root < 0 ? tally_mpi_allreduce_segments_pair(w->context, w->op, x, y, own, out, MPI_COMM_WORLD)
+                          : tally_mpi_reduce_segments_pair(w->context, w->op, x, y, own, out, root, MPI_COMM_WORLD);
+    else
+        status = root < 0 ? tally_mpi_allreduce_segments(w->context, w->op, x, own, out, MPI_COMM_WORLD)
+                          : tally_mpi_reduce_segments(w->context, w->op, x, own, out, root, MPI_COMM_WORLD);
+    expect_results(w, &all, MANY, root, status, "many segments");
+}
+
 /* ---- every operator ---- */
 
 static void test_operators(void) {
@@ -197,6 +222,12 @@ static void test_operators(void) {
         const int64_t n = turn % 5 == 0 ? random_below(&random, ranks + 1) : random_below(&random, 300);
         w = whole_of(&s, class, n * ranks);
         check_elements(&w, n, root);
+        int adds = 0;
+        if (!order_shows(&s)) EXPECT_OK(tally_node_adds(w.context, s.op, s.type, &adds));
+        if (adds) {
+            w = whole_of(&s, class, random_below(&random, 2000));
+            check_many_segments(&w, root, &random);
+        }
         if (turn % 16 == 0) { /* longer than what travels as nodes of whatever size */
             w = whole_of(&s, class, 8000 * ranks);
             check_elements(&w, 8000, root);

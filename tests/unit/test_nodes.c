@@ -249,6 +249,108 @@ static void test_shared_segments(void **state) {
     }
 }
 
+/* ---- windows ---- */
+
+static void add_int64(char *into, const char *from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += 8) {
+        int64_t a, b;
+        memcpy(&a, into + at, 8);
+        memcpy(&b, from + at, 8);
+        a += b;
+        memcpy(into + at, &a, 8);
+    }
+}
+
+/* Parts find their extents, agree, shrink, add up, and restore: the result of all values. Segments are given in parts
+ * by rows: part p has the rows p of each segment. */
+static size_t check_windows(const whole *w, int64_t segments, int parts, int numbers) {
+    enum { MOST = 6 };
+    char *nodes[MOST];
+    int16_t *extents = scratch(OTHERS, (size_t)(segments * numbers) * MOST * TALLY_EXTENT * sizeof(int16_t) + 1);
+    const int64_t each = segments * numbers * TALLY_EXTENT;
+    char *memory = scratch(NODES, MOST * (size_t)segments * w->node + 1);
+    size_t bytes = 0, same;
+    for (int p = 0; p < parts; p++) {
+        int64_t begins[40], ends[40];
+        for (int64_t s = 0; s < segments; s++) {
+            const int64_t from = w->count * s / segments, length = w->count * (s + 1) / segments - from;
+            begins[s] = from + length * p / parts;
+            ends[s] = from + length * (p + 1) / parts;
+        }
+        nodes[p] = memory + (size_t)(p * segments) * w->node;
+        EXPECT_OK(segments_nodes(w, 0, w->count, tally_begin_end(begins, ends, TALLY_I64, segments), nodes[p],
+                                 (size_t)segments * w->node));
+        EXPECT_OK(tally_find_extents(w->context, w->what.op, w->what.type, segments, nodes[p], extents + p * each));
+        for (int64_t i = 0; p > 0 && i < each; i++)
+            if (extents[p * each + i] > extents[i]) extents[i] = extents[p * each + i];
+    }
+    for (int p = 0; p < parts; p++) {
+        EXPECT_OK(tally_shrink_nodes(w->context, w->what.op, w->what.type, segments, nodes[p], extents, &same));
+        EXPECT(p == 0 || same == bytes, "%zu bytes and %zu", bytes, same);
+        bytes = same;
+        if (p > 0) add_int64(nodes[0], nodes[p], bytes);
+    }
+    EXPECT_OK(tally_restore_nodes(w->context, w->what.op, w->what.type, segments, nodes[0], extents));
+    int64_t offsets[41];
+    for (int64_t s = 0; s <= segments; s++) offsets[s] = w->count * s / segments;
+    const tally_segments all = tally_offsets(offsets, TALLY_I64, segments);
+    now.cut = "windows";
+    expect_results(w, &all, segments, nodes[0]);
+    return bytes / (size_t)segments;
+}
+
+static void test_windows(void **state) {
+    subject s = {.op = -1};
+    uint64_t random = seed + 5;
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        int numbers = -1;
+        if (order_shows(&s)) continue;
+        EXPECT_OK(tally_node_numbers(context_for(&s, TALLY_BACKEND_CPU, 1), s.op, s.type, &numbers));
+        EXPECT((numbers > 0) == (is_exact_sum(&s) && s.op != TALLY_STATS), "%d numbers", numbers);
+        for (int class = 0; class < DATA_CLASSES && numbers > 0; class ++) {
+            whole w = make_whole(&s, (data_class) class, random_below(&random, 900), 1);
+            check_windows(&w, 1 + random_below(&random, 40), 1 + (int)random_below(&random, 6), numbers);
+        }
+    }
+}
+
+/* What windows are for: a few words in place of many. */
+static void test_narrow_windows(void **state) {
+    const subject sums[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        whole w = make_whole(&sums[i], SMALL_INTEGERS, 800, 1);
+        const size_t bytes = check_windows(&w, 8, 4, 1);
+        EXPECT(bytes <= 6 * 8, "%zu bytes a node", bytes);
+    }
+}
+
+static void test_refused_windows(void **state) {
+    int16_t extents[2 * TALLY_EXTENT];
+    const double x[2] = {1, -3};
+    char node[584];
+    size_t bytes;
+    int numbers;
+    (void)state;
+    EXPECT_OK(tally_reduce_node(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 2), node, sizeof node));
+    EXPECT_STATUS(tally_node_numbers(NULL, TALLY_SUM, TALLY_F64, NULL), TALLY_BAD_ARGUMENT);
+    EXPECT_OK(tally_node_numbers(NULL, TALLY_STATS, TALLY_F64, &numbers));
+    EXPECT(numbers == 0, "%d numbers", numbers);
+    EXPECT_STATUS(tally_find_extents(NULL, TALLY_MAX, TALLY_F64, 1, node, extents), TALLY_UNSUPPORTED);
+    EXPECT_STATUS(tally_find_extents(NULL, TALLY_SUM, TALLY_F64, -1, node, extents), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_find_extents(NULL, TALLY_SUM, TALLY_F64, 1, NULL, extents), TALLY_BAD_ARGUMENT);
+    EXPECT_OK(tally_find_extents(NULL, TALLY_SUM, TALLY_F64, 1, node, extents));
+    EXPECT_STATUS(tally_shrink_nodes(NULL, TALLY_SUM, TALLY_F64, 1, node, extents, NULL), TALLY_BAD_ARGUMENT);
+    for (int wrong = 0; wrong < 4; wrong++) {
+        int16_t bad[TALLY_EXTENT];
+        memcpy(bad, extents, sizeof bad);
+        bad[wrong % 2] = wrong == 0 ? 68 : wrong == 1 ? 1 : wrong == 2 ? -1 : -68;
+        EXPECT_STATUS(tally_shrink_nodes(NULL, TALLY_SUM, TALLY_F64, 1, node, bad, &bytes), TALLY_BAD_STATE);
+        EXPECT_STATUS(tally_restore_nodes(NULL, TALLY_SUM, TALLY_F64, 1, node, bad), TALLY_BAD_STATE);
+    }
+}
+
 /* A segment of several leaves whose values lie scattered. */
 static void test_scattered(void **state) {
     enum { VALUES = 9000, SEGMENTS = 3 };
@@ -346,8 +448,9 @@ static void test_any_bytes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_splits),    cmocka_unit_test(test_kinds),   cmocka_unit_test(test_shared_segments),
-        cmocka_unit_test(test_scattered), cmocka_unit_test(test_refused), cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_splits),          cmocka_unit_test(test_kinds),   cmocka_unit_test(test_shared_segments),
+        cmocka_unit_test(test_scattered),       cmocka_unit_test(test_windows), cmocka_unit_test(test_narrow_windows),
+        cmocka_unit_test(test_refused_windows), cmocka_unit_test(test_refused), cmocka_unit_test(test_any_bytes),
     };
     int status = begin_program(argc, argv);
     return status ? status : cmocka_run_group_tests(tests, NULL, NULL);
