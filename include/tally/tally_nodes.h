@@ -75,11 +75,11 @@ TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally
 TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               const void *nodes, tally_output out);
 
-/* Windows: of the limbs of an exact sum most are zero. Where many nodes are to be added, their owners agree on which limbs
- * of each node are in use, and add those alone: 3 to 6 words in place of 16 (f32) or 73 (f64) for values of a few
- * magnitudes. Every owner calls tally_find_extents; the extents of all are the maximum of each, entry by entry (MPI_MAX
- * on MPI_INT16_T); tally_shrink_nodes leaves so many bytes of 64-bit integers, as many for every owner, which are added,
- * 2^30 of them at most; tally_restore_nodes makes nodes of the sums. Nothing is lost, whatever the values are.
+/* Windows: of the limbs of an exact sum most are zero. Where many nodes are to be added, their owners agree on which
+ * limbs of each node are in use, and add those alone: 3 to 6 words in place of 16 (f32) or 73 (f64) for values of a few
+ * magnitudes. Every owner calls tally_find_extents. The extents of all are the maximum of each, entry by entry (MPI_MAX
+ * on MPI_INT16_T). tally_shrink_nodes leaves 64-bit integers, as many for every owner, which are added; at most 2^30
+ * owners. tally_restore_nodes makes nodes of the sums. Nothing is lost, whatever the values are.
  *
  * *numbers: how many numbers of limbs a node has, 0, 1 or 2; 0: it has no windows, and the others give
  * TALLY_UNSUPPORTED. */
