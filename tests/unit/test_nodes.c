@@ -368,6 +368,77 @@ static void test_scattered(void **state) {
     }
 }
 
+/* ---- states of segments, and values ---- */
+
+/* Where order shows: states of each segment's part, merged, give the bits of the whole segment. */
+static void check_states(const whole *w, const tally_segments *cut, int64_t count) {
+    char got[64], *wanted = scratch(WANTED, result_bytes(&w->what) * (size_t)count + 1);
+    tally_state *states[8];
+    const tally_array x = tally_in(w->x, w->what.type, w->count), y = tally_in(w->y, w->what.type, w->count);
+    EXPECT(count <= 8, "%lld segments", (long long)count);
+    for (int64_t s = 0; s < count; s++)
+        EXPECT_OK(tally_state_open(w->context, w->what.op, w->what.type, 0, &states[s]));
+    if (tally_op_inputs(w->what.op) == 2)
+        EXPECT_OK(tally_push_segments_pair(w->context, w->what.op, x, y, *cut, states, count));
+    else
+        EXPECT_OK(tally_push_segments(w->context, w->what.op, x, *cut, states, count));
+    (void)!perform(w->context, w->what.op, x, y, cut, tally_out(wanted, TALLY_NATURAL, count));
+    for (int64_t s = 0; s < count; s++) {
+        const tally_status status = tally_state_finish(states[s], tally_out(got, TALLY_NATURAL, 1));
+        EXPECT(status == TALLY_OK || status == TALLY_EMPTY || status == TALLY_OVERFLOW, "status %d", (int)status);
+        now.segment = s;
+        EXPECT_BITS(got, wanted + (size_t)s * result_bytes(&w->what), result_bytes(&w->what), "a segment's state");
+        tally_state_close(states[s]);
+    }
+}
+
+static void test_states_of_segments(void **state) {
+    subject s = {.op = -1};
+    uint64_t random = seed + 6;
+    static int32_t ids[6000];
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        if (turn % 3 != 0 && !order_shows(&s)) continue;
+        whole w = {.what = s, .context = context_for(&s, TALLY_BACKEND_CPU, 1 + turn % 2)};
+        const data_class class = (data_class)(turn % DATA_CLASSES);
+        w.count = 4 * random_below(&random, 1500);
+        w.x = data_of(s.type, class, w.count);
+        w.y = data_of(s.type, TIES, w.count);
+        w.bytes = tally_type_size(s.type);
+        now = (scene){.op = s.op, .type = s.type, .accuracy = s.accuracy, .size = w.count, .cut = "states"};
+        for (int64_t i = 0; i < w.count; i++) ids[i] = (int32_t)random_below(&random, 3);
+        const tally_segments scattered = tally_unsorted_ids(ids, TALLY_I32, 3, TALLY_OUTSIDE_REFUSED),
+                             rows = tally_rows(2, w.count / 4, 2);
+        check_states(&w, &scattered, 3);
+        check_states(&w, &rows, 4);
+    }
+}
+
+static void test_values(void **state) {
+    const float x[6] = {1, 2, 3, 4, 5, 6};
+    float got[3] = {0};
+    tally_state *states[2] = {NULL, NULL};
+    size_t bytes;
+    const tally_array apart = {x + 5, TALLY_F32, 3, -8}, in = tally_in(x, TALLY_F32, 6);
+    const tally_segments rows = tally_rows(2, 3, 1);
+    (void)state;
+    EXPECT_OK(tally_copy_values(NULL, TALLY_SUM, apart, got, sizeof got));
+    EXPECT(got[0] == 6 && got[1] == 4 && got[2] == 2, "%g %g %g", (double)got[0], (double)got[1], (double)got[2]);
+    EXPECT_OK(tally_copy_values(NULL, TALLY_DOT, apart, got, sizeof got));
+    EXPECT_STATUS(tally_copy_values(NULL, TALLY_SUM, apart, got, sizeof got - 1), TALLY_NO_SPACE);
+    EXPECT_STATUS(tally_copy_values(NULL, TALLY_SUM, apart, NULL, sizeof got), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_copy_values(NULL, TALLY_XOR, apart, got, sizeof got), TALLY_BAD_TYPE);
+    EXPECT_OK(tally_value_bytes(NULL, TALLY_SUM, TALLY_F32, &bytes));
+    EXPECT(bytes == 4, "%zu bytes", bytes);
+    EXPECT_STATUS(tally_value_bytes(NULL, TALLY_SUM, TALLY_F32, NULL), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_push_segments(NULL, TALLY_PROD, in, rows, NULL, 2), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_push_segments(NULL, TALLY_PROD, in, rows, states, 3), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_push_segments(NULL, TALLY_PROD, in, rows, states, 2), TALLY_BAD_ARGUMENT);
+    EXPECT_OK(tally_state_open(NULL, TALLY_SUM, TALLY_F32, 0, &states[0]));
+    EXPECT_STATUS(tally_push_segments(NULL, TALLY_PROD, in, rows, states, 2), TALLY_BAD_ARGUMENT);
+    tally_state_close(states[0]);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refused(void **state) {
@@ -448,9 +519,17 @@ static void test_any_bytes(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_splits),          cmocka_unit_test(test_kinds),   cmocka_unit_test(test_shared_segments),
-        cmocka_unit_test(test_scattered),       cmocka_unit_test(test_windows), cmocka_unit_test(test_narrow_windows),
-        cmocka_unit_test(test_refused_windows), cmocka_unit_test(test_refused), cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_shared_segments),
+        cmocka_unit_test(test_scattered),
+        cmocka_unit_test(test_states_of_segments),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_narrow_windows),
+        cmocka_unit_test(test_refused_windows),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_any_bytes),
     };
     int status = begin_program(argc, argv);
     return status ? status : cmocka_run_group_tests(tests, NULL, NULL);
