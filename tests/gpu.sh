@@ -50,7 +50,8 @@ wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sani
 for part in $wanted; do
     case $part in
     tests)
-        for name in gpu gpu_user gpu_calls gpu_nodes; do # at once: most of the time goes into compiling, a thread for each
+        # at once: most of the time goes into compiling, a thread for each
+        for name in gpu gpu_user gpu_calls gpu_nodes; do
             begin_part "$name" timeout 300 "build/dev/test_$name" --cuda
         done
         end_parts
