@@ -13,14 +13,36 @@ static unsigned char *merged_nodes(const request *r, const travel *t) {
     return t->nodes + (r->root == r->rank ? (size_t)r->results * r->node_bytes : 0);
 }
 
-static tally_status reduce_to_nodes(const request *r, unsigned char *nodes) {
+/* Segments, or NULL: the whole. y: NULL, or the second input. */
+static tally_status reduce_to_nodes(const request *r, const tally_array *x, const tally_array *y,
+                                    const tally_segments *segments, unsigned char *nodes) {
     const size_t bytes = (size_t)r->results * r->node_bytes;
-    const tally_segments rows = tally_rows(r->results, 1, 1), *segments = r->elements ? &rows : r->segments;
     if (segments == NULL)
-        return r->y != NULL ? tally_reduce_node_pair(r->context, r->op, *r->x, *r->y, nodes, bytes)
-                            : tally_reduce_node(r->context, r->op, *r->x, nodes, bytes);
-    return r->y != NULL ? tally_reduce_segments_nodes_pair(r->context, r->op, *r->x, *r->y, *segments, nodes, bytes)
-                        : tally_reduce_segments_nodes(r->context, r->op, *r->x, *segments, nodes, bytes);
+        return tally__mpi_quote(y != NULL ? tally_reduce_node_pair(r->context, r->op, *x, *y, nodes, bytes)
+                                          : tally_reduce_node(r->context, r->op, *x, nodes, bytes));
+    return tally__mpi_quote(y != NULL
+                                ? tally_reduce_segments_nodes_pair(r->context, r->op, *x, *y, *segments, nodes, bytes)
+                                : tally_reduce_segments_nodes(r->context, r->op, *x, *segments, nodes, bytes));
+}
+
+/* Each value is a node; a GPU's are copied to the host first, where that is no launch each. */
+static tally_status elements_to_nodes(const request *r, char *copies, unsigned char *nodes) {
+    const size_t bytes = (size_t)r->results * r->value_bytes;
+    const tally_segments rows = tally_rows(r->results, 1, 1);
+    const tally_array x = tally_in(copies, r->x->type, r->results),
+                      y = tally_in(copies + bytes, r->x->type, r->results);
+    TRY_TALLY(tally_copy_values(r->context, r->op, *r->x, copies, bytes));
+    if (r->y != NULL) TRY_TALLY(tally_copy_values(r->context, r->op, *r->y, copies + bytes, bytes));
+    return reduce_to_nodes(r, &x, r->y != NULL ? &y : NULL, &rows, nodes);
+}
+
+static tally_status fill_nodes(const request *r, unsigned char *nodes) {
+    if (!r->elements) return reduce_to_nodes(r, r->x, r->y, r->segments, nodes);
+    char *copies = malloc(2 * (size_t)r->results * r->value_bytes + 1);
+    if (copies == NULL) return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld values", (long long)r->results);
+    const tally_status status = elements_to_nodes(r, copies, nodes);
+    free(copies);
+    return status;
 }
 
 tally_status tally__mpi_make_nodes(const request *r, travel *t) {
@@ -33,7 +55,7 @@ tally_status tally__mpi_make_nodes(const request *r, travel *t) {
     if (t->nodes == NULL || (has_windows && t->extents == NULL))
         return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld nodes of %zu bytes", (long long)r->results,
                                r->node_bytes);
-    TRY_TALLY(reduce_to_nodes(r, t->nodes));
+    TRY(fill_nodes(r, t->nodes));
     if (has_windows) TRY_TALLY(tally_find_extents(r->context, r->op, r->x->type, r->results, t->nodes, t->extents));
     return TALLY_OK;
 }
