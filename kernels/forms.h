@@ -18,7 +18,8 @@
     X(GROUPS, SEGMENTS)   /* what arranges vectors, for all: production/groups.h */         \
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
-    X(SHORT, ROWS)        /* rows of a few values */
+    X(SHORT, ROWS)        /* rows of a few values */                                        \
+    X(NODES, RANKS)       /* nodes of several GPUs */
 
 /* X(ID, name, second, third, text, switch): names of the unit's kernels, of which entries are made
  * (tally_NAME_OPERATOR_TYPE_NAN); its text; and what is defined before it, so that one text serves several forms. */
@@ -28,7 +29,8 @@
     X(ROWS, rows, , , "production/rows.h", )                  \
     X(COLUMNS, columns, , , "production/columns.h", )         \
     X(SEGMENTS, segments, spans, , "production/segments.h", ) \
-    X(FEATURES, features, feature_nodes, , "production/features.h", )
+    X(FEATURES, features, feature_nodes, , "production/features.h", ) \
+    X(NODES, nodes, , , "production/nodes.h", )
 #define TALLY_EXACT_FORMS(X)                                                                 \
     X(WHOLE, exact, , , "production/reduce_exact.h", )                                       \
     X(SMALL, exact_small, , , "production/small_exact.h", )                                  \
@@ -37,6 +39,7 @@
     X(PREFIX, prefix, , , "production/prefix.h", )                                           \
     X(COLUMNS, prefix_columns, , , "production/prefix.h", TALLY_PREFIX_COLUMNS)              \
     X(WIDE, wide, , , "production/prefix.h", TALLY_PREFIX_WIDE)                              \
-    X(FLAT, flat, flat_clear, flat_finish, "production/flat.h", )
+    X(FLAT, flat, flat_clear, flat_finish, "production/flat.h", )                            \
+    X(NODES, exact_nodes, , , "production/exact_nodes.h", )
 
 #endif

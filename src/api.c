@@ -225,26 +225,6 @@ tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t
     return TALLY_OK;
 }
 
-/* What a plan has for the host is a cut like any other; what it has for a GPU stays a plan. */
-static tally_status look_behind_plan(tally_segments *cut, int64_t values, const tally_plan **plan) {
-    const int64_t inner = cut->inner > 1 ? cut->inner : 1;
-    *plan = NULL;
-    if (cut->kind != TALLY_PLANNED) return TALLY_OK;
-    *plan = cut->index;
-    TALLY_CHECK(cut->index_type == TALLY_NATURAL && cut->count == 0, BAD_ARGUMENT,
-                "the cut of a plan is what tally_planned gives");
-    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
-    TALLY_CHECK((*plan)->cut.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT, "rows have no features: see tally_rows");
-    TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
-                inner == 1 ? "the plan cuts %lld values, and the array has %lld"
-                           : "the plan cuts %lld vectors, and the array has %lld values",
-                (long long)(*plan)->values, (long long)values);
-    if ((*plan)->gpu != NULL) return TALLY_OK;
-    *cut = (*plan)->cut;
-    if (cut->kind != TALLY_ROWS) cut->inner = inner;
-    return TALLY_OK;
-}
-
 /* Groups vectors on the host, unless the plan has done so. */
 static tally_status reduce_groups(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                   const tally_plan *plan, const tally__sink *sink) {
@@ -265,7 +245,7 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     int64_t results = 0;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(look_behind_plan(&cut, in.count, &plan));
+    TALLY_TRY(tally__look_behind_plan(&cut, in.count, &plan));
     TALLY_TRY(tally__check_cut(&cut, in.count, &results));
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));

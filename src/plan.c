@@ -37,6 +37,25 @@ static tally_status ready(tally_context *context, tally_type type, tally_plan *p
                                                 : ready_host(plan, tally__context(context)->options.threads);
 }
 
+tally_status tally__look_behind_plan(tally_segments *cut, int64_t values, const tally_plan **plan) {
+    const int64_t inner = cut->inner > 1 ? cut->inner : 1;
+    *plan = NULL;
+    if (cut->kind != TALLY_PLANNED) return TALLY_OK;
+    *plan = cut->index;
+    TALLY_CHECK(cut->index_type == TALLY_NATURAL && cut->count == 0, BAD_ARGUMENT,
+                "the cut of a plan is what tally_planned gives");
+    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
+    TALLY_CHECK((*plan)->cut.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT, "rows have no features: see tally_rows");
+    TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
+                inner == 1 ? "the plan cuts %lld values, and the array has %lld"
+                           : "the plan cuts %lld vectors, and the array has %lld values",
+                (long long)(*plan)->values, (long long)values);
+    if ((*plan)->gpu != NULL) return TALLY_OK;
+    *cut = (*plan)->cut;
+    if (cut->kind != TALLY_ROWS) cut->inner = inner;
+    return TALLY_OK;
+}
+
 tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments,
                              tally_plan **plan) {
     const tally_context *of = tally__context(context);

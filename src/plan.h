@@ -17,4 +17,7 @@ struct tally_plan {
 /* What can be said of a cut without reading its index; and how many results it has. (api.c) */
 tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results);
 
+/* What a plan has for the host is a cut like any other; what it has for a GPU stays a plan. */
+tally_status tally__look_behind_plan(tally_segments *cut, int64_t values, const tally_plan **plan);
+
 #endif

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sanitizer]
-# [gallery-sanitizer] [bench] [matrix] [python]: what needs a GPU, on a machine that has one; all of it but the last
-# sanitizer, the matrix and python by default. TOOLS: those of compute-sanitizer that run, if not all four. Binaries
-# come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go
-# to $OUT, or build/gpu.
+# [gallery-sanitizer] [bench] [matrix] [python] [nccl]: what needs a GPU, on a machine that has one; all of it but the
+# last sanitizer, the matrix, python and nccl (which needs two) by default. TOOLS: those of compute-sanitizer that run,
+# if not all four. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine
+# may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -14,8 +14,8 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu{,_user,_calls,_rows,_segments,_grouped,_mixes,_extremes,_big} test_gallery test_compile \
-        tally; do
+    for name in test_gpu{,_user,_calls,_nodes,_rows,_segments,_grouped,_mixes,_extremes,_big} test_nccl test_gallery \
+        test_compile tally; do
         cp "${2:-build}/$name" build/dev/
     done
     cp -L "${2:-build}/libtally.so.0" build/dev/
@@ -50,7 +50,8 @@ wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sani
 for part in $wanted; do
     case $part in
     tests)
-        for name in gpu gpu_user gpu_calls; do # at once: most of the time goes into compiling, a thread for each
+        # at once: most of the time goes into compiling, a thread for each
+        for name in gpu gpu_user gpu_calls gpu_nodes; do
             begin_part "$name" timeout 300 "build/dev/test_$name" --cuda
         done
         end_parts
@@ -69,6 +70,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
+    nccl) part nccl timeout 500 build/dev/test_nccl --measure ;; # two GPUs or more
     big) part big timeout 400 build/dev/test_gpu_big --cuda ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself

@@ -11,6 +11,7 @@ python=/usr/bin/python3
 "$python" tools/gen_operator_docs.py
 "$python" tools/gen_gallery_docs.py
 "$python" tools/draw_architecture.py
+"$python" tools/draw_ranks.py
 "$python" tools/gen_python_stubs.py
 "$python" bench/results.py
 man=$("$build/tally" help man)

@@ -235,6 +235,10 @@ static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t fir
     return tally__call_launch(c, loaded.function, blocks, TALLY_START_BEHIND, &work);
 }
 
+tally_status tally__launch_node(tally__call *call, tally__cu_address to) {
+    return launch(call, 0, call->in.count, 0, GIVES_NODE, to);
+}
+
 /* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes
  * its own. */
 static tally_status reduce_to_host(tally__call *c, tally__report *report) {

@@ -76,7 +76,7 @@ def test_map_of_the_tree():
         assert (ROOT / folder).is_dir(), folder
 
 
-@pytest.mark.parametrize("tool", ["tools/draw_architecture.py", "bench/results.py"])
+@pytest.mark.parametrize("tool", ["tools/draw_architecture.py", "tools/draw_ranks.py", "bench/results.py"])
 def test_made_from_the_tree(tool):
     """The picture of the folders, and the tables and chart of results."""
     done = subprocess.run([sys.executable, ROOT / tool, "--check"], capture_output=True, text=True)

@@ -31,12 +31,15 @@ version=$(sed -n 's/^Version: //p' "$lib/pkgconfig/tally.pc")
 config=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")
 (cd "$prefix" && find . ! -type d | sed "s|^\./||; s|^${lib#"$prefix"/}/|LIB/|; s|\.so\.$version|.so.VERSION|
     s|-$(tr '[:upper:]' '[:lower:]' <<<"${config:-release}")\.cmake|-CONFIG.cmake|" | sort) >"$work/installed"
-check "the files installed are those of installed.txt" same "$here/installed.txt" "$work/installed"
+files=("$here/installed.txt")
+if [ -f "$lib/libtally-mpi.so" ]; then files+=("$here/installed-mpi.txt"); fi # where there is an MPI
+sort "${files[@]}" >"$work/wanted"
+check "the files installed are those of installed.txt" same "$work/wanted" "$work/installed"
 check "DESTDIR is honoured" env DESTDIR="$work/destination" cmake --install "$build" --prefix /usr
 check "DESTDIR has the header" test -f "$work/destination/usr/include/tally/tally.h"
 
 # Headers alone.
-for header in tally/tally.h tally/tables.h; do
+for header in tally/tally.h tally/tables.h tally/tally_nodes.h tally/tally_nccl.h; do
     printf '#include "%s"\nextern int not_empty;\n' $header >"$work/header.c"
     check "$header is C11" "$cc" -std=c11 -pedantic -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/header.c"
     check "$header is C++17" "${CXX:-c++}" -x c++ -std=c++17 -pedantic -Wall -Wextra -Werror -I"$include" \
@@ -44,11 +47,18 @@ for header in tally/tally.h tally/tables.h; do
 done
 
 # Symbols: exported is what the header declares, no more and no less; the archive keeps to its own names.
-sed -n 's/^TALLY_\(API\|CHECKED\) .*\b\(tally_[a-z0-9_]*\)(.*/\2/p' "$include/tally/tally.h" | sort >"$work/declared"
+sed -n 's/^TALLY_\(API\|CHECKED\) .*\b\(tally_[a-z0-9_]*\)(.*/\2/p' "$include/tally/tally.h" \
+    "$include/tally/tally_nodes.h" "$include/tally/tally_nccl.h" | sort >"$work/declared"
 nm -D --defined-only "$lib/libtally.so" | awk '{print $NF}' | sort >"$work/exported"
-check "libtally.so exports what tally.h declares" same "$work/declared" "$work/exported"
+check "libtally.so exports what its three headers declare" same "$work/declared" "$work/exported"
 nm -g --defined-only "$lib/libtally.a" | awk 'NF == 3 && $3 !~ /^tally_/ {print $3}' >"$work/foreign"
 check "every global name in libtally.a begins with tally_" same /dev/null "$work/foreign"
+if [ -f "$lib/libtally-mpi.so" ]; then
+    sed -n 's/^TALLY_\(API\|CHECKED\) .*\b\(tally_mpi_[a-z0-9_]*\)(.*/\2/p' "$include/tally/tally_mpi.h" |
+        sort >"$work/declared"
+    nm -D --defined-only "$lib/libtally-mpi.so" | awk '{print $NF}' | sort >"$work/exported"
+    check "libtally-mpi.so exports what tally_mpi.h declares" same "$work/declared" "$work/exported"
+fi
 echo tally_simt_kernels >"$work/declared"
 nm -D --defined-only "$lib/libtally-simt.so" | awk '{print $NF}' >"$work/exported"
 check "libtally-simt.so exports one function" same "$work/declared" "$work/exported"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "operators.h"
+#include "tally/tally_nodes.h"
 
 /* ---- the allocator ---- */
 
@@ -173,6 +174,25 @@ close_all:
     return status;
 }
 
+/* Nodes of lengths, counted, merged and finished; what the nodes lie in is this test's. */
+static tally_status run_nodes(tally_context *context, char *out) {
+    static char nodes[1000 * 24], more[1000 * 24];
+    static int32_t few[1000];
+    static int64_t counts[1000];
+    const tally_segments cut = tally_lengths(few, TALLY_I32, 1000);
+    const tally_array in = tally_in(data_of(TALLY_I32, SMALL_INTEGERS, 1000 * 500), TALLY_I32, 1000 * 500);
+    int64_t results;
+    tally_status status;
+    for (int i = 0; i < 1000; i++) few[i] = 500;
+    status = tally_reduce_segments_nodes(context, TALLY_SUM, in, cut, nodes, sizeof nodes);
+    if (status == TALLY_OK) status = tally_segment_counts(context, in.count, cut, counts, 1000, &results);
+    if (status == TALLY_OK) status = tally_reduce_segments_nodes(context, TALLY_SUM, in, cut, more, sizeof more);
+    if (status == TALLY_OK) status = tally_merge_nodes(context, TALLY_SUM, TALLY_I32, 1000, nodes, more);
+    if (status == TALLY_OK)
+        status = tally_finish_nodes(context, TALLY_SUM, TALLY_I32, 1000, nodes, tally_out(out, TALLY_I64, 1000));
+    return status;
+}
+
 static const job jobs[] = {
     {"reduce", run_reduce, 8, TALLY_BACKEND_CPU},
     {"reduce, strided", run_strided, 8, TALLY_BACKEND_CPU},
@@ -188,6 +208,7 @@ static const job jobs[] = {
     {"rows of a wide axis", run_wide_axis, 80 * 8, TALLY_BACKEND_CPU},
     {"user operators", run_user, sizeof(index_run), TALLY_BACKEND_CPU},
     {"states", run_states, 8, TALLY_BACKEND_CPU},
+    {"nodes", run_nodes, 1000 * 8, TALLY_BACKEND_CPU},
     {"the reference's reduce", run_reduce, 8, TALLY_BACKEND_REFERENCE},
     {"the reference's offsets", run_offsets, 24, TALLY_BACKEND_REFERENCE},
     {"the reference's rows", run_panels, 3000 * 4, TALLY_BACKEND_REFERENCE},

@@ -1,0 +1,131 @@
+/* Nodes: partial results that travel.
+ *
+ * A node is the reduction of some values in a form of fixed size per operator and type: plain bytes without pointers,
+ * the same on every machine (docs/states.md, "Nodes"). Processes reduce their own values to nodes, send these by any
+ * means, merge them in any order, and finish the last one: the result has the bits of tally_reduce over all values.
+ * tally_mpi.h does so over MPI. docs/ranks.md says why the split cannot show.
+ *
+ *     size_t bytes;
+ *     tally_node_bytes(NULL, TALLY_SUM, TALLY_F64, &bytes);
+ *     tally_reduce_node(NULL, TALLY_SUM, tally_in(x, TALLY_F64, count), mine, bytes);
+ *     ... receive `theirs` ...
+ *     tally_merge_nodes(NULL, TALLY_SUM, TALLY_F64, 1, mine, theirs);
+ *     tally_finish_nodes(NULL, TALLY_SUM, TALLY_F64, 1, mine, tally_out(&total, TALLY_F64, 1));
+ *
+ * Only where order does not show (docs/order.md) are there nodes: for integers, exact sums of floats and what is made
+ * of them, min, max, bits and the like. Elsewhere (prod, logsumexp and TALLY_FAST sums of floats, operators of the
+ * caller's own) functions of nodes give TALLY_UNSUPPORTED: send states (tally_state_save), merged in order.
+ *
+ * All nodes of one computation are of one operator, type and set of the options accuracy and nan; ddof and overflow
+ * count where they are finished. Nodes lie side by side, at any address, in host memory. Functions return when the work
+ * is done. Threads: as tally.h.
+ *
+ * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
+ * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */
+#ifndef TALLY_NODES_H
+#define TALLY_NODES_H
+
+#include "tally/tally.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The bytes of one node: 9 for min of i8, 128 for the exact sum of f32, 584 for that of f64, at most 1728. */
+TALLY_CHECKED tally_status tally_node_bytes(const tally_context *context, tally_op op, tally_type type, size_t *bytes);
+
+/* *adds: whether nodes are 64-bit integers that merge by addition, word by word (MPI_SUM on MPI_INT64_T, ncclSum on
+ * ncclInt64): exact sums of floats, but for stats, and count. 2^30 nodes may be added before they are finished or
+ * merged otherwise. 0: they merge by tally_merge_nodes alone. */
+TALLY_CHECKED tally_status tally_node_adds(const tally_context *context, tally_op op, tally_type type, int *adds);
+
+/* Reduces an array to one node at `node`, which has room for `room` bytes. Indices (argmin, argmax) count from the
+ * array's start: see tally_shift_nodes. GPU: an array in GPU memory is reduced by its GPU, on options.stream, and the
+ * call waits. TALLY_NO_SPACE: too little room. Others as tally_reduce. An array without values gives the node that
+ * changes nothing. */
+TALLY_CHECKED tally_status tally_reduce_node(tally_context *context, tally_op op, tally_array in, void *node,
+                                             size_t room);
+TALLY_CHECKED tally_status tally_reduce_node_pair(tally_context *context, tally_op op, tally_array left,
+                                                  tally_array right, void *node, size_t room);
+
+/* Reduces each segment to a node: as many nodes as tally_reduce_segments gives results, in the same order. Each value
+ * of an array is a node by tally_rows(count, 1, 1). GPU: segments of an array in GPU memory are reduced one after the
+ * other, a launch each; the index lies in host memory. TALLY_NO_SPACE: `room` bytes are too few. TALLY_UNSUPPORTED
+ * also: unsorted ids of an array in GPU memory, an index or a plan there. Others as tally_reduce_segments. */
+TALLY_CHECKED tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in,
+                                                       tally_segments segments, void *nodes, size_t room);
+TALLY_CHECKED tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op op, tally_array left,
+                                                            tally_array right, tally_segments segments, void *nodes,
+                                                            size_t room);
+
+/* into[i] becomes the node of the values of both into[i] and from[i], i = 0 .. count-1. into and from do not overlap.
+ * TALLY_BAD_STATE: a node says that it has a negative or impossible number of values. Other damage cannot be told, and
+ * gives some result. */
+TALLY_CHECKED tally_status tally_merge_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                             void *into, const void *from);
+
+/* Moves the index in node i (argmin, argmax) by by[i], the number of values that lie before its own; of other operators
+ * nothing changes. TALLY_BAD_STATE as tally_merge_nodes. */
+TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                             void *nodes, const int64_t *by);
+
+/* out[i] = the result of node i. out may be GPU memory if its results lie side by side; the call waits. TALLY_EMPTY,
+ * TALLY_OVERFLOW: as tally_reduce, for at least one node; all results are written. TALLY_BAD_STATE as
+ * tally_merge_nodes. TALLY_BAD_TYPE, TALLY_NO_MEMORY as tally_reduce. */
+TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                              const void *nodes, tally_output out);
+
+/* Windows: of the limbs of an exact sum most are zero. Where many nodes are to be added, their owners agree on which
+ * limbs of each node are in use, and add those alone: 3 to 6 words in place of 16 (f32) or 73 (f64) for values of a few
+ * magnitudes. Every owner calls tally_find_extents. The extents of all are the maximum of each, entry by entry (MPI_MAX
+ * on MPI_INT16_T). tally_shrink_nodes leaves 64-bit integers, as many for every owner, which are added; at most 2^30
+ * owners. tally_restore_nodes makes nodes of the sums. Nothing is lost, whatever the values are.
+ *
+ * *numbers: how many numbers of limbs a node has, 0, 1 or 2; 0: it has no windows, and the others give
+ * TALLY_UNSUPPORTED. */
+TALLY_CHECKED tally_status tally_node_numbers(const tally_context *context, tally_op op, tally_type type,
+                                              int *numbers);
+/* Writes the extents of `count` nodes, TALLY_EXTENT entries for each number. The nodes change to another form of
+ * themselves. */
+#define TALLY_EXTENT 6
+TALLY_CHECKED tally_status tally_find_extents(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                              void *nodes, int16_t *extents);
+/* Replaces nodes that tally_find_extents has seen by *bytes bytes, which begin where they began. The extents are those
+ * of all owners. TALLY_BAD_STATE: extents that are impossible. */
+TALLY_CHECKED tally_status tally_shrink_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
+                                              void *nodes, const int16_t *extents, size_t *bytes);
+/* Replaces such words at `nodes`, which has room for `count` nodes, by nodes. TALLY_BAD_STATE as before. */
+TALLY_CHECKED tally_status tally_restore_nodes(const tally_context *context, tally_op op, tally_type type,
+                                               int64_t count, void *nodes, const int16_t *extents);
+
+/* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
+ * number of values of result r; there is room for `room` counts, or counts is NULL. The index lies in host memory.
+ * TALLY_NO_SPACE: more results than room. TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
+TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
+                                                int64_t *counts, int64_t room, int64_t *results);
+
+/* The bytes of one value that op takes: the type's, or of TALLY_STRUCT those of the caller's operator. */
+TALLY_CHECKED tally_status tally_value_bytes(const tally_context *context, tally_op op, tally_type type,
+                                             size_t *bytes);
+
+/* Where order shows: pushes the values of result r to states[r], `count` of them, one for each result. The caller opens
+ * them for op and in.type, each where its segment's part begins. TALLY_BAD_ARGUMENT: another number of states, a state
+ * that is NULL or of another operator. Others as tally_state_push and tally_reduce_segments_nodes; some states may have
+ * their values then. */
+TALLY_CHECKED tally_status tally_push_segments(tally_context *context, tally_op op, tally_array in,
+                                               tally_segments segments, tally_state *const *states, int64_t count);
+TALLY_CHECKED tally_status tally_push_segments_pair(tally_context *context, tally_op op, tally_array left,
+                                                    tally_array right, tally_segments segments,
+                                                    tally_state *const *states, int64_t count);
+
+/* Copies the values of an array that op takes, side by side, to host memory with room for `room` bytes. The array may
+ * have a stride, and may lie in GPU memory, from where values with a stride are copied one by one; the call waits.
+ * TALLY_NO_SPACE: too little room. Others as tally_reduce. */
+TALLY_CHECKED tally_status tally_copy_values(const tally_context *context, tally_op op, tally_array in, void *values,
+                                             size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

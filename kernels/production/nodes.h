@@ -1,0 +1,35 @@
+/* Nodes that several GPUs have made: those of each result are merged and finished, by one thread. Party p's node of
+ * result i is at nodes + (p * count + i) * x_stride; where indices count from a party's own first value, the number of
+ * its values stands y_stride behind it. No include guard: included once for each type. */
+#include "lib/types.h"
+
+#include TALLY_KERNEL_FILE
+#include "lib/device.h"
+
+#define TALLY_BLOCK 256
+#include "lib/conclude.h"
+#include "lib/put_result.h"
+
+TALLY_ENTRY(TALLY_N(TALLY_PASTE(nodes_, TALLY_KERNEL)), 1) {
+    const int64_t step = (int64_t)tally_blocks() * tally_threads();
+    for (int64_t i = (int64_t)tally_block() * tally_threads() + tally_thread(); i < work.count; i += step) {
+        TALLY_N(node) all = TALLY_N(nothing)();
+#ifdef TALLY_HAS_INDEX
+        int64_t before = 0;
+#endif
+        for (int32_t p = 0; p < work.run; p++) {
+            const char *from = work.nodes + (p * work.count + i) * work.x_stride;
+            TALLY_N(node) node;
+            __builtin_memcpy(&node, from, sizeof node);
+#ifdef TALLY_HAS_INDEX
+            node = TALLY_N(shift)(node, before);
+            before += *(const int64_t *)(const void *)(from + work.y_stride);
+#endif
+            all = TALLY_N(merge)(all, node);
+        }
+        TALLY_N(put_result)(&work, i, all);
+    }
+}
+
+#include "lib/operator_end.h"
+#include "lib/types_end.h"

@@ -1,0 +1,153 @@
+/* Element by element: each rank gets a block of elements from all ranks, one row of each, and reduces the columns. The
+ * results go out again. As many bytes travel as by the all-reduce of Rabenseifner ("Optimization of collective
+ * reduction operations", 2004), a reduce-scatter and an all-gather, for any operator. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/ranks.h"
+
+enum { CHUNK_BYTES = 64 * 1024 * 1024, MOST_RESULT_BYTES = 16 };
+
+/* Buffers for one chunk of elements at a time. */
+typedef struct blocks {
+    int64_t chunk;          /* elements */
+    char *mine[2];          /* this rank's chunk of each input */
+    char *rows[2];          /* its block of the chunk, of all ranks */
+    char *results, *all;    /* of the block; of the chunk */
+    int *counts, *displs;   /* of blocks, in elements */
+    int *rcounts, *rdispls; /* of rows */
+    MPI_Datatype value;
+} blocks;
+
+/* The first element of rank q's block of c elements. */
+static int64_t block_of(const request *r, int64_t c, int q) {
+    const int64_t each = c / r->ranks, more = c % r->ranks;
+    return each * q + (q < more ? q : more);
+}
+
+/* Whether results can be received where they belong. */
+static bool out_is_packed(const request *r) { return r->out.stride == 0 || r->out.stride == (int64_t)r->result_bytes; }
+
+static size_t most_result_bytes(const request *r) {
+    return r->result_bytes > MOST_RESULT_BYTES ? r->result_bytes : MOST_RESULT_BYTES;
+}
+
+tally_status tally__mpi_make_blocks(const request *r, travel *t) {
+    const size_t each = r->value_bytes > most_result_bytes(r) ? r->value_bytes : most_result_bytes(r);
+    const int64_t n = r->results, most = CHUNK_BYTES / (int64_t)each;
+    blocks *b = t->blocks = calloc(1, sizeof *b);
+    bool made = b != NULL;
+    if (!made) return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %zu bytes", sizeof *b);
+    b->value = MPI_DATATYPE_NULL;
+    b->chunk = n < most ? n : most;
+    const size_t block = (size_t)(b->chunk / r->ranks + 1);
+    for (int i = 0; i < (r->y != NULL ? 2 : 1); i++) {
+        b->mine[i] = malloc((size_t)b->chunk * r->value_bytes + 1);
+        b->rows[i] = malloc(block * (size_t)r->ranks * r->value_bytes);
+        made = made && b->mine[i] != NULL && b->rows[i] != NULL;
+    }
+    b->results = malloc(block * most_result_bytes(r));
+    if (tally__mpi_has_result(r) && !out_is_packed(r)) b->all = malloc((size_t)b->chunk * r->result_bytes + 1);
+    b->counts = malloc(4 * (size_t)r->ranks * sizeof *b->counts);
+    if (!made || b->results == NULL || (b->all == NULL && tally__mpi_has_result(r) && !out_is_packed(r)) ||
+        b->counts == NULL)
+        return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld elements", (long long)b->chunk);
+    b->displs = b->counts + r->ranks;
+    b->rcounts = b->displs + r->ranks;
+    b->rdispls = b->rcounts + r->ranks;
+    TRY_MPI(MPI_Type_contiguous((int)r->value_bytes, MPI_BYTE, &b->value));
+    TRY_MPI(MPI_Type_commit(&b->value));
+    return TALLY_OK;
+}
+
+void tally__mpi_release_blocks(blocks *b) {
+    if (b == NULL) return;
+    for (int i = 0; i < 2; i++) {
+        free(b->mine[i]);
+        free(b->rows[i]);
+    }
+    free(b->results);
+    free(b->all);
+    free(b->counts);
+    if (b->value != MPI_DATATYPE_NULL) MPI_Type_free(&b->value);
+    free(b);
+}
+
+static tally_array from_element(const request *r, const tally_array *a, int64_t first, int64_t count) {
+    const int64_t stride = a->stride != 0 ? a->stride : (int64_t)r->value_bytes;
+    return (tally_array){(const char *)a->data + first * stride, a->type, count, a->stride};
+}
+
+/* Block q of each rank's chunk goes to rank q. */
+static tally_status exchange(const request *r, blocks *b, const tally_array *a, int i, int64_t first, int64_t c) {
+    const size_t room = (size_t)c * r->value_bytes;
+    const tally_status copied =
+        tally__mpi_quote(tally_copy_values(r->context, r->op, from_element(r, a, first, c), b->mine[i], room));
+    if (copied != TALLY_OK) memset(b->mine[i], 0, room); /* the others wait for something */
+    TRY_MPI(MPI_Alltoallv(b->mine[i], b->counts, b->displs, b->value, b->rows[i], b->rcounts, b->rdispls, b->value,
+                          r->comm));
+    return copied;
+}
+
+/* The columns of the block. */
+static tally_status reduce_block(const request *r, blocks *b, int64_t width) {
+    const tally_segments columns = tally_rows(1, r->ranks, width);
+    const tally_array x = {b->rows[0], r->x->type, width * r->ranks, 0}, y = {b->rows[1], r->x->type, x.count, 0};
+    const tally_output out = {b->results, r->out.type, width, 0};
+    if (width == 0) return TALLY_OK;
+    return tally__mpi_quote(r->y != NULL ? tally_reduce_segments_pair(r->context, r->op, x, y, columns, out)
+                                         : tally_reduce_segments(r->context, r->op, x, columns, out));
+}
+
+static void store(const request *r, const blocks *b, char *to, int64_t c) {
+    for (int64_t i = 0; i < c; i++)
+        memcpy(to + i * r->out.stride, b->all + (size_t)i * r->result_bytes, r->result_bytes);
+}
+
+static tally_status hand_out(const request *r, blocks *b, MPI_Datatype result, int64_t first, int64_t c) {
+    const int64_t stride = r->out.stride != 0 ? r->out.stride : (int64_t)r->result_bytes;
+    char *out = tally__mpi_has_result(r) ? (char *)r->out.data + first * stride : NULL;
+    char *to = out_is_packed(r) ? out : b->all;
+    if (r->root == EVERY_RANK)
+        TRY_MPI(MPI_Allgatherv(b->results, b->counts[r->rank], result, to, b->counts, b->displs, result, r->comm));
+    else
+        TRY_MPI(
+            MPI_Gatherv(b->results, b->counts[r->rank], result, to, b->counts, b->displs, result, r->root, r->comm));
+    if (out != NULL && to != out) store(r, b, out, c);
+    return TALLY_OK;
+}
+
+/* The worse of two: what hinders goes before what is told of results. */
+static int weight(tally_status status) {
+    return status == TALLY_OK ? 0 : status == TALLY_EMPTY ? 1 : status == TALLY_OVERFLOW ? 2 : 3;
+}
+static tally_status worse(tally_status a, tally_status b) { return weight(b) > weight(a) ? b : a; }
+
+static tally_status exchange_chunk(const request *r, blocks *b, MPI_Datatype result, int64_t first, int64_t c) {
+    tally_status status = TALLY_OK;
+    for (int q = 0; q < r->ranks; q++) {
+        b->displs[q] = (int)block_of(r, c, q);
+        b->counts[q] = (int)(block_of(r, c, q + 1) - block_of(r, c, q));
+    }
+    for (int q = 0; q < r->ranks; q++) {
+        b->rcounts[q] = b->counts[r->rank];
+        b->rdispls[q] = q * b->counts[r->rank];
+    }
+    status = exchange(r, b, r->x, 0, first, c);
+    if (r->y != NULL) status = worse(status, exchange(r, b, r->y, 1, first, c));
+    status = worse(status, reduce_block(r, b, b->counts[r->rank]));
+    return worse(status, hand_out(r, b, result, first, c));
+}
+
+tally_status tally__mpi_exchange_blocks(const request *r, travel *t) {
+    MPI_Datatype result = MPI_DATATYPE_NULL;
+    blocks *b = t->blocks;
+    TRY_MPI(MPI_Type_contiguous((int)r->result_bytes, MPI_BYTE, &result));
+    tally_status status = tally__mpi_check(MPI_Type_commit(&result), "MPI_Type_commit(");
+    for (int64_t first = 0; first < r->results; first += b->chunk) {
+        const int64_t c = r->results - first < b->chunk ? r->results - first : b->chunk;
+        status = worse(status, exchange_chunk(r, b, result, first, c));
+    }
+    MPI_Type_free(&result);
+    return tally__mpi_agree(r, status);
+}

@@ -1,0 +1,64 @@
+/* Segments as inputs of their own (parts.h). */
+#include "parts.h"
+
+#include "plan.h"
+
+tally_status tally__open_parts(const tally_allocator *allocator, int threads, const tally_segments *given,
+                               int64_t values, tally__parts *parts) {
+    tally_segments cut = *given;
+    const tally_plan *plan;
+    *parts = (tally__parts){.own.allocator = *allocator};
+    TALLY_TRY(tally__look_behind_plan(&cut, values, &plan));
+    TALLY_TRY(tally__check_cut(&cut, values, &parts->count));
+    TALLY_CHECK(cut.kind != TALLY_PLANNED &&
+                    (cut.kind == TALLY_ROWS || (!tally__lies_on_gpu(cut.index) && !tally__lies_on_gpu(cut.ends))),
+                UNSUPPORTED, "segments are reduced to nodes by an index, or a plan, in host memory");
+    parts->inner = cut.kind == TALLY_ROWS ? (cut.inner > 0 ? cut.inner : 1) : tally__features(&cut);
+    parts->length = cut.length;
+    if (cut.kind == TALLY_ROWS || parts->count == 0) return TALLY_OK;
+    parts->groups = plan != NULL && plan->grouping != NULL ? plan->grouping : &parts->own;
+    if (parts->groups != &parts->own) return TALLY_OK;
+    return tally__group(allocator, threads, &cut, values / parts->inner, &parts->own);
+}
+
+void tally__close_parts(tally__parts *parts) { tally__ungroup(&parts->own); }
+
+bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
+                       tally__input *part) {
+    const int64_t s = r / parts->inner, f = r % parts->inner, bytes = (int64_t)spec->kernel->value_bytes;
+    const int64_t begin = parts->groups == NULL ? s * parts->length : parts->groups->begins[s];
+    const int64_t at = begin * parts->inner + f;
+    if (parts->groups != NULL && parts->groups->order != NULL) return false;
+    *part = (tally__input){
+        in->x, in->y, in->x_stride * parts->inner, in->y_stride * parts->inner, tally__part_length(parts, r), false};
+    if (part->count > 0) { /* of no values there need not be an address */
+        part->x += at * in->x_stride;
+        part->y += at * in->y_stride;
+    }
+    part->packed = part->x_stride == bytes && part->y_stride == bytes;
+    return true;
+}
+
+void tally__gather_part(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
+                        int64_t at, int64_t n, void *x, void *y) {
+    const int64_t next = at + n;
+    const tally__grouping some = {.count = 1, .begins = &at, .ends = &next, .order = parts->groups->order};
+    tally__gather_features(spec, in, &some, parts->inner, 0, r % parts->inner, 1, x, y);
+}
+
+void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
+                          tally__node *node) {
+    const tally__kernel *kernel = spec->kernel;
+    const int64_t s = r / parts->inner, end = parts->groups->ends[s];
+    _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
+    tally__room leaf;
+    kernel->nothing(kernel, node);
+    for (int64_t at = parts->groups->begins[s], first = 0; at < end;) {
+        const int64_t n = end - at < kernel->leaf ? end - at : kernel->leaf;
+        tally__gather_part(parts, spec, in, r, at, n, x, y);
+        kernel->run(kernel, x, spec->inputs == 2 ? y : x, n, first, &leaf.node);
+        kernel->merge(kernel, node, &leaf.node);
+        first += n;
+        at += n;
+    }
+}
