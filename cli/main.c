@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "base/complain.h"
-#include "gallery/gallery.h"
+#include "gallery/command/gallery.h"
 #include "commands/gpu.h"
 #include "output/output.h"
 #include "pages.h"

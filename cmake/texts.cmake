@@ -22,7 +22,7 @@ foreach(name IN LISTS names)
     string(APPEND rows "    {\"${name}\", (const char *)text_${number}, ${size}},\n")
     math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "/* Made by cmake/texts.cmake from kernels/. */
+file(WRITE ${OUT} "/* Made by cmake/texts.cmake. */
 #include \"cuda/texts.h\"
 
 ${arrays}

@@ -33,7 +33,8 @@ BOXES = {
     "src/text": (340, 424, 130, 30, []),
     "src/simt": (490, 332, 130, 78, ["a simulated GPU", "in the driver's place"]),
     "src/simt/kernels": (680, 332, 240, 78, ["the kernels, compiled for it:", "libtally-simt.so"]),
-    "race": (680, 226, 240, 62, ["runs the gallery, for the", "command and the tests"]),
+    "gallery/host": (680, 226, 240, 62, ["runs the gallery, for the", "command and the tests"]),
+    "gallery/kernels": (680, 120, 240, 62, ["the textbook's kernels"]),
     "kernels": (40, 478, 880, 76, []),
 }
 KERNELS = {
@@ -41,7 +42,6 @@ KERNELS = {
     "exact": "exact sums",
     "lib": "shared parts",
     "production": "GPU kernels",
-    "gallery": "textbook kernels",
 }
 
 
@@ -95,7 +95,7 @@ def drawing():
             f'marker-end="url(#a)"/>'
         )
     out.append('<text x="640" y="44" font-size="12">An arrow: includes headers of.</text>')
-    out.append('<text x="640" y="62" font-size="12">All of src/ but src/text, and race/, include kernels/ too.</text>')
+    out.append('<text x="640" y="62" font-size="12">All of src/ but src/text, and gallery/, include kernels/.</text>')
     out.append('<text x="640" y="80" font-size="12">tests/ see everything.</text>')
     out.append(
         '<text x="40" y="472" font-size="12">kernels/: what is reduced and how, once, in C that gcc, clang and NVRTC '
@@ -114,8 +114,8 @@ def wrong():
     if folders != set(KERNELS):
         yield f"the folders of kernels/ are {', '.join(sorted(folders))}"
     band = {part for part, may in MAY_INCLUDE.items() if "kernels" in may and part != "kernels"}
-    if band != {part for part in MAY_INCLUDE if part.split("/")[0] in ("src", "race")} - {"src/text"}:
-        yield "not all of src/ but src/text, and race/, or others too, may include kernels/"
+    if band != {part for part in MAY_INCLUDE if part.split("/")[0] in ("src", "gallery")} - {"src/text"}:
+        yield "not all of src/ but src/text, and gallery/, or others too, may include kernels/"
 
 
 def main():

@@ -9,9 +9,9 @@
 
 #include "cuda/cache.h"
 #include "cuda/gpu.h"
-#include "race/gallery.h"
-#include "race/kernels.h"
-#include "race/units.h"
+#include "gallery/host/gallery.h"
+#include "gallery/host/kernels.h"
+#include "gallery/host/units.h"
 #include "support.h"
 
 static tally_backend backend = TALLY_BACKEND_SIMT;

@@ -1,0 +1,158 @@
+/* Running the gallery (gallery/kernels): one operator on one type on one device, an array there, and any of the kernels
+ * over it. For the command and the tests; no part of libtally. Functions fail with a status and leave a sentence in
+ * tally_message(). */
+#ifndef RACE_GALLERY_H
+#define RACE_GALLERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tally/tally.h"
+
+/* A row of gallery/kernels/table.h; plan and needs are words of that table. */
+typedef struct tally__gallery_row {
+    int number;
+    const char *name;
+    int plan, needs, threads, least, each, room;
+    bool segment_ids;
+    const char *source, *what;
+} tally__gallery_row;
+extern const tally__gallery_row tally__gallery[];
+extern const int tally__gallery_count;
+
+enum { TALLY_PLAIN_READ = 0 }; /* the number of the kernel that reduces nothing */
+
+/* By name or number; NULL: there is none. */
+const tally__gallery_row *tally__gallery_find(const char *word);
+
+/* ---- a track ---- */
+
+typedef struct tally__track tally__track;
+
+/* `backend` is TALLY_BACKEND_CUDA or TALLY_BACKEND_SIMT. `op` is the name of an operator, or "compose", the gallery's
+ * own, which does not commute. The simulator has some operators and types (TALLY_UNSUPPORTED says which). */
+tally_status tally__track_open(tally_backend backend, int device, const char *op, tally_type type,
+                               tally__track **track);
+void tally__track_close(tally__track *track); /* NULL is fine */
+
+/* Puts `count` values on the track, 0 to 2^31 - 1; y is the second input of dot and otherwise NULL. `copies` of them,
+ * so that a GPU that reads one after the other does not find them in its cache. What was there before is gone, segments
+ * too. */
+tally_status tally__track_load(tally__track *track, const void *x, const void *y, int64_t count, int copies);
+/* Cuts them: segment_ids[i], ascending, 0 to segments - 1, is the segment of value i. */
+tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, int64_t segments);
+/* How many lists the values are for merge_lists; 32 at first. */
+void tally__track_lists(tally__track *track, int lists);
+/* For pictures: blocks as small as will do, and one multiprocessor. */
+void tally__track_shrink(tally__track *track);
+
+/* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
+void tally__track_stop_after(tally__track *track, int launches);
+
+/* Whether a kernel can run on what is on the track; else TALLY_UNSUPPORTED and why not. */
+tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row);
+
+enum { TALLY_MOST_LAUNCHES = 32 };
+
+/* What a run did. */
+typedef struct tally__lap {
+    int launches, threads; /* of a block */
+    int blocks[TALLY_MOST_LAUNCHES];
+    int registers, shared_bytes; /* of a thread; of a block */
+    int resident;                /* blocks that a multiprocessor holds */
+    double seconds;              /* of one run, when it was timed */
+} tally__lap;
+
+/* One run, and its results: one, or one for each segment, tally__track_result_bytes() each, side by side in `results`;
+ * of merge_lists `count` values. Indices of arg operators count from the array's start. */
+tally_status tally__track_run(tally__track *track, const tally__gallery_row *row, void *results, tally__lap *lap);
+/* The time of a run: the median of 5 batches, each of as many runs, one behind the other, as take some milliseconds;
+ * over the copies in turn. Outputs of segments are not cleared between runs. */
+tally_status tally__track_time(tally__track *track, const tally__gallery_row *row, tally__lap *lap);
+/* The same two of Tally's own way: tally_reduce, or tally_reduce_segments, with everything on the device. */
+tally_status tally__track_run_production(tally__track *track, void *results);
+tally_status tally__track_time_production(tally__track *track, tally__lap *lap);
+
+/* What the results of a kernel (NULL: of Tally's own way) must be: by Tally on the CPU, or for compose by folding from
+ * left to right. And whether results are that: exactly, or for sums and products of floats within what rounding in any
+ * order can do to ordinary data. */
+tally_status tally__track_expect(const tally__track *track, const tally__gallery_row *row, void *results);
+bool tally__track_agrees(const tally__track *track, const tally__gallery_row *row, const void *results,
+                         const void *expected, int64_t *first_wrong);
+
+/* ---- what the simulator counts ---- */
+
+typedef struct tally__counts {
+    int64_t branches, divergent;             /* of warps; those where some lanes go one way and some the other */
+    int64_t shared_requests, bank_conflicts; /* of warps; turns they take beyond those that so many words need */
+    int64_t accesses,
+        transactions; /* global memory: of lanes; the different 128 bytes that each warp's request touches */
+} tally__counts;
+/* One run, counted; TALLY_UNSUPPORTED on a GPU. */
+tally_status tally__track_count(tally__track *track, const tally__gallery_row *row, tally__counts *counts);
+
+enum { TALLY_MOST_LEVELS = 64 };
+
+/* What the first warp of the first block reads of the output, level by level of a tree or column by column of a matrix:
+ * the paper's Table IV. */
+typedef struct tally__irregular {
+    int levels;
+    struct {
+        int64_t accesses, transfers;
+    } of[TALLY_MOST_LEVELS];
+} tally__irregular;
+tally_status tally__track_irregular(tally__track *track, const tally__gallery_row *row, tally__irregular *table);
+
+/* ---- pictures ---- */
+
+enum { TALLY_MOST_PICTURED = 64, TALLY_MOST_PLACES = 24 };
+
+/* Where elements are. From TALLY_PLACE_SHARED on, objects of shared memory; cell t of the registers is thread t's; what
+ * blocks leave is for the next launch, or the result. */
+enum { TALLY_PLACE_INPUT, TALLY_PLACE_REGISTERS, TALLY_PLACE_LEFT, TALLY_PLACE_OUTPUT, TALLY_PLACE_SHARED };
+
+/* A cell: which of the picture's places it is in, and where. */
+typedef struct tally__cell {
+    int place, at;
+} tally__cell;
+
+/* What one thread does in one step: it combines cells, and puts them into another. `holds`: the inputs that are in it
+ * then, a bit for each. */
+typedef struct tally__move {
+    int thread, from_count;
+    tally__cell to, from[TALLY_MOST_PICTURED];
+    uint64_t holds;
+} tally__move;
+
+/* A step of one block: its label (-1: before the first), and the moves first_move ... first_move + moves - 1. */
+typedef struct tally__picture_step {
+    int launch, block, label, first_move, moves;
+    int warps, divergent;        /* that take branches, and diverge in one */
+    int bank_conflicts;          /* turns of shared memory that are lost */
+    int barriers, warp_barriers; /* of the block; meetings of each warp, shuffles too */
+} tally__picture_step;
+
+typedef struct tally__picture {
+    int steps, moves, places, threads, launches, blocks; /* of a block; blocks of the first launch */
+    tally__picture_step *step;
+    tally__move *move;
+    char place_name[TALLY_MOST_PLACES][32];
+} tally__picture;
+
+/* Draws from a run on the simulator: of "or" over u64, so that what an element holds are the inputs in it; of
+ * merge_lists over 4 lists of i32. At most TALLY_MOST_PICTURED values, in segments if segment ids is not NULL. The
+ * caller frees the picture. TALLY_UNSUPPORTED: the plain read. */
+tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids,
+                                 int64_t segments, tally__picture *picture);
+void tally__picture_free(tally__picture *picture);
+
+size_t tally__track_result_bytes(const tally__track *track);
+tally_type tally__track_result_type(const tally__track *track);
+int64_t tally__track_result_count(const tally__track *track, const tally__gallery_row *row);
+size_t tally__track_element_bytes(const tally__track *track);
+const char *tally__track_device(const tally__track *track); /* its name */
+int tally__track_multiprocessors(const tally__track *track);
+int tally__track_most_threads(const tally__track *track); /* that a multiprocessor holds */
+
+#endif

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Writes gallery.md from the opening comments of gallery/kernels/NNN_name.h, their table, and what an H200 measured.
+
+    gallery/pages/generate.py           rewrites the page
+    gallery/pages/generate.py --check   exit status 1, and a sentence, if the page is stale or a comment lacks a part
+"""
+import csv
+import pathlib
+import re
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = ROOT / "gallery" / "pages"
+PAGE = PAGES / "gallery.md"
+KERNELS = ROOT / "gallery" / "kernels"
+MEASURED = ROOT / "docs" / "measurements" / "gallery-2026-11-21-nvidia-h200.md"
+
+NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Next"]
+NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
+CHAPTERS = {
+    0: ("What is to be reached", ""),
+    1: (
+        "One block",
+        "A reduction combines n values into one with an operator that is associative: parentheses may be moved. That "
+        "is all that\n"
+        "parallel reduction needs. The first kernels have one block, whose threads see each other's writes in shared "
+        "memory after a barrier.",
+    ),
+    3: (
+        "Any length",
+        "Blocks cannot wait for one another inside a launch. What each leaves has to be reduced too: by another "
+        "launch, by the\n"
+        "host, or by the block that comes last.",
+    ),
+    10: (
+        "One warp",
+        "32 threads that advance together, or did once. The texts' kernels rely on that; since Volta a warp's lanes "
+        "advance on\n"
+        "their own, and each place where one lane reads what another wrote has a `__syncwarp`. Every kernel here is "
+        "one step of\n"
+        "32 values, repeated by launches: it is slow on purpose, to show the step.",
+    ),
+    16: (
+        "The paper",
+        "Five kernels of Martín, Ayuso, Torres and Gavilanes (2012), who keep the order of the values and compare "
+        "trees with\n"
+        "rows. [What became of their ranking](paper.md) in fourteen years is a page of its own.",
+    ),
+    21: (
+        "Segments",
+        "Many arrays in one, side by side: each value has a segment id, the number of its segment, and each segment "
+        "gets a result.",
+    ),
+    27: ("Another use", ""),
+}
+
+HEAD = """<!-- Made by gallery/pages/generate.py from gallery/kernels: change the comments there, not this page. -->
+# The gallery: parallel reduction, one idea after another
+
+These are the kernels of the texts that Tally comes from, in teaching order: each improves on one before it. They are
+kept faithful to their idea and its cost; what had to change since is said with each, and [errata](errata.md) lists what
+is wrong in the texts, with proofs. They take any of Tally's operators and types, are tested as Tally's own kernels are,
+and are no part of the library.
+
+```
+tally race --list                         the kernels
+tally race --n 67108864                   all of them on the GPU here, checked and timed beside Tally's own way
+tally race --segments three --chart c.svg with segments, and a chart
+tally race --device simt --op compose     without a GPU: divergence, bank conflicts, transactions; any change of order
+tally race --paper                        the tables and figures of the paper behind kernels 16 to 26
+tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, drawn from a run on the simulator
+```
+
+Words. An **element** is an accumulator: a lifted value, or several combined. The **identity** is the element that
+changes nothing. A block's threads share **shared memory** and meet at a **barrier**; 32 of them are a **warp**, which
+**diverges** when some lanes take a branch and some do not. Shared memory has 32 **banks** of 4 bytes; lanes that want
+different words of one bank wait for one another. Global memory comes in **transactions** of 128 bytes.
+
+In the pictures a box is an element, with the values in it; below it the thread that made it. A thick line is a barrier,
+a dashed one holds for a warp.
+
+"Measured" is the time of one run over 2^26 f32, min, on an H200, and the share of the speed of a plain read (4.4 TB/s)
+([all of it](../../docs/measurements/gallery-2026-11-21-nvidia-h200.md)).
+"""
+
+
+def table_rows():
+    text = (KERNELS / "table.h").read_text()
+    body = re.search(r"#define TALLY_GALLERY\(X\)(.*?)clang-format on", text, re.S).group(1)
+    for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
+        yield dict(
+            zip(
+                "number name plan needs threads least each room segment_ids source what".split(),
+                (word.strip() for word in row),
+            )
+        )
+
+
+def measured():
+    """name -> [(shape, microseconds, share)]"""
+    found, shape = {}, None
+    for line in MEASURED.read_text().splitlines():
+        head = re.match(r"(\w+) of \d+ f32(?: in \d+ segments \((\w+)\))? on", line)
+        if head:
+            shape = head.group(2) or "whole" if head.group(1) == "min" else None
+        row = re.match(r"\s*\d+ (\w+)\s+right\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s+\d+", line)
+        if row and shape:
+            found.setdefault(row.group(1), []).append((shape, float(row.group(2)), float(row.group(3))))
+    return found
+
+
+def opening(path, number, name):
+    """The parts of the opening comment, in order."""
+    comment = re.match(r"/\* (.*?)\*/", path.read_text(), re.S)
+    text = re.sub(r"\n \* ?", "\n", comment.group(1)) if comment else ""
+    title, _, rest = text.partition("\n\n")
+    if not title.startswith(f"{number:03d} {name}: "):
+        sys.exit(f"{path.name}: it does not begin with '{number:03d} {name}: '")
+    parts, key = {}, None
+    for line in rest.strip().splitlines():
+        word = re.match(r"([A-Z][\w ]*?)(?:\.|(?=:)) ?(.*)", line)
+        if word and not line.startswith(" "):
+            key = word.group(1)
+            parts[key] = word.group(2).lstrip(": ")
+        else:
+            parts[key] += " " + line.strip()
+    missing = [need for need in NEEDED if need not in parts]
+    if missing:
+        sys.exit(f"{path.name}: its opening comment says nothing of {', '.join(missing)}")
+    return title.split(": ", 1)[1].rstrip("."), parts
+
+
+def numbers(name, times):
+    words = {"whole": "", "one": "one segment: ", "random": "segments of 10 to 50: ", "three": "segments of 3: "}
+    return "; ".join(
+        f"{words[shape]}{microseconds:.0f} µs, {share:.2f}" for shape, microseconds, share in times.get(name, [])
+    )
+
+
+def page():
+    times = measured()
+    lines = [HEAD]
+    for row in table_rows():
+        number, name = int(row["number"]), row["name"]
+        title, parts = opening(KERNELS / f"{number:03d}_{name}.h", number, name)
+        if number in CHAPTERS:
+            chapter, text = CHAPTERS[number]
+            lines.append(f"## {chapter}\n" + (f"\n{text}\n" if text else ""))
+        lines.append(f"### {number}. {name}: {title}\n")
+        lines.append(
+            f"[{number:03d}_{name}.h](../kernels/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of "
+            f"{row['threads']} threads"
+            + (f", {row['room']} elements of shared memory" if row["room"] != "0" else "")
+            + ".\n"
+        )
+        for key, text in parts.items():
+            lines.append(
+                textwrap.fill(f"**{key}.** {text}", 147, break_long_words=False, break_on_hyphens=False) + "\n"
+            )
+        if name in times and name != "merge_lists":
+            lines.append(f"**Measured.** {numbers(name, times)}\n")
+        if (PAGES / f"{name}.svg").exists():
+            lines.append(f"![{name} of 16 values]({name}.svg)\n")
+    return "\n".join(lines)
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    fresh = page()
+    stale = not PAGE.exists() or PAGE.read_text() != fresh
+    if stale and arguments == ["--check"]:
+        sys.exit(f"{PAGE.relative_to(ROOT)}: it is stale: run gallery/pages/generate.py")
+    if stale:
+        PAGE.write_text(fresh)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
