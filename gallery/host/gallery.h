@@ -44,8 +44,6 @@ tally_status tally__track_load(tally__track *track, const void *x, const void *y
 tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, int64_t segments);
 /* How many lists the values are for merge_lists; 32 at first. */
 void tally__track_lists(tally__track *track, int lists);
-/* For pictures: blocks as small as will do, and one multiprocessor. */
-void tally__track_shrink(tally__track *track);
 
 /* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
 void tally__track_stop_after(tally__track *track, int launches);
@@ -106,46 +104,59 @@ tally_status tally__track_irregular(tally__track *track, const tally__gallery_ro
 
 /* ---- pictures ---- */
 
-enum { TALLY_MOST_PICTURED = 64, TALLY_MOST_PLACES = 24 };
+enum { TALLY_MOST_PICTURED = 64, TALLY_MOST_PLACES = 24, TALLY_PICTURED_LANES = 4 };
 
-/* Where elements are. From TALLY_PLACE_SHARED on, objects of shared memory; cell t of the registers is thread t's; what
- * blocks leave is for the next launch, or the result. */
-enum { TALLY_PLACE_INPUT, TALLY_PLACE_REGISTERS, TALLY_PLACE_LEFT, TALLY_PLACE_OUTPUT, TALLY_PLACE_SHARED };
+/* Where elements are. What blocks leave is for the next launch, which leaves its own elsewhere, or the result. From
+ * TALLY_PLACE_SHARED on, objects of shared memory. Cell t of the registers is thread t's. */
+enum {
+    TALLY_PLACE_INPUT,
+    TALLY_PLACE_REGISTERS,
+    TALLY_PLACE_LEFT,
+    TALLY_PLACE_LEFT_NEXT,
+    TALLY_PLACE_OUTPUT,
+    TALLY_PLACE_SHARED
+};
 
-/* A cell: which of the picture's places it is in, and where. */
-typedef struct tally__cell {
-    int place, at;
-} tally__cell;
+/* What one thread puts into one cell at one time, and the boxes that it is made of: picture.from[first_from ...
+ * first_from + froms - 1]. The first picture.count boxes are the inputs, which nobody makes (frame -1). */
+typedef struct tally__box {
+    int frame, level; /* level: boxes of a frame that are made of others of it are a level below those */
+    int block, thread, place, at;
+    uint64_t holds; /* the inputs in it, a bit for each */
+    int first_from, froms;
+} tally__box;
 
-/* What one thread does in one step: it combines cells, and puts them into another. `holds`: the inputs that are in it
- * then, a bit for each. */
-typedef struct tally__move {
-    int thread, from_count;
-    tally__cell to, from[TALLY_MOST_PICTURED];
-    uint64_t holds;
-} tally__move;
-
-/* A step of one block: its label (-1: before the first), and the moves first_move ... first_move + moves - 1. */
-typedef struct tally__picture_step {
-    int launch, block, label, first_move, moves;
-    int warps, divergent;        /* that take branches, and diverge in one */
+/* What all blocks of a launch do between two barriers, in one step. */
+typedef struct tally__frame {
+    int launch, epoch;           /* epoch: barriers before it */
+    int step, label;             /* steps that its threads have begun; what the last is called, -1 before the first */
+    int boxes, active;           /* that are made; threads that make one */
+    int branches, divergent;     /* of warps; those in which some lanes go one way and some the other */
     int bank_conflicts;          /* turns of shared memory that are lost */
-    int barriers, warp_barriers; /* of the block; meetings of each warp, shuffles too */
-} tally__picture_step;
+    int transactions;            /* of global memory */
+    int barriers, warp_barriers; /* that end it; meetings of each warp in it, shuffles too */
+    int fences, arrivals, last;  /* of the last-block guard: its steps, and which block finds that it is last, or -1 */
+} tally__frame;
 
 typedef struct tally__picture {
-    int steps, moves, places, threads, launches, blocks; /* of a block; blocks of the first launch */
-    tally__picture_step *step;
-    tally__move *move;
+    int count, frames, boxes, froms, places, launches;
+    int threads, blocks; /* of a block; of the first launch */
+    tally__frame *frame;
+    tally__box *box;
+    int *from;
     char place_name[TALLY_MOST_PLACES][32];
 } tally__picture;
 
-/* Draws from a run on the simulator: of "or" over u64, so that what an element holds are the inputs in it; of
- * merge_lists over 4 lists of i32. At most TALLY_MOST_PICTURED values, in segments if segment ids is not NULL. The
- * caller frees the picture. TALLY_UNSUPPORTED: the plain read. */
+/* Draws from a run on the simulator, whose warps have 4 lanes there and whose blocks and matrices are as much smaller:
+ * of sets of inputs, so that an element tells what it is made of; merge_lists of 4 lists of i32. At most
+ * TALLY_MOST_PICTURED values, in segments if segment_ids is not NULL. The caller frees the picture.
+ * TALLY_UNSUPPORTED: the plain read. */
 tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids,
                                  int64_t segments, tally__picture *picture);
 void tally__picture_free(tally__picture *picture);
+
+/* How many values show what a kernel is about. */
+int tally__picture_usual_count(const tally__gallery_row *row);
 
 size_t tally__track_result_bytes(const tally__track *track);
 tally_type tally__track_result_type(const tally__track *track);

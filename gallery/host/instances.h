@@ -9,7 +9,7 @@
 #define TALLY_SIMULATED_min 1
 #define TALLY_SIMULATED_argmin 1
 #define TALLY_SIMULATED_compose 1
-#define TALLY_PICTURED_or 1 /* of u64: pictures are of it */
+#define TALLY_PICTURED_inputs 1 /* of u64: pictures are of it */
 #define TALLY_IS_SIMULATED                                                                                        \
     ((TALLY_PASTE(TALLY_PICTURED_, TALLY_KERNEL) && TALLY_NUMBER == TALLY_NUMBER_u64) ||                          \
      (TALLY_PASTE(TALLY_SIMULATED_, TALLY_KERNEL) &&                                                              \

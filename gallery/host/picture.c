@@ -1,63 +1,24 @@
-/* Pictures: what each thread does in each step, out of the trace of a run. */
+/* Pictures: which elements a run makes, of which others, and when, out of the trace of the run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gallery/host/flow.h"
 #include "gallery/host/track.h"
 #include "gallery/host/traces.h"
 
-enum {
-    WARP = 32,
-    ELEMENT = 8,
-    MOST_THREADS = TALLY_SIMT_MOST_THREADS,
-    MOST_BLOCKS = TALLY_MOST_PICTURED,
-    PICTURED_LISTS = 4
-};
-
-/* What a thread has read and not yet put anywhere. */
-typedef struct hand {
-    tally__cell read[TALLY_MOST_PICTURED];
-    int count;
-    uint64_t holds;
-    bool put; /* what it holds is somewhere: the next read begins anew */
-} hand;
+enum { ELEMENT = 8, MOST_BLOCKS = TALLY_MOST_PICTURED, MOST_THREADS = TALLY_PICTURED_THREADS };
 
 typedef struct artist {
     const tally__track *track;
-    bool merges; /* lists of i32, in elements (value, list), in place of elements that are sets of inputs */
+    bool merges; /* lists of i32, in elements (value, list), in place of sets of inputs */
     tally__picture *picture;
-    const tally__simt_event *from, *end; /* of one block of one launch, in the order of time */
-    int step_room, move_room;
-    hand hands[MOST_THREADS];
-    uint64_t held[MOST_THREADS]; /* by registers when the step began: what shuffles read */
+    const tally__simt_trace *trace;
+    int *frame_of; /* of each event */
+    int frame_room;
+    int epochs[MOST_THREADS];
+    tally__flow flow;
 } artist;
-
-/* ---- making room ---- */
-
-static bool add_step(artist *a, tally__picture_step step) {
-    tally__picture *picture = a->picture;
-    if (picture->steps == a->step_room) {
-        tally__picture_step *more = realloc(picture->step, (size_t)(2 * a->step_room + 64) * sizeof *more);
-        if (more == NULL) return false;
-        picture->step = more;
-        a->step_room = 2 * a->step_room + 64;
-    }
-    picture->step[picture->steps++] = step;
-    return true;
-}
-
-static bool add_move(artist *a, const tally__move *move) {
-    tally__picture *picture = a->picture;
-    if (picture->moves == a->move_room) {
-        tally__move *more = realloc(picture->move, (size_t)(2 * a->move_room + 64) * sizeof *more);
-        if (more == NULL) return false;
-        picture->move = more;
-        a->move_room = 2 * a->move_room + 64;
-    }
-    picture->move[picture->moves++] = *move;
-    picture->step[picture->steps - 1].moves++;
-    return true;
-}
 
 /* ---- cells ---- */
 
@@ -84,142 +45,75 @@ static void name_place(tally__picture *picture, int place, const char *site) {
 }
 
 /* The element that is read or written; false: it is none. */
-static bool cell_of(artist *a, const tally__simt_event *event, tally__cell *cell) {
+static bool cell_of(artist *a, const tally__simt_event *event, int *place, int *at) {
     const tally__track *track = a->track;
     if (event->bytes != (a->merges && event->object == TALLY_SIMT_GLOBAL ? (int32_t)track->value_bytes : ELEMENT))
         return false;
     if (event->object != TALLY_SIMT_GLOBAL) {
-        *cell = (tally__cell){TALLY_PLACE_SHARED + event->object, (int)(event->at / ELEMENT)};
-        if (cell->place >= TALLY_MOST_PLACES) return false;
-        name_place(a->picture, cell->place, event->object_site);
+        *place = TALLY_PLACE_SHARED + event->object;
+        *at = (int)(event->at / ELEMENT);
+        if (*place >= TALLY_MOST_PLACES || *at >= TALLY_MOST_AT) return false;
+        name_place(a->picture, *place, event->object_site);
         return true;
     }
-    cell->place = TALLY_PLACE_INPUT;
-    if (is_in(event->at, track->values, track->count, event->bytes, &cell->at)) return true;
-    cell->place = TALLY_PLACE_OUTPUT;
-    if (track->segments > 0 && is_in(event->at, track->output, track->segments, event->bytes, &cell->at)) return true;
-    cell->place = TALLY_PLACE_LEFT;
-    return is_in(event->at, track->elements[0], track->count, event->bytes, &cell->at) ||
-           is_in(event->at, track->elements[1], track->count, event->bytes, &cell->at);
+    *place = TALLY_PLACE_INPUT;
+    if (is_in(event->at, track->values, track->count, event->bytes, at)) return true;
+    *place = TALLY_PLACE_OUTPUT;
+    if (track->segments > 0 && is_in(event->at, track->output, track->segments, event->bytes, at)) return true;
+    for (int i = 0; i < 2; i++) {
+        *place = i == 0 ? TALLY_PLACE_LEFT : TALLY_PLACE_LEFT_NEXT;
+        if (is_in(event->at, track->elements[i], track->count, event->bytes, at)) return true;
+    }
+    return false;
 }
 
-/* ---- one thread ---- */
+/* ---- frames ---- */
 
-static bool has_read(const hand *h, tally__cell cell) {
-    int i = 0;
-    while (i < h->count && (h->read[i].place != cell.place || h->read[i].at != cell.at)) i++;
-    return i < h->count;
-}
-static void take(hand *h, tally__cell cell, uint64_t holds) {
-    if (h->put) *h = (hand){.put = false};
-    if (h->count < TALLY_MOST_PICTURED) h->read[h->count++] = cell;
-    h->holds |= holds;
+/* The frame of an event; -1: no memory. */
+static int frame_of(artist *a, const tally__simt_event *event) {
+    tally__picture *picture = a->picture;
+    int epoch = a->epochs[event->thread];
+    for (int f = picture->frames - 1; f >= 0; f--)
+        if (picture->frame[f].launch == event->launch && picture->frame[f].epoch == epoch &&
+            picture->frame[f].step == event->step)
+            return f;
+    if (picture->frames == a->frame_room) {
+        int room = 2 * a->frame_room + 64;
+        tally__frame *more = realloc(picture->frame, (size_t)room * sizeof *more);
+        if (more == NULL) return -1;
+        picture->frame = more;
+        a->frame_room = room;
+    }
+    picture->frame[picture->frames] =
+        (tally__frame){.launch = event->launch, .epoch = epoch, .step = event->step, .label = event->label, .last = -1};
+    return picture->frames++;
 }
 
-/* The thread's hand goes to a cell; false: no memory. */
-static bool put(artist *a, int thread, tally__cell to, uint64_t holds) {
-    hand *h = &a->hands[thread];
-    tally__move move = {.thread = thread, .to = to, .holds = holds, .from_count = h->count};
-    memcpy(move.from, h->read, (size_t)h->count * sizeof *h->read);
-    if (!add_move(a, &move)) return false;
-    h->count = 0;
-    if (to.place == TALLY_PLACE_REGISTERS) return true;
-    h->put =
-        to.place !=
-        TALLY_PLACE_OUTPUT; /* what goes to the output is less than what it has read, where a segment ends in between */
-    h->holds &= ~holds;
-    return true;
+static void see_guard(const artist *a, const tally__simt_event *event, tally__frame *frame) {
+    frame->fences += event->sight == TALLY_SIMT_FENCE;
+    if (event->sight != TALLY_SIMT_ATOMIC) return;
+    frame->arrivals++;
+    if ((uint32_t)event->value + 1 == (uint32_t)a->picture->blocks) frame->last = event->block;
 }
 
 static bool see(artist *a, const tally__simt_event *event) {
-    hand *h = &a->hands[event->thread];
-    tally__cell cell;
-    if (event->sight == TALLY_SIMT_MEETING && event->taken) { /* twice for an element of two words */
-        cell = (tally__cell){TALLY_PLACE_REGISTERS, event->thread / WARP * WARP + (int)event->at};
-        if (cell.at != event->thread && !has_read(h, cell)) take(h, cell, a->held[cell.at]);
-        return true;
-    }
-    if (event->sight > TALLY_SIMT_WRITE || !cell_of(a, event, &cell)) return true;
-    if (event->sight == TALLY_SIMT_WRITE) return put(a, event->thread, cell, inputs_in(a, event));
-    if (inputs_in(a, event) != 0) take(h, cell, inputs_in(a, event));
-    return true;
+    int frame = frame_of(a, event), place, at, thread = event->thread;
+    if (frame < 0) return false;
+    a->frame_of[event - a->trace->events] = frame;
+    see_guard(a, event, &a->picture->frame[frame]);
+    if (event->sight == TALLY_SIMT_BARRIER)
+        a->epochs[thread]++;
+    else if (event->sight == TALLY_SIMT_MEETING && event->taken)
+        tally__flow_shuffle(&a->flow, thread, frame, (uint32_t)event->value,
+                            thread / TALLY_PICTURED_LANES * TALLY_PICTURED_LANES + (int)event->at);
+    else if (event->sight == TALLY_SIMT_READ && cell_of(a, event, &place, &at))
+        tally__flow_read(&a->flow, thread, frame, place, at, inputs_in(a, event));
+    else if (event->sight == TALLY_SIMT_WRITE && cell_of(a, event, &place, &at))
+        tally__flow_write(&a->flow, thread, frame, place, at, inputs_in(a, event));
+    return !a->flow.no_memory;
 }
 
-/* ---- one step ---- */
-
-static bool is_of_step(const tally__simt_event *event, const void *with) {
-    const tally__simt_event *of = with;
-    return event->launch == of->launch && event->block == of->block && event->step == of->step;
-}
-
-static bool begin_step(artist *a, const tally__simt_trace *trace, const tally__simt_event *first) {
-    tally__simt_counts counts;
-    if (!tally__simt_counts_of(trace, is_of_step, first, &counts)) return false;
-    return add_step(a, (tally__picture_step){.launch = first->launch,
-                                             .block = first->block,
-                                             .label = first->label,
-                                             .first_move = a->picture->moves,
-                                             .warps = (int)counts.branches,
-                                             .divergent = (int)counts.divergent,
-                                             .bank_conflicts = (int)counts.bank_conflicts});
-}
-
-/* By thread; what one thread does stays in order. */
-static void sort_moves(tally__move *moves, int count) {
-    for (int m = 1; m < count; m++) {
-        const tally__move move = moves[m];
-        int place = m;
-        for (; place > 0 && moves[place - 1].thread > move.thread; place--) moves[place] = moves[place - 1];
-        moves[place] = move;
-    }
-}
-
-/* What was read in a step and put nowhere is in registers. */
-static bool end_step(artist *a) {
-    const tally__picture_step *step = &a->picture->step[a->picture->steps - 1];
-    for (int t = 0; t < MOST_THREADS; t++) {
-        hand *h = &a->hands[t];
-        if (a->merges) *h = (hand){.count = 0}; /* what was compared and lost is forgotten */
-        if (h->count > 0 && !put(a, t, (tally__cell){TALLY_PLACE_REGISTERS, t}, h->holds)) return false;
-        a->held[t] = h->holds;
-    }
-    if (step->moves > 0) sort_moves(a->picture->move + step->first_move, step->moves);
-    return true;
-}
-
-/* Meetings of the thread that has most of them. */
-static void count_meetings(artist *a, int step) {
-    int barriers[MOST_THREADS] = {0}, meetings[MOST_THREADS] = {0};
-    tally__picture_step *of = &a->picture->step[a->picture->steps - 1];
-    for (const tally__simt_event *event = a->from; event < a->end; event++) {
-        if (event->step != step) continue;
-        if (event->sight == TALLY_SIMT_BARRIER && ++barriers[event->thread] > of->barriers)
-            of->barriers = barriers[event->thread];
-        if (event->sight == TALLY_SIMT_MEETING && ++meetings[event->thread] > of->warp_barriers)
-            of->warp_barriers = meetings[event->thread];
-    }
-}
-
-static bool draw_block(artist *a, const tally__simt_trace *trace) {
-    int last = 0;
-    memset(a->hands, 0, sizeof a->hands);
-    memset(a->held, 0, sizeof a->held);
-    for (const tally__simt_event *event = a->from; event < a->end; event++)
-        last = event->step > last ? event->step : last;
-    for (int step = 0; step <= last; step++) {
-        const tally__simt_event *first = a->from;
-        while (first < a->end && first->step != step) first++;
-        if (first == a->end) continue;
-        if (!begin_step(a, trace, first)) return false;
-        for (const tally__simt_event *event = first; event < a->end; event++)
-            if (event->step == step && !see(a, event)) return false;
-        if (!end_step(a)) return false;
-        count_meetings(a, step);
-    }
-    return true;
-}
-
-/* ---- the picture ---- */
+/* ---- blocks ---- */
 
 /* An event, when it was, and when its block ended. */
 typedef struct timed {
@@ -260,74 +154,247 @@ static bool sort_blocks(tally__simt_trace *trace) {
     return true;
 }
 
-static tally_status draw(const tally__track *track, tally__simt_trace *trace, tally__picture *picture) {
-    artist *a = calloc(1, sizeof *a);
-    bool drawn = a != NULL && sort_blocks(trace);
-    picture->places = TALLY_PLACE_SHARED;
-    snprintf(picture->place_name[TALLY_PLACE_INPUT], sizeof picture->place_name[TALLY_PLACE_INPUT], "x");
-    snprintf(picture->place_name[TALLY_PLACE_REGISTERS], sizeof picture->place_name[TALLY_PLACE_REGISTERS],
-             "registers");
-    snprintf(picture->place_name[TALLY_PLACE_LEFT], sizeof picture->place_name[TALLY_PLACE_LEFT], "left");
-    snprintf(picture->place_name[TALLY_PLACE_OUTPUT], sizeof picture->place_name[TALLY_PLACE_OUTPUT], "output");
-    for (int64_t i = 0; drawn && i < trace->count;) {
-        const tally__simt_event *first = &trace->events[i];
-        while (i < trace->count && same_block(&trace->events[i], first)) i++;
-        a->track = track;
-        a->merges = track->operator.op == TALLY_MIN;
-        a->picture = picture;
-        a->from = first;
-        a->end = trace->events + i;
-        drawn = draw_block(a, trace);
+static bool see_all(artist *a) {
+    for (int64_t i = 0; i < a->trace->count; i++) {
+        const tally__simt_event *event = &a->trace->events[i];
+        if (i == 0 || !same_block(event, event - 1)) {
+            tally__flow_begin_block(&a->flow, event->block);
+            memset(a->epochs, 0, sizeof a->epochs);
+        }
+        if (!see(a, event)) return false;
     }
-    free(a);
-    TALLY_CHECK(drawn, NO_MEMORY, "no memory for a picture");
-    return TALLY_OK;
+    return true;
+}
+
+/* ---- counting ---- */
+
+/* Elements have 8 bytes in pictures, and count as one word of a bank. So do the segment ids beside them, of 4. */
+static void widen(tally__simt_trace *trace) {
+    trace->word = ELEMENT;
+    for (int64_t i = 0; i < trace->count; i++)
+        if (trace->events[i].bytes == ELEMENT / 2) {
+            trace->events[i].bytes = ELEMENT;
+            trace->events[i].at *= 2;
+        }
+}
+
+typedef struct of_frame {
+    const artist *artist;
+    int frame;
+} of_frame;
+static bool is_of_frame(const tally__simt_event *event, const void *with) {
+    const of_frame *of = with;
+    return of->artist->frame_of[event - of->artist->trace->events] == of->frame;
+}
+
+/* Meetings of the thread that has most of them. */
+static void count_meetings(const artist *a, int f) {
+    int barriers[MOST_THREADS] = {0}, meetings[MOST_THREADS] = {0};
+    tally__frame *frame = &a->picture->frame[f];
+    for (int64_t i = 0; i < a->trace->count; i++) {
+        const tally__simt_event *event = &a->trace->events[i];
+        if (i == 0 || !same_block(event, event - 1)) {
+            memset(barriers, 0, sizeof barriers);
+            memset(meetings, 0, sizeof meetings);
+        }
+        if (a->frame_of[i] != f) continue;
+        if (event->sight == TALLY_SIMT_BARRIER && ++barriers[event->thread] > frame->barriers)
+            frame->barriers = barriers[event->thread];
+        if (event->sight == TALLY_SIMT_MEETING && ++meetings[event->thread] > frame->warp_barriers)
+            frame->warp_barriers = meetings[event->thread];
+    }
+}
+
+static bool count_frames(const artist *a) {
+    tally__picture *picture = a->picture;
+    for (int f = 0; f < picture->frames; f++) {
+        const of_frame of = {a, f};
+        tally__simt_counts counts;
+        if (!tally__simt_counts_of(a->trace, is_of_frame, &of, &counts)) return false;
+        picture->frame[f].branches = (int)counts.branches;
+        picture->frame[f].divergent = (int)counts.divergent;
+        picture->frame[f].bank_conflicts = (int)counts.bank_conflicts;
+        picture->frame[f].transactions = (int)counts.transactions;
+        count_meetings(a, f);
+    }
+    return true;
+}
+
+/* ---- frames in order ---- */
+
+static bool comes_before(const artist *a, int f, int g) {
+    const tally__frame *x = &a->picture->frame[f], *y = &a->picture->frame[g];
+    if (x->launch != y->launch) return x->launch < y->launch;
+    if (x->epoch != y->epoch) return x->epoch < y->epoch;
+    return x->step < y->step;
+}
+
+static void add_frame(tally__frame *to, const tally__frame *from) {
+    to->branches += from->branches;
+    to->divergent += from->divergent;
+    to->bank_conflicts += from->bank_conflicts;
+    to->transactions += from->transactions;
+    to->barriers += from->barriers;
+    to->warp_barriers += from->warp_barriers;
+    to->fences += from->fences;
+    to->arrivals += from->arrivals;
+    to->last = from->last >= 0 ? from->last : to->last;
+}
+
+/* Frames in which nothing is made belong to the one before; at the beginning to the first. `place`: what becomes of
+ * each frame's number. */
+static bool order_frames(artist *a) {
+    tally__picture *picture = a->picture;
+    int *order = malloc(2 * (size_t)(picture->frames + 1) * sizeof *order), *place = order + picture->frames, kept = 0;
+    tally__frame *sorted = malloc((size_t)(picture->frames + 1) * sizeof *sorted);
+    for (int f = 0; order != NULL && sorted != NULL && f < picture->frames; f++) {
+        int at = f;
+        for (; at > 0 && comes_before(a, f, order[at - 1]); at--) order[at] = order[at - 1];
+        order[at] = f;
+    }
+    for (int k = 0; order != NULL && sorted != NULL && k < picture->frames; k++) {
+        const tally__frame *frame = &picture->frame[order[k]];
+        bool begins = kept == 0 || sorted[kept - 1].boxes > 0;
+        if (begins && (frame->boxes > 0 || kept == 0 || sorted[kept - 1].launch != frame->launch))
+            sorted[kept++] = *frame;
+        else {
+            tally__frame *to = &sorted[kept - 1];
+            if (to->boxes == 0) to->epoch = frame->epoch, to->step = frame->step, to->label = frame->label;
+            to->boxes += frame->boxes;
+            add_frame(to, frame);
+        }
+        place[order[k]] = kept - 1;
+    }
+    bool done = order != NULL && sorted != NULL;
+    for (int b = picture->count; done && b < picture->boxes; b++) picture->box[b].frame = place[picture->box[b].frame];
+    if (done) memcpy(picture->frame, sorted, (size_t)kept * sizeof *sorted);
+    if (done) picture->frames = kept;
+    free(order);
+    free(sorted);
+    return done;
+}
+
+/* A barrier ends the last frame of those before it, whoever has waited there. */
+static void end_epochs(tally__picture *picture) {
+    for (int f = 0; f + 1 < picture->frames; f++) {
+        tally__frame *frame = &picture->frame[f], *next = frame + 1;
+        if (frame->launch != next->launch || frame->epoch != next->epoch) continue;
+        if (frame->barriers > next->barriers) next->barriers = frame->barriers;
+        frame->barriers = 0;
+    }
+}
+
+/* A box lies below those of its frame that it is made of. */
+static void place_boxes(tally__picture *picture) {
+    for (int b = picture->count; b < picture->boxes; b++) {
+        tally__box *box = &picture->box[b];
+        for (int k = 0; k < box->froms; k++) {
+            const tally__box *from = &picture->box[picture->from[box->first_from + k]];
+            if (from->frame == box->frame && from->level >= box->level) box->level = from->level + 1;
+        }
+    }
+}
+
+static void count_boxes(tally__picture *picture, bool active) {
+    for (int f = 0; f < picture->frames; f++) {
+        bool seen[MOST_BLOCKS][MOST_THREADS] = {{false}};
+        tally__frame *frame = &picture->frame[f];
+        for (int b = picture->count; b < picture->boxes; b++) {
+            const tally__box *box = &picture->box[b];
+            if (box->frame != f) continue;
+            bool *mark = &seen[box->block % MOST_BLOCKS][box->thread];
+            frame->boxes += !active;
+            frame->active += active && !*mark;
+            *mark = true;
+        }
+    }
+}
+
+/* ---- the picture ---- */
+
+static bool draw(artist *a, tally__simt_trace *trace) {
+    tally__picture *picture = a->picture;
+    a->trace = trace;
+    a->frame_of = malloc((size_t)(trace->count + 1) * sizeof *a->frame_of);
+    tally__flow_begin(&a->flow, picture);
+    if (a->frame_of == NULL || a->flow.no_memory || !sort_blocks(trace) || !see_all(a)) return false;
+    widen(trace);
+    if (!count_frames(a)) return false;
+    count_boxes(picture, false);
+    if (!order_frames(a)) return false;
+    end_epochs(picture);
+    place_boxes(picture);
+    count_boxes(picture, true);
+    return true;
+}
+
+static void name_places(tally__picture *picture) {
+    static const char *const names[] = {"x", "registers", "left", "left", "output"};
+    picture->places = TALLY_PLACE_SHARED;
+    for (int p = 0; p < TALLY_PLACE_SHARED; p++)
+        snprintf(picture->place_name[p], sizeof picture->place_name[p], "%s", names[p]);
 }
 
 static tally_status draw_run(tally__track *track, const tally__gallery_row *row, int64_t count,
                              const int32_t *segment_ids, int64_t segments, tally__picture *picture) {
     uint64_t sets[TALLY_MOST_PICTURED], results[TALLY_MOST_PICTURED];
     int32_t numbers[TALLY_MOST_PICTURED];
-    bool merges = row->plan == TALLY_PLAN_MERGE;
+    bool merges = row->plan == TALLY_PLAN_MERGE, drawn;
     tally__simt_trace trace;
     tally__lap lap;
-    tally_status status;
     for (int i = 0; i < TALLY_MOST_PICTURED; i++) {
         sets[i] = UINT64_C(1) << i;
         numbers[i] = i;
     }
-    tally__track_shrink(track);
-    tally__track_lists(track, PICTURED_LISTS);
     TALLY_TRY(tally__track_load(track, merges ? (void *)numbers : (void *)sets, NULL, count, 1));
     if (segment_ids != NULL) TALLY_TRY(tally__track_cut(track, segment_ids, segments));
     TALLY_TRY(tally__track_run(track, row, results, &lap)); /* what there is to know before, and whether it can run */
-    picture->threads = lap.threads;
-    picture->launches = lap.launches;
-    picture->blocks = lap.blocks[0];
+    *picture = (tally__picture){
+        .count = (int)count, .threads = lap.threads, .launches = lap.launches, .blocks = lap.blocks[0]};
+    name_places(picture);
     TALLY_TRY(tally__track_trace(track, row, &trace));
-    status = draw(track, &trace, picture);
+    artist *a = calloc(1, sizeof *a);
+    if (a != NULL) {
+        a->track = track;
+        a->merges = merges;
+        a->picture = picture;
+    }
+    drawn = a != NULL && draw(a, &trace);
+    if (a != NULL) free(a->frame_of);
+    free(a);
     free(trace.events);
-    return status;
+    TALLY_CHECK(drawn, NO_MEMORY, "no memory for a picture");
+    return TALLY_OK;
 }
 
 tally_status tally__picture_draw(const tally__gallery_row *row, int64_t count, const int32_t *segment_ids,
                                  int64_t segments, tally__picture *picture) {
     tally__track *track;
     tally_status status;
+    tally__simt_settings before = tally__simt_configured(), small = before;
     *picture = (tally__picture){0};
     bool merges = row->plan == TALLY_PLAN_MERGE;
     TALLY_CHECK(row->plan != TALLY_PLAN_READ, UNSUPPORTED, "%s combines nothing: there is nothing to draw", row->name);
     TALLY_CHECK(count >= 1 && count <= TALLY_MOST_PICTURED, BAD_ARGUMENT, "a picture is of 1 to %d values, not %lld",
                 TALLY_MOST_PICTURED, (long long)count);
-    TALLY_TRY(tally__track_open(TALLY_BACKEND_SIMT, 0, merges ? "min" : "or", merges ? TALLY_I32 : TALLY_U64, &track));
+    TALLY_TRY(tally__track_open_pictured(merges, &track));
+    small.lanes = TALLY_PICTURED_LANES;
+    tally__simt_configure(&small);
     status = draw_run(track, row, count, segment_ids, segments, picture);
+    tally__simt_configure(&before);
     tally__track_close(track);
     if (status != TALLY_OK) tally__picture_free(picture);
     return status;
 }
 
 void tally__picture_free(tally__picture *picture) {
-    free(picture->step);
-    free(picture->move);
+    free(picture->frame);
+    free(picture->box);
+    free(picture->from);
     *picture = (tally__picture){0};
+}
+
+int tally__picture_usual_count(const tally__gallery_row *row) {
+    if (row->plan == TALLY_PLAN_MERGE) return 8;
+    return row->plan == TALLY_PLAN_PERSISTENT ? 32 : 16;
 }

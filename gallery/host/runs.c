@@ -126,6 +126,9 @@ static tally_status launch_all(run *r) {
     return TALLY_OK;
 }
 
+/* A size of the table, or what it is in pictures. */
+static int size_of(const tally__track *track, int size) { return track->small ? TALLY_SMALL(size) : size; }
+
 static int power_of_two(int64_t least) {
     int power = 1;
     while (power < least) power *= 2;
@@ -135,12 +138,13 @@ static int threads_of(const tally__track *track, const tally__gallery_row *row) 
     int64_t wanted = track->count;
     if (row->plan == TALLY_PLAN_FIT) return power_of_two(wanted);
     if (row->plan == TALLY_PLAN_MERGE) return power_of_two(track->lists);
-    if (!track->small || row->least == row->threads) return row->threads;
+    if (!track->small || row->least == row->threads) return size_of(track, row->threads);
     if (row->each == 2 * row->threads) wanted = (wanted + 1) / 2;
     if (row->plan == TALLY_PLAN_TWICE || row->plan == TALLY_PLAN_GUARD || row->plan == TALLY_PLAN_ONE)
         wanted = (wanted + 3) / 4;
     wanted = power_of_two(wanted);
-    return (int)(wanted < row->least ? row->least : at_most(wanted, row->threads));
+    int least = size_of(track, row->least);
+    return (int)(wanted < least ? least : at_most(wanted, size_of(track, row->threads)));
 }
 
 tally_status tally__track_go(tally__track *track, const tally__gallery_row *row, int copy, tally__lap *lap,
@@ -158,7 +162,8 @@ tally_status tally__track_go(tally__track *track, const tally__gallery_row *row,
     if (track->count == 0) return TALLY_OK;
     r.runner = runner;
     r.each = row->each / row->threads * r.threads;
-    if (row->least == row->threads) r.each = row->each; /* also where threads do not share pieces evenly */
+    if (row->least == row->threads)
+        r.each = size_of(track, row->each); /* also where threads do not share pieces evenly */
     r.work.x = address(track->values + offset);
     r.work.y = track->operator.inputs == 2 ? address(track->second + offset) : r.work.x;
     r.work.count = track->count;

@@ -66,24 +66,41 @@ static tally_status open_device(tally__track *track, int device) {
     return status;
 }
 
-tally_status tally__track_open(tally_backend backend, int device, const char *op, tally_type type,
-                               tally__track **track) {
+static tally_status open_by(tally_backend backend, int device, const tally__gallery_operator *operator, tally_type type,
+                            tally__track **track) {
     tally__track *made = calloc(1, sizeof *made);
     tally_status status;
-    *track = NULL;
     TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a track");
     made->backend = backend;
     made->type = type;
     made->value_bytes = tally_type_size(type);
     made->lists = 32;
-    status = tally__gallery_operator_named(op, &made->operator);
-    if (status == TALLY_OK) status = describe(made);
+    made->operator= * operator;
+    status = describe(made);
     if (status == TALLY_OK) status = open_device(made, device);
     if (status != TALLY_OK) {
         tally__track_close(made);
         return status;
     }
     *track = made;
+    return TALLY_OK;
+}
+
+tally_status tally__track_open(tally_backend backend, int device, const char *op, tally_type type,
+                               tally__track **track) {
+    tally__gallery_operator operator;
+    *track = NULL;
+    TALLY_TRY(tally__gallery_operator_named(op, &operator));
+    return open_by(backend, device, &operator, type, track);
+}
+
+tally_status tally__track_open_pictured(bool merges, tally__track **track) {
+    tally__gallery_operator operator= tally__gallery_inputs;
+    *track = NULL;
+    if (merges) TALLY_TRY(tally__gallery_operator_named("min", &operator));
+    TALLY_TRY(open_by(TALLY_BACKEND_SIMT, 0, &operator, merges ? TALLY_I32 : TALLY_U64, track));
+    (*track)->small = true;
+    (*track)->lists = 4;
     return TALLY_OK;
 }
 
@@ -212,7 +229,6 @@ tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, i
 
 void tally__track_lists(tally__track *track, int lists) { track->lists = lists; }
 void tally__track_stop_after(tally__track *track, int launches) { track->most_launches = launches; }
-void tally__track_shrink(tally__track *track) { track->small = true; }
 size_t tally__track_result_bytes(const tally__track *track) { return track->host->result_bytes; }
 tally_type tally__track_result_type(const tally__track *track) { return track->result_type; }
 size_t tally__track_element_bytes(const tally__track *track) { return track->host->element_bytes; }

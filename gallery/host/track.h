@@ -29,7 +29,7 @@ struct tally__track {
     const int32_t *segment_ids;
     int64_t count, segments;          /* segments: 0 without a cut */
     int copies, lists, most_launches; /* most_launches: 0 for as many as it takes */
-    bool small;                       /* blocks as small as will do */
+    bool small;                       /* for pictures: blocks as small as will do, and one multiprocessor */
     size_t value_bytes, copy_bytes;
     tally__cu_address values, second; /* copies of x and y behind one another, each copy_bytes long */
     tally__cu_address elements[2], element_segment_ids[2], value_segment_ids, output, counter;
@@ -37,6 +37,8 @@ struct tally__track {
 
 static inline size_t tally__track_bytes(int64_t count, size_t each) { return ((size_t)count * each + 256) / 256 * 256; }
 
+/* On the simulator: of the sets of inputs over u64, or to merge 4 lists of i32. */
+tally_status tally__track_open_pictured(bool merges, tally__track **track);
 /* The status of a driver call. */
 tally_status tally__track_check(const tally__track *track, int error, const char *what);
 /* One run over copy `copy`; `lap` is told what it did. What it leaves is in memory of the device when the stream gets

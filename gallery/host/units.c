@@ -33,6 +33,7 @@ const tally__gallery_row *tally__gallery_find(const char *word) {
 #define TALLY_ROW(kernel) extern const tally__gallery_set tally__gallery_of_##kernel;
 TALLY_KERNELS(TALLY_ROW)
 TALLY_ROW(compose)
+TALLY_ROW(inputs)
 #undef TALLY_ROW
 
 static const struct {
@@ -43,6 +44,9 @@ static const struct {
     TALLY_KERNELS(TALLY_ROW) TALLY_ROW(compose)
 #undef TALLY_ROW
 };
+
+const tally__gallery_operator tally__gallery_inputs = {"inputs", "inputs", TALLY_OP_END,
+                                                       1,        true,     &tally__gallery_of_inputs};
 
 tally_status tally__gallery_operator_named(const char *name, tally__gallery_operator *found) {
     tally_op op = tally_op_from_name(name);

@@ -15,6 +15,8 @@ typedef struct tally__gallery_operator {
     const tally__gallery_set *set;
 } tally__gallery_operator;
 
+/* Of u64, compiled small (TALLY_GALLERY_SMALL): for pictures. */
+extern const tally__gallery_operator tally__gallery_inputs;
 /* TALLY_BAD_ARGUMENT: no such operator. */
 tally_status tally__gallery_operator_named(const char *name, tally__gallery_operator *found);
 

@@ -35,7 +35,7 @@ TALLY_KERNEL_OF(tb4_warp) {
     for (int32_t i = t; i < TALLY_EACH_tb4_warp; i += TALLY_THREADS_tb4_warp)
         TALLY_WRITE(data[i], TALLY_N(take)(&work, start + i));
     tally_barrier();
-    for (int32_t k = 0; k < 4; k++) {
+    for (int32_t k = 0; k < TALLY_EACH_tb4_warp / TALLY_THREADS_tb4_warp; k++) {
         int32_t at = k * TALLY_THREADS_tb4_warp + t;
         TALLY_N(reduce_warp)(data, at, 0);
         if (tally_branch(tally_lane() == 0)) TALLY_WRITE(results[k * warps + tally_warp()], TALLY_READ(data[at]));

@@ -42,7 +42,7 @@ TALLY_KERNEL_OF(segmented_tb4_warp) {
         TALLY_WRITE(segment_id[i], TALLY_N(segment_id)(&work, start + i));
     }
     tally_barrier();
-    for (int32_t k = 0; k < 4; k++) {
+    for (int32_t k = 0; k < each / threads; k++) {
         int32_t at = k * threads + t, to = at / TALLY_WARP;
         TALLY_N(reduce_warp_owned)(&work, data, segment_id, at, 0);
         if (tally_branch(tally_lane() == 0)) {

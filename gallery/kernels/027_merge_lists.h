@@ -18,11 +18,11 @@
 
 /* The head of a list. */
 typedef struct TALLY_N(head) {
-    TALLY_K key;
+    TALLY_T value;
     int32_t list; /* INT32_MAX: empty */
 } TALLY_N(head);
 TALLY_FN int32_t TALLY_N(comes_first)(TALLY_N(head) a, TALLY_N(head) b) {
-    return a.list != INT32_MAX && (b.list == INT32_MAX || a.key < b.key);
+    return a.list != INT32_MAX && (b.list == INT32_MAX || TALLY_N(key)(a.value) < TALLY_N(key)(b.value));
 }
 
 TALLY_KERNEL_OF(merge_lists) {
@@ -36,7 +36,7 @@ TALLY_KERNEL_OF(merge_lists) {
         TALLY_N(head) head = {0, INT32_MAX};
         tally_step(0);
         if (tally_branch(t < lists && at < work.count)) {
-            head.key = TALLY_N(key)(TALLY_READ(values[at]));
+            head.value = TALLY_READ(values[at]);
             head.list = t;
         }
         TALLY_WRITE(heads[t], head);
@@ -51,7 +51,7 @@ TALLY_KERNEL_OF(merge_lists) {
         }
         if (t == 0) {
             head = TALLY_READ(heads[0]);
-            TALLY_WRITE(((TALLY_T *)(void *)work.nodes)[n], values[(int64_t)taken[head.list] * lists + head.list]);
+            TALLY_WRITE(((TALLY_T *)(void *)work.nodes)[n], head.value);
             TALLY_WRITE(taken[head.list], TALLY_READ(taken[head.list]) + 1);
         }
         tally_barrier();

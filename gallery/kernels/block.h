@@ -4,8 +4,8 @@
 
 #include "lib/device.h"
 
-/* Where element i lies: one unused behind each 32, the number of banks. */
-TALLY_FN int32_t tally_gallery_padded(int32_t i) { return i + (i >> 5); }
+/* Where element i lies: one unused behind each 32, the number of banks and of lanes. */
+TALLY_FN int32_t tally_gallery_padded(int32_t i) { return i + (int32_t)((uint32_t)i / TALLY_WARP); }
 
 /* The pieces of a block: [first, end) of `pieces`. */
 typedef struct tally_gallery_share {

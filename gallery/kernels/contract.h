@@ -35,6 +35,12 @@
 #include "lib/device.h"
 #include "gallery/kernels/table.h"
 
+#ifdef TALLY_GALLERY_SMALL /* compiled for pictures; the simulator is told too */
+#define TALLY_WARP 4
+#define tally_lane() (tally_thread() % TALLY_WARP)
+#define tally_warp() (tally_thread() / TALLY_WARP)
+#endif
+
 #define TALLY_KERNEL_OF(name) \
     TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), 1)
 #define TALLY_ROOM(type, n, name)         \

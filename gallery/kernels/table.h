@@ -68,10 +68,19 @@ enum {
     X(27, merge_lists,                 TALLY_PLAN_MERGE,      TALLY_COMMUTES,    1024, 1,    1024, 0,          0, "Cook",       "sorted lists become one: their heads' minimum, again and again")
 /* clang-format on */
 
+/* Pictures are of warps of 4 lanes, and of blocks and matrices as much smaller: 4 rows of 4 where the text has 32 rows
+ * of 32. What a size of the table becomes there. */
+#define TALLY_SMALL(size) ((size) == 288 ? 12 : (size) == 32 ? 4 : (size) < 32 ? (size) : (size) <= 512 ? 8 : 16)
+#ifdef TALLY_GALLERY_SMALL
+#define TALLY_SIZE(size) TALLY_SMALL(size)
+#else
+#define TALLY_SIZE(size) (size)
+#endif
+
 /* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_ROOM_<name> for the kernels' texts. */
 enum {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    TALLY_THREADS_##name = threads, TALLY_EACH_##name = each, TALLY_ROOM_##name = room,
+    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_EACH_##name = TALLY_SIZE(each), TALLY_ROOM_##name = room,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
     TALLY_MOST_LISTS = 1024

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Writes gallery.md from the opening comments of gallery/kernels/NNN_name.h, their table, and what an H200 measured.
 
-    gallery/pages/generate.py           rewrites the page
-    gallery/pages/generate.py --check   exit status 1, and a sentence, if the page is stale or a comment lacks a part
+    gallery/pages/generate.py           rewrites the page; with --tally COMMAND the pictures too
+    gallery/pages/generate.py --check   exit status 1, and a sentence, if something is stale or a comment lacks a part
 """
+import argparse
 import csv
 import pathlib
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -161,21 +163,35 @@ def page():
         if name in times and name != "merge_lists":
             lines.append(f"**Measured.** {numbers(name, times)}\n")
         if (PAGES / f"{name}.svg").exists():
-            lines.append(f"![{name} of 16 values]({name}.svg)\n")
+            lines.append(f"![the steps of {name}]({name}.svg)\n")
     return "\n".join(lines)
 
 
-def main(arguments):
-    if arguments not in ([], ["--check"]):
-        sys.exit(__doc__)
-    fresh = page()
-    stale = not PAGE.exists() or PAGE.read_text() != fresh
-    if stale and arguments == ["--check"]:
-        sys.exit(f"{PAGE.relative_to(ROOT)}: it is stale: run gallery/pages/generate.py")
-    if stale:
-        PAGE.write_text(fresh)
+def pictures(tally):
+    """path -> text of every kernel's picture, as the command draws it."""
+    for row in table_rows():
+        if row["plan"] != "TALLY_PLAN_READ":
+            drawn = subprocess.run(
+                [tally, "explain", row["name"], "-o", "-"], check=True, capture_output=True, text=True
+            )
+            yield PAGES / f"{row['name']}.svg", drawn.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--tally")
+    arguments = parser.parse_args()
+    made = dict(pictures(arguments.tally)) if arguments.tally else {}
+    made[PAGE] = page()
+    for path, fresh in made.items():
+        if path.exists() and path.read_text() == fresh:
+            continue
+        if arguments.check:
+            sys.exit(f"{path.relative_to(ROOT)}: it is stale: run gallery/pages/generate.py --tally COMMAND")
+        path.write_text(fresh)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -15,7 +15,8 @@ def test_operators_page():
 
 
 def test_gallery_page():
-    done = subprocess.run([sys.executable, tally.ROOT / "gallery" / "pages" / "generate.py", "--check"],
+    done = subprocess.run([sys.executable, tally.ROOT / "gallery" / "pages" / "generate.py", "--check",
+                           "--tally", tally.COMMAND],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -341,57 +341,6 @@ static void test_counts(void **state) {
     expect_counts("warp_shuffles", 32 + 1, 0, 0, 32 + 32 + 1 + 1);
 }
 
-/* ---- pictures ---- */
-
-/* In the end all inputs are in one element, or those of each segment in its output. */
-static void check_picture(const tally__gallery_row *row, int64_t count, const char *shape) {
-    int32_t segment_ids[TALLY_MOST_PICTURED];
-    uint64_t all = 0, outputs[TALLY_MOST_PICTURED] = {0}, wanted[TALLY_MOST_PICTURED] = {0};
-    int64_t segments = make_segment_ids(shape, count, segment_ids);
-    tally__picture picture;
-    EXPECT(tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) == TALLY_OK,
-           "%s: %s", row->name, tally_message());
-    for (int m = 0; m < picture.moves; m++) {
-        const tally__move *move = &picture.move[m];
-        if (strcmp(picture.place_name[move->to.place], "left") == 0) all = move->holds;
-        if (strcmp(picture.place_name[move->to.place], "output") == 0) outputs[move->to.at] = move->holds;
-    }
-    for (int64_t i = 0; i < count; i++) wanted[row->segment_ids ? segment_ids[i] : 0] |= UINT64_C(1) << i;
-    EXPECT(row->segment_ids || all == wanted[0], "%s of %lld: %llx is left", row->name, (long long)count,
-           (unsigned long long)all);
-    for (int64_t s = 0; row->segment_ids && s < segments; s++)
-        EXPECT(outputs[s] == wanted[s], "%s of %lld: output %lld is %llx", row->name, (long long)count, (long long)s,
-               (unsigned long long)outputs[s]);
-    for (int k = 1; k < picture.steps; k++)
-        EXPECT(picture.step[k].first_move == picture.step[k - 1].first_move + picture.step[k - 1].moves,
-               "%s: moves are lost", row->name);
-    tally__picture_free(&picture);
-}
-static void test_pictures(void **state) {
-    static const int64_t sizes[] = {1, 2, 7, 16, 32, 33, 64};
-    tally__picture picture;
-    (void)state;
-    if (backend != TALLY_BACKEND_SIMT) return;
-    configure("round");
-    for (int k = 1; k < tally__gallery_count - 1; k++)
-        for (int s = 0; s < COUNT(sizes); s++)
-            for (int h = 0; h < (tally__gallery[k].segment_ids ? 3 : 1); h++)
-                check_picture(&tally__gallery[k], sizes[s], shapes[h]);
-    EXPECT_OK(tally__picture_draw(tally__gallery_find("merge_lists"), 10, NULL, 0, &picture));
-    int merged = 0;
-    for (int m = 0; m < picture.moves; m++)
-        if (strcmp(picture.place_name[picture.move[m].to.place], "left") == 0) {
-            EXPECT(picture.move[m].to.at == merged && picture.move[m].holds == UINT64_C(1) << merged,
-                   "value %d of a merge", merged);
-            merged++;
-        }
-    EXPECT(merged == 10, "%d values are merged", merged);
-    tally__picture_free(&picture);
-    EXPECT_STATUS(tally__picture_draw(tally__gallery_find("tb2"), 65, NULL, 0, &picture), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally__picture_draw(tally__gallery_find("tb2"), 0, NULL, 0, &picture), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally__picture_draw(tally__gallery_find("plain_read"), 16, NULL, 0, &picture), TALLY_UNSUPPORTED);
-}
-
 /* ---- refusals ---- */
 
 static void expect_refusal(tally__track *track, const char *kernel, const char *why) {
@@ -481,7 +430,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_table_4),
         cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_pictures),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
