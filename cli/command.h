@@ -14,10 +14,11 @@
 #define COMMAND_WORDS(X)                                             \
     X(LIST, "list", "the operators, their types and what they give") \
     X(INFO, "info", "the version and what this machine offers")      \
-    X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file") \
+    X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
     X(WARM, "warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
     X(RACE, "race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
     X(EXPLAIN, "explain", "KERNEL: the steps of such a kernel as a picture") \
+    X(COURSE, "course", "all of them as a page to learn from, in a browser") \
     X(HELP, "help", "this page; with an operator, a command or a topic, the page of that one")
 
 typedef enum command_word {
@@ -48,9 +49,9 @@ enum {
     X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \
       "one result per segment: segments of these lengths follow one another")                                  \
     X(AXIS, "axis", 0, "K", OF_OPERATORS, "reduce along axis K of a .npy array, 0 the first, -1 the last")     \
-    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN,                                       \
+    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN | OF_COURSE,                           \
       "write the results to this .npy file in place of standard output (emit: the source to this .cu file; "   \
-      "explain: the picture to this .svg file); - is standard output")                                         \
+      "explain: the picture to this .svg file; course: the page to this .html file); - is standard output")    \
     X(JSON, "json", 0, "", OF_OPERATORS | OF_RACE, "print one JSON object per result set")                     \
     X(CSV, "csv", 0, "", OF_OPERATORS, "FILE is a table of fields with commas between; see tally help tables") \
     X(TSV, "tsv", 0, "", OF_OPERATORS, "FILE is a table of fields with tabs between")                          \
@@ -87,6 +88,8 @@ enum {
       "cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")              \
     X(CHART, "chart", 0, "OUT.svg", OF_RACE, "also draw the times")                                            \
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
+    X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                         \
+      "the times that the page shows, as tally race --json printed them (default: those of an H200)")          \
     X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
     X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                              \
     X(VERSION, "version", 'V', "", OF_ALL, "say which version this is")
@@ -108,7 +111,7 @@ typedef struct command {
     missing_rule missing;
     row_format to;
     const char *by, *offsets, *lengths, *output;
-    const char *op, *segments, *chart;
+    const char *op, *segments, *chart, *measured;
     int64_t n; /* 0: not said */
     int64_t axis;
     input_wish wish;

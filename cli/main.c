@@ -226,13 +226,15 @@ static int run_word(const command *wanted, command_word word) {
     case WORD_INFO:
         return run_page(wanted, print_info);
     case WORD_EMIT:
-        return run_emit(wanted);
+        return is_kernel(wanted) ? run_emit_kernel(wanted) : run_emit(wanted);
     case WORD_WARM:
         return run_warm(wanted);
     case WORD_RACE:
         return run_race(wanted);
     case WORD_EXPLAIN:
         return run_explain(wanted);
+    case WORD_COURSE:
+        return run_course(wanted);
     default:
         return run_help(wanted);
     }

@@ -232,6 +232,9 @@ static bool read_option(command *wanted, command_option id, const char *text) {
     case OPTION_SEGMENTS:
         wanted->segments = text;
         return true;
+    case OPTION_MEASURED:
+        wanted->measured = text;
+        return true;
     case OPTION_CHART:
         wanted->chart = text;
         return true;

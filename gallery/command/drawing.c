@@ -179,11 +179,14 @@ static void draw_box(const drawing *d, int b) {
                 x - BOX / 2.0 + 3, y + HIGH - 3.5, BOX - 6);
     }
     size_t length = strlen(set);
-    fprintf(d->file, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>", x, y + 13,
+    fprintf(d->file, "<text x=\"%.1f\" y=\"%.1f\"%s", x, y + 13,
             length > 7   ? " class=\"tiny\""
             : length > 5 ? " class=\"less\""
-                         : "",
-            set);
+                         : "");
+    if (d->style.title == NULL) { /* for the page, which can show values too */
+        fprintf(d->file, " data-h=\"%llx\"", (unsigned long long)box->holds);
+    }
+    fprintf(d->file, ">%s</text>", set);
     if (box->frame >= 0) {
         fprintf(d->file, "<text class=\"t\" x=\"%.1f\" y=\"%.1f\">t%d</text>", x, y + HIGH + 9, box->thread);
     }

@@ -96,7 +96,14 @@ static void print_frames(const tally__picture *picture) {
 
 static bool save_picture(const tally__picture *picture, const char *path, drawing_style style) {
     output out;
-    return begin_output(&out, path) && draw_picture(picture, style, out.stream) && end_output(&out);
+    if (!begin_output(&out, path)) {
+        return false;
+    }
+    if (!draw_picture(picture, style, out.stream)) {
+        drop_output(&out);
+        return false;
+    }
+    return end_output(&out);
 }
 
 /* ---- the command ---- */

@@ -12,6 +12,12 @@ int run_paper(const command *wanted);
 /* tally explain KERNEL. */
 int run_explain(const command *wanted);
 
+/* tally course. */
+int run_course(const command *wanted);
+/* tally emit KERNEL: whether that is asked for, and the kernel as plain CUDA. */
+bool is_kernel(const command *wanted);
+int run_emit_kernel(const command *wanted);
+
 /* ---- what is raced over (stage.c) ---- */
 
 /* Values and their segments, on a track. */

@@ -84,8 +84,10 @@ bool tally__track_agrees(const tally__track *track, const tally__gallery_row *ro
 typedef struct tally__counts {
     int64_t branches, divergent;             /* of warps; those where some lanes go one way and some the other */
     int64_t shared_requests, bank_conflicts; /* of warps; turns they take beyond those that so many words need */
-    int64_t accesses,
-        transactions; /* global memory: of lanes; the different 128 bytes that each warp's request touches */
+    int64_t accesses, transactions;  /* global memory: of lanes; the different 128 bytes that each warp's request
+                                        touches */
+    int64_t barriers, warp_barriers; /* where thread 0 of the first block meets its block; its warp, shuffles too */
+    double loads;                    /* reads of global memory by a thread of the first launch, on average */
 } tally__counts;
 /* One run, counted; TALLY_UNSUPPORTED on a GPU. */
 tally_status tally__track_count(tally__track *track, const tally__gallery_row *row, tally__counts *counts);
@@ -157,6 +159,14 @@ void tally__picture_free(tally__picture *picture);
 
 /* How many values show what a kernel is about. */
 int tally__picture_usual_count(const tally__gallery_row *row);
+
+/* ---- texts ---- */
+
+/* A kernel's file in gallery/kernels; its form as plain CUDA, with a host that runs it; and "course/NAME", a file of
+ * the course. All live as long as the program. NULL: there is none. */
+const char *tally__gallery_kernel_text(const tally__gallery_row *row);
+const char *tally__gallery_cuda_text(const tally__gallery_row *row);
+const char *tally__course_text(const char *name);
 
 size_t tally__track_result_bytes(const tally__track *track);
 tally_type tally__track_result_type(const tally__track *track);

@@ -11,7 +11,6 @@ tally_status tally__track_trace(tally__track *track, const tally__gallery_row *r
     size_t count = (size_t)tally__track_result_count(track, row) + 1,
            bytes = tally__track_result_bytes(track) + track->value_bytes;
     void *results = malloc(count * bytes);
-    tally__lap lap;
     tally_status status;
     TALLY_CHECK(results != NULL, NO_MEMORY, "no memory for results");
     if (track->backend != TALLY_BACKEND_SIMT)
@@ -19,7 +18,7 @@ tally_status tally__track_trace(tally__track *track, const tally__gallery_row *r
                              "a GPU does not tell what its threads do: the simulator counts (--device simt)");
     else {
         tally__simt_trace_start();
-        status = tally__track_run(track, row, results, &lap);
+        status = tally__track_run(track, row, results, &track->lap);
         tally__simt_trace_stop(trace);
         if (status == TALLY_OK && !trace->is_whole)
             status = tally__fail(TALLY_NO_MEMORY, "no memory for what %s does with so many values", row->name);
@@ -36,15 +35,37 @@ static tally_status count(const tally__simt_trace *trace, bool (*wanted)(const t
     return TALLY_OK;
 }
 
+/* What is counted of single threads. */
+static void count_threads(const tally__track *track, const tally__simt_trace *trace, tally__counts *counts) {
+    int64_t reads = 0, threads = 0;
+    int64_t start = (int64_t)track->values, end = start + track->count * (int64_t)track->value_bytes;
+    for (int64_t i = 0; i < trace->count; i++) {
+        const tally__simt_event *event = &trace->events[i];
+        if (event->launch != 0) continue;
+        bool reads_value = event->sight == TALLY_SIMT_READ && event->at >= start && event->at < end;
+        reads += event->object == TALLY_SIMT_GLOBAL && reads_value;
+        if (event->thread != 0 || event->block != 0) continue;
+        counts->barriers += event->sight == TALLY_SIMT_BARRIER;
+        counts->warp_barriers += event->sight == TALLY_SIMT_MEETING;
+    }
+    threads = (int64_t)track->lap.blocks[0] * track->lap.threads;
+    counts->loads = threads > 0 ? (double)reads / (double)threads : 0;
+}
+
 tally_status tally__track_count(tally__track *track, const tally__gallery_row *row, tally__counts *counts) {
     tally__simt_trace trace;
     tally__simt_counts seen;
     tally_status status;
     TALLY_TRY(tally__track_trace(track, row, &trace));
     status = count(&trace, NULL, NULL, &seen);
+    *counts = (tally__counts){.branches = seen.branches,
+                              .divergent = seen.divergent,
+                              .shared_requests = seen.shared_requests,
+                              .bank_conflicts = seen.bank_conflicts,
+                              .accesses = seen.accesses,
+                              .transactions = seen.transactions};
+    count_threads(track, &trace, counts);
     free(trace.events);
-    *counts = (tally__counts){seen.branches,       seen.divergent, seen.shared_requests,
-                              seen.bank_conflicts, seen.accesses,  seen.transactions};
     return status;
 }
 

@@ -28,6 +28,7 @@ struct tally__track {
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *segment_ids;
     int64_t count, segments;          /* segments: 0 without a cut */
+    tally__lap lap;                   /* of the run that was traced last */
     int copies, lists, most_launches; /* most_launches: 0 for as many as it takes */
     bool small;                       /* for pictures: blocks as small as will do, and one multiprocessor */
     size_t value_bytes, copy_bytes;

@@ -62,8 +62,19 @@ tally_status tally__gallery_operator_named(const char *name, tally__gallery_oper
 
 /* ---- texts ---- */
 
-extern const tally__text tally__gallery_texts[];
-extern const int tally__gallery_text_count;
+extern const tally__text tally__gallery_texts[], tally__course_texts[];
+extern const int tally__gallery_text_count, tally__course_text_count;
+
+const char *tally__course_text(const char *name) {
+    for (int i = 0; i < tally__course_text_count; i++)
+        if (strcmp(tally__course_texts[i].name, name) == 0) return tally__course_texts[i].text;
+    return NULL;
+}
+const char *tally__gallery_cuda_text(const tally__gallery_row *row) {
+    char name[64];
+    snprintf(name, sizeof name, "cuda/%03d_%s.cu", row->number, row->name);
+    return tally__course_text(name);
+}
 
 /* A text that grows. */
 typedef struct writer {
@@ -93,6 +104,13 @@ static int gallery_text(const char *name, size_t length) {
         if (strlen(tally__gallery_texts[i].name) == length && memcmp(tally__gallery_texts[i].name, name, length) == 0)
             return i;
     return -1;
+}
+
+const char *tally__gallery_kernel_text(const tally__gallery_row *row) {
+    char name[64];
+    snprintf(name, sizeof name, "gallery/kernels/%03d_%s.h", row->number, row->name);
+    int number = gallery_text(name, strlen(name));
+    return number >= 0 ? tally__gallery_texts[number].text : NULL;
 }
 
 /* A text of the gallery with others of it in the place of their #include, each once; the library's stay, for NVRTC to

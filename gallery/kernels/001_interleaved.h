@@ -12,6 +12,12 @@
  *   yet.
  * Work. n - 1 combinations in log2(n) steps; n * size bytes read, one element written. Half of the threads do nothing
  *   but load.
+ * Predict. In step 1 every second thread combines. How many warps have work, and how many could be idle?
+ * Answer. All have work and all diverge: each has lanes that combine and lanes that wait. No warp can leave until the
+ *   step in which its threads are done.
+ * Why. One block and one value a thread: it is timed in no large race. Count its divergent branches, and compare with
+ *   halves.
+ * In short. every warp diverges
  * Next. The threads that take part lie 2 * stride apart, so that in each of the first five steps every warp diverges:
  *   some of its lanes take part and the others wait. halves lets neighbouring threads stay. */
 #include "gallery/kernels/contract.h"

@@ -9,6 +9,11 @@
  * Work. As interleaved; divergence in the last five steps alone, and of one warp. Neighbouring threads touch
  *   neighbouring elements, so no banks collide.
  * Changed. The text halves by `stride /= stride`, which never ends (gallery/pages/errata.md).
+ * Predict. As many additions, as many steps. Which warps diverge now?
+ * Answer. Only the first, and only in the last steps, when fewer threads are left than a warp has lanes. All others
+ *   leave whole.
+ * Why. As interleaved in all but divergence: it too is one block.
+ * In short. whole warps leave
  * Next. Arrays are no longer than a block, and each thread loads one value only: two_loads takes arrays of any length.
  */
 #include "gallery/kernels/contract.h"

@@ -12,6 +12,10 @@
  *   stride. The barrier stands at the beginning of a step, where it also waits for the loads.
  * Work. n - 1 combinations, log2(2 B) steps a launch, log(n) / log(2 B) launches; n * size bytes read, and n/512
  *   elements written and read again, and so on.
+ * Predict. Neighbours are combined again, as in interleaved. Which two counts get worse with the stride?
+ * Answer. Divergence, and bank conflicts: elements 2 * stride apart share banks.
+ * Why. Nine barriers for 512 values, and between them memory has nothing to do: latency is not hidden.
+ * In short. barriers, divergence, bank conflicts
  * Next. Threads that stay still lie apart. What is left after the first launch is little work for a GPU: host_finish
  *   leaves it to the host. */
 #include "gallery/kernels/contract.h"

@@ -7,6 +7,11 @@
  * Steps. Those of two_loads; then the host folds the elements from left to right.
  * Work. As two_loads, but for the n/512 elements that cross the bus and are folded by one thread. The host waits for
  *   the GPU, so nothing can be enqueued behind the result.
+ * Predict. The same kernel, but the host finishes. Faster or slower than the two further launches?
+ * Answer. Slower by far at this length: n/512 elements cross the bus, and one host thread folds them. Launches are
+ *   cheap beside that.
+ * Why. The bus and one host thread are the bound, not the GPU.
+ * In short. waits for the host
  * Next. Most threads of such a block are idle most of the time. one_block has every thread fold many values before the
  *   tree begins. */
 #include "gallery/kernels/003_two_loads.h"

@@ -6,7 +6,12 @@
  * Requires. An operator that commutes: a thread's values lie B apart. Any length, but one block: it is meant for a few
  *   thousand values, as a step of something larger.
  * Steps. Fold; store; then halves.
- * Work. n - 1 combinations, of which B - 1 in the tree; n * size bytes read by one multiprocessor out of many.
+ * Work. n - 1 combinations, of which B - 1 in the tree; 12 barriers: one before the tree, ten in it, one behind it; n *
+ *   size bytes read by one multiprocessor out of many.
+ * Predict. One block of 1024 threads folds all of it. Which share of the bandwidth can it reach on 132 multiprocessors?
+ * Answer. About one part in 132: a multiprocessor cannot have more reads on their way than its own.
+ * Why. One multiprocessor of many works.
+ * In short. one multiprocessor works
  * Next. Values change places. one_block_ordered keeps them in order. */
 #include "gallery/kernels/contract.h"
 

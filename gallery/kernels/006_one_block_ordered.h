@@ -6,11 +6,16 @@
  * Requires. Any associative operator; any length, one block.
  * Steps. Fill the lower half. While values are left: fill the upper half, combine 2 t and 2 t + 1 into t. Then a tree
  *   of neighbours that leaves results where they are, which spares a barrier in each step.
- * Work. n - 1 combinations, but through shared memory each, with two barriers for each B values: that is the price of
+ * Work. n - 1 combinations, but through shared memory each, with three barriers for each B values: that is the price of
  *   the order. Old results are combined again and again: the tree is lopsided, right for any associative operator, and
  *   deep in its first part.
  * Changed. The text keeps the offset of the next values in shared memory, written by thread 0; each thread can count
  *   for itself. Blocks have 512 threads in place of 1024, so that larger accumulators find room.
+ * Predict. Each round takes B values through shared memory, with three barriers. Slower than one_block by how much?
+ * Answer. By most of an order of magnitude. Each round waits for memory, and then for three barriers, and nothing
+ *   overlaps.
+ * Why. One multiprocessor, and it waits three times for each 512 values.
+ * In short. three barriers a round
  * Next. One block is one multiprocessor. grid uses them all. */
 #include "gallery/kernels/contract.h"
 

@@ -7,8 +7,12 @@
  *   last_block; then one_block_ordered on the elements.
  * Work. As one_block_ordered, on all multiprocessors.
  * Changed. Counter and flag as in last_block.
- * Next. Blocks are slow because all their threads meet at barriers. The kernels from warp_halves on look at 32 threads
- *   alone. */
+ * Predict. Order is kept, by one_block_ordered in each block. Which bound comes back?
+ * Answer. Barriers: three for each 512 values, during which nothing is loaded.
+ * Why. Every value goes through shared memory, and loading waits for it.
+ * In short. three barriers a round
+ * Next. Order is dear here because every value goes through shared memory. The kernels from warp_halves on look at 32
+ *   threads alone. */
 #include "gallery/kernels/006_one_block_ordered.h"
 #include "gallery/kernels/block.h"
 

@@ -4,12 +4,20 @@
  *   of 32 values is part of something larger, one warp does it, in five steps.
  * Source. SO, "Single-warp parallel reduction for commutative operator", with conditions.
  * Requires. An operator that commutes. 32 values; here a block is one warp, and launches are repeated as in two_loads,
- *   so that any length will do: it shows what the step costs, not how to reduce a large array.
+ *   so that any length will do. That shows the step, and not what it costs: to launch so many blocks takes longer.
  * Steps. Halves 16, 8, 4, 2, 1: lane l < half takes element l + half.
  * Work. 31 combinations in 5 steps; each step reads and writes shared memory.
  * Changed. The text has no synchronisation ("executes in a perfect sync") and a volatile array. Since Volta the lanes
- *   of a warp advance on their own: a __syncwarp ends each step, which also makes volatile unnecessary.
- * Next. The conditions take longer than the additions: warp_halves_padded drops them. */
+ *   of a warp advance on their own: a __syncwarp ends each step, which also makes volatile unnecessary. The text has a
+ *   form between this one and the next: one condition, `if (idx<16)`, around all five steps. It needs both barriers of
+ *   warp_halves_padded and saves half of that one's combinations.
+ * Predict. Blocks of one warp: two million of them for 2^26 values. What will bound this kernel?
+ * Answer. Launching blocks. A multiprocessor holds at most 32, each with one load in flight, and each lives for one
+ *   step.
+ * Why. Few bytes in flight: 32 blocks of 128 bytes on a multiprocessor. All five kernels of this chapter take the same
+ *   time.
+ * In short. too many tiny blocks
+ * Next. The text says that the conditions take longer than the additions: warp_halves_padded drops them. */
 #include "gallery/kernels/contract.h"
 
 #ifndef TALLY_GALLERY_WARP_HALVES

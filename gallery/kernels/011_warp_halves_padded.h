@@ -9,6 +9,10 @@
  * Changed. Lane l reads what lane l + half writes in the same step. In lockstep all reads came first; now a __syncwarp
  *   stands between reading and writing, and another after it. That is two where warp_halves needs one: what was faster
  *   in 2013 need not be so now.
+ * Predict. No divergence, five times the combinations. Faster?
+ * Answer. No difference can be seen: both wait for blocks to be launched. The simulator counts what differs.
+ * Why. As warp_halves.
+ * In short. too many tiny blocks
  * Next. Values change places: warp_pairs. */
 #include "gallery/kernels/contract.h"
 

@@ -8,6 +8,10 @@
  * Work. 31 combinations in 5 steps. The lanes that take part lie apart; in one warp that costs nothing that halves
  *   would not.
  * Changed. A __syncwarp ends each step.
+ * Predict. Lanes that take part lie apart. Does a warp care?
+ * Answer. No: a warp takes the branch if any lane does. And 32 elements lie in 32 different banks.
+ * Why. As warp_halves.
+ * In short. too many tiny blocks
  * Next. warp_pairs_padded drops the conditions. */
 #include "gallery/kernels/contract.h"
 

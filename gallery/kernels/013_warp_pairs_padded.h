@@ -8,6 +8,10 @@
  *   identity.
  * Work. 160 combinations where 31 are needed, and no divergence.
  * Changed. A __syncwarp between reading and writing, and one after it, as in warp_halves_padded.
+ * Predict. What does lane 31 combine in step 1?
+ * Answer. Its element with the identity behind the 32. What becomes of it nobody needs.
+ * Why. As warp_halves.
+ * In short. too many tiny blocks
  * Next. Shared memory is only the way from one lane to another: warp_shuffles goes without. */
 #include "gallery/kernels/contract.h"
 

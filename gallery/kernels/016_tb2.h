@@ -9,6 +9,11 @@
  * Steps. Level 0, 1, 2, ...: d = B, B/2, ..., 1 threads are active, with stride 1, 2, 4, ...; a barrier before each.
  * Work. n - 1 combinations; log2(2 B) = 9 levels; n * size bytes read, n/512 elements written. Shared memory: 2 B + 2
  *   B/32 elements.
+ * Predict. Padding removes the bank conflicts of two_loads, and the first threads stay. Which counts fall to almost
+ *   nothing?
+ * Answer. Bank conflicts fall to none, and divergence to that of the last warp. The barriers stay.
+ * Why. Nine barriers for 512 values.
+ * In short. nine barriers a block
  * Next. Nine barriers for 512 values. tb4_warp has two. */
 #include "gallery/kernels/block.h"
 #include "gallery/kernels/contract.h"

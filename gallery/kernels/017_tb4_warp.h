@@ -12,6 +12,10 @@
  * Changed. The paper's listing reduces s_data again in its last line, where the results are in s_result
  *   (gallery/pages/errata.md). A __syncwarp ends each level: "implicitly synchronized in SIMD fashion" has not been so
  *   since Volta.
+ * Predict. Two barriers in place of nine, but most branches diverge. Better or worse?
+ * Answer. Better: a divergent branch costs its warp a few cycles, a barrier costs all warps the slowest one's time.
+ * Why. Fewer barriers, but most lanes wait in most levels.
+ * In short. two barriers, idle lanes
  * Next. matrix has threads that fold by themselves, without any level. */
 #include "gallery/kernels/contract.h"
 

@@ -1,8 +1,8 @@
 /* 018 matrix: 32 threads fold a row each.
  *
  * Idea. 1024 elements lie in shared memory as a matrix of 32 rows. All threads load it; then 32 of them fold one row
- *   each, from left to right, and need nobody for that: no barrier, no lane that waits. One warp is enough, and the
- *   others make room for the next block.
+ *   each, from left to right, and need nobody for that: no barrier, no lane that waits. One warp is enough. The others
+ *   have ended, but their registers and the block's shared memory stay taken until it has, too.
  * Source. Martin, Algorithm 3 (Matrix), after Y. Dotsenko, N. Govindaraju, P. Sloan, C. Boyd, J. Manferdelli, "Fast
  *   scan algorithms on graphics processors", 2008.
  * Requires. Any associative operator; any length.
@@ -11,6 +11,10 @@
  * Work. n - 1 combinations, 31 + 5 steps for 1024 values with one barrier. Shared memory: 32 * 33 elements.
  * Changed. The results overwrite row 0, which thread 0 may still be folding now that warps are not in lockstep: a
  *   __syncwarp stands between.
+ * Predict. 32 threads fold 32 values each, while 224 do nothing. Better or worse than a tree?
+ * Answer. Better: nobody waits for anybody while folding, and other blocks on the multiprocessor load meanwhile.
+ * Why. Many small blocks overlap loading with folding; only one warp of eight folds.
+ * In short. blocks overlap each other
  * Next. A block loads, then folds, then is gone, and the next one begins from nothing. persistent_matrix stays. */
 #include "gallery/kernels/017_tb4_warp.h"
 

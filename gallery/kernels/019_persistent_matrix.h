@@ -9,6 +9,11 @@
  * Steps. Those of matrix; then thread 0 puts the result behind what the block has so far; a barrier before the next
  *   matrix is loaded.
  * Work. As matrix; G elements written in place of n/1024.
+ * Predict. Blocks that stay spare launches and partial results. What do they lose?
+ * Answer. Blocks: they keep more in registers, so that fewer fit a multiprocessor, and a block that folds loads
+ *   nothing.
+ * Why. Fewer blocks on a multiprocessor, so fewer bytes in flight.
+ * In short. fewer blocks in flight
  * Next. The warps that load wait while one folds, and it waits while they load. diffwarps does both at once. */
 #include "gallery/kernels/018_matrix.h"
 #include "gallery/kernels/block.h"

@@ -8,6 +8,11 @@
  *   last.
  * Work. As persistent_matrix. 288 threads; shared memory: 2 * 32 * 33 elements, so that fewer blocks fit a
  *   multiprocessor.
+ * Predict. Eight warps load while one folds. Is it the fastest now, as it was in 2012?
+ * Answer. No: the hardware overlaps many small blocks better than two buffers do. Two runs differ by a factor of two,
+ *   for a reason that is not known.
+ * Why. Fewer blocks on a multiprocessor, so fewer bytes in flight.
+ * In short. fewer blocks in flight
  * Next. This was the fastest of the paper. The segmented kernels take the same ideas to arrays of many segments:
  *   segmented_tb2. */
 #include "gallery/kernels/018_matrix.h"

@@ -16,6 +16,10 @@
  * Why no two threads write one output at once: within a level, both would have the same segment id on the right and
  *   another on the left of it, but everything between them has that segment id too. Later parts come at higher levels,
  *   behind a barrier, or in a later launch.
+ * Predict. Segment ids are read too. What else is read and written where segments end?
+ * Answer. The output: a read and a write in the middle of a level, next to those of neighbours.
+ * Why. Nine barriers, twice the bytes, and accesses to the output.
+ * In short. nine barriers, twice the bytes
  * Next. segmented_tb4_warp has fewer barriers. */
 #include "gallery/kernels/block.h"
 #include "gallery/kernels/contract.h"

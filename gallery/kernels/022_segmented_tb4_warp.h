@@ -9,6 +9,10 @@
  * Changed. The paper keeps s_reducePair_toTheLeft for the last level too, where its result goes to `target`: with
  *   different segment ids nothing is written there. Here the result stays in place and is copied with its segment id. A
  *   __syncwarp ends each level.
+ * Predict. Two conditions now diverge inside a warp. For which segments does that hurt most?
+ * Answer. Short ones: every level has ends of segments, and the code under the condition is long.
+ * Why. Divergence over a long path, at every end of a segment.
+ * In short. divergence at segments' ends
  * Next. segmented_matrix folds rows. */
 #include "gallery/kernels/contract.h"
 

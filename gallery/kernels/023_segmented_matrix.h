@@ -12,6 +12,10 @@
  * Why no two threads write one output at once: a part is put where its segment ends, and a segment ends in one row
  *   only; parts of earlier rows come in the tree or in a later launch, and are put before it.
  * Changed. A __syncwarp between the rows and the tree, as in matrix, and after each level.
+ * Predict. Rows lie 32 values apart. Do their accesses to the output share transactions?
+ * Answer. Never: each is a transaction of its own. That is what trees had in their favour.
+ * Why. As matrix; scattered accesses to the output add up in short segments.
+ * In short. scattered writes, blocks overlap
  * Next. segmented_persistent_matrix stays. */
 #include "gallery/kernels/contract.h"
 

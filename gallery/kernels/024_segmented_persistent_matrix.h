@@ -6,6 +6,10 @@
  * Requires. As segmented_tb2; the grid of persistent_matrix.
  * Steps. Those of segmented_matrix for each matrix of the block's share.
  * Work. As segmented_matrix; G elements with segment ids written in place of n/1024.
+ * Predict. As persistent_matrix. Which limit is tighter now?
+ * Answer. Registers: more than 50 a thread leave four blocks of eight.
+ * Why. Fewer blocks on a multiprocessor.
+ * In short. fewer blocks in flight
  * Next. segmented_diffwarps loads and folds at once. */
 #include "gallery/kernels/023_segmented_matrix.h"
 #include "gallery/kernels/block.h"

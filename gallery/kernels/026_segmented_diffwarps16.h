@@ -6,6 +6,10 @@
  * Requires. As segmented_persistent_matrix.
  * Steps. Those of segmented_diffwarps, 512 values at a time.
  * Work. As segmented_diffwarps, with a barrier and a tree for 512 values in place of 1024.
+ * Predict. Half the matrix, half the memory. Worth it?
+ * Answer. Only in segments of 3: a barrier and a tree for half as many values cost more than the memory gives.
+ * Why. Twice as many barriers and trees for the same values.
+ * In short. twice the barriers
  * Next. Segment ids cost as much to read as the values. Tally's production kernels take offsets, cut the work evenly
  *   among blocks whatever the segments, and write each result once (docs/design). merge_lists is another use of a
  *   reduction. */

@@ -8,11 +8,15 @@
  *   in ascending order in each list; floats are ordered as IEEE 754 totalOrder.
  * Steps. For each value: every thread looks at the head of its list; a tree of halves; thread 0 writes the winner and
  *   moves its list on.
- * Work. n * (lists - 1) comparisons, n * log2(lists) barriers, by one multiprocessor: a sort by merging takes fewer. It
- *   is here for the idea.
+ * Work. n * (lists - 1) comparisons, n * log2(lists) barriers, by one multiprocessor: a sort by merging takes fewer.
+ *   The winner's value is written from shared memory, as in the text. It is here for the idea.
  * Changed. An empty list says that it is empty. The text lets it hold 0xFFFFFFFF, which is a value too, and no end for
  *   other types. Lists are padded to a power of two with empty ones; the text loses lists otherwise
  *   (gallery/pages/errata.md). Lists need not have the same length.
+ * Predict. For each value of the result all lists are compared. How much work is that, beside a sort?
+ * Answer. n times the number of lists, where a tree of heads would need its logarithm.
+ * Why. One multiprocessor, and a tree with its barriers for every single value.
+ * In short. a tree for each value
  * Next. Nothing: this is the last. */
 #include "gallery/kernels/contract.h"
 

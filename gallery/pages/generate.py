@@ -6,6 +6,7 @@
 """
 import argparse
 import csv
+import json
 import pathlib
 import re
 import subprocess
@@ -18,52 +19,21 @@ PAGE = PAGES / "gallery.md"
 KERNELS = ROOT / "gallery" / "kernels"
 MEASURED = ROOT / "docs" / "measurements" / "gallery-2026-11-21-nvidia-h200.md"
 
-NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Next"]
+NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Predict", "Answer", "Why", "In short", "Next"]
 NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
 CHAPTERS = {
-    0: ("What is to be reached", ""),
-    1: (
-        "One block",
-        "A reduction combines n values into one with an operator that is associative: parentheses may be moved. That "
-        "is all that\n"
-        "parallel reduction needs. The first kernels have one block, whose threads see each other's writes in shared "
-        "memory after a barrier.",
-    ),
-    3: (
-        "Any length",
-        "Blocks cannot wait for one another inside a launch. What each leaves has to be reduced too: by another "
-        "launch, by the\n"
-        "host, or by the block that comes last.",
-    ),
-    10: (
-        "One warp",
-        "32 threads that advance together, or did once. The texts' kernels rely on that; since Volta a warp's lanes "
-        "advance on\n"
-        "their own, and each place where one lane reads what another wrote has a `__syncwarp`. Every kernel here is "
-        "one step of\n"
-        "32 values, repeated by launches: it is slow on purpose, to show the step.",
-    ),
-    16: (
-        "The paper",
-        "Five kernels of Martín, Ayuso, Torres and Gavilanes (2012), who keep the order of the values and compare "
-        "trees with\n"
-        "rows. [What became of their ranking](paper.md) in fourteen years is a page of its own.",
-    ),
-    21: (
-        "Segments",
-        "Many arrays in one, side by side: each value has a segment id, the number of its segment, and each segment "
-        "gets a result.",
-    ),
-    27: ("Another use", ""),
+    chapter["first"]: (chapter["title"], chapter["text"])
+    for chapter in json.loads((ROOT / "gallery" / "course" / "chapters.json").read_text())
 }
 
 HEAD = """<!-- Made by gallery/pages/generate.py from gallery/kernels: change the comments there, not this page. -->
 # The gallery: parallel reduction, one idea after another
 
-These are the kernels of the texts that Tally comes from, in teaching order: each improves on one before it. They are
-kept faithful to their idea and its cost; what had to change since is said with each, and [errata](errata.md) lists what
-is wrong in the texts, with proofs. They take any of Tally's operators and types, are tested as Tally's own kernels are,
-and are no part of the library.
+These are the kernels of the texts that Tally comes from, in teaching order: each changes one thing, and the
+measured time says whether that pays. They are kept faithful to their idea and its cost; what had to change since is
+said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of Tally's operators
+and types, are tested as Tally's own kernels are, and are no part of the library. `tally course -o course.html` makes
+a page of them to learn from, with their code as plain CUDA ([gallery/cuda](../cuda)) and pictures that move.
 
 ```
 tally race --list                         the kernels
@@ -80,7 +50,8 @@ changes nothing. A block's threads share **shared memory** and meet at a **barri
 different words of one bank wait for one another. Global memory comes in **transactions** of 128 bytes.
 
 In the pictures a box is an element, with the values in it; below it the thread that made it. A thick line is a barrier,
-a dashed one holds for a warp.
+a dashed one holds for a warp. Warps have 4 lanes there, memory 4 banks, and matrices 4 rows of 4: 16 values show what
+32 lanes show in a thousand. The colour below a box is its bank.
 
 "Measured" is the time of one run over 2^26 f32, min, on an H200, and the share of the speed of a plain read (4.4 TB/s)
 ([all of it](../../docs/measurements/gallery-2026-11-21-nvidia-h200.md)).
@@ -106,10 +77,22 @@ def measured():
         head = re.match(r"(\w+) of \d+ f32(?: in \d+ segments \((\w+)\))? on", line)
         if head:
             shape = head.group(2) or "whole" if head.group(1) == "min" else None
-        row = re.match(r"\s*\d+ (\w+)\s+right\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s+\d+", line)
+        row = re.match(r"\s*\d* (\w+)\s+right\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s+\d+", line)
         if row and shape:
             found.setdefault(row.group(1), []).append((shape, float(row.group(2)), float(row.group(3))))
     return found
+
+
+def record():
+    """The same as JSON, in the form of `tally race --json`, for the page of the course."""
+    runs = {}
+    for name, rows in measured().items():
+        for shape, microseconds, share in rows:
+            runs.setdefault(shape, []).append({"kernel": name, "us": microseconds, "share": share})
+    device, count = re.search(r"min of (\d+) f32 on ([\w ]+),", MEASURED.read_text()).group(2, 1)
+    made = {"device": device, "n": int(count), "op": "min", "type": "f32", "runs": runs,
+            "file": MEASURED.relative_to(ROOT).as_posix()}  # fmt: skip
+    return json.dumps(made, indent=1) + "\n"
 
 
 def opening(path, number, name):
@@ -184,6 +167,7 @@ def main():
     arguments = parser.parse_args()
     made = dict(pictures(arguments.tally)) if arguments.tally else {}
     made[PAGE] = page()
+    made[ROOT / "gallery" / "course" / "measured.json"] = record()
     for path, fresh in made.items():
         if path.exists() and path.read_text() == fresh:
             continue
