@@ -191,7 +191,7 @@ function sayFrame(frame, picture) {
         make("div", { class: "step" }, (picture.launches > 1 ? `Launch ${frame.launch + 1}. ` : "") + frame.text[0].toUpperCase() + frame.text.slice(1) + "." +
             (frame.guard ? " " + frame.guard[0].toUpperCase() + frame.guard.slice(1) + "." : "")),
         fact(frame.count === 1 ? "thread makes something" : "threads make something", frame.count),
-        fact("branches of warps diverge", `${frame.divergent} of ${frame.branches}`, frame.divergent > 0),
+        fact("branches of warps diverge", frame.branches ? `${frame.divergent} of ${frame.branches}` : 0, frame.divergent > 0),
         fact("turns lost to banks", frame.conflicts, frame.conflicts > 0),
         fact(barrier === "nobody" ? "waits then" : "wait for each other then", barrier),
         threadsOf(frame, picture),
