@@ -35,13 +35,13 @@ __device__ float reduce_striding(const float *x, int64_t count, int64_t first, i
     return sum;
 }
 
-// Whether this block is the last of all; then its threads see what thread 0 of each wrote before.
-// Same for all threads.
-__device__ int is_last_block(unsigned *counter) {
+// Whether this block is the last of so many; then its threads see what thread 0 of each wrote
+// before. Same for all threads.
+__device__ int is_last(unsigned *counter, int blocks) {
     __shared__ int is_last;
     if (threadIdx.x == 0) {
         __threadfence();
-        is_last = atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;
+        is_last = atomicInc(counter, (unsigned)blocks - 1) == (unsigned)blocks - 1;
         __threadfence();
     }
     __syncthreads();
@@ -52,7 +52,7 @@ __global__ void last_block(const float *x, int64_t count, float *out, unsigned *
     int64_t threads = blockDim.x;
     float sum = reduce_striding(x, count, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
-    if (!is_last_block(counter)) return;
+    if (!is_last(counter, gridDim.x)) return;
     sum = reduce_striding(out, gridDim.x, threadIdx.x, threads);
     if (threadIdx.x == 0) out[0] = sum;
 }
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     int blocks = 2 * multiprocessors;
     std::vector<float> values = random_values(n), left(blocks);
     float *x = device(values), *out = device(left), *last = out;
-    unsigned *counter = device(std::vector<unsigned>(1, 0));
+    unsigned *counter = device(std::vector<unsigned>(2, 0));
     last_block<<<blocks, 1024>>>(x, n, out, counter);
     float wanted = identity, got;
     check(cudaDeviceSynchronize());

@@ -17,11 +17,17 @@ __device__ float take(const float *x, int64_t count, int64_t i) {
     return i < count ? x[i] : identity;
 }
 
-__global__ void warp_shuffles(const float *x, int64_t count, float *out) {
-    float sum = take(x, count, (int64_t)blockIdx.x * 32 + threadIdx.x % 32);
+// The elements of the warp's lanes, in order; the result is lane 0's.
+__device__ float reduce_shuffling(float sum) {
     for (int apart = 1; apart < 32; apart *= 2) {
         sum = op(sum, __shfl_down_sync(0xffffffff, sum, apart));
     }
+    return sum;
+}
+
+__global__ void warp_shuffles(const float *x, int64_t count, float *out) {
+    float sum = take(x, count, (int64_t)blockIdx.x * 32 + threadIdx.x % 32);
+    sum = reduce_shuffling(sum);
     if (threadIdx.x % 32 == 0) out[blockIdx.x] = sum;
 }
 

@@ -42,6 +42,9 @@ WORDS = {
     "TALLY_SHARED": "__shared__ $1 $2",
     "TALLY_N(take)": "take(W$1, $2)",
     "TALLY_N(give)": "@out@[$2] = $3",
+    "TALLY_N(take_vector)": "take_vector(W$1, $2)",
+    "TALLY_N(left_at)": "@out@[$2]",
+    "tally_swap32": "atomicExch($1, $2)",
     "TALLY_N(segment_id)": "@segment_ids@[$2 < @count@ ? $2 : @count@ - 1]",
     "TALLY_N(put_behind)": "@output@[$2] = op(@output@[$2], $3)",
     "TALLY_N(put_before)": "@output@[$2] = op($3, @output@[$2])",
@@ -51,7 +54,6 @@ WORDS = {
     "tally_shuffle": "__shfl_sync(0xffffffff, $1, $2)",
 }
 PLAIN = {
-    "tally_gallery_is_last_block(work.arrivals)": "is_last_block(@counter@)",
     "(uint32_t)tally_blocks()": "gridDim.x",
     "tally_threads()": "blockDim.x",
     "tally_thread()": "threadIdx.x",
@@ -74,8 +76,11 @@ PLAIN = {
     "tally_gallery_share_of": "share_of",
     "tally_gallery_share": "Share",
     "tally_gallery_padded": "padded",
-    "tally_gallery_is_last_block": "is_last_block",
+    "tally_gallery_is_last": "is_last",
+    "(int *)work.arrivals": "(int *)@counter@",
+    "work.arrivals": "@counter@",
     "TALLY_MOST_LISTS": "1024",
+    "TALLY_VECTOR": "4",
     "TALLY_NONE": "identity",
     "TALLY_E ": "float ",
     "TALLY_E,": "float,",
@@ -92,6 +97,18 @@ __host__ __device__ inline float op(float a, float b) { return fminf(a, b); }
 """
 TAKE = """// Value i, or what changes nothing where there is none.
 __device__ float take(const float *x, int64_t count, int64_t i) { return i < count ? x[i] : identity; }
+
+"""
+TAKE_VECTOR = """// Four neighbours, folded: one load of 16 bytes where all are there.
+__device__ float take_vector(const float *x, int64_t count, int64_t i) {
+    if (i + 4 <= count) {
+        float4 v = *(const float4 *)(x + i);
+        return op(op(op(v.x, v.y), v.z), v.w);
+    }
+    float sum = identity;
+    for (int k = 0; k < 4; k++) sum = op(sum, take(x, count, i + k));
+    return sum;
+}
 
 """
 LEAVE = """// The block's element and its segment id. The last block there is puts it into the output.
@@ -148,6 +165,7 @@ def expand(text):
 def work_of(text):
     """What stands for the work in calls: its parts are filled in later (W), of the elements that are left now."""
     text = re.sub(r"take\(W&left, ", "take(@out@, gridDim.x, ", text)
+    text = re.sub(r"take_vector\(W&?work, ", "take_vector(@x@, @count@, ", text)
     text = re.sub(r"take\(W&?work, ", "take(@x@, @count@, ", text)
     text = re.sub(r"(\w+)\(&left, ", r"\1(@out@, gridDim.x, ", text)
     return re.sub(r"(\w+)\(&?work(, |\))", r"\1(W\2", text)
@@ -248,6 +266,8 @@ def given(name, text):
     head = OPERATOR % ""
     if "take(" in made:
         head += TAKE
+    if "take_vector(" in made:
+        head += ("" if "take(" in head else TAKE) + TAKE_VECTOR
     for side, operands in (("behind", "output[segment_id], e"), ("before", "e, output[segment_id]")):
         if f"leave_{side}(" in made:
             head += LEAVE % (side, operands)

@@ -96,6 +96,14 @@ static void see_guard(const artist *a, const tally__simt_event *event, tally__fr
     if ((uint32_t)event->value + 1 == (uint32_t)a->picture->blocks) frame->last = event->block;
 }
 
+/* 16 bytes of the input. */
+static void see_vector(artist *a, const tally__simt_event *event, int frame) {
+    int at;
+    if (!is_in(event->at, a->track->values, a->track->count, ELEMENT, &at)) return;
+    for (int i = at; i < at + 2 && i < a->track->count; i++)
+        tally__flow_read(&a->flow, event->thread, frame, TALLY_PLACE_INPUT, i, UINT64_C(1) << i);
+}
+
 static bool see(artist *a, const tally__simt_event *event) {
     int frame = frame_of(a, event), place, at, thread = event->thread;
     if (frame < 0) return false;
@@ -106,6 +114,8 @@ static bool see(artist *a, const tally__simt_event *event) {
     else if (event->sight == TALLY_SIMT_MEETING && event->taken)
         tally__flow_shuffle(&a->flow, thread, frame, (uint32_t)event->value,
                             thread / TALLY_PICTURED_LANES * TALLY_PICTURED_LANES + (int)event->at);
+    else if (event->sight == TALLY_SIMT_READ && event->bytes == 2 * ELEMENT)
+        see_vector(a, event, frame);
     else if (event->sight == TALLY_SIMT_READ && cell_of(a, event, &place, &at))
         tally__flow_read(&a->flow, thread, frame, place, at, inputs_in(a, event));
     else if (event->sight == TALLY_SIMT_WRITE && cell_of(a, event, &place, &at))

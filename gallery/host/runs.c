@@ -110,6 +110,7 @@ static int64_t blocks_of(const run *r) {
     switch (r->row->plan) {
     case TALLY_PLAN_READ: return parts(r->work.count * (int64_t)track->value_bytes, 128 * r->threads);
     case TALLY_PLAN_PASSES:
+    case TALLY_PLAN_TREE:
     case TALLY_PLAN_HOST: return pieces;
     case TALLY_PLAN_PERSISTENT: return at_most(pieces, (int64_t)multiprocessors * resident);
     case TALLY_PLAN_TWICE: return r->lap->launches == 0 ? at_most(striding, 2 * multiprocessors) : 1;

@@ -30,6 +30,13 @@
 #include "gallery/kernels/025_segmented_diffwarps.h"
 #include "gallery/kernels/026_segmented_diffwarps16.h"
 #include "gallery/kernels/027_merge_lists.h"
+#include "gallery/kernels/028_first_add.h"
+#include "gallery/kernels/029_loads_in_flight.h"
+#include "gallery/kernels/030_vector_loads.h"
+#include "gallery/kernels/031_unrolled.h"
+#include "gallery/kernels/032_block_shuffles.h"
+#include "gallery/kernels/033_atomic_finish.h"
+#include "gallery/kernels/034_tree_one_launch.h"
 #endif
 
 static void TALLY_N(give_none)(void *element) {

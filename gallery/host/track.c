@@ -35,6 +35,9 @@ static tally_status describe(tally__track *track) {
     return TALLY_OK;
 }
 
+/* Bytes of counters: one for each 32 blocks of the most values, and so on. */
+enum { COUNTERS = 1 << 18 };
+
 static tally_status open_device(tally__track *track, int device) {
     const tally__platform *platform =
         track->backend == TALLY_BACKEND_CUDA ? &tally__nvidia_platform : &tally__simt_platform;
@@ -59,9 +62,9 @@ static tally_status open_device(tally__track *track, int device) {
                                                                          track->gpu->device),
                                     "tell how many threads it holds");
     if (status == TALLY_OK)
-        status = tally__track_check(track, track->gpu->driver->allocate(&track->counter, 256), "give memory");
+        status = tally__track_check(track, track->gpu->driver->allocate(&track->counter, COUNTERS), "give memory");
     if (status == TALLY_OK)
-        status = tally__track_check(track, track->gpu->driver->fill(track->counter, 0, 256, NULL), "clear memory");
+        status = tally__track_check(track, track->gpu->driver->fill(track->counter, 0, COUNTERS, NULL), "clear memory");
     tally__gpu_leave(track->gpu);
     return status;
 }

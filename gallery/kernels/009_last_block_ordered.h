@@ -22,7 +22,7 @@ TALLY_KERNEL_OF(last_block_ordered) {
     TALLY_E sum = TALLY_N(reduce_in_order)(&work, first, end);
     tally_work left = work;
     if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
-    if (!tally_gallery_is_last_block(work.arrivals)) return;
+    if (!tally_gallery_is_last(work.arrivals, tally_blocks())) return;
     left.x = work.nodes;
     left.user = TALLY_OF_ELEMENTS;
     left.count = tally_blocks();

@@ -20,13 +20,13 @@ TALLY_FN tally_gallery_share tally_gallery_share_of(int64_t count, int32_t each)
     return share;
 }
 
-/* Whether this block is the last of all; then its threads see what thread 0 of each wrote before. Same for all threads.
- */
-TALLY_FN int32_t tally_gallery_is_last_block(uint32_t *counter) {
+/* Whether this block is the last of so many; then its threads see what thread 0 of each wrote before. Same for all
+ * threads. */
+TALLY_FN int32_t tally_gallery_is_last(uint32_t *counter, int32_t blocks) {
     TALLY_SHARED(int32_t, is_last);
     if (tally_thread() == 0) {
         tally_fence();
-        *is_last = tally_arrive(counter, (uint32_t)tally_blocks() - 1) == (uint32_t)tally_blocks() - 1;
+        *is_last = tally_arrive(counter, (uint32_t)blocks - 1) == (uint32_t)blocks - 1;
         tally_fence();
     }
     tally_barrier();

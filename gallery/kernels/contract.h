@@ -8,7 +8,10 @@
  *     TALLY_ROOM(type, n, name)    `name`, n things in shared memory
  *   TALLY_N(take)(work, i)       input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
  *   beyond the input
+ *   TALLY_N(take_vector)(work, i, n)  the n inputs from i on, folded; 16 bytes at a time where n of them are as many,
+ *   and i is a multiple of n
  *     TALLY_N(give)(work, i, e)    leaves element i
+ *     TALLY_N(left_at)(work, i)    element i that this launch has left
  *
  * and for segments
  *
@@ -83,6 +86,26 @@ TALLY_FN TALLY_E TALLY_N(take)(const tally_work *work, int64_t i) {
 }
 TALLY_FN void TALLY_N(give)(const tally_work *work, int64_t i, TALLY_E e) {
     TALLY_WRITE(((TALLY_E *)(void *)work->nodes)[i], e);
+}
+
+TALLY_FN TALLY_E TALLY_N(left_at)(const tally_work *work, int64_t i) {
+    return TALLY_READ(((TALLY_E *)(void *)work->nodes)[i]);
+}
+TALLY_FN TALLY_E TALLY_N(take_vector)(const tally_work *work, int64_t i, int32_t n) {
+    TALLY_E sum = TALLY_NONE;
+    if (tally_branch(TALLY_KERNEL_INPUTS == 1 && n * TALLY_BYTES == 16 && work->user == TALLY_OF_VALUES &&
+                     i + n <= work->count)) {
+        tally_quad quad = tally_load16(work->x + i * TALLY_BYTES);
+        TALLY_T value[16 / TALLY_BYTES];
+        __builtin_memcpy(value, &quad, sizeof value);
+        for (int32_t k = 0; k < 16 / TALLY_BYTES; k++) {
+            TALLY_N(item) item = TALLY_N(item_of)(value[k]);
+            sum = TALLY_OP(sum, TALLY_N(lifted)(item, item, work->first + i + k));
+        }
+        return sum;
+    }
+    for (int32_t k = 0; k < n; k++) sum = TALLY_OP(sum, TALLY_N(take)(work, i + k));
+    return sum;
 }
 
 TALLY_FN int32_t TALLY_N(segment_id)(const tally_work *work, int64_t i) {

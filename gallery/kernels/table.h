@@ -14,6 +14,7 @@ enum {
     TALLY_PLAN_GUARD,      /* the same blocks, the last of which combines what the others left, in one launch */
     TALLY_PLAN_PERSISTENT, /* as many blocks as the GPU holds share the pieces of `each` elements; launched again until
                               one is left */
+    TALLY_PLAN_TREE,       /* as PASSES, but one launch, in which the blocks combine what they leave */
     TALLY_PLAN_MERGE       /* one block merges sorted lists: a reduction for each value */
 };
 
@@ -30,6 +31,8 @@ enum {
  * Martin: P. J. Martin, L. F. Ayuso, R. Torres, A. Gavilanes, "Algorithmic Strategies for Optimizing the Parallel
  *   Reduction Primitive in
  *         CUDA", HPCS 2012: "the paper".
+ * Harris: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007. Volkov: V. Volkov, "Better Performance at
+ *   Lower Occupancy", 2010. Luitjens: J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014.
  * SO: "Parallel reduction (e.g. how to sum an array)", Stack Overflow Documentation, CUDA. */
 
 /* threads: of a block; least: it can do with any power of two of them from so many on, and takes as much less at a
@@ -65,7 +68,14 @@ enum {
     X(24, segmented_persistent_matrix, TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 256,  256,  1024, 1056,       1, "Martin, IV", "segmented Persistent Matrix") \
     X(25, segmented_diffwarps,         TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  1024, 2112,       1, "Martin, IV", "segmented DiffWarps") \
     X(26, segmented_diffwarps16,       TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  512,  1088,       1, "Martin, V",  "segmented DiffWarps of matrices half as wide") \
-    X(27, merge_lists,                 TALLY_PLAN_MERGE,      TALLY_COMMUTES,    1024, 1,    1024, 0,          0, "Cook",       "sorted lists become one: their heads' minimum, again and again")
+    X(27, merge_lists,                 TALLY_PLAN_MERGE,      TALLY_COMMUTES,    1024, 1,    1024, 0,          0, "Cook",       "sorted lists become one: their heads' minimum, again and again") \
+    X(28, first_add,                   TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  1,    512,  256,        0, "Harris",     "the first addition while loading") \
+    X(29, loads_in_flight,             TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,        0, "Volkov",     "eight loads of a thread before the first addition") \
+    X(30, vector_loads,                TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,        0, "NVIDIA",     "loads of 16 bytes") \
+    X(31, unrolled,                    TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,        0, "Harris",     "the tree written out, its end by one warp") \
+    X(32, block_shuffles,              TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 32,         0, "Luitjens",   "warps reduce by shuffles, then one warp what they leave") \
+    X(33, atomic_finish,               TALLY_PLAN_GUARD,      TALLY_COMMUTES,    1024, 1024, 1024, 32,         0, "Luitjens",   "each block combines its element into the result") \
+    X(34, tree_one_launch,             TALLY_PLAN_TREE,       TALLY_COMMUTES,    256,  256,  2048, 32,         0, "Tally",      "many small blocks, and a tree over them in one launch")
 /* clang-format on */
 
 /* Pictures are of warps of 4 lanes, and of blocks and matrices as much smaller: 4 rows of 4 where the text has 32 rows
@@ -83,6 +93,7 @@ enum {
     TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_EACH_##name = TALLY_SIZE(each), TALLY_ROOM_##name = room,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
+    TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2, /* values of a vector load; two of 8 bytes in pictures */
     TALLY_MOST_LISTS = 1024
 };
 

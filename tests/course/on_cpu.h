@@ -48,9 +48,7 @@ static inline unsigned atomicInc(unsigned *counter, unsigned most) {
     *counter = before >= most ? 0 : before + 1;
     return before;
 }
-static inline int atomicCAS(int *at, int expected, int wanted) {
-    return __atomic_compare_exchange_n(at, &expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST), expected;
-}
+static inline int atomicExch(int *at, int value) { return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST); }
 
 template <typename Kernel, typename... Given>
 static void launch(int64_t blocks, int64_t threads, Kernel kernel, Given... given) {
