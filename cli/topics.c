@@ -125,10 +125,10 @@ const topic topics[] = {
      "figures are drawn. With --device simt it makes the two tables that are counted.\n\n"
      "tally explain KERNEL shows the steps of a kernel: which threads take part, what each combines, where warps "
      "diverge, banks collide and barriers stand; -o FILE.svg draws it. It is drawn from a run on the simulator over "
-     "--n values, at most 64, in segments of 3 or as --segments says. Warps have 4 lanes there, and matrices 4 rows, so "
-     "that little shows much.\n\n"
-     "tally emit KERNEL prints a kernel as plain CUDA, for float and min, with a host that runs and checks it: one file "
-     "for nvcc. tally course -o course.html makes one page of all kernels: code, steps, counts, and times, those of an "
+     "--n values, at most 64, in segments of 3 or as --segments says. Warps have 4 lanes there, and matrices 4 rows, "
+     "so that little shows much.\n\n"
+     "tally emit KERNEL prints a kernel as plain CUDA, for float and min, with a host that runs and checks it: one "
+     "file for nvcc. tally course -o course.html makes one page of all kernels: code, steps, counts, and times, those of an "
      "H200 or of --measured FILE, which tally race --json printed. The page needs nothing from outside."},
     {"status", "Exit status",
      "0: done. 1: the data was refused, in whole or in part: a file that cannot be read or is damaged, segments that "

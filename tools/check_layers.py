@@ -53,7 +53,16 @@ WITHIN_CLI = {
     "cli/input": {"cli/input", "cli/formats", "cli/base", "include"},
     "cli/output": {"cli/output", "cli/formats", "cli/base", "include"},
     "cli/commands": {"cli/commands", "cli", "cli/input", "cli/output", "cli/formats", "cli/base", "include"},
-    "gallery/command": {"gallery/command", "gallery/kernels", "cli/commands", "cli", "cli/output", "cli/formats", "cli/base", "include"},
+    "gallery/command": {
+        "gallery/command",
+        "gallery/kernels",
+        "cli/commands",
+        "cli",
+        "cli/output",
+        "cli/formats",
+        "cli/base",
+        "include",
+    },
 }
 RULES = {**MAY_INCLUDE, **WITHIN_CLI}
 # Device code compiled for the simulator finds its words there; for a GPU it is never read. The command knows the

@@ -86,9 +86,9 @@ static bool print_feature_table(stage *s, const char *title, const solution *row
     if (!set_stage(s, values, shape, copies_of(s, values))) {
         return false;
     }
-    printf("\n## %s\n\nmin of f32; launches of %lld values%s. GB/s are read by each launch. GTX: what the paper has of "
+    printf("\n## %s\n\n%s of %s; launches of %lld values%s. GB/s are read by each launch. GTX: what the paper has of "
            "a GTX 480.\n\n",
-           title, (long long)values, shape != NULL ? " in one segment" : "");
+           title, s->op, tally_type_name(s->type), (long long)values, shape != NULL ? " in one segment" : "");
     printf(
         "| | registers | shared bytes | block | occupancy | resident | blocks | GB/s | GTX: registers | shared words | "
         "occupancy | resident | blocks | "
@@ -149,8 +149,9 @@ static bool fill_panel(stage *s, panel *p, const char *title, const solution *ro
     return true;
 }
 
-static void print_panel(const panel *p) {
-    printf("\n### %s\n\nMicroseconds; N in units of 2^20 values.\n\n| N |", p->title);
+/* `bytes`: 0 for the times, else GB/s at so many bytes a value. */
+static void print_panel(const panel *p, double bytes) {
+    printf("\n### %s\n\n%s; N in units of 2^20 values.\n\n| N |", p->title, bytes > 0 ? "GB/s" : "Microseconds");
     for (int l = 0; l < p->lines; l++) {
         printf(" %s |", p->names[l]);
     }
@@ -161,7 +162,7 @@ static void print_panel(const panel *p) {
     for (int i = 0; i < p->points; i++) {
         printf("\n| %.0f |", p->x[i]);
         for (int l = 0; l < p->lines; l++) {
-            printf(" %.1f |", p->y[l][i]);
+            printf(" %.1f |", bytes > 0 ? bytes * p->x[i] * MIB / p->y[l][i] / 1e3 : p->y[l][i]);
         }
     }
     printf("\n");
@@ -178,9 +179,12 @@ static bool print_figures(const command *wanted, stage *s) {
     }
     printf("\n## Figures 4 and 5\n");
     for (int k = 0; k < 4; k++) {
-        print_panel(&panels[k]);
+        print_panel(&panels[k], 0);
+        if (k == 0) { /* the figure's right half */
+            print_panel(&panels[k], (double)tally_type_size(s->type));
+        }
     }
-    snprintf(title, sizeof title, "min of f32 on %s: microseconds by millions of values",
+    snprintf(title, sizeof title, "%s of %s on %s: microseconds by millions of values", s->op, tally_type_name(s->type),
              tally__track_device(s->track));
     return wanted->chart == NULL || draw_panels(wanted->chart, title, panels, 4);
 }
@@ -290,7 +294,7 @@ static int print_counted(const command *wanted) {
 
 int run_paper(const command *wanted) {
     int status = STATUS_DONE;
-    if (!takes_only(wanted, "race --paper", ONLY(PAPER) | ONLY(DEVICE) | ONLY(CHART))) {
+    if (!takes_only(wanted, "race --paper", ONLY(PAPER) | ONLY(DEVICE) | ONLY(CHART) | ONLY(OP) | ONLY(TYPE))) {
         return STATUS_MISSPELT;
     }
     if (wanted->options.backend != TALLY_BACKEND_SIMT) {

@@ -42,8 +42,8 @@ __device__ float reduce_block(float sum) {
 }
 
 __global__ void atomic_finish(const float *x, int64_t count, float *out, unsigned *counter) {
-    int64_t threads = blockDim.x, step = gridDim.x * threads,
-            first = blockIdx.x * threads + threadIdx.x;
+    int64_t threads = blockDim.x, step = gridDim.x * threads;
+    int64_t first = blockIdx.x * threads + threadIdx.x;
     int *lock = (int *)counter;
     float sum = take(x, count, first);
     for (int64_t i = first + step; i < count; i += step)

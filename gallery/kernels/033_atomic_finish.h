@@ -19,7 +19,8 @@
 #include "gallery/kernels/032_block_shuffles.h"
 
 TALLY_KERNEL_OF(atomic_finish) {
-    int64_t threads = tally_threads(), step = tally_blocks() * threads, first = tally_block() * threads + tally_thread();
+    int64_t threads = tally_threads(), step = tally_blocks() * threads;
+    int64_t first = tally_block() * threads + tally_thread();
     int32_t *lock = (int32_t *)work.arrivals;
     TALLY_E sum = TALLY_N(take)(&work, first);
     for (int64_t i = first + step; tally_branch(i < work.count); i += step)

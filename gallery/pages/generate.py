@@ -31,9 +31,10 @@ HEAD = """<!-- Made by gallery/pages/generate.py from gallery/kernels: change th
 
 These are the kernels of the texts that Tally comes from, in teaching order: each changes one thing, and the
 measured time says whether that pays. They are kept faithful to their idea and its cost; what had to change since is
-said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of Tally's operators
-and types, are tested as Tally's own kernels are, and are no part of the library. `tally course -o course.html` makes
-a page of them to learn from, with their code as plain CUDA ([gallery/cuda](../cuda)) and pictures that move.
+said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of Tally's
+operators and types, are tested as Tally's own kernels are, and are no part of the library. `tally course -o
+course.html` makes a page of them to learn from, with their code as plain CUDA ([gallery/cuda](../cuda)) and pictures
+that move.
 
 ```
 tally race --list                         the kernels

@@ -33,7 +33,8 @@ def test_runs(file, tmp_path):
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_nvcc(file, tmp_path):
-    done = subprocess.run(["nvcc", "-arch=sm_90", "-c", "-o", tmp_path / "kernel.o", file], capture_output=True, text=True)
+    command = ["nvcc", "-arch=sm_90", "-c", "-o", tmp_path / "kernel.o", file]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == "", done.stderr
 
 

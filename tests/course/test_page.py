@@ -1,5 +1,5 @@
 """The page of the course in headless Chromium: it opens from a file, without a server; the slider moves, keys work, no
-error is logged; it is readable on a phone and in the dark. Skipped, with a word, where there is no Chromium or Selenium.
+error is logged; it is readable on a phone and in the dark. Skipped, with a word, where Chromium or Selenium is missing.
 
 TALLY_COMMAND names the command (build/tally)."""
 
