@@ -49,9 +49,10 @@ enum {
     X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \
       "one result per segment: segments of these lengths follow one another")                                  \
     X(AXIS, "axis", 0, "K", OF_OPERATORS, "reduce along axis K of a .npy array, 0 the first, -1 the last")     \
-    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN | OF_COURSE,                           \
+    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN | OF_COURSE | OF_RACE,                 \
       "write the results to this .npy file in place of standard output (emit: the source to this .cu file; "   \
-      "explain: the picture to this .svg file; course: the page to this .html file); - is standard output")    \
+      "explain: the picture to this .svg file; course: the page to this .html file; race --fix: the kernel); "  \
+      "- is standard output")                                                                                  \
     X(JSON, "json", 0, "", OF_OPERATORS | OF_RACE, "print one JSON object per result set")                     \
     X(CSV, "csv", 0, "", OF_OPERATORS, "FILE is a table of fields with commas between; see tally help tables") \
     X(TSV, "tsv", 0, "", OF_OPERATORS, "FILE is a table of fields with tabs between")                          \
@@ -90,6 +91,8 @@ enum {
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
     X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                         \
       "the times that the page shows, as tally race --json printed them (default: those of an H200)")          \
+    X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check and count a kernel of your own (with --device simt)")        \
+    X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
     X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
     X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                              \
     X(VERSION, "version", 'V', "", OF_ALL, "say which version this is")
@@ -111,7 +114,8 @@ typedef struct command {
     missing_rule missing;
     row_format to;
     const char *by, *offsets, *lengths, *output;
-    const char *op, *segments, *chart, *measured;
+    const char *op, *segments, *chart, *measured, *mine;
+    int64_t fix;
     int64_t n; /* 0: not said */
     int64_t axis;
     input_wish wish;

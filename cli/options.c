@@ -235,6 +235,11 @@ static bool read_option(command *wanted, command_option id, const char *text) {
     case OPTION_MEASURED:
         wanted->measured = text;
         return true;
+    case OPTION_MINE:
+        wanted->mine = text;
+        return true;
+    case OPTION_FIX:
+        return read_whole("fix", text, 0, 99, &wanted->fix);
     case OPTION_CHART:
         wanted->chart = text;
         return true;

@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     "bench": {"bench", "include"},
     "examples": {"examples", "include"},
 }
-# The same within the command, of which the gallery has a part.
+# The same within the command, of which the gallery has a part; and its exercises, which are compiled by who does them.
 WITHIN_CLI = {
     "cli": {"cli", "cli/base", "cli/formats", "cli/input", "cli/output", "cli/commands", "include"},
     "cli/base": {"cli/base"},
@@ -53,6 +53,7 @@ WITHIN_CLI = {
     "cli/input": {"cli/input", "cli/formats", "cli/base", "include"},
     "cli/output": {"cli/output", "cli/formats", "cli/base", "include"},
     "cli/commands": {"cli/commands", "cli", "cli/input", "cli/output", "cli/formats", "cli/base", "include"},
+    "gallery/exercises": {"gallery/exercises", "gallery/kernels"},
     "gallery/command": {
         "gallery/command",
         "gallery/kernels",

@@ -11,9 +11,9 @@
 #   course       the page of the course in headless Chromium, and each kernel of it as plain CUDA, compiled for the CPU
 #                and run there; with the command of make check. tools/setup.sh course installs what it needs
 # tools/setup.sh lanes installs what the others need. What takes minutes to build is shared out among them, and a lane
-# prints what it leaves to others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments on the
-# simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators' kernels
-# (not those of exact sums, which are small):
+# prints what it leaves to others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments
+# on the simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators'
+# kernels (not those of exact sums, which are small):
 #   asan         a part, with each kind of code path: in order, exact, arg, bits, counts, extremes, two passes,
 #                logsumexp, two inputs
 #   tsan         few: threads share arrays and results, which is no matter of operators

@@ -216,6 +216,14 @@ static bool print_data(stage *s, const char *measured, FILE *file) {
             return false;
         }
     }
+    fputs("],\n \"exercises\": [", file);
+    for (int n = 1; tally__gallery_exercise(n, false) != NULL; n++) {
+        fputs(n > 1 ? ",\n{\"text\": " : "\n{\"text\": ", file);
+        print_json_string(tally__gallery_exercise(n, false), file);
+        fputs(", \"solution\": ", file);
+        print_json_string(tally__gallery_exercise(n, true), file);
+        fputc('}', file);
+    }
     fputs("]}", file);
     return true;
 }

@@ -53,6 +53,12 @@ double bytes_read(const stage *s, const tally__gallery_row *row);
  * sentence in tally_message(). */
 tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right);
 
+/* ---- a kernel of one's own (mine.c) ---- */
+
+/* tally race --mine: whether the kernel is right, said line by line; `row` can then be raced. And tally race --fix. */
+bool grade_mine(const command *wanted, stage *s, tally__gallery_row *row);
+int run_fix(const command *wanted);
+
 /* ---- charts (charts.c) ---- */
 
 typedef struct bar {

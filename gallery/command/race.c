@@ -24,6 +24,7 @@ typedef struct runner {
 typedef struct race {
     stage stage;
     bool simulated;
+    const tally__gallery_row *mine; /* or NULL */
     int count;
     runner runners[MOST_RUNNERS];
 } race;
@@ -57,6 +58,9 @@ static bool run_all(race *r) {
         if (row != merge && fits) {
             run_one(r, row);
         }
+    }
+    if (r->mine != NULL) {
+        run_one(r, r->mine);
     }
     run_one(r, NULL);
     if (r->stage.shape != NULL) {
@@ -255,6 +259,17 @@ int run_race(const command *wanted) {
     if (is_given(wanted, OPTION_LIST)) {
         return list_kernels(wanted);
     }
+    if (is_given(wanted, OPTION_FIX)) {
+        return run_fix(wanted);
+    }
+    if (wanted->mine != NULL && is_given(wanted, OPTION_JSON)) {
+        complain(NULL, "race: choose one of --mine and --json");
+        return STATUS_MISSPELT;
+    }
+    if (wanted->output != NULL) {
+        complain(NULL, "race: -o is for --fix");
+        return STATUS_MISSPELT;
+    }
     if (!check_race(wanted)) {
         return STATUS_MISSPELT;
     }
@@ -264,6 +279,11 @@ int run_race(const command *wanted) {
     int status = open_stage(wanted, r.simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, &r.stage);
     if (status == STATUS_REFUSED && !r.simulated) {
         complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
+    }
+    tally__gallery_row mine;
+    if (status == STATUS_DONE && wanted->mine != NULL) {
+        r.mine = &mine;
+        status = grade_mine(wanted, &r.stage, &mine) ? STATUS_DONE : STATUS_REFUSED;
     }
     status = status == STATUS_DONE ? race_on(wanted, &r) : status;
     close_stage(&r.stage);

@@ -310,6 +310,25 @@ function showKernel(kernel) {
     markRow();
 }
 
+/* ---- exercises ---- */
+
+const titleOf = (exercise) => exercise.text.split("\n")[1].replace(/^ \* /, "");
+/* The solution with the lines that the exercise does not have set off. */
+function solved(exercise) {
+    const before = new Set(exercise.text.split("\n"));
+    return exercise.solution.split("\n").map((line) =>
+        before.has(line) || line === " * Solved." ? escape(line) : `<span class="u">${escape(line) || " "}</span>`).join("\n");
+}
+function drawExercises() {
+    data.exercises.forEach((exercise, k) => {
+        const text = make("pre", { tabindex: 0 }), solution = make("pre", { tabindex: 0 });
+        text.innerHTML = coloured(exercise.text);
+        solution.innerHTML = solved(exercise);
+        $("exercise-list").append(make("details", {}, make("summary", {}, `${k + 1}. ${titleOf(exercise)}`), text));
+        $("solution-list").append(make("details", {}, make("summary", {}, `Solution ${k + 1}`), solution));
+    });
+}
+
 /* ---- going from kernel to kernel ---- */
 
 let now = kernels[1];
@@ -345,4 +364,5 @@ $("words").append(...columns.filter(([name]) => shown.some((c) => c[0] === name)
     ...Object.entries(words).flatMap(([word, what]) => [make("dt", {}, word), make("dd", {}, what)]));
 $("colophon").textContent = `Made by tally course, Tally ${data.version}. With your own GPU: tally race --json > race.json, then tally course --measured race.json.`;
 drawTable();
+drawExercises();
 open(location.hash.slice(1), false);

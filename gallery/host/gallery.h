@@ -160,6 +160,26 @@ void tally__picture_free(tally__picture *picture);
 /* How many values show what a kernel is about. */
 int tally__picture_usual_count(const tally__gallery_row *row);
 
+/* ---- kernels from outside ---- */
+
+/* What an exercise asks beside right results, at most: "want: 0 conflicts, 330 transactions" in the opening comment.
+ * -1: as many as it likes. */
+typedef struct tally__goal {
+    int64_t divergent, conflicts, transactions, barriers;
+} tally__goal;
+
+/* Reads, for the simulator, a kernel in the words of gallery/kernels/contract.h that is called mine, and compiles it by
+ * the C compiler of the machine ($CC or cc) for the operator and type of the track. Its first line says what a row of
+ * table.h does: "mine: passes, 256 threads, 512 each, 512 room", and "commutes" if it needs that. The row can be run on
+ * this track alone. TALLY_UNSUPPORTED: a GPU, no compiler, or the text does not compile (the compiler says why). */
+tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal);
+
+/* The order in which the simulator runs threads from now on, as TALLY_SIMT_SCHEDULE names it; NULL: the usual one. */
+tally_status tally__gallery_schedule(const char *name);
+
+/* Exercise number `number`, from 1, and its solution; NULL: there is none. */
+const char *tally__gallery_exercise(int number, bool solved);
+
 /* ---- texts ---- */
 
 /* A kernel's file in gallery/kernels; its form as plain CUDA, with a host that runs it; and "course/NAME", a file of

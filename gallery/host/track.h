@@ -23,7 +23,7 @@ struct tally__track {
     tally__gpu *gpu;
     char device[128];
     int most_threads;
-    tally__runner runners[TALLY_GALLERY_KERNELS];
+    tally__runner runners[TALLY_GALLERY_KERNELS + 1]; /* the last: a kernel from outside */
 
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *segment_ids;

@@ -167,6 +167,12 @@ def test_dark(browser):
     assert lightness("getComputedStyle(document.body).color") > 600
 
 
+def test_exercises(browser):
+    assert ask(browser, "document.querySelectorAll('#exercise-list details').length") == 10
+    assert ask(browser, "document.querySelectorAll('#solution-list details').length") == 10
+    assert ask(browser, "[...document.querySelectorAll('#solution-list pre')].every((p) => p.querySelector('.u'))")
+
+
 def test_own_measurement(browser, tmp_path):
     """--measured: the times of another race; what is no race is refused."""
     race = {"op": "sum", "type": "f32", "n": 1000, "shape": "", "device": "a GPU", "kernels": [
