@@ -269,7 +269,7 @@ function factsOf(kernel) {
 
 function timesOf(kernel) {
     const rows = Object.keys(runs).map((shape) => [shape, timeOf(kernel, shape)]).filter(([, time]) => time);
-    if (rows.length === 0) return make("p", {}, kernel.name === "merge_lists" ? "It merges lists, and is no reduction of an array." : "It takes one block of values only, and is not timed beside the others.");
+    if (rows.length === 0) return make("p", {}, kernel.name === "merge_lists" ? "It merges lists, and is no reduction of an array." : kernel.counted === kernel.threads ? "It takes one block of values only, and is not timed beside the others." : "It came after the race that is shown here: tally race times it on your GPU.");
     return make("div", {}, ...rows.map(([shape, time]) => make("div", {}, `${shapes[shape] || shape}: `, make("b", {}, number(time.us, 1) + " µs"), `, ${percent(time.share)} of the plain read`,
         make("div", { class: "bar" }, make("i", { style: `width:${Math.min(100, 100 * time.share)}%` })))));
 }

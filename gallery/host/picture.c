@@ -406,5 +406,5 @@ void tally__picture_free(tally__picture *picture) {
 
 int tally__picture_usual_count(const tally__gallery_row *row) {
     if (row->plan == TALLY_PLAN_MERGE) return 8;
-    return row->plan == TALLY_PLAN_PERSISTENT ? 32 : 16;
+    return row->plan == TALLY_PLAN_PERSISTENT || row->plan == TALLY_PLAN_TREE ? 32 : 16;
 }

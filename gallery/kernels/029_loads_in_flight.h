@@ -9,9 +9,8 @@
  * Work. n - 1 combinations, of which 255 for each 2048 in the tree; 9 barriers for 2048 values.
  * Predict. Four times the values for each barrier, and four times the bytes in flight. What is left between this and
  *   the plain read?
- * Answer. The tree: while a block is in it, it loads nothing. Other blocks on the multiprocessor do, so that less is
- *   lost than the barriers suggest.
- * Why. Eight loads of a thread overlap, so that more bytes are on their way (Little's law).
+ * Answer. The tree: while a block is in it, it loads nothing. Other blocks on the multiprocessor do.
+ * Why. Not measured yet. Expected: eight loads of a thread overlap, so that more bytes are on their way (Little's law).
  * In short. eight loads in flight
  * Next. Each load asks for 4 bytes of f32. vector_loads asks for 16. */
 #include "gallery/kernels/028_first_add.h"

@@ -9,7 +9,8 @@
  * Work. As loads_in_flight, with a quarter of the load instructions.
  * Predict. As many bytes as loads_in_flight, in two loads in place of eight. Are there fewer transactions?
  * Answer. No: both are coalesced, and each byte comes once. There are fewer requests, and fewer instructions.
- * Why. As many bytes in flight by fewer instructions. Where memory is the bound that shows little.
+ * Why. Not measured yet. Expected: as many bytes in flight by fewer instructions, which shows little where memory is
+ *   the bound.
  * In short. 16 bytes a load
  * Next. The loop of the tree costs instructions too: unrolled does without. */
 #include "gallery/kernels/028_first_add.h"

@@ -10,7 +10,7 @@
  * Work. As vector_loads; 1 barrier for 2048 values, and 8 elements of shared memory in place of 256.
  * Predict. One barrier in place of five. And what becomes of shared memory?
  * Answer. It all but vanishes: 8 elements a block, so that it never limits how many blocks a multiprocessor holds.
- * Why. Hardly anything stands between the loads of one block and those of the next.
+ * Why. Not measured yet. Expected: hardly anything stands between the loads of one block and those of the next.
  * In short. one barrier a block
  * Next. What the blocks leave takes further launches. atomic_finish combines it in this one. */
 #include "gallery/kernels/014_warp_shuffles.h"

@@ -11,9 +11,9 @@
  *   lock back.
  * Work. As last_block; as many turns at the lock as there are blocks.
  * Predict. 264 blocks take turns at one lock. Does that show?
- * Answer. Hardly, as they do not arrive together. With a block for each 2048 values there would be a hundred times as
- *   many turns.
- * Why. Folding in registers, and one launch; turns at the lock are few.
+ * Answer. Expected: hardly, as they do not arrive together. With a block for each 2048 values there would be a hundred
+ *   times as many turns.
+ * Why. Not measured yet. Expected: as last_block, since turns at the lock are few.
  * In short. folds in registers, a lock
  * Next. Many small blocks overlap better than few that stay, but cannot all take turns: tree_one_launch. */
 #include "gallery/kernels/032_block_shuffles.h"
