@@ -91,6 +91,9 @@ enum {
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
     X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                         \
       "the times that the page shows, as tally race --json printed them (default: those of an H200)")          \
+    X(BLOCK, "block", 0, "THREADS", OF_RACE, "of kernels that take blocks of any power of two, so many threads")  \
+    X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")           \
+    X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \
     X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check and count a kernel of your own (with --device simt)")        \
     X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
     X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
@@ -104,18 +107,18 @@ typedef enum command_option {
     OPTION_COUNT
 } command_option;
 
-#define ONLY(id) (UINT32_C(1) << OPTION_##id) /* sets of options */
+#define ONLY(id) (UINT64_C(1) << OPTION_##id) /* sets of options */
 
 typedef struct command {
     const char *word; /* the first argument that is no option, or NULL */
     char **files;     /* those after it */
     int file_count;
-    uint32_t given; /* the set of options that were given; where they have an argument it is below */
+    uint64_t given; /* the set of options that were given; where they have an argument it is below */
     missing_rule missing;
     row_format to;
     const char *by, *offsets, *lengths, *output;
     const char *op, *segments, *chart, *measured, *mine;
-    int64_t fix;
+    int64_t fix, block, blocks, lists; /* 0: not said */
     int64_t n; /* 0: not said */
     int64_t axis;
     input_wish wish;
@@ -135,9 +138,9 @@ int read_command(int argc, char **argv, command *wanted);
 command_word find_word(const char *word);
 
 /* Whether no option but those of the set was given, after a complaint if one was; `what` does not take it. */
-bool takes_only(const command *wanted, const char *what, uint32_t options);
+bool takes_only(const command *wanted, const char *what, uint64_t options);
 
-uint32_t options_of(command_word word);
+uint64_t options_of(command_word word);
 
 /* The operator or other command nearest to a word, or NULL if none is near. */
 const char *nearest_command(const char *word);

@@ -47,7 +47,7 @@ static int check_files(const command *wanted, int inputs) {
 }
 
 static int check_options(const command *wanted, tally_op op) {
-    uint32_t cuts = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
+    uint64_t cuts = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
     if ((cuts & (cuts - 1)) != 0) {
         return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
     }

@@ -25,6 +25,7 @@ typedef struct race {
     stage stage;
     bool simulated;
     const tally__gallery_row *mine; /* or NULL */
+    int lists;
     int count;
     runner runners[MOST_RUNNERS];
 } race;
@@ -138,7 +139,7 @@ static void print_race(const race *r, int64_t count) {
         }
     }
     if (r->stage.shape == NULL) {
-        printf("\nmerge_lists: %lld values in 32 sorted lists\n", (long long)r->stage.count);
+        printf("\nmerge_lists: %lld values in %d sorted lists\n", (long long)r->stage.count, r->lists);
     }
 }
 
@@ -281,6 +282,11 @@ int run_race(const command *wanted) {
         complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
     }
     tally__gallery_row mine;
+    r.lists = wanted->lists > 0 ? (int)wanted->lists : 32;
+    if (status == STATUS_DONE) {
+        tally__track_lists(r.stage.track, r.lists);
+        tally__track_shape(r.stage.track, (int)wanted->block, (int)wanted->blocks);
+    }
     if (status == STATUS_DONE && wanted->mine != NULL) {
         r.mine = &mine;
         status = grade_mine(wanted, &r.stage, &mine) ? STATUS_DONE : STATUS_REFUSED;

@@ -45,6 +45,10 @@ tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, i
 /* How many lists the values are for merge_lists; 32 at first. */
 void tally__track_lists(tally__track *track, int lists);
 
+/* Blocks of `threads` threads, a power of two, where a kernel takes any; `blocks` of them where they stay or stride
+ * over the array. 0: as usual. Before values are loaded. */
+void tally__track_shape(tally__track *track, int threads, int blocks);
+
 /* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
 void tally__track_stop_after(tally__track *track, int launches);
 

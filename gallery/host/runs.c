@@ -88,6 +88,9 @@ static tally_status launch(run *r, int64_t blocks) {
     tally__track *track = r->track;
     TALLY_CHECK(r->lap->launches < TALLY_MOST_LAUNCHES, UNSUPPORTED, "%s takes more than %d launches", r->row->name,
                 TALLY_MOST_LAUNCHES);
+    TALLY_CHECK((size_t)blocks * track->host->element_bytes <= track->element_room, UNSUPPORTED,
+                "%s leaves %lld elements, one for each of its blocks: there is no room for so many", r->row->name,
+                (long long)blocks);
     r->work.nodes = address(track->elements[r->turn]);
     r->work.result = r->row->segment_ids ? address(track->element_segment_ids[r->turn]) : NULL;
     r->lap->blocks[r->lap->launches++] = (int)blocks;
@@ -107,14 +110,16 @@ static int64_t blocks_of(const run *r) {
     int64_t pieces = parts(r->work.count, r->each), striding = parts(r->work.count, r->threads);
     int multiprocessors = track->small ? 1 : track->gpu->multiprocessors,
         resident = r->runner->resident > 0 ? r->runner->resident : 1;
+    int64_t staying = track->wanted_blocks > 0 ? track->wanted_blocks : (int64_t)multiprocessors * resident,
+            twice = track->wanted_blocks > 0 ? track->wanted_blocks : 2 * multiprocessors;
     switch (r->row->plan) {
     case TALLY_PLAN_READ: return parts(r->work.count * (int64_t)track->value_bytes, 128 * r->threads);
     case TALLY_PLAN_PASSES:
     case TALLY_PLAN_TREE:
     case TALLY_PLAN_HOST: return pieces;
-    case TALLY_PLAN_PERSISTENT: return at_most(pieces, (int64_t)multiprocessors * resident);
-    case TALLY_PLAN_TWICE: return r->lap->launches == 0 ? at_most(striding, 2 * multiprocessors) : 1;
-    case TALLY_PLAN_GUARD: return at_most(striding, 2 * multiprocessors);
+    case TALLY_PLAN_PERSISTENT: return at_most(pieces, staying);
+    case TALLY_PLAN_TWICE: return r->lap->launches == 0 ? at_most(striding, twice) : 1;
+    case TALLY_PLAN_GUARD: return at_most(striding, twice);
     default: return 1;
     }
 }
@@ -139,6 +144,8 @@ static int threads_of(const tally__track *track, const tally__gallery_row *row) 
     int64_t wanted = track->count;
     if (row->plan == TALLY_PLAN_FIT) return power_of_two(wanted);
     if (row->plan == TALLY_PLAN_MERGE) return power_of_two(track->lists);
+    if (track->wanted_threads > 0 && row->least < row->threads)
+        return (int)at_most(track->wanted_threads < row->least ? row->least : track->wanted_threads, row->threads);
     if (!track->small || row->least == row->threads) return size_of(track, row->threads);
     if (row->each == 2 * row->threads) wanted = (wanted + 1) / 2;
     if (row->plan == TALLY_PLAN_TWICE || row->plan == TALLY_PLAN_GUARD || row->plan == TALLY_PLAN_ONE)

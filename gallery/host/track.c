@@ -144,9 +144,11 @@ void tally__track_close(tally__track *track) {
 
 /* ---- loading ---- */
 
-/* The most elements that a launch leaves: one for each warp's 32 values; of merge_lists a value for each. */
+/* The most elements that a launch leaves: one for each warp's 32 values, or for each if blocks are smaller; of
+ * merge_lists a value for each. */
 static size_t element_room(const tally__track *track) {
-    size_t left = tally__track_bytes(track->count / 32 + 1 + 2 * (int64_t)track->gpu->multiprocessors,
+    int64_t smallest = track->wanted_threads > 0 || track->small ? 1 : 32;
+    size_t left = tally__track_bytes(track->count / smallest + 1 + 2 * (int64_t)track->gpu->multiprocessors,
                                      track->host->element_bytes);
     size_t merged = tally__track_bytes(track->count, track->value_bytes);
     return left > merged ? left : merged;
@@ -162,10 +164,11 @@ static tally_status put_copies(tally__track *track, const void *from, tally__cu_
 }
 
 static tally_status load(tally__track *track) {
+    track->element_room = element_room(track);
     TALLY_TRY(put_copies(track, track->x, &track->values));
     if (track->operator.inputs == 2) TALLY_TRY(put_copies(track, track->y, &track->second));
     for (int i = 0; i < 2; i++)
-        TRY_DRIVER(track, allocate(&track->elements[i], element_room(track)), "give memory for elements");
+        TRY_DRIVER(track, allocate(&track->elements[i], track->element_room), "give memory for elements");
     TRY_DRIVER(track, stream_wait(NULL), "take the values");
     return TALLY_OK;
 }
@@ -231,6 +234,10 @@ tally_status tally__track_cut(tally__track *track, const int32_t *segment_ids, i
 /* ---- small things ---- */
 
 void tally__track_lists(tally__track *track, int lists) { track->lists = lists; }
+void tally__track_shape(tally__track *track, int threads, int blocks) {
+    track->wanted_threads = threads;
+    track->wanted_blocks = blocks;
+}
 void tally__track_stop_after(tally__track *track, int launches) { track->most_launches = launches; }
 size_t tally__track_result_bytes(const tally__track *track) { return track->host->result_bytes; }
 tally_type tally__track_result_type(const tally__track *track) { return track->result_type; }
