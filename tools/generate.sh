@@ -9,6 +9,7 @@ python=/usr/bin/python3
 [ -x $python ] || python=python3
 
 "$python" tools/gen_operator_docs.py
+"$python" gallery/cuda/generate.py
 "$python" gallery/pages/generate.py --tally "$build/tally"
 "$python" tools/draw_architecture.py
 "$python" tools/gen_python_stubs.py

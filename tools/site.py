@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tools/site.py OUT: the documentation as the sources of a site, for mkdocs (`make docs` builds it).
+"""tools/site.py OUT [COURSE]: the documentation as the sources of a site, for mkdocs (`make docs` builds it).
 
-OUT gets mkdocs.yml and docs/: the pages of docs/ and gallery/, README.md, CONTRIBUTING.md, CHANGELOG.md, the pages of
-the interface made from the comments of include/tally/tally.h, and the other files that pages point to. Links between
-them are changed to where they are there.
+COURSE is the page of tally course. OUT gets mkdocs.yml and docs/: the pages of docs/ and gallery/, README.md,
+CONTRIBUTING.md, CHANGELOG.md, the pages of the interface made from the comments of include/tally/tally.h, and the
+other files that pages point to. Links between them are changed to where they are there.
 """
 
 import os
@@ -147,6 +147,10 @@ def main():
                 to.write_text(moved((ROOT / path).read_text(), path, copied))
             else:
                 shutil.copy(ROOT / path, to)
+    if len(sys.argv) > 2:
+        shutil.copy(sys.argv[2], site / "docs" / "gallery" / "course.html")
+        page = site / "docs" / "gallery" / "gallery.md"
+        page.write_text(page.read_text().replace("\n```\n", "\n[The page of the course](course.html)\n\n```\n", 1))
     titles = [
         (page, (ROOT / page).read_text().split("\n", 1)[0].lstrip("# "))
         for page in pages
