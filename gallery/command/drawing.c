@@ -78,9 +78,6 @@ static void place_block(drawing *d, int launch, int block, int start) {
         } else {
             d->x[b] = d->left + BOX * (start + 0.5);
         }
-        if (box->place == TALLY_PLACE_REGISTERS) {
-            d->x[b] = register_column(d, box);
-        }
     }
 }
 
@@ -142,6 +139,11 @@ static void place_columns(drawing *d) {
             int used = number_cells(d, launch, block);
             place_block(d, launch, block, start);
             start += used;
+        }
+    }
+    for (int b = picture->count; b < picture->boxes; b++) {
+        if (picture->box[b].place == TALLY_PLACE_REGISTERS) {
+            d->x[b] = register_column(d, &picture->box[b]);
         }
     }
     for (int f = 0; f < picture->frames; f++) {

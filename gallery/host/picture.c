@@ -23,8 +23,9 @@ typedef struct artist {
 /* ---- cells ---- */
 
 static bool is_in(int64_t at, tally__cu_address start, int64_t count, int32_t bytes, int *i) {
-    *i = (int)((at - (int64_t)start) / bytes);
-    return at >= (int64_t)start && *i < count;
+    int64_t number = (at - (int64_t)start) / bytes;
+    *i = (int)number;
+    return at >= (int64_t)start && number < count;
 }
 
 /* The inputs in an element. */
@@ -294,10 +295,14 @@ static void end_epochs(tally__picture *picture) {
     }
 }
 
-/* A box lies below those of its frame that it is made of. */
+static int compare_numbers(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* A box lies below those of its frame that it is made of. Which operand is read first is the compiler's choice: it does
+ * not show. */
 static void place_boxes(tally__picture *picture) {
     for (int b = picture->count; b < picture->boxes; b++) {
         tally__box *box = &picture->box[b];
+        qsort(picture->from + box->first_from, (size_t)box->froms, sizeof *picture->from, compare_numbers);
         for (int k = 0; k < box->froms; k++) {
             const tally__box *from = &picture->box[picture->from[box->first_from + k]];
             if (from->frame == box->frame && from->level >= box->level) box->level = from->level + 1;
