@@ -157,6 +157,24 @@ static void test_more_operators(void **state) {
         }
 }
 
+/* Blocks of other sizes, and other numbers of them. */
+static void test_shapes(void **state) {
+    static const int threads[] = {0, 1, 2, 32, 64, 1024}, blocks[] = {0, 1, 3, 1000};
+    (void)state;
+    configure("round");
+    for (int t = 0; t < COUNT(threads); t++)
+        for (int b = 0; b < COUNT(blocks); b++)
+            for (int k = 3; k < (quick ? 4 : 5); k++) {
+                const int64_t count = 700 + 13 * b;
+                tally__track *track = open_track(&problems[k]);
+                now.size = count;
+                tally__track_shape(track, threads[t], blocks[b]);
+                EXPECT_OK(tally__track_load(track, data_of(problems[k].type, problems[k].data, count), NULL, count, 1));
+                EXPECT(check_kernels(track) >= 9, "too few kernels ran");
+                tally__track_close(track);
+            }
+}
+
 /* ---- what compose is, by a formula of its own ---- */
 
 static void test_compose(void **state) {
@@ -419,17 +437,12 @@ static void compile_all(int processes) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_more_operators),
-        cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_segment_schedules),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),  cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),   cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
