@@ -35,10 +35,13 @@ generated: ## write again the pages, pictures and test data that are made of the
 	tools/generate.sh $(BUILD)
 
 docs: ## build the documentation as a site, build/site/site/readme.html, by mkdocs-material from PyPI
-	tools/setup.sh docs
+	tools/setup.sh docs && tools/setup.sh build
 	[ -x $(BUILD)/site/venv/bin/mkdocs ] || { $(PYTHON) -m venv $(BUILD)/site/venv && \
 	    $(BUILD)/site/venv/bin/pip install -q mkdocs-material==9.8.1; }
-	$(PYTHON) tools/site.py $(BUILD)/site
+	cmake -S . -B $(BUILD) $(CMAKE_FLAGS)
+	cmake --build $(BUILD) -j $(JOBS) --target tally_cli
+	$(BUILD)/tally course -o $(BUILD)/course.html
+	$(PYTHON) tools/site.py $(BUILD)/site $(BUILD)/course.html
 	cd $(BUILD)/site && NO_MKDOCS_2_WARNING=1 venv/bin/mkdocs build --strict
 
 bench: ## set up, build, and measure
@@ -47,7 +50,7 @@ bench: ## set up, build, and measure
 	cmake --build $(BUILD) -j $(JOBS) --target bench
 
 fmt: ## format the tracked C files, but for templates and tables, which clang-format misreads
-	git ls-files '*.c' '*.h' ':!kernels' ':!include' ':!src/*template*' | xargs clang-format -i
+	git ls-files '*.c' '*.h' ':!kernels' ':!gallery/kernels' ':!gallery/exercises' ':!include' ':!src/*template*' | xargs clang-format -i
 
 wheel: ## the Python package for other machines: a manylinux wheel and an sdist in build/wheel
 	tools/setup.sh build

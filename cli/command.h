@@ -14,10 +14,11 @@
 #define COMMAND_WORDS(X)                                             \
     X(LIST, "list", "the operators, their types and what they give") \
     X(INFO, "info", "the version and what this machine offers")      \
-    X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file") \
+    X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
     X(WARM, "warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
     X(RACE, "race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
     X(EXPLAIN, "explain", "KERNEL: the steps of such a kernel as a picture") \
+    X(COURSE, "course", "all of them as a page to learn from, in a browser") \
     X(HELP, "help", "this page; with an operator, a command or a topic, the page of that one")
 
 typedef enum command_word {
@@ -48,9 +49,10 @@ enum {
     X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \
       "one result per segment: segments of these lengths follow one another")                                  \
     X(AXIS, "axis", 0, "K", OF_OPERATORS, "reduce along axis K of a .npy array, 0 the first, -1 the last")     \
-    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN,                                       \
+    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN | OF_COURSE | OF_RACE,                 \
       "write the results to this .npy file in place of standard output (emit: the source to this .cu file; "   \
-      "explain: the picture to this .svg file); - is standard output")                                         \
+      "explain: the picture to this .svg file; course: the page to this .html file; race --fix: the kernel); "  \
+      "- is standard output")                                                                                  \
     X(JSON, "json", 0, "", OF_OPERATORS | OF_RACE, "print one JSON object per result set")                     \
     X(CSV, "csv", 0, "", OF_OPERATORS, "FILE is a table of fields with commas between; see tally help tables") \
     X(TSV, "tsv", 0, "", OF_OPERATORS, "FILE is a table of fields with tabs between")                          \
@@ -87,6 +89,13 @@ enum {
       "cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")              \
     X(CHART, "chart", 0, "OUT.svg", OF_RACE, "also draw the times")                                            \
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
+    X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                         \
+      "the times that the page shows, as tally race --json printed them (default: those of an H200)")          \
+    X(BLOCK, "block", 0, "THREADS", OF_RACE, "of kernels that take blocks of any power of two, so many threads")  \
+    X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")           \
+    X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \
+    X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check and count a kernel of your own (with --device simt)")        \
+    X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
     X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
     X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                              \
     X(VERSION, "version", 'V', "", OF_ALL, "say which version this is")
@@ -98,17 +107,18 @@ typedef enum command_option {
     OPTION_COUNT
 } command_option;
 
-#define ONLY(id) (UINT32_C(1) << OPTION_##id) /* sets of options */
+#define ONLY(id) (UINT64_C(1) << OPTION_##id) /* sets of options */
 
 typedef struct command {
     const char *word; /* the first argument that is no option, or NULL */
     char **files;     /* those after it */
     int file_count;
-    uint32_t given; /* the set of options that were given; where they have an argument it is below */
+    uint64_t given; /* the set of options that were given; where they have an argument it is below */
     missing_rule missing;
     row_format to;
     const char *by, *offsets, *lengths, *output;
-    const char *op, *segments, *chart;
+    const char *op, *segments, *chart, *measured, *mine;
+    int64_t fix, block, blocks, lists; /* 0: not said */
     int64_t n; /* 0: not said */
     int64_t axis;
     input_wish wish;
@@ -128,9 +138,9 @@ int read_command(int argc, char **argv, command *wanted);
 command_word find_word(const char *word);
 
 /* Whether no option but those of the set was given, after a complaint if one was; `what` does not take it. */
-bool takes_only(const command *wanted, const char *what, uint32_t options);
+bool takes_only(const command *wanted, const char *what, uint64_t options);
 
-uint32_t options_of(command_word word);
+uint64_t options_of(command_word word);
 
 /* The operator or other command nearest to a word, or NULL if none is near. */
 const char *nearest_command(const char *word);

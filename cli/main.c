@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "base/complain.h"
-#include "gallery/gallery.h"
+#include "gallery/command/gallery.h"
 #include "commands/gpu.h"
 #include "output/output.h"
 #include "pages.h"
@@ -47,7 +47,7 @@ static int check_files(const command *wanted, int inputs) {
 }
 
 static int check_options(const command *wanted, tally_op op) {
-    uint32_t cuts = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
+    uint64_t cuts = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
     if ((cuts & (cuts - 1)) != 0) {
         return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
     }
@@ -226,13 +226,15 @@ static int run_word(const command *wanted, command_word word) {
     case WORD_INFO:
         return run_page(wanted, print_info);
     case WORD_EMIT:
-        return run_emit(wanted);
+        return is_kernel(wanted) ? run_emit_kernel(wanted) : run_emit(wanted);
     case WORD_WARM:
         return run_warm(wanted);
     case WORD_RACE:
         return run_race(wanted);
     case WORD_EXPLAIN:
         return run_explain(wanted);
+    case WORD_COURSE:
+        return run_course(wanted);
     default:
         return run_help(wanted);
     }

@@ -9,7 +9,7 @@
 #include "base/complain.h"
 
 enum { OPTION_BASE = 1000 }; /* beyond any letter */
-_Static_assert((int)OPTION_COUNT <= 32, "a set of options has a bit for each");
+_Static_assert((int)OPTION_COUNT <= 64, "a set of options has a bit for each");
 
 static const struct option long_options[] = {
 #define OPTION(id, name, letter, argument, takers, what) \
@@ -232,6 +232,22 @@ static bool read_option(command *wanted, command_option id, const char *text) {
     case OPTION_SEGMENTS:
         wanted->segments = text;
         return true;
+    case OPTION_MEASURED:
+        wanted->measured = text;
+        return true;
+    case OPTION_BLOCK:
+        return read_whole("block", text, 1, 1024, &wanted->block) &&
+               ((wanted->block & (wanted->block - 1)) == 0 ||
+                complain(NULL, "--block takes a power of two, not %s", text));
+    case OPTION_BLOCKS:
+        return read_whole("blocks", text, 1, 65535, &wanted->blocks);
+    case OPTION_LISTS:
+        return read_whole("lists", text, 1, 1024, &wanted->lists);
+    case OPTION_MINE:
+        wanted->mine = text;
+        return true;
+    case OPTION_FIX:
+        return read_whole("fix", text, 0, 99, &wanted->fix);
     case OPTION_CHART:
         wanted->chart = text;
         return true;
@@ -322,15 +338,15 @@ command_word find_word(const char *word) {
     return (command_word)(WORD_OPERATOR + 1 + place);
 }
 
-uint32_t options_of(command_word word) {
-    uint32_t taken = 0;
+uint64_t options_of(command_word word) {
+    uint64_t taken = 0;
     for (int id = 0; id < OPTION_COUNT; id++) {
-        taken |= (uint32_t)(more[id].takers >> word & 1) << id;
+        taken |= (uint64_t)(more[id].takers >> word & 1) << id;
     }
     return taken;
 }
 
-bool takes_only(const command *wanted, const char *what, uint32_t options) {
+bool takes_only(const command *wanted, const char *what, uint64_t options) {
     for (int id = 0; id < OPTION_COUNT; id++) {
         if (is_given(wanted, (command_option)id) && (options >> id & 1) == 0) {
             return complain(NULL, "%s takes no --%s", what, long_options[id].name);
@@ -357,7 +373,7 @@ int read_command(int argc, char **argv, command *wanted) {
             refuse_option(verdict, optind > at ? argv[optind - 1] : argv[at]);
             return STATUS_MISSPELT;
         }
-        wanted->given |= UINT32_C(1) << id;
+        wanted->given |= UINT64_C(1) << id;
         if (!read_option(wanted, id, optarg)) {
             return STATUS_MISSPELT;
         }

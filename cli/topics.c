@@ -113,7 +113,8 @@ const topic topics[] = {
      "way "
      "over the same random values on a GPU (--device cuda:N chooses one): each is checked against the CPU's result and "
      "timed. The share is that of the speed of a plain read. --op, --type, --n and --segments say what is reduced; "
-     "--json gives every number, --chart draws the speeds, --list only names the kernels.\n\n"
+     "--json gives every number, --chart draws the speeds, --list only names the kernels. --block and --blocks change "
+     "how kernels are launched that leave it open, --lists how many lists are merged.\n\n"
      "With --device simt a simulated GPU counts in place of timing: divergent branches, turns that shared memory loses "
      "to "
      "bank conflicts, and transactions of 128 bytes with global memory. It has sum, min, argmin and compose of u8, "
@@ -125,7 +126,15 @@ const topic topics[] = {
      "figures are drawn. With --device simt it makes the two tables that are counted.\n\n"
      "tally explain KERNEL shows the steps of a kernel: which threads take part, what each combines, where warps "
      "diverge, banks collide and barriers stand; -o FILE.svg draws it. It is drawn from a run on the simulator over "
-     "--n values, at most 64 (default 16), in segments of 3 or as --segments says."},
+     "--n values, at most 64, in segments of 3 or as --segments says. Warps have 4 lanes there, and matrices 4 rows, "
+     "so that little shows much.\n\n"
+     "tally emit KERNEL prints a kernel as plain CUDA, for float and min, with a host that runs and checks it: one "
+     "file for nvcc. tally course -o course.html makes one page of all kernels: code, steps, counts, and times, those "
+     "of an H200 or of --measured FILE, which tally race --json printed. The page needs nothing from outside.\n\n"
+     "tally race --device simt --mine FILE checks a kernel of your own, in the words of gallery/kernels/contract.h: at "
+     "lengths around what blocks take, with threads in six orders, so that a barrier that is missing shows; then it "
+     "counts, beside the others. It needs a C compiler (CC, or cc). tally race --fix lists exercises, kernels with one "
+     "mistake each; tally race --fix N -o mine.h writes one, to be mended and given to --mine."},
     {"status", "Exit status",
      "0: done. 1: the data was refused, in whole or in part: a file that cannot be read or is damaged, segments that "
      "do not fit, no "

@@ -1,11 +1,11 @@
-# cmake -DKERNELS=folder -DOUT=file.c [-DFOLDERS=a,b] -DPREFIX=tally__ [-DEDITION=file.c -DVERSION=1.2.3] -P
-# texts.cmake: the texts of a folder, or of some folders in it, as a C file, for NVRTC. As bytes: C promises no string
+# cmake -DROOT=folder -DOUT=file.c -DTEXTS=*.h,a/*.h -DPREFIX=tally__ [-DEDITION=file.c -DVERSION=1.2.3] -P
+# texts.cmake: texts of a folder as a C file, for NVRTC. As bytes: C promises no string
 # literals of such lengths. EDITION tells them from those of other builds and versions.
 cmake_minimum_required(VERSION 3.21)
-string(REPLACE "," ";" FOLDERS "${FOLDERS}")
-file(GLOB names RELATIVE ${KERNELS} ${KERNELS}/*.h)
-foreach(folder IN LISTS FOLDERS)
-    file(GLOB some RELATIVE ${KERNELS} ${KERNELS}/${folder}/*.h)
+string(REPLACE "," ";" TEXTS "${TEXTS}")
+set(names "")
+foreach(pattern IN LISTS TEXTS)
+    file(GLOB some RELATIVE ${ROOT} ${ROOT}/${pattern})
     list(APPEND names ${some})
 endforeach()
 list(SORT names)
@@ -13,7 +13,7 @@ set(arrays "")
 set(rows "")
 set(number 0)
 foreach(name IN LISTS names)
-    file(READ ${KERNELS}/${name} bytes HEX)
+    file(READ ${ROOT}/${name} bytes HEX)
     string(LENGTH "${bytes}" size)
     math(EXPR size "${size} / 2")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
@@ -22,7 +22,7 @@ foreach(name IN LISTS names)
     string(APPEND rows "    {\"${name}\", (const char *)text_${number}, ${size}},\n")
     math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "/* Made by cmake/texts.cmake from kernels/. */
+file(WRITE ${OUT} "/* Made by cmake/texts.cmake. */
 #include \"cuda/texts.h\"
 
 ${arrays}

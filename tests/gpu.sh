@@ -34,6 +34,7 @@ export LD_LIBRARY_PATH=$PWD/build/dev:${LD_LIBRARY_PATH-} TALLY_CACHE_DIR=$PWD/b
 race() { # race NAME OPTION...
     local name=$1
     shift
+    build/dev/tally race --json "$@" >"$out/$name.json" || return # for tally course --measured
     build/dev/tally race --chart "$out/$name.svg" "$@" | tee "$out/$name.txt"
     return "${PIPESTATUS[0]}"
 }

@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 COLUMNS = 120
-FOLDERS = ["include", "kernels", "src", "race", "cli", "python", "tests", "bench", "examples", "tools", "cmake"]
+FOLDERS = ["include", "kernels", "src", "gallery", "cli", "python", "tests", "bench", "examples", "tools", "cmake"]
 KINDS = {".c", ".h", ".cpp", ".cu", ".def", ".py", ".sh", ".cmake", ".in", ""}
 FILES = ["Makefile", "CMakeLists.txt", "tests/CMakeLists.txt", "bench/CMakeLists.txt", "examples/CMakeLists.txt"]
 FILES += ["python/CMakeLists.txt"]

@@ -9,7 +9,8 @@ python=/usr/bin/python3
 [ -x $python ] || python=python3
 
 "$python" tools/gen_operator_docs.py
-"$python" tools/gen_gallery_docs.py
+"$python" gallery/cuda/generate.py
+"$python" gallery/pages/generate.py --tally "$build/tally"
 "$python" tools/draw_architecture.py
 "$python" tools/draw_ranks.py
 "$python" tools/gen_python_stubs.py

@@ -8,10 +8,12 @@
 #                where PyTorch's index of builds for the CPU cannot be reached, as those of PyPI bring CUDA
 #   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check
 #                (build/gpu-kernels.tsv has a table of them)
-# tools/setup.sh lanes installs what they need. What takes minutes to build is shared out among them, and a lane prints
-# what it leaves to others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments on the
-# simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators' kernels
-# (not those of exact sums, which are small):
+#   course       the page of the course in headless Chromium, and each kernel of it as plain CUDA, compiled for the CPU
+#                and run there; with the command of make check. tools/setup.sh course installs what it needs
+# tools/setup.sh lanes installs what the others need. What takes minutes to build is shared out among them, and a lane
+# prints what it leaves to others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments
+# on the simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators'
+# kernels (not those of exact sums, which are small):
 #   asan         a part, with each kind of code path: in order, exact, arg, bits, counts, extremes, two passes,
 #                logsumexp, two inputs
 #   tsan         few: threads share arrays and results, which is no matter of operators
@@ -160,6 +162,12 @@ gpu)
         sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
     ctest --test-dir "$dir" -L jit --verbose --no-tests=error
     ;;
+course)
+    tools/setup.sh course
+    [ -f build/CMakeCache.txt ] || cmake -S . -B build -DTALLY_WERROR=ON >build.configure.log
+    cmake --build build -j "$(nproc)" --target tally_cli | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
+    TALLY_COMMAND=$PWD/build/tally /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/course
+    ;;
 fuzz)
     sanitized_build
     export -f fuzz_one
@@ -167,7 +175,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,19s/^# \?//p' "$0" >&2
+    sed -n '2,21s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

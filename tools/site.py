@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tools/site.py OUT: the documentation as the sources of a site, for mkdocs (`make docs` builds it).
+"""tools/site.py OUT [COURSE]: the documentation as the sources of a site, for mkdocs (`make docs` builds it).
 
-OUT gets mkdocs.yml and docs/: the pages of docs/, README.md, CONTRIBUTING.md, CHANGELOG.md, the pages of the interface
-made from the comments of include/tally/tally.h, and the other files that pages point to. Links between them are changed
-to where they are there.
+COURSE is the page of tally course. OUT gets mkdocs.yml and docs/: the pages of docs/ and gallery/, README.md,
+CONTRIBUTING.md, CHANGELOG.md, the pages of the interface made from the comments of include/tally/tally.h, and the
+other files that pages point to. Links between them are changed to where they are there.
 """
 
 import os
@@ -31,9 +31,9 @@ NAV = """nav:
   - Design:
 %s
   - Learn:
-      - The gallery: gallery.md
-      - A paper of 2012: paper.md
-      - Errata: errata.md
+      - The gallery: gallery/gallery.md
+      - A paper of 2012: gallery/paper.md
+      - Errata: gallery/errata.md
   - Results:
       - Results: results.md
       - How it was measured: measurements/README.md
@@ -58,6 +58,8 @@ def place(path):
     """Where a file of the repository is on the site; None: a folder, which is not."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
+    if path.startswith("gallery/pages/"):
+        return path.replace("gallery/pages/", "gallery/", 1)
     if path == "include/tally/tally.h":
         return "api.md"
     if path.endswith(".md"):
@@ -130,7 +132,8 @@ def main():
     shutil.rmtree(site / "docs", ignore_errors=True)
     pages = [
         page.relative_to(ROOT).as_posix()
-        for page in [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
+        for pattern in ("docs/**/*.md", "gallery/**/*.md", "*.md")
+        for page in sorted(ROOT.glob(pattern))
     ]
     copied, done = set(pages), set()
     while copied - done:
@@ -144,6 +147,10 @@ def main():
                 to.write_text(moved((ROOT / path).read_text(), path, copied))
             else:
                 shutil.copy(ROOT / path, to)
+    if len(sys.argv) > 2:
+        shutil.copy(sys.argv[2], site / "docs" / "gallery" / "course.html")
+        page = site / "docs" / "gallery" / "gallery.md"
+        page.write_text(page.read_text().replace("\n```\n", "\n[The page of the course](course.html)\n\n```\n", 1))
     titles = [
         (page, (ROOT / page).read_text().split("\n", 1)[0].lstrip("# "))
         for page in pages

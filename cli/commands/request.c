@@ -26,7 +26,7 @@ static bool names_file(const char *word) {
 }
 
 bool is_table(const command *wanted) {
-    const uint32_t of_tables = ONLY(CSV) | ONLY(TSV) | ONLY(NO_HEADER) | ONLY(SORTED) | ONLY(NA) | ONLY(TO);
+    const uint64_t of_tables = ONLY(CSV) | ONLY(TSV) | ONLY(NO_HEADER) | ONLY(SORTED) | ONLY(NA) | ONLY(TO);
     if ((wanted->given & of_tables) != 0) {
         return true;
     }

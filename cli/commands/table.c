@@ -17,7 +17,7 @@ static int misspelt(const char *sentence, const char *word) {
 /* ---- options that have to fit together ---- */
 
 static int check_request(const command *wanted, const request *r) {
-    const uint32_t taken = ONLY(BY) | ONLY(OUTPUT) | ONLY(JSON) | ONLY(CSV) | ONLY(TSV) | ONLY(NO_HEADER) |
+    const uint64_t taken = ONLY(BY) | ONLY(OUTPUT) | ONLY(JSON) | ONLY(CSV) | ONLY(TSV) | ONLY(NO_HEADER) |
                            ONLY(SORTED) | ONLY(NA) | ONLY(TO) | ONLY(TYPE) | ONLY(NAN) | ONLY(DDOF) | ONLY(ACCURACY) |
                            ONLY(OVERFLOW) | ONLY(THREADS);
     int standard = 0;

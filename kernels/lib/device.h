@@ -42,7 +42,7 @@
  * share
  *
  * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h);
- * kernels/gallery uses them.
+ * gallery/kernels uses them.
  *
  *     TALLY_READ(a)  TALLY_WRITE(a, v)     the lvalue a; a = v
  *     tally_branch(p)                      whether p holds, where a branch depends on it

@@ -203,7 +203,7 @@ void tally__simt_trace_all(bool on) {
 static int ended_thread(const block *b) {
     int w = 0;
     while (w < MOST_WARPS && b->warps[w].ended == 0) w++;
-    return w * TALLY_WARP + (w < MOST_WARPS ? first_of(b->warps[w].ended) : 0);
+    return w * settings.lanes + (w < MOST_WARPS ? first_of(b->warps[w].ended) : 0);
 }
 
 static void wait_for_threads(int32_t threads, const char *site) {
@@ -223,7 +223,7 @@ static void wait_for_threads(int32_t threads, const char *site) {
     b->barrier = site;
     b->awaited = threads;
     tally__simt_seen(TALLY_SIMT_BARRIER, NULL, 0, site);
-    w->at_barrier |= UINT32_C(1) << self->place.thread % TALLY_WARP;
+    w->at_barrier |= UINT32_C(1) << self->place.thread % settings.lanes;
     TALLY_RELEASE(order);
     tally__schedule_wait(self->number);
     if (++b->waiting == threads) {
@@ -231,7 +231,7 @@ static void wait_for_threads(int32_t threads, const char *site) {
         b->waiting = 0;
         b->turn ^= 1;
         for (int i = 0; i < threads; i++) tally__schedule_ready(b->members[i].number);
-        for (int i = 0; i < (threads + TALLY_WARP - 1) / TALLY_WARP; i++) b->warps[i].at_barrier = 0;
+        for (int i = 0; i < (threads + settings.lanes - 1) / settings.lanes; i++) b->warps[i].at_barrier = 0;
         step(TALLY_STEP_MET);
     } else
         step(TALLY_STEP_WAIT);
@@ -242,8 +242,8 @@ static void wait_for_threads(int32_t threads, const char *site) {
 
 static void check_source(const thread *self, const char *name, int32_t source, const char *site) {
     const warp *w = self->warp;
-    if (source < 0 || source >= TALLY_WARP)
-        fail("the %s of %s reads lane %d of %d", name, short_site(site), source, TALLY_WARP);
+    if (source < 0 || source >= settings.lanes)
+        fail("the %s of %s reads lane %d of %d", name, short_site(site), source, settings.lanes);
     if ((w->lanes >> source & 1) == 0)
         fail("the %s of %s reads lane %d, which a block of %d threads does not have", name, short_site(site), source,
              self->block->threads);
@@ -252,7 +252,7 @@ static void check_source(const thread *self, const char *name, int32_t source, c
 
 static uint32_t vote(const warp *w) {
     uint32_t result = w->meeting == TALLY_SIMT_MIN ? UINT32_MAX : 0;
-    for (int i = 0; i < TALLY_WARP; i++) {
+    for (int i = 0; i < settings.lanes; i++) {
         uint32_t value = w->values[i];
         if ((w->lanes >> i & 1) == 0) continue;
         if (w->meeting == TALLY_SIMT_MIN)
@@ -269,7 +269,7 @@ static void hand_out(warp *w, thread *first) {
     bool shuffles = w->meeting == TALLY_SIMT_SHUFFLE || w->meeting == TALLY_SIMT_SHUFFLE_XOR;
     uint32_t same = shuffles ? 0 : vote(w);
     counters.meetings++;
-    for (int i = 0; i < TALLY_WARP && w->lanes >> i & 1; i++) {
+    for (int i = 0; i < settings.lanes && w->lanes >> i & 1; i++) {
         first[i].result = shuffles ? w->values[w->sources[i]] : same;
         tally__schedule_ready(first[i].number);
     }
@@ -281,9 +281,9 @@ static uint32_t meet(tally__simt_meeting meeting, uint32_t value, int32_t argume
     thread *self = machine.now;
     warp *w = self->warp;
     const char *name = meeting_names[meeting];
-    int lane = self->place.thread % TALLY_WARP;
+    int lane = self->place.thread % settings.lanes;
     char *order = &w->order[w->turn];
-    if (meeting == TALLY_SIMT_SHUFFLE) argument &= TALLY_WARP - 1; /* as __shfl_sync does */
+    if (meeting == TALLY_SIMT_SHUFFLE) argument &= settings.lanes - 1; /* as __shfl_sync does */
     if (meeting == TALLY_SIMT_SHUFFLE_XOR) argument ^= lane;
     if (meeting == TALLY_SIMT_SHUFFLE || meeting == TALLY_SIMT_SHUFFLE_XOR) check_source(self, name, argument, site);
     if (w->ended != 0)
@@ -317,6 +317,7 @@ static uint32_t meet(tally__simt_meeting meeting, uint32_t value, int32_t argume
 
 static void fence(void) {
     counters.fences++;
+    tally__simt_seen(TALLY_SIMT_FENCE, NULL, 0, "a fence");
     TALLY_RELEASE(&machine.fence);
     TALLY_ACQUIRE(&machine.fence);
 }
@@ -329,6 +330,7 @@ static void before_atomic(const void *p, size_t bytes) {
     check_alignment(p, bytes, "an atomic operation");
     counters.atomics++;
     step(TALLY_STEP_ATOMIC);
+    tally__simt_seen(TALLY_SIMT_ATOMIC, p, bytes, "an atomic operation"); /* which nobody comes before */
 }
 
 static void before_fresh(const void *p) {
@@ -440,9 +442,9 @@ static void end_thread(thread *self) {
     if (b->waiting != 0 && self->place.thread < b->awaited)
         fail("divergent barrier: it ended, and %d others wait at %s", b->waiting, short_site(b->barrier));
     if (w->arrived != 0)
-        fail("lane %d ended, and lane %d of its warp waits at the %s of %s", self->place.thread % TALLY_WARP,
+        fail("lane %d ended, and lane %d of its warp waits at the %s of %s", self->place.thread % settings.lanes,
              first_of(w->arrived), meeting_names[w->meeting], short_site(w->site));
-    w->ended |= UINT32_C(1) << self->place.thread % TALLY_WARP;
+    w->ended |= UINT32_C(1) << self->place.thread % settings.lanes;
     machine.quiet_steps = 0;
     tally__schedule_wait(self->number);
     TALLY_RELEASE(&machine.ended);
@@ -464,7 +466,7 @@ static void retire(block *b, int count) {
     TALLY_ACQUIRE(&machine.ended);
     for (int i = 0; i < count; i++) {
         const thread *t = &b->members[i];
-        tally__fiber_give(t->fiber, t->warp->ended >> i % TALLY_WARP & 1);
+        tally__fiber_give(t->fiber, t->warp->ended >> i % settings.lanes & 1);
     }
     b->live = false;
     check_gaps(b);
@@ -482,13 +484,13 @@ static bool begin(int slot, int index) {
     b->shared_bytes = 0;
     b->shared_end = b->shared;
     TALLY_HIDE(b->shared, sizeof b->shared);
-    memset(b->warps, 0, sizeof b->warps[0] * (size_t)((job->threads + TALLY_WARP - 1) / TALLY_WARP));
+    memset(b->warps, 0, sizeof b->warps[0] * (size_t)((job->threads + settings.lanes - 1) / settings.lanes));
     for (int i = 0; i < job->threads; i++) {
         thread *t = &b->members[i];
         *t = (thread){{i, job->threads, index, job->blocks},
                       slot * TALLY_SIMT_MOST_THREADS + i,
                       b,
-                      &b->warps[i / TALLY_WARP],
+                      &b->warps[i / settings.lanes],
                       tally__fiber_take(thread_body),
                       0,
                       0,
@@ -497,7 +499,7 @@ static bool begin(int slot, int index) {
             retire(b, i);
             return false;
         }
-        t->warp->lanes |= UINT32_C(1) << i % TALLY_WARP;
+        t->warp->lanes |= UINT32_C(1) << i % settings.lanes;
         tally__schedule_ready(t->number);
     }
     counters.blocks++;
@@ -552,7 +554,7 @@ static const char *order_text(char text[64]) {
     return text;
 }
 
-static int prepare(char *sentence, size_t capacity) {
+static int prepare(const tally__simt_job *job, char *sentence, size_t capacity) {
     const char *schedule = getenv("TALLY_SIMT_SCHEDULE");
     if (!configured && schedule != NULL && !tally__simt_parse(schedule, &settings)) {
         snprintf(sentence, capacity,
@@ -562,6 +564,11 @@ static int prepare(char *sentence, size_t capacity) {
         return TALLY_CU_LAUNCH_FAILED;
     }
     configured = true;
+    if (job->threads > MOST_WARPS * settings.lanes) {
+        snprintf(sentence, capacity, "%d threads are more than %d warps of %d", job->threads, MOST_WARPS,
+                 settings.lanes);
+        return TALLY_CU_LAUNCH_FAILED;
+    }
     if (slots == NULL) slots = calloc(TALLY_SIMT_MOST_BLOCKS, sizeof *slots); /* pages come as they are touched */
     if (slots != NULL) return TALLY_CU_SUCCESS;
     snprintf(sentence, capacity, "no memory for %d blocks", TALLY_SIMT_MOST_BLOCKS);
@@ -590,7 +597,7 @@ static int launch(const tally__simt_job *job, char *sentence, size_t capacity) {
 int tally__simt_launch(const tally__simt_job *job, char *sentence, size_t capacity) {
     int error;
     pthread_mutex_lock(&mutex);
-    error = prepare(sentence, capacity);
+    error = prepare(job, sentence, capacity);
     if (error == TALLY_CU_SUCCESS) error = launch(job, sentence, capacity);
     pthread_mutex_unlock(&mutex);
     return error;
@@ -602,6 +609,7 @@ void tally__simt_configure(const tally__simt_settings *wanted) {
     configured = wanted != NULL;
     settings = wanted != NULL ? *wanted : usual;
     if (settings.live_blocks < 1) settings.live_blocks = 1;
+    if (settings.lanes < 1 || settings.lanes > TALLY_WARP) settings.lanes = TALLY_WARP;
     if (settings.live_blocks > TALLY_SIMT_MOST_BLOCKS) settings.live_blocks = TALLY_SIMT_MOST_BLOCKS;
     pthread_mutex_unlock(&mutex);
 }

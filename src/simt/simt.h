@@ -47,9 +47,10 @@ typedef struct tally__simt_settings {
     uint64_t launch;  /* with the number of the launch: each runs in an order of its own */
     int live_blocks;  /* run at once, while there are as many */
     int64_t patience; /* so many steps in which no thread ends are a livelock */
+    int lanes;        /* of a warp; less than 32, which pictures want, for kernels that are written for it */
 } tally__simt_settings;
 #define TALLY_SIMT_SETTINGS_INIT \
-    { TALLY_SIMT_ROUND, 0, 0, 4, 50000000 }
+    { TALLY_SIMT_ROUND, 0, 0, 4, 50000000, 32 }
 
 /* "round", "reverse", "random", "random:SEED", "random:SEED:LAUNCH", "greedy", "lockstep". False: none of these. */
 bool tally__simt_parse(const char *schedule, tally__simt_settings *settings);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simt/simt.h"
 #include "simt/tracing.h"
 
-enum { WARP = 32, BANKS = 32, WORD = 4, LINE = 128, MOST_WORDS = WARP * 64 };
+enum { MOST_LANES = 32, MOST_WORDS = MOST_LANES * 64 };
 
 static tally__simt_trace current;
 static int64_t capacity;
@@ -32,6 +33,8 @@ void tally__simt_trace_add(const tally__simt_event *event) {
 void tally__simt_trace_stop(tally__simt_trace *trace) {
     tally__simt_trace_all(false);
     *trace = current;
+    trace->lanes = tally__simt_configured().lanes;
+    trace->word = 4;
     current = (tally__simt_trace){0};
 }
 
@@ -43,12 +46,14 @@ typedef struct seen {
     int64_t visit;
 } seen;
 
+static _Thread_local int lanes_of_warp; /* of the trace that is counted, for qsort */
+
 #define COMPARE(a, b) \
     if ((a) != (b)) return (a) < (b) ? -1 : 1
 static int compare_places(const tally__simt_event *a, const tally__simt_event *b) {
     COMPARE(a->launch, b->launch);
     COMPARE(a->block, b->block);
-    COMPARE(a->thread / WARP, b->thread / WARP);
+    COMPARE(a->thread / lanes_of_warp, b->thread / lanes_of_warp);
     COMPARE(a->step, b->step);
     COMPARE((uintptr_t)a->site, (uintptr_t)b->site);
     COMPARE(a->sight, b->sight);
@@ -95,17 +100,18 @@ static int units_touched(const seen *lanes, int count, int unit, int64_t *units)
     return touched;
 }
 
-static int64_t turns_beyond_need(const seen *lanes, int count) {
+static int64_t turns_beyond_need(const seen *lanes, int count, int banks, int word) {
     int64_t words[MOST_WORDS + 1];
-    int in_bank[BANKS] = {0}, most = 0, touched = units_touched(lanes, count, WORD, words);
+    int in_bank[MOST_LANES] = {0}, most = 0, touched = units_touched(lanes, count, word, words);
     for (int w = 0; w < touched; w++) {
-        int turns = ++in_bank[words[w] % BANKS];
+        int turns = ++in_bank[words[w] % banks];
         most = turns > most ? turns : most;
     }
-    return most - (touched + BANKS - 1) / BANKS;
+    return most - (touched + banks - 1) / banks;
 }
 
-static void count_request(const seen *lanes, int count, tally__simt_counts *counts) {
+static void count_request(const tally__simt_trace *trace, const seen *lanes, int count,
+                          tally__simt_counts *counts) {
     const tally__simt_event *first = lanes[0].event;
     int64_t lines[MOST_WORDS + 1];
     int taken = 0;
@@ -118,10 +124,10 @@ static void count_request(const seen *lanes, int count, tally__simt_counts *coun
     } else if (first->object == TALLY_SIMT_GLOBAL) {
         counts->global_requests++;
         counts->accesses += count;
-        counts->transactions += units_touched(lanes, count, LINE, lines);
+        counts->transactions += units_touched(lanes, count, trace->lanes * trace->word, lines);
     } else {
         counts->shared_requests++;
-        counts->bank_conflicts += turns_beyond_need(lanes, count);
+        counts->bank_conflicts += turns_beyond_need(lanes, count, trace->lanes, trace->word);
     }
 }
 
@@ -130,6 +136,7 @@ bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const 
     seen *events = malloc((size_t)(trace->count + 1) * sizeof *events);
     int64_t count = 0;
     *counts = (tally__simt_counts){0};
+    lanes_of_warp = trace->lanes;
     if (events == NULL) return false;
     for (int64_t i = 0; i < trace->count; i++)
         if (wanted == NULL || wanted(&trace->events[i], with)) events[count++].event = &trace->events[i];
@@ -140,7 +147,7 @@ bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const 
         for (end = i + 1; end < count && compare_places(events[i].event, events[end].event) == 0 &&
                           events[i].visit == events[end].visit;)
             end++;
-        count_request(&events[i], (int)(end - i), counts);
+        count_request(trace, &events[i], (int)(end - i), counts);
     }
     free(events);
     return true;

@@ -13,7 +13,9 @@ typedef enum tally__simt_sight {
     TALLY_SIMT_BRANCH,
     TALLY_SIMT_STEP,
     TALLY_SIMT_BARRIER, /* arrived at */
-    TALLY_SIMT_MEETING
+    TALLY_SIMT_MEETING,
+    TALLY_SIMT_FENCE,
+    TALLY_SIMT_ATOMIC /* about to be done: the value is the one before */
 } tally__simt_sight;
 
 enum { TALLY_SIMT_GLOBAL = -1 };
@@ -33,7 +35,8 @@ typedef struct tally__simt_event {
 typedef struct tally__simt_trace {
     tally__simt_event *events; /* of malloc, in the order in which they happened */
     int64_t count;
-    bool is_whole; /* false: there was no memory for more */
+    bool is_whole;   /* false: there was no memory for more */
+    int lanes, word; /* lanes of a warp, and banks; bytes of a bank's word: 4. A transaction has lanes * word bytes */
 } tally__simt_trace;
 
 void tally__simt_trace_start(void);
@@ -45,9 +48,9 @@ void tally__simt_trace_stop(tally__simt_trace *trace);
 typedef struct tally__simt_counts {
     int64_t branches, divergent;             /* of warps; those where some lanes take it and some do not */
     int64_t shared_requests,
-        bank_conflicts; /* turns that requests take beyond those that so many words need: 32 banks of 4 bytes */
+        bank_conflicts; /* turns that requests take beyond those that so many words need */
     int64_t global_requests, accesses;       /* of warps; of lanes, */
-    int64_t transactions;                    /* and the different 128 bytes that they touch, request by request */
+    int64_t transactions;                    /* and the different transactions that they need, request by request */
 } tally__simt_counts;
 /* Counts what `wanted` holds for (NULL: all). False: no memory. */
 bool tally__simt_counts_of(const tally__simt_trace *trace, bool (*wanted)(const tally__simt_event *, const void *),

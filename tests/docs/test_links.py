@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     page.relative_to(ROOT).as_posix()
-    for top in ("*.md", "docs/**/*.md", "kernels/**/*.md", "examples/**/*.md", "include/**/*.md")
+    for top in ("*.md", "docs/**/*.md", "kernels/**/*.md", "gallery/**/*.md", "examples/**/*.md", "include/**/*.md")
     for page in ROOT.glob(top)
 )
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
@@ -58,7 +58,7 @@ def test_index_names_every_page():
 def test_paths_in_contributing():
     """A file that CONTRIBUTING.md names in code is there: the way of a call stays true."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    paths = re.findall(r"`((?:src|kernels|tests|tools|bench|cli|race|docs|include)/[\w./-]+\.\w+)`", text)
+    paths = re.findall(r"`((?:src|kernels|tests|tools|bench|cli|gallery|docs|include)/[\w./-]+\.\w+)`", text)
     assert len(paths) > 15
     assert [path for path in paths if not (ROOT / path).exists() and "NAME" not in path and "NNN" not in path] == []
 

@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import order
 import tally
@@ -15,9 +16,19 @@ def test_operators_page():
 
 
 def test_gallery_page():
-    done = subprocess.run([sys.executable, tally.ROOT / "tools" / "gen_gallery_docs.py", "--check"],
+    done = subprocess.run([sys.executable, tally.ROOT / "gallery" / "pages" / "generate.py", "--check",
+                           "--tally", tally.COMMAND],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_plain_cuda():
+    """gallery/cuda is what its kernels' texts give; without clang-format it says that it was skipped."""
+    done = subprocess.run([sys.executable, tally.ROOT / "gallery" / "cuda" / "generate.py", "--check"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    if "SKIPPED" in done.stdout:
+        pytest.skip(done.stdout.strip())
 
 
 def test_constants_of_order_page():

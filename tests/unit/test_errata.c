@@ -1,5 +1,5 @@
-/* docs/errata.md: each slip of the seed texts that a run can show, as the text has it, run on the simulator. The right
- * kernels are the gallery's. */
+/* gallery/pages/errata.md: each slip of the seed texts that a run can show, as the text has it, run on the
+ * simulator. The right kernels are the gallery's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

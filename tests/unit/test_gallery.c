@@ -9,9 +9,9 @@
 
 #include "cuda/cache.h"
 #include "cuda/gpu.h"
-#include "race/gallery.h"
-#include "race/kernels.h"
-#include "race/units.h"
+#include "gallery/host/gallery.h"
+#include "gallery/host/kernels.h"
+#include "gallery/host/units.h"
 #include "support.h"
 
 static tally_backend backend = TALLY_BACKEND_SIMT;
@@ -155,6 +155,24 @@ static void test_more_operators(void **state) {
             check_kernels(track);
             tally__track_close(track);
         }
+}
+
+/* Blocks of other sizes, and other numbers of them. */
+static void test_shapes(void **state) {
+    static const int threads[] = {0, 1, 2, 32, 64, 1024}, blocks[] = {0, 1, 3, 1000};
+    (void)state;
+    configure("round");
+    for (int t = 0; t < COUNT(threads); t++)
+        for (int b = 0; b < COUNT(blocks); b++)
+            for (int k = 3; k < (quick ? 4 : 5); k++) {
+                const int64_t count = 700 + 13 * b;
+                tally__track *track = open_track(&problems[k]);
+                now.size = count;
+                tally__track_shape(track, threads[t], blocks[b]);
+                EXPECT_OK(tally__track_load(track, data_of(problems[k].type, problems[k].data, count), NULL, count, 1));
+                EXPECT(check_kernels(track) >= 9, "too few kernels ran");
+                tally__track_close(track);
+            }
 }
 
 /* ---- what compose is, by a formula of its own ---- */
@@ -341,57 +359,6 @@ static void test_counts(void **state) {
     expect_counts("warp_shuffles", 32 + 1, 0, 0, 32 + 32 + 1 + 1);
 }
 
-/* ---- pictures ---- */
-
-/* In the end all inputs are in one element, or those of each segment in its output. */
-static void check_picture(const tally__gallery_row *row, int64_t count, const char *shape) {
-    int32_t segment_ids[TALLY_MOST_PICTURED];
-    uint64_t all = 0, outputs[TALLY_MOST_PICTURED] = {0}, wanted[TALLY_MOST_PICTURED] = {0};
-    int64_t segments = make_segment_ids(shape, count, segment_ids);
-    tally__picture picture;
-    EXPECT(tally__picture_draw(row, count, row->segment_ids ? segment_ids : NULL, segments, &picture) == TALLY_OK,
-           "%s: %s", row->name, tally_message());
-    for (int m = 0; m < picture.moves; m++) {
-        const tally__move *move = &picture.move[m];
-        if (strcmp(picture.place_name[move->to.place], "left") == 0) all = move->holds;
-        if (strcmp(picture.place_name[move->to.place], "output") == 0) outputs[move->to.at] = move->holds;
-    }
-    for (int64_t i = 0; i < count; i++) wanted[row->segment_ids ? segment_ids[i] : 0] |= UINT64_C(1) << i;
-    EXPECT(row->segment_ids || all == wanted[0], "%s of %lld: %llx is left", row->name, (long long)count,
-           (unsigned long long)all);
-    for (int64_t s = 0; row->segment_ids && s < segments; s++)
-        EXPECT(outputs[s] == wanted[s], "%s of %lld: output %lld is %llx", row->name, (long long)count, (long long)s,
-               (unsigned long long)outputs[s]);
-    for (int k = 1; k < picture.steps; k++)
-        EXPECT(picture.step[k].first_move == picture.step[k - 1].first_move + picture.step[k - 1].moves,
-               "%s: moves are lost", row->name);
-    tally__picture_free(&picture);
-}
-static void test_pictures(void **state) {
-    static const int64_t sizes[] = {1, 2, 7, 16, 32, 33, 64};
-    tally__picture picture;
-    (void)state;
-    if (backend != TALLY_BACKEND_SIMT) return;
-    configure("round");
-    for (int k = 1; k < tally__gallery_count - 1; k++)
-        for (int s = 0; s < COUNT(sizes); s++)
-            for (int h = 0; h < (tally__gallery[k].segment_ids ? 3 : 1); h++)
-                check_picture(&tally__gallery[k], sizes[s], shapes[h]);
-    EXPECT_OK(tally__picture_draw(tally__gallery_find("merge_lists"), 10, NULL, 0, &picture));
-    int merged = 0;
-    for (int m = 0; m < picture.moves; m++)
-        if (strcmp(picture.place_name[picture.move[m].to.place], "left") == 0) {
-            EXPECT(picture.move[m].to.at == merged && picture.move[m].holds == UINT64_C(1) << merged,
-                   "value %d of a merge", merged);
-            merged++;
-        }
-    EXPECT(merged == 10, "%d values are merged", merged);
-    tally__picture_free(&picture);
-    EXPECT_STATUS(tally__picture_draw(tally__gallery_find("tb2"), 65, NULL, 0, &picture), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally__picture_draw(tally__gallery_find("tb2"), 0, NULL, 0, &picture), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally__picture_draw(tally__gallery_find("plain_read"), 16, NULL, 0, &picture), TALLY_UNSUPPORTED);
-}
-
 /* ---- refusals ---- */
 
 static void expect_refusal(tally__track *track, const char *kernel, const char *why) {
@@ -433,7 +400,7 @@ static void test_refusals(void **state) {
     EXPECT_STATUS(tally__track_open(backend, 0, "and", TALLY_F32, &track), TALLY_BAD_TYPE);
     if (backend == TALLY_BACKEND_SIMT)
         EXPECT_STATUS(tally__track_open(backend, 0, "stats", TALLY_F32, &track), TALLY_UNSUPPORTED);
-    EXPECT(tally__gallery_find("28") == NULL && tally__gallery_find("tb3") == NULL && tally__gallery_find("") == NULL,
+    EXPECT(tally__gallery_find("35") == NULL && tally__gallery_find("tb3") == NULL && tally__gallery_find("") == NULL,
            "found what is not there");
     EXPECT(tally__gallery_find("16") == tally__gallery_find("tb2"), "numbers do not find kernels");
 }
@@ -470,18 +437,12 @@ static void compile_all(int processes) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_more_operators),
-        cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_segment_schedules),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),  cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),   cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {

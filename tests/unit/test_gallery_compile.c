@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cuda/nvidia.h"
-#include "race/units.h"
+#include "gallery/host/units.h"
 #include "support.h"
 
 static const struct {
@@ -45,7 +45,7 @@ static void compile_pair(void **state) {
     }
 }
 
-/* ---- docs/errata.md: what does not compile ---- */
+/* ---- gallery/pages/errata.md: what does not compile ---- */
 
 static void expect_error(const char *text, const char *why) {
     tally__unit unit = {.text = "user.h", .entry = "errata", .user_text = text};

@@ -1,0 +1,82 @@
+/* The commands about the gallery, race and explain, and what they share. */
+#ifndef GALLERY_H
+#define GALLERY_H
+
+#include "command.h"
+#include "gallery/host/gallery.h"
+
+/* tally race: kernels side by side. Returns the exit status. */
+int run_race(const command *wanted);
+/* tally race --paper. */
+int run_paper(const command *wanted);
+/* tally explain KERNEL. */
+int run_explain(const command *wanted);
+
+/* tally course. */
+int run_course(const command *wanted);
+/* tally emit KERNEL: whether that is asked for, and the kernel as plain CUDA. */
+bool is_kernel(const command *wanted);
+int run_emit_kernel(const command *wanted);
+
+/* ---- what is raced over (stage.c) ---- */
+
+/* Values and their segments, on a track. */
+typedef struct stage {
+    tally__track *track;
+    const char *op, *shape; /* shape: NULL for a whole array */
+    tally_type type;
+    int64_t count, segments, room; /* room: how many values there are to take `count` of */
+    void *x, *y;
+    int32_t *segment_ids;
+} stage;
+
+/* Opens a track as the command wants it; the default operator is min, the default type f32. Returns the exit status,
+ * after a complaint. */
+int open_stage(const command *wanted, tally_backend backend, stage *made);
+/* The same values for everybody: random (floats from 0 to 1), and cut into segments of the stage's shape. `copies`: as
+ * tally__track_load has it. */
+bool set_stage(stage *s, int64_t count, const char *shape, int copies);
+bool sort_stage(stage *s, int64_t count); /* with the first `count` values, in ascending order */
+void close_stage(stage *s);
+
+/* Whether --segments can be that, after a complaint if not; and segment ids of `count` values in that shape, which
+ * gives the number of segments. */
+bool is_shape(const char *word);
+int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids);
+/* Copies of the values, so many that no cache holds them. */
+int copies_of(const stage *s, int64_t count);
+
+/* Bytes that a kernel has to read: the values, and with segments their segment ids. */
+double bytes_read(const stage *s, const tally__gallery_row *row);
+
+/* One run of a kernel, or with NULL of Tally's own way, and whether its results are what they must be. Fails with the
+ * sentence in tally_message(). */
+tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right);
+
+/* ---- a kernel of one's own (mine.c) ---- */
+
+/* tally race --mine: whether the kernel is right, said line by line; `row` can then be raced. And tally race --fix. */
+bool grade_mine(const command *wanted, stage *s, tally__gallery_row *row);
+int run_fix(const command *wanted);
+
+/* ---- charts (charts.c) ---- */
+
+typedef struct bar {
+    const char *name;
+    double value;
+    char label[48];
+} bar;
+/* Writes bars that are longer for larger values; the first stands for 100 %. */
+bool draw_bars(const char *path, const char *title, const bar *bars, int count);
+
+enum { MOST_LINES = 8, MOST_POINTS = 16 };
+/* Lines over the same x, from 0 to the largest y. */
+typedef struct panel {
+    const char *title;
+    int lines, points;
+    const char *names[MOST_LINES];
+    double x[MOST_POINTS], y[MOST_LINES][MOST_POINTS];
+} panel;
+bool draw_panels(const char *path, const char *title, const panel *panels, int count);
+
+#endif

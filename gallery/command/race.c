@@ -1,0 +1,297 @@
+/* tally race: every kernel of the gallery and Tally's own way over the same values. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/complain.h"
+#include "gallery/command/gallery.h"
+#include "commands/gpu.h"
+#include "output/output.h"
+#include "base/quote.h"
+
+enum { MOST_RUNNERS = 40, MERGED = 1 << 14 };
+
+/* One line of the table. */
+typedef struct runner {
+    const tally__gallery_row *row; /* NULL: Tally's own way */
+    bool ran, right;
+    double bytes;
+    tally__lap lap;
+    tally__counts counts; /* on the simulator */
+    char why[400];        /* it did not run */
+} runner;
+
+typedef struct race {
+    stage stage;
+    bool simulated;
+    const tally__gallery_row *mine; /* or NULL */
+    int lists;
+    int count;
+    runner runners[MOST_RUNNERS];
+} race;
+
+/* ---- running ---- */
+
+static tally_status measure(const race *r, runner *one) {
+    if (r->simulated) {
+        return one->row != NULL ? tally__track_count(r->stage.track, one->row, &one->counts) : TALLY_OK;
+    }
+    return one->row != NULL ? tally__track_time(r->stage.track, one->row, &one->lap)
+                            : tally__track_time_production(r->stage.track, &one->lap);
+}
+
+static void run_one(race *r, const tally__gallery_row *row) {
+    runner *one = &r->runners[r->count++];
+    *one = (runner){.row = row, .bytes = bytes_read(&r->stage, row)};
+    tally_status status = run_checked(&r->stage, row, &one->lap, &one->right);
+    status = status == TALLY_OK ? measure(r, one) : status;
+    one->ran = status == TALLY_OK;
+    if (!one->ran) {
+        snprintf(one->why, sizeof one->why, "%s", tally_message());
+    }
+}
+
+static bool run_all(race *r) {
+    const tally__gallery_row *merge = tally__gallery_find("merge_lists");
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *row = &tally__gallery[k];
+        bool fits = row->segment_ids == (r->stage.shape != NULL) || row->number == TALLY_PLAIN_READ;
+        if (row != merge && fits) {
+            run_one(r, row);
+        }
+    }
+    if (r->mine != NULL) {
+        run_one(r, r->mine);
+    }
+    run_one(r, NULL);
+    if (r->stage.shape != NULL) {
+        return true;
+    }
+    runner own = r->runners[--r->count];
+    if (!sort_stage(&r->stage, r->stage.count < MERGED ? r->stage.count : MERGED)) {
+        return false;
+    }
+    run_one(r, merge);
+    r->runners[r->count++] = own;
+    return true;
+}
+
+/* ---- the table ---- */
+
+static const char *name_of(const runner *one) { return one->row != NULL ? one->row->name : "tally"; }
+static double speed(const runner *one) { return one->lap.seconds > 0 ? one->bytes / one->lap.seconds / 1e9 : 0; }
+
+static void print_head(const race *r, int64_t count) {
+    const stage *s = &r->stage;
+    printf("%s of %lld %s", s->op, (long long)count, tally_type_name(s->type));
+    if (s->shape != NULL) {
+        printf(" in %lld segments (%s)", (long long)s->segments, s->shape);
+    }
+    printf(" on %s, %d multiprocessors\n\n", tally__track_device(s->track), tally__track_multiprocessors(s->track));
+    if (r->simulated) {
+        printf("     %-28s %-6s %8s %8s %9s %9s %9s\n", "kernel", "result", "launches", "blocks", "divergent",
+               "conflicts", "128 bytes");
+    } else {
+        printf("     %-28s %-6s %10s %8s %6s %8s %8s\n", "kernel", "result", "us", "GB/s", "share", "launches",
+               "blocks");
+    }
+}
+
+static void print_runner(const race *r, const runner *one) {
+    double plain = speed(&r->runners[0]);
+    char place[8] = "";
+    if (one->row != NULL) {
+        snprintf(place, sizeof place, "%d", one->row->number);
+    }
+    printf("%4s %-28s %s", place, name_of(one), one->right ? "right" : "WRONG");
+    if (r->simulated) {
+        if (one->row != NULL) {
+            double share =
+                one->counts.branches > 0 ? 100.0 * (double)one->counts.divergent / (double)one->counts.branches : 0;
+            printf("  %8d %8d %8.1f%% %9lld %9lld\n", one->lap.launches, one->lap.blocks[0], share,
+                   (long long)one->counts.bank_conflicts, (long long)one->counts.transactions);
+        } else {
+            printf("\n");
+        }
+        return;
+    }
+    printf("  %10.1f %8.1f %6.3f %8d", 1e6 * one->lap.seconds, speed(one), plain > 0 ? speed(one) / plain : 0,
+           one->lap.launches);
+    if (one->row != NULL) {
+        printf(" %8d", one->lap.blocks[0]);
+    }
+    printf("\n");
+}
+
+static void print_race(const race *r, int64_t count) {
+    bool refused = false;
+    print_head(r, count);
+    for (int k = 0; k < r->count; k++) {
+        if (r->runners[k].ran) {
+            print_runner(r, &r->runners[k]);
+        }
+    }
+    for (int k = 0; k < r->count; k++) {
+        if (!r->runners[k].ran) {
+            printf("%s%s%s\n", refused ? "" : "\nNot run\n", r->runners[k].row == NULL ? "tally: " : "",
+                   r->runners[k].why);
+            refused = true;
+        }
+    }
+    if (r->stage.shape == NULL) {
+        printf("\nmerge_lists: %lld values in %d sorted lists\n", (long long)r->stage.count, r->lists);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void print_runner_json(const race *r, const runner *one) {
+    printf("{\"kernel\": \"%s\"", name_of(one));
+    if (!one->ran) {
+        printf(", \"refused\": ");
+        print_json_string(one->why, stdout);
+    } else {
+        printf(", \"right\": %s, \"blocks\": [", one->right ? "true" : "false");
+        for (int k = 0; k < one->lap.launches && one->row != NULL; k++) {
+            printf("%s%d", k > 0 ? ", " : "", one->lap.blocks[k]);
+        }
+        printf("], \"launches\": %d", one->lap.launches);
+        if (r->simulated) {
+            printf(", \"branches\": %lld, \"divergent\": %lld, \"shared_requests\": %lld, \"bank_conflicts\": %lld, "
+                   "\"accesses\": %lld, \"transactions\": %lld",
+                   (long long)one->counts.branches, (long long)one->counts.divergent,
+                   (long long)one->counts.shared_requests, (long long)one->counts.bank_conflicts,
+                   (long long)one->counts.accesses, (long long)one->counts.transactions);
+        } else {
+            printf(", \"seconds\": %.9g, \"bytes\": %.0f, \"threads\": %d, \"registers\": %d, \"shared_bytes\": %d, "
+                   "\"resident\": %d",
+                   one->lap.seconds, one->bytes, one->lap.threads, one->lap.registers, one->lap.shared_bytes,
+                   one->lap.resident);
+        }
+    }
+    printf("}");
+}
+
+static void print_race_json(const race *r, int64_t count) {
+    const stage *s = &r->stage;
+    printf("{\"op\": \"%s\", \"type\": \"%s\", \"n\": %lld, \"segments\": %lld, \"shape\": ", s->op,
+           tally_type_name(s->type), (long long)count, (long long)s->segments);
+    print_json_string(s->shape != NULL ? s->shape : "", stdout);
+    printf(", \"device\": ");
+    print_json_string(tally__track_device(s->track), stdout);
+    printf(", \"multiprocessors\": %d, \"kernels\": [", tally__track_multiprocessors(s->track));
+    for (int k = 0; k < r->count; k++) {
+        printf(k > 0 ? ",\n " : "\n ");
+        print_runner_json(r, &r->runners[k]);
+    }
+    printf("]}\n");
+}
+
+/* ---- the chart ---- */
+
+static bool draw_race(const race *r, const char *path, int64_t count) {
+    bar bars[MOST_RUNNERS];
+    char title[160];
+    int drawn = 0;
+    for (int k = 0; k < r->count; k++) {
+        const runner *one = &r->runners[k];
+        if (one->ran && !(one->row != NULL && one->bytes < r->runners[0].bytes)) {
+            bars[drawn] = (bar){.name = name_of(one), .value = speed(one)};
+            snprintf(bars[drawn].label, sizeof bars[drawn].label, "%.0f GB/s, %.1f us", speed(one),
+                     1e6 * one->lap.seconds);
+            drawn++;
+        }
+    }
+    snprintf(title, sizeof title, "%s of %lld %s on %s: bytes read per second", r->stage.op, (long long)count,
+             tally_type_name(r->stage.type), tally__track_device(r->stage.track));
+    return draw_bars(path, title, bars, drawn);
+}
+
+/* ---- the command ---- */
+
+static int list_kernels(const command *wanted) {
+    static const char *const needs[] = {"keeps order", "commutative"};
+    if (!takes_only(wanted, "race --list", ONLY(LIST))) {
+        return STATUS_MISSPELT;
+    }
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *row = &tally__gallery[k];
+        printf("%2d  %-28s %-11s  %-10s  %s\n", row->number, row->name, needs[row->needs], row->source, row->what);
+    }
+    return STATUS_DONE;
+}
+
+/* Whether the device can be raced on, and the times, if there are any, drawn. */
+static bool check_race(const command *wanted) {
+    if (!takes_kernels(wanted)) {
+        return false;
+    }
+    if (wanted->options.backend == TALLY_BACKEND_SIMT && wanted->chart != NULL) {
+        return complain(NULL, "race: --chart draws times, and those of a simulator mean nothing");
+    }
+    return !is_standard_stream(wanted->chart) ||
+           complain(NULL, "race: standard output has the table; name a file for --chart");
+}
+
+static int race_on(const command *wanted, race *r) {
+    int64_t count = wanted->n != 0 ? wanted->n : r->simulated ? 10000 : (int64_t)1 << 26;
+    bool all_right = true;
+    if (!set_stage(&r->stage, count, wanted->segments, r->simulated ? 1 : copies_of(&r->stage, count)) || !run_all(r)) {
+        return STATUS_REFUSED;
+    }
+    if (is_given(wanted, OPTION_JSON)) {
+        print_race_json(r, count);
+    } else {
+        print_race(r, count);
+    }
+    for (int k = 0; k < r->count; k++) {
+        all_right = all_right && (!r->runners[k].ran || r->runners[k].right ||
+                                  complain(NULL, "%s gave a wrong result", name_of(&r->runners[k])));
+    }
+    return all_right && (wanted->chart == NULL || draw_race(r, wanted->chart, count)) ? STATUS_DONE : STATUS_REFUSED;
+}
+
+int run_race(const command *wanted) {
+    race r = {.simulated = wanted->options.backend == TALLY_BACKEND_SIMT};
+    if (wanted->file_count > 0) {
+        complain(NULL, "race takes no FILE");
+        return STATUS_MISSPELT;
+    }
+    if (is_given(wanted, OPTION_LIST)) {
+        return list_kernels(wanted);
+    }
+    if (is_given(wanted, OPTION_FIX)) {
+        return run_fix(wanted);
+    }
+    if (wanted->mine != NULL && is_given(wanted, OPTION_JSON)) {
+        complain(NULL, "race: choose one of --mine and --json");
+        return STATUS_MISSPELT;
+    }
+    if (wanted->output != NULL) {
+        complain(NULL, "race: -o is for --fix");
+        return STATUS_MISSPELT;
+    }
+    if (!check_race(wanted)) {
+        return STATUS_MISSPELT;
+    }
+    if (is_given(wanted, OPTION_PAPER)) {
+        return run_paper(wanted);
+    }
+    int status = open_stage(wanted, r.simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, &r.stage);
+    if (status == STATUS_REFUSED && !r.simulated) {
+        complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
+    }
+    tally__gallery_row mine;
+    r.lists = wanted->lists > 0 ? (int)wanted->lists : 32;
+    if (status == STATUS_DONE) {
+        tally__track_lists(r.stage.track, r.lists);
+        tally__track_shape(r.stage.track, (int)wanted->block, (int)wanted->blocks);
+    }
+    if (status == STATUS_DONE && wanted->mine != NULL) {
+        r.mine = &mine;
+        status = grade_mine(wanted, &r.stage, &mine) ? STATUS_DONE : STATUS_REFUSED;
+    }
+    status = status == STATUS_DONE ? race_on(wanted, &r) : status;
+    close_stage(&r.stage);
+    return status;
+}

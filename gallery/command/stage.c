@@ -1,0 +1,163 @@
+#include "gallery/command/gallery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/complain.h"
+#include "formats/numbers.h"
+
+enum { LONGEST_WARM = 16 };
+static const char *const shapes[] = {"one", "random", "three", "single"};
+
+/* ---- opening ---- */
+
+bool is_shape(const char *word) {
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        if (strcmp(word, shapes[k]) == 0) {
+            return true;
+        }
+    }
+    return complain(NULL, "--segments takes one, random, three or single, not '%s'", word);
+}
+
+int open_stage(const command *wanted, tally_backend backend, stage *made) {
+    *made = (stage){.op = wanted->op != NULL ? wanted->op : "min",
+                    .type = wanted->wish.type != TALLY_NATURAL ? wanted->wish.type : TALLY_F32};
+    if (wanted->segments != NULL && !is_shape(wanted->segments)) {
+        return STATUS_MISSPELT;
+    }
+    tally_status status = tally__track_open(backend, wanted->options.device, made->op, made->type, &made->track);
+    if (status != TALLY_OK) {
+        complain(NULL, "%s", tally_message());
+    }
+    return status == TALLY_OK ? STATUS_DONE : status == TALLY_BAD_ARGUMENT ? STATUS_MISSPELT : STATUS_REFUSED;
+}
+
+static void drop_values(stage *s) {
+    free(s->x);
+    free(s->y);
+    free(s->segment_ids);
+    s->x = s->y = NULL;
+    s->segment_ids = NULL;
+}
+
+void close_stage(stage *s) {
+    tally__track_close(s->track);
+    s->track = NULL;
+    drop_values(s);
+}
+
+/* ---- values ---- */
+
+/* splitmix64: Steele, Lea, Flood 2014. */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static void *make_values(tally_type type, int64_t count, uint64_t seed) {
+    size_t bytes = type_size(type);
+    char *values = take_memory("race", count, bytes);
+    for (int64_t i = 0; values != NULL && i < count; i++) {
+        uint64_t bits = next_random(&seed);
+        if (type_class(type) == TALLY_CLASS_FLOAT) {
+            store_float((double)(bits >> 11) * 0x1p-53, type, values + (size_t)i * bytes);
+        } else {
+            bits = type == TALLY_BOOL ? bits & 1 : bits;
+            memcpy(values + (size_t)i * bytes, &bits, bytes);
+        }
+    }
+    return values;
+}
+
+int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids) {
+    uint64_t seed = 3;
+    int64_t left = 0;
+    int32_t segment_id = -1;
+    for (int64_t i = 0; i < count; i++, left--) {
+        if (left == 0) {
+            segment_id++;
+            left = strcmp(shape, "one") == 0      ? count
+                   : strcmp(shape, "three") == 0  ? 3
+                   : strcmp(shape, "single") == 0 ? 1
+                                                  : 10 + (int64_t)(next_random(&seed) % 41);
+        }
+        segment_ids[i] = segment_id;
+    }
+    return segment_id + 1;
+}
+
+bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
+    bool pair = tally_op_from_name(s->op) != TALLY_OP_END && tally_op_inputs(tally_op_from_name(s->op)) == 2;
+    if (count > s->room || s->x == NULL) {
+        drop_values(s);
+        s->x = make_values(s->type, count, 1);
+        s->y = pair ? make_values(s->type, count, 2) : NULL;
+        s->segment_ids = take_memory("race", count, sizeof *s->segment_ids);
+        s->room = count;
+    }
+    if (s->x == NULL || (pair && s->y == NULL) || s->segment_ids == NULL) {
+        return false;
+    }
+    s->count = count;
+    s->shape = shape;
+    s->segments = 0;
+    tally_status status = tally__track_load(s->track, s->x, s->y, count, copies);
+    if (status == TALLY_OK && shape != NULL) {
+        s->segments = cut_into(shape, count, s->segment_ids);
+        status = tally__track_cut(s->track, s->segment_ids, s->segments);
+    }
+    return status == TALLY_OK || complain(NULL, "%s", tally_message());
+}
+
+/* What expects sorted lists can be asked for the order: merging any lists of these is sorting them. */
+bool sort_stage(stage *s, int64_t count) {
+    const tally__gallery_row *merge = tally__gallery_find("merge_lists");
+    void *sorted = take_memory("race", count, type_size(s->type));
+    if (sorted == NULL) {
+        return false;
+    }
+    tally_status status = tally__track_load(s->track, s->x, s->y, count, 1);
+    status = status == TALLY_OK ? tally__track_expect(s->track, merge, sorted) : status;
+    free(s->x);
+    s->x = sorted;
+    s->count = count;
+    status = status == TALLY_OK ? tally__track_load(s->track, s->x, s->y, count, 1) : status;
+    return status == TALLY_OK || complain(NULL, "%s", tally_message());
+}
+
+int copies_of(const stage *s, int64_t count) {
+    int64_t copies = ((int64_t)512 << 20) / (count * (int64_t)type_size(s->type)) + 1;
+    return (int)(copies < LONGEST_WARM ? copies : LONGEST_WARM);
+}
+
+double bytes_read(const stage *s, const tally__gallery_row *row) {
+    double bytes = (double)s->count * (double)type_size(s->type);
+    if (row != NULL && row->number == TALLY_PLAIN_READ) {
+        return bytes;
+    }
+    bytes *= tally_op_from_name(s->op) != TALLY_OP_END ? tally_op_inputs(tally_op_from_name(s->op)) : 1;
+    return bytes + (s->segments > 0 ? 4.0 * (double)s->count : 0);
+}
+
+/* ---- running ---- */
+
+tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right) {
+    int64_t count = tally__track_result_count(s->track, row), wrong;
+    size_t bytes = tally__track_result_bytes(s->track) + type_size(s->type); /* merge_lists gives values */
+    char *results = take_memory("race", 2 * count + 1, bytes);
+    if (results == NULL) {
+        return TALLY_NO_MEMORY;
+    }
+    char *expected = results + (size_t)count * bytes;
+    tally_status status =
+        row != NULL ? tally__track_run(s->track, row, results, lap) : tally__track_run_production(s->track, results);
+    if (status == TALLY_OK) {
+        *right = tally__track_expect(s->track, row, expected) == TALLY_OK &&
+                 tally__track_agrees(s->track, row, results, expected, &wrong);
+    }
+    free(results);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* mine: one, 256 threads, 256 each, 512 room, commutes
+ * Ten barriers for each 256 values, where ten do for all: threads can fold first.
+ * want: 12 barriers
+ */
+#include "gallery/kernels/contract.h"
+
+TALLY_KERNEL_OF(mine) {
+    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    int32_t t = tally_thread(), threads = tally_threads();
+    TALLY_E sum = TALLY_NONE;
+    for (int64_t first = 0; first < work.count; first += threads) {
+        TALLY_WRITE(partial[t], TALLY_N(take)(&work, first + t));
+        tally_barrier();
+        for (int32_t size = threads / 2; size > 0; size /= 2) {
+            if (tally_branch(t < size))
+                TALLY_WRITE(partial[t], TALLY_OP(TALLY_READ(partial[t]), TALLY_READ(partial[t + size])));
+            tally_barrier();
+        }
+        sum = TALLY_OP(sum, TALLY_READ(partial[0]));
+        tally_barrier();
+    }
+    if (t == 0) TALLY_N(give)(&work, 0, sum);
+}

@@ -1,0 +1,22 @@
+/* mine: passes, 256 threads, 256 each, 264 room
+ * Banks collide: neighbours of one step lie 2 * stride apart. The order must stay.
+ * Solved.
+ * want: 0 conflicts
+ */
+#include "gallery/kernels/contract.h"
+
+TALLY_KERNEL_OF(mine) {
+    TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
+    int32_t t = tally_thread(), threads = tally_threads();
+    int64_t first = (int64_t)tally_block() * threads;
+    TALLY_WRITE(partial[t + t / 32], TALLY_N(take)(&work, first + t));
+    tally_barrier();
+    for (int32_t stride = 1; stride < threads; stride *= 2) {
+        int32_t at = 2 * stride * t;
+        int32_t a = at + at / 32, b = at + stride + (at + stride) / 32; /* one unused behind each 32 */
+        if (tally_branch(at + stride < threads))
+            TALLY_WRITE(partial[a], TALLY_OP(TALLY_READ(partial[a]), TALLY_READ(partial[b])));
+        tally_barrier();
+    }
+    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+}

@@ -1,0 +1,43 @@
+/* 010 warp_halves: one warp, without barriers of the block.
+ *
+ * Idea. A warp's 32 lanes are close: they need no barrier of the block to see one another's writes. Where a reduction
+ *   of 32 values is part of something larger, one warp does it, in five steps.
+ * Source. SO, "Single-warp parallel reduction for commutative operator", with conditions.
+ * Requires. An operator that commutes. 32 values; here a block is one warp, and launches are repeated as in two_loads,
+ *   so that any length will do. That shows the step, and not what it costs: to launch so many blocks takes longer.
+ * Steps. Halves 16, 8, 4, 2, 1: lane l < half takes element l + half.
+ * Work. 31 combinations in 5 steps; each step reads and writes shared memory.
+ * Changed. The text has no synchronisation ("executes in a perfect sync") and a volatile array. Since Volta the lanes
+ *   of a warp advance on their own: a __syncwarp ends each step, which also makes volatile unnecessary. The text has a
+ *   form between this one and the next: one condition, `if (idx<16)`, around all five steps. It needs both barriers of
+ *   warp_halves_padded and saves half of that one's combinations.
+ * Predict. Blocks of one warp: two million of them for 2^26 values. What will bound this kernel?
+ * Answer. Launching blocks. A multiprocessor holds at most 32, each with one load in flight, and each lives for one
+ *   step.
+ * Why. Few bytes in flight: 32 blocks of 128 bytes on a multiprocessor. All five kernels of this chapter take the same
+ *   time.
+ * In short. too many tiny blocks
+ * Next. The text says that the conditions take longer than the additions: warp_halves_padded drops them. */
+#include "gallery/kernels/contract.h"
+
+#ifndef TALLY_GALLERY_WARP_HALVES
+#define TALLY_GALLERY_WARP_HALVES
+/* 32 elements, by the warp; the result is elements[0]. */
+TALLY_FN void TALLY_N(reduce_warp_halves)(TALLY_E *elements) {
+    int32_t lane = tally_lane();
+    for (int32_t half = TALLY_WARP / 2; half > 0; half /= 2) {
+        tally_step(half);
+        if (tally_branch(lane < half))
+            TALLY_WRITE(elements[lane], TALLY_OP(TALLY_READ(elements[lane]), TALLY_READ(elements[lane + half])));
+        tally_warp_barrier();
+    }
+}
+
+TALLY_KERNEL_OF(warp_halves) {
+    TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_halves, elements);
+    TALLY_WRITE(elements[tally_lane()], TALLY_N(take)(&work, (int64_t)tally_block() * TALLY_WARP + tally_lane()));
+    tally_warp_barrier();
+    TALLY_N(reduce_warp_halves)(elements);
+    if (tally_lane() == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(elements[0]));
+}
+#endif

@@ -1,0 +1,43 @@
+/* 020 diffwarps: some warps load while another folds.
+ *
+ * Idea. Two matrices in shared memory. While the consumer, warp 0, folds one, the producers, warps 1 to 8, load the
+ *   next: loading hides behind folding. After a barrier the two change roles.
+ * Source. Martin, Algorithm 4 (DiffWarps: C = 1 consumer, P = 8 producers).
+ * Requires. As persistent_matrix; twice the shared memory.
+ * Steps. Load the first matrix. For each further one: swap; fold the old one, load the new one; a barrier. Fold the
+ *   last.
+ * Work. As persistent_matrix. 288 threads; shared memory: 2 * 32 * 33 elements, so that fewer blocks fit a
+ *   multiprocessor.
+ * Predict. Eight warps load while one folds. Is it the fastest now, as it was in 2012?
+ * Answer. No: the hardware overlaps many small blocks better than two buffers do. Two runs differ by a factor of two,
+ *   for a reason that is not known.
+ * Why. Fewer blocks on a multiprocessor, so fewer bytes in flight.
+ * In short. fewer blocks in flight
+ * Next. This was the fastest of the paper. The segmented kernels take the same ideas to arrays of many segments:
+ *   segmented_tb2. */
+#include "gallery/kernels/018_matrix.h"
+#include "gallery/kernels/block.h"
+
+TALLY_KERNEL_OF(diffwarps) {
+    TALLY_ROOM(TALLY_E, 2 * TALLY_ROOM_matrix, data);
+    TALLY_SHARED(TALLY_E, so_far);
+    TALLY_E *load = data, *fold = data + TALLY_ROOM_matrix;
+    int32_t producer = tally_thread() - TALLY_WARP,
+            producers = TALLY_THREADS_diffwarps - TALLY_WARP; /* below 0: of the consumer */
+    tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_EACH_diffwarps);
+    if (tally_thread() == 0) TALLY_WRITE(*so_far, TALLY_NONE);
+    for (int64_t piece = share.first; piece <= share.end; piece++) {
+        TALLY_E *loaded = load;
+        if (tally_branch(producer >= 0)) {
+            if (piece < share.end)
+                TALLY_N(load_matrix)(&work, load, TALLY_WARP, piece * TALLY_EACH_diffwarps, producer, producers);
+        } else if (piece > share.first) {
+            TALLY_E sum = TALLY_N(reduce_matrix)(fold, TALLY_WARP);
+            if (tally_branch(tally_thread() == 0)) TALLY_WRITE(*so_far, TALLY_OP(TALLY_READ(*so_far), sum));
+        }
+        tally_barrier();
+        load = fold;
+        fold = loaded;
+    }
+    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(*so_far));
+}

@@ -1,0 +1,35 @@
+/* 024 segmented_persistent_matrix: blocks that stay, over many segments.
+ *
+ * Idea. persistent_matrix with segment ids: what a block has so far is the suffix of its matrices up to here. If the
+ *   next matrix ends with another segment id, that suffix is put before its segment's output; else they are combined.
+ * Source. Martin, IV.B.
+ * Requires. As segmented_tb2; the grid of persistent_matrix.
+ * Steps. Those of segmented_matrix for each matrix of the block's share.
+ * Work. As segmented_matrix; G elements with segment ids written in place of n/1024.
+ * Predict. As persistent_matrix. Which limit is tighter now?
+ * Answer. Registers: more than 50 a thread leave four blocks of eight.
+ * Why. Fewer blocks on a multiprocessor.
+ * In short. fewer blocks in flight
+ * Next. segmented_diffwarps loads and folds at once. */
+#include "gallery/kernels/023_segmented_matrix.h"
+#include "gallery/kernels/block.h"
+
+TALLY_KERNEL_OF(segmented_persistent_matrix) {
+    TALLY_ROOM(TALLY_E, TALLY_ROOM_segmented_matrix, data);
+    TALLY_ROOM(int32_t, TALLY_ROOM_segmented_matrix, segment_id);
+    int32_t each = TALLY_EACH_segmented_persistent_matrix;
+    tally_gallery_share share = tally_gallery_share_of(work.count, each);
+    TALLY_N(owned) so_far = {TALLY_NONE, 0}; /* thread 0's */
+    for (int64_t piece = share.first; piece < share.end; piece++) {
+        TALLY_N(load_owned_matrix)(&work, data, segment_id, TALLY_WARP, piece * each, tally_thread(),
+                                   TALLY_THREADS_segmented_persistent_matrix);
+        tally_barrier();
+        if (tally_branch(tally_warp() == 0)) {
+            TALLY_N(owned) a = TALLY_N(reduce_owned_matrix)(&work, data, segment_id, TALLY_WARP);
+            if (tally_branch(tally_thread() == 0))
+                so_far = piece == share.first ? a : TALLY_N(later)(&work, so_far, a.e, a.segment_id);
+        }
+        tally_barrier();
+    }
+    if (tally_thread() == 0) TALLY_N(leave_before)(&work, so_far.e, so_far.segment_id);
+}

@@ -1,0 +1,40 @@
+/* 032 block_shuffles: a block reduced by shuffles.
+ *
+ * Idea. Each warp reduces its 32 elements by shuffles, in registers. One barrier, and the first warp reduces what the
+ *   warps have left in the same way.
+ * Source. J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014.
+ * Requires. An operator that commutes, for the loads; the block's tree keeps order. Any length, launched until one is
+ *   left.
+ * Steps. The loads of vector_loads; five shuffles in each warp; 8 elements in shared memory; a barrier; shuffles in the
+ *   first warp.
+ * Work. As vector_loads; 1 barrier for 2048 values, and 8 elements of shared memory in place of 256.
+ * Predict. One barrier in place of five. And what becomes of shared memory?
+ * Answer. It all but vanishes: 8 elements a block, so that it never limits how many blocks a multiprocessor holds.
+ * Why. Not measured yet. Expected: hardly anything stands between the loads of one block and those of the next.
+ * In short. one barrier a block
+ * Next. What the blocks leave takes further launches. atomic_finish combines it in this one. */
+#include "gallery/kernels/014_warp_shuffles.h"
+#include "gallery/kernels/030_vector_loads.h"
+
+#ifndef TALLY_GALLERY_BLOCK_SHUFFLES
+#define TALLY_GALLERY_BLOCK_SHUFFLES
+/* The elements of the block's threads, in order; the result is thread 0's. */
+TALLY_FN TALLY_E TALLY_N(reduce_block)(TALLY_E sum) {
+    TALLY_ROOM(TALLY_E, TALLY_WARP, of_warps);
+    int32_t lane = tally_lane(), warps = tally_threads() / TALLY_WARP;
+    sum = TALLY_N(reduce_shuffling)(sum);
+    if (lane == 0) TALLY_WRITE(of_warps[tally_warp()], sum);
+    tally_barrier();
+    if (tally_branch(tally_warp() == 0)) {
+        sum = TALLY_NONE;
+        if (tally_branch(lane < warps)) sum = TALLY_READ(of_warps[lane]);
+        sum = TALLY_N(reduce_shuffling)(sum);
+    }
+    return sum;
+}
+
+TALLY_KERNEL_OF(block_shuffles) {
+    TALLY_E sum = TALLY_N(reduce_block)(TALLY_N(fold_vectors)(&work));
+    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+}
+#endif

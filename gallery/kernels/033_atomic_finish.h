@@ -1,0 +1,37 @@
+/* 033 atomic_finish: each block combines its element into the result.
+ *
+ * Idea. The blocks' elements need no second launch and no last block: each block combines its own into the one result,
+ *   one after another, behind a lock. For sums and minima of one word the hardware has atomic operations that do the
+ *   same at once.
+ * Source. J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014, with atomicAdd; the lock is here for
+ *   operators of any size.
+ * Requires. An operator that commutes: blocks come in any order. So sums of floats differ from run to run. Two words
+ *   that are 0.
+ * Steps. A grid as in last_block; each thread folds; reduce_block; thread 0 takes the lock, combines, and gives the
+ *   lock back.
+ * Work. As last_block; as many turns at the lock as there are blocks.
+ * Predict. 264 blocks take turns at one lock. Does that show?
+ * Answer. Expected: hardly, as they do not arrive together. With a block for each 2048 values there would be a hundred
+ *   times as many turns.
+ * Why. Not measured yet. Expected: as last_block, since turns at the lock are few.
+ * In short. folds in registers, a lock
+ * Next. Many small blocks overlap better than few that stay, but cannot all take turns: tree_one_launch. */
+#include "gallery/kernels/032_block_shuffles.h"
+
+TALLY_KERNEL_OF(atomic_finish) {
+    int64_t threads = tally_threads(), step = tally_blocks() * threads;
+    int64_t first = tally_block() * threads + tally_thread();
+    int32_t *lock = (int32_t *)work.arrivals;
+    TALLY_E sum = TALLY_N(take)(&work, first);
+    for (int64_t i = first + step; tally_branch(i < work.count); i += step)
+        sum = TALLY_OP(sum, TALLY_N(take)(&work, i));
+    sum = TALLY_N(reduce_block)(sum);
+    if (tally_thread() != 0) return;
+    while (tally_swap32(lock, 1) != 0) continue;
+    tally_fence();
+    if (lock[1] > 0) sum = TALLY_OP(TALLY_N(left_at)(&work, 0), sum);
+    TALLY_N(give)(&work, 0, sum);
+    lock[1] = lock[1] + 1 == tally_blocks() ? 0 : lock[1] + 1;
+    tally_fence();
+    tally_swap32(lock, 0);
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Writes gallery.md from the opening comments of gallery/kernels/NNN_name.h, their table, and what an H200 measured.
+
+    gallery/pages/generate.py           rewrites the page; with --tally COMMAND the pictures too
+    gallery/pages/generate.py --check   exit status 1, and a sentence, if something is stale or a comment lacks a part
+"""
+import argparse
+import csv
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = ROOT / "gallery" / "pages"
+PAGE = PAGES / "gallery.md"
+KERNELS = ROOT / "gallery" / "kernels"
+MEASURED = ROOT / "docs" / "measurements" / "gallery-2026-11-21-nvidia-h200.md"
+
+NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Predict", "Answer", "Why", "In short", "Next"]
+NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
+CHAPTERS = {
+    chapter["first"]: (chapter["title"], chapter["text"])
+    for chapter in json.loads((ROOT / "gallery" / "course" / "chapters.json").read_text())
+}
+
+HEAD = """<!-- Made by gallery/pages/generate.py from gallery/kernels: change the comments there, not this page. -->
+# The gallery: parallel reduction, one idea after another
+
+These are the kernels of the texts that Tally comes from, in teaching order: each changes one thing, and the
+measured time says whether that pays. They are kept faithful to their idea and its cost; what had to change since is
+said with each, and [errata](errata.md) lists what is wrong in the texts, with proofs. They take any of Tally's
+operators and types, are tested as Tally's own kernels are, and are no part of the library. `tally course -o
+course.html` makes a page of them to learn from, with their code as plain CUDA ([gallery/cuda](../cuda)) and pictures
+that move.
+
+```
+tally race --list                         the kernels
+tally race --n 67108864                   all of them on the GPU here, checked and timed beside Tally's own way
+tally race --segments three --chart c.svg with segments, and a chart
+tally race --device simt --op compose     without a GPU: divergence, bank conflicts, transactions; any change of order
+tally race --paper                        the tables and figures of the paper behind kernels 16 to 26
+tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, drawn from a run on the simulator
+```
+
+Words. An **element** is an accumulator: a lifted value, or several combined. The **identity** is the element that
+changes nothing. A block's threads share **shared memory** and meet at a **barrier**; 32 of them are a **warp**, which
+**diverges** when some lanes take a branch and some do not. Shared memory has 32 **banks** of 4 bytes; lanes that want
+different words of one bank wait for one another. Global memory comes in **transactions** of 128 bytes.
+
+In the pictures a box is an element, with the values in it; below it the thread that made it. A thick line is a barrier,
+a dashed one holds for a warp. Warps have 4 lanes there, memory 4 banks, and matrices 4 rows of 4: 16 values show what
+32 lanes show in a thousand. The colour below a box is its bank.
+
+"Measured" is the time of one run over 2^26 f32, min, on an H200, and the share of the speed of a plain read (4.4 TB/s)
+([all of it](../../docs/measurements/gallery-2026-11-21-nvidia-h200.md)).
+"""
+
+
+def table_rows():
+    text = (KERNELS / "table.h").read_text()
+    body = re.search(r"#define TALLY_GALLERY\(X\)(.*?)clang-format on", text, re.S).group(1)
+    for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
+        yield dict(
+            zip(
+                "number name plan needs threads least each room segment_ids source what".split(),
+                (word.strip() for word in row),
+            )
+        )
+
+
+def measured():
+    """name -> [(shape, microseconds, share)]"""
+    found, shape = {}, None
+    for line in MEASURED.read_text().splitlines():
+        head = re.match(r"(\w+) of \d+ f32(?: in \d+ segments \((\w+)\))? on", line)
+        if head:
+            shape = head.group(2) or "whole" if head.group(1) == "min" else None
+        row = re.match(r"\s*\d* (\w+)\s+right\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s+\d+", line)
+        if row and shape:
+            found.setdefault(row.group(1), []).append((shape, float(row.group(2)), float(row.group(3))))
+    return found
+
+
+def record():
+    """The same as JSON, in the form of `tally race --json`, for the page of the course."""
+    runs = {}
+    for name, rows in measured().items():
+        for shape, microseconds, share in rows:
+            runs.setdefault(shape, []).append({"kernel": name, "us": microseconds, "share": share})
+    device, count = re.search(r"min of (\d+) f32 on ([\w ]+),", MEASURED.read_text()).group(2, 1)
+    made = {"device": device, "n": int(count), "op": "min", "type": "f32", "runs": runs,
+            "file": MEASURED.relative_to(ROOT).as_posix()}  # fmt: skip
+    return json.dumps(made, indent=1) + "\n"
+
+
+def opening(path, number, name):
+    """The parts of the opening comment, in order."""
+    comment = re.match(r"/\* (.*?)\*/", path.read_text(), re.S)
+    text = re.sub(r"\n \* ?", "\n", comment.group(1)) if comment else ""
+    title, _, rest = text.partition("\n\n")
+    if not title.startswith(f"{number:03d} {name}: "):
+        sys.exit(f"{path.name}: it does not begin with '{number:03d} {name}: '")
+    parts, key = {}, None
+    for line in rest.strip().splitlines():
+        word = re.match(r"([A-Z][\w ]*?)(?:\.|(?=:)) ?(.*)", line)
+        if word and not line.startswith(" "):
+            key = word.group(1)
+            parts[key] = word.group(2).lstrip(": ")
+        else:
+            parts[key] += " " + line.strip()
+    missing = [need for need in NEEDED if need not in parts]
+    if missing:
+        sys.exit(f"{path.name}: its opening comment says nothing of {', '.join(missing)}")
+    return title.split(": ", 1)[1].rstrip("."), parts
+
+
+def numbers(name, times):
+    words = {"whole": "", "one": "one segment: ", "random": "segments of 10 to 50: ", "three": "segments of 3: "}
+    return "; ".join(
+        f"{words[shape]}{microseconds:.0f} µs, {share:.2f}" for shape, microseconds, share in times.get(name, [])
+    )
+
+
+def page():
+    times = measured()
+    lines = [HEAD]
+    for row in table_rows():
+        number, name = int(row["number"]), row["name"]
+        title, parts = opening(KERNELS / f"{number:03d}_{name}.h", number, name)
+        if number in CHAPTERS:
+            chapter, text = CHAPTERS[number]
+            lines.append(f"## {chapter}\n" + (f"\n{text}\n" if text else ""))
+        lines.append(f"### {number}. {name}: {title}\n")
+        lines.append(
+            f"[{number:03d}_{name}.h](../kernels/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of "
+            f"{row['threads']} threads"
+            + (f", {row['room']} elements of shared memory" if row["room"] != "0" else "")
+            + ".\n"
+        )
+        for key, text in parts.items():
+            lines.append(
+                textwrap.fill(f"**{key}.** {text}", 147, break_long_words=False, break_on_hyphens=False) + "\n"
+            )
+        if name in times and name != "merge_lists":
+            lines.append(f"**Measured.** {numbers(name, times)}\n")
+        if (PAGES / f"{name}.svg").exists():
+            lines.append(f"![the steps of {name}]({name}.svg)\n")
+    return "\n".join(lines)
+
+
+def pictures(tally):
+    """path -> text of every kernel's picture, as the command draws it."""
+    for row in table_rows():
+        if row["plan"] != "TALLY_PLAN_READ":
+            drawn = subprocess.run(
+                [tally, "explain", row["name"], "-o", "-"], check=True, capture_output=True, text=True
+            )
+            yield PAGES / f"{row['name']}.svg", drawn.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--tally")
+    arguments = parser.parse_args()
+    made = dict(pictures(arguments.tally)) if arguments.tally else {}
+    made[PAGE] = page()
+    made[ROOT / "gallery" / "course" / "measured.json"] = record()
+    for path, fresh in made.items():
+        if path.exists() and path.read_text() == fresh:
+            continue
+        if arguments.check:
+            sys.exit(f"{path.relative_to(ROOT)}: it is stale: run gallery/pages/generate.py --tally COMMAND")
+        path.write_text(fresh)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
