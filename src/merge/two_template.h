@@ -1,0 +1,312 @@
+/* Two sorted runs into one, for one key type and direction. No include guard. Takes, and undefines at its end:
+ *
+ *     TALLY_BITS   16, 32 or 64                TALLY_DOWN   1: the larger key comes first
+ *
+ * The two runs are cut by merge path (Odeh et al. 2012) into STREAMS pieces of equal output, which advance in turns: one
+ * alone would wait for each of its steps. A step of `two` merges a vector of keys: the next one, of the run whose first
+ * key comes earlier, with those carried on from the step before, by a bitonic network (Batcher 1968; Inoue et al. 2007).
+ * Where there are no vectors to speak of, and for `two_with`, a step takes one key without a branch. */
+#define TALLY_KEY TALLY_PASTE3(int, TALLY_BITS, _t)
+#define TALLY_M(name) TALLY_PASTE4(name, TALLY_BITS, _, TALLY_DOWN)
+#if TALLY_DOWN
+#define TALLY_BEFORE(x, y) ((x) > (y))
+#else
+#define TALLY_BEFORE(x, y) ((x) < (y))
+#endif
+
+typedef TALLY_KEY TALLY_M(key) __attribute__((aligned(1), may_alias));
+
+TALLY_TARGET static bool TALLY_M(in_order)(const void *keys, int64_t n) {
+    const TALLY_M(key) *const x = keys;
+    TALLY_KEY bad = 0;
+    for (int64_t i = 1; i < n; i++) bad |= TALLY_BEFORE(x[i], x[i - 1]) ? -1 : 0;
+    return bad == 0;
+}
+
+/* How many of the first `rank` keys of both are of `a`. */
+TALLY_TARGET static int64_t TALLY_M(path)(const TALLY_M(key) * a, int64_t na, const TALLY_M(key) * b, int64_t nb,
+                                          int64_t rank) {
+    int64_t low = rank > nb ? rank - nb : 0, high = rank < na ? rank : na;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (TALLY_BEFORE(b[rank - 1 - middle], a[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* ---- one key a step ---- */
+
+typedef struct TALLY_M(stream) {
+    const TALLY_M(key) * a, *b;
+    const int64_anywhere *with_a, *with_b;
+    TALLY_M(key) * out, *end;
+    int64_anywhere *with_out;
+} TALLY_M(stream);
+
+/* with: whether numbers stand beside keys. Chosen by masks, as compilers make branches of a choice, which are foreseen
+ * half of the time. */
+TALLY_INLINE void TALLY_M(take)(TALLY_M(stream) * s, bool with) {
+    const TALLY_KEY a = *s->a, b = *s->b;
+    const int64_t from_b = TALLY_BEFORE(b, a);
+    *s->out++ = (TALLY_KEY)(a ^ ((a ^ b) & -from_b));
+    s->b += from_b;
+    s->a += 1 - from_b;
+    if (with) {
+        const int64_t with_a = *s->with_a;
+        *s->with_out++ = with_a ^ ((with_a ^ *s->with_b) & -from_b);
+        s->with_b += from_b;
+        s->with_a += 1 - from_b;
+    }
+}
+
+/* What is left of a stream: takes while both runs last, then copies. */
+TALLY_INLINE void TALLY_M(drain)(TALLY_M(stream) * s, const TALLY_M(key) * a_end, const TALLY_M(key) * b_end,
+                                 bool with) {
+    for (;;) {
+        int64_t steps = least(least(a_end - s->a, b_end - s->b), s->end - s->out);
+        if (steps <= 0) break;
+        while (steps-- > 0) TALLY_M(take)(s, with);
+    }
+    const int64_t left = s->end - s->out;
+    const bool from_a = s->a < a_end;
+    memcpy((void *)s->out, (const void *)(from_a ? s->a : s->b), (size_t)left * sizeof(TALLY_KEY));
+    if (with)
+        memcpy((void *)s->with_out, (const void *)(from_a ? s->with_a : s->with_b), (size_t)left * sizeof(int64_t));
+}
+
+TALLY_INLINE void TALLY_M(by_one)(const void *a_keys, const int64_anywhere *with_a, int64_t na, const void *b_keys,
+                                  const int64_anywhere *with_b, int64_t nb, void *out, int64_anywhere *with_out,
+                                  bool with) {
+    const TALLY_M(key) *const a = a_keys, *const b = b_keys, *const a_end = a + na, *const b_end = b + nb;
+    const int64_t share = (na + nb) / STREAMS;
+    TALLY_M(stream) s[STREAMS];
+    for (int i = 0; i < STREAMS; i++) {
+        const int64_t rank = share * i, from_a = TALLY_M(path)(a, na, b, nb, rank);
+        s[i] = (TALLY_M(stream)){.a = a + from_a, .b = b + (rank - from_a), .out = (TALLY_M(key) *)out + rank};
+        s[i].end = (TALLY_M(key) *)out + (i + 1 < STREAMS ? rank + share : na + nb);
+        if (with) {
+            s[i].with_a = with_a + from_a;
+            s[i].with_b = with_b + (rank - from_a);
+            s[i].with_out = with_out + rank;
+        }
+    }
+    for (;;) {
+        int64_t steps = share;
+        for (int i = 0; i < STREAMS; i++)
+            steps = least(steps, least(least(a_end - s[i].a, b_end - s[i].b), s[i].end - s[i].out));
+        if (steps <= 0) break;
+        while (steps-- > 0) {
+#pragma GCC unroll 8
+            for (int i = 0; i < STREAMS; i++) TALLY_M(take)(&s[i], with);
+        }
+    }
+    for (int i = 0; i < STREAMS; i++) TALLY_M(drain)(&s[i], a_end, b_end, with);
+}
+
+TALLY_TARGET static void TALLY_M(two_with)(const void *a, const int64_t *with_a, int64_t na, const void *b,
+                                           const int64_t *with_b, int64_t nb, void *out, int64_t *with_out) {
+    TALLY_M(by_one)
+    (a, (const int64_anywhere *)with_a, na, b, (const int64_anywhere *)with_b, nb, out, (int64_anywhere *)with_out,
+     true);
+}
+
+/* ---- a vector of keys a step ---- */
+
+#ifdef TALLY_VECTOR_BYTES
+#define TALLY_LANES TALLY_PASTE(TALLY_LANES_OF_, TALLY_BITS)
+#define TALLY_SWAPPED(x, by) __builtin_shufflevector(x, x, TALLY_PASTE(TALLY_XOR_, TALLY_LANES)(by))
+typedef TALLY_KEY TALLY_M(vector) __attribute__((vector_size(TALLY_VECTOR_BYTES)));
+typedef TALLY_M(vector) TALLY_M(vector_anywhere) __attribute__((aligned(1), may_alias));
+
+#ifdef TALLY_ISA_AVX512 /* GCC makes no minimum of a comparison of vectors, which costs 60% more time */
+#define TALLY_LEAST(x, y) ((TALLY_M(vector))TALLY_PASTE(_mm512_min_epi, TALLY_BITS)((__m512i)(x), (__m512i)(y)))
+#define TALLY_MOST(x, y) ((TALLY_M(vector))TALLY_PASTE(_mm512_max_epi, TALLY_BITS)((__m512i)(x), (__m512i)(y)))
+#if TALLY_DOWN
+#define TALLY_EARLIER TALLY_MOST
+#define TALLY_LATER TALLY_LEAST
+#define TALLY_LATER_WHERE TALLY_PASTE(_mm512_mask_min_epi, TALLY_BITS)
+#else
+#define TALLY_EARLIER TALLY_LEAST
+#define TALLY_LATER TALLY_MOST
+#define TALLY_LATER_WHERE TALLY_PASTE(_mm512_mask_max_epi, TALLY_BITS)
+#endif
+/* Puts keys in lanes whose numbers differ in the bit `by` in order. */
+#define TALLY_EXCHANGE(x, by)                                                                                \
+    do {                                                                                                     \
+        const TALLY_M(vector) other_ = TALLY_SWAPPED(x, by);                                                 \
+        x = (TALLY_M(vector))TALLY_LATER_WHERE((__m512i)TALLY_EARLIER(x, other_), TALLY_LANES_WITH_BIT_##by, \
+                                               (__m512i)(x), (__m512i)other_);                               \
+    } while (0)
+#else
+#define TALLY_EARLIER(x, y) (((x)&TALLY_BEFORE(x, y)) | ((y) & ~TALLY_BEFORE(x, y)))
+#define TALLY_LATER(x, y) (((y)&TALLY_BEFORE(x, y)) | ((x) & ~TALLY_BEFORE(x, y)))
+#define TALLY_EXCHANGE(x, by)                                                                          \
+    do {                                                                                               \
+        const TALLY_M(vector) other_ = TALLY_SWAPPED(x, by);                                           \
+        const TALLY_M(vector) mine_ =                                                                  \
+            TALLY_BEFORE(x, other_) ^ ((TALLY_M(number_lanes)() & (TALLY_KEY)(by)) != (TALLY_KEY)(0)); \
+        x = (x & mine_) | (other_ & ~mine_);                                                           \
+    } while (0)
+TALLY_INLINE TALLY_M(vector) TALLY_M(number_lanes)(void) {
+    TALLY_M(vector) numbers;
+    for (int i = 0; i < TALLY_LANES; i++) numbers[i] = (TALLY_KEY)i;
+    return numbers;
+}
+#endif
+
+/* Both sorted: the earlier half of their keys in *x, the later one in *y. */
+TALLY_INLINE void TALLY_M(network)(TALLY_M(vector) * x, TALLY_M(vector) * y) {
+    const TALLY_M(vector) reversed = TALLY_SWAPPED(*y, TALLY_LANES - 1);
+    TALLY_M(vector) early = TALLY_EARLIER(*x, reversed), late = TALLY_LATER(*x, reversed);
+#if TALLY_LANES >= 32
+    TALLY_EXCHANGE(early, 16);
+    TALLY_EXCHANGE(late, 16);
+#endif
+#if TALLY_LANES >= 16
+    TALLY_EXCHANGE(early, 8);
+    TALLY_EXCHANGE(late, 8);
+#endif
+#if TALLY_LANES >= 8
+    TALLY_EXCHANGE(early, 4);
+    TALLY_EXCHANGE(late, 4);
+#endif
+    TALLY_EXCHANGE(early, 2);
+    TALLY_EXCHANGE(late, 2);
+    TALLY_EXCHANGE(early, 1);
+    TALLY_EXCHANGE(late, 1);
+    *x = early;
+    *y = late;
+}
+
+typedef struct TALLY_M(flow) {
+    const TALLY_M(key) * a, *b;
+    TALLY_M(key) * out, *end;
+    TALLY_M(vector) carried;
+} TALLY_M(flow);
+
+/* The next vector, of whichever run comes earlier. */
+TALLY_INLINE TALLY_M(vector) TALLY_M(next)(TALLY_M(flow) * s) {
+    const bool from_b = TALLY_BEFORE(*s->b, *s->a);
+    const TALLY_M(key) *const from = from_b ? s->b : s->a;
+    s->b += from_b ? TALLY_LANES : 0;
+    s->a += from_b ? 0 : TALLY_LANES;
+    return *(const TALLY_M(vector_anywhere) *)(const void *)from;
+}
+
+TALLY_INLINE void TALLY_M(step)(TALLY_M(flow) * s) {
+    TALLY_M(vector) next = TALLY_M(next)(s);
+    TALLY_M(network)(&next, &s->carried);
+    *(TALLY_M(vector_anywhere) *)(void *)s->out = next;
+    s->out += TALLY_LANES;
+}
+
+/* Steps that are safe, and wanted. */
+TALLY_INLINE int64_t TALLY_M(steps)(const TALLY_M(flow) * s, const TALLY_M(key) * a_end, const TALLY_M(key) * b_end) {
+    return least(least(a_end - s->a, b_end - s->b), s->end - s->out) / TALLY_LANES;
+}
+
+/* Puts few keys between many: a run of `many` at a time, found by doubling (Bentley and Yao 1976). */
+TALLY_TARGET static void TALLY_M(insert)(const TALLY_M(key) * few, const TALLY_M(key) * few_end,
+                                         const TALLY_M(key) * many, const TALLY_M(key) * many_end, TALLY_M(key) * out,
+                                         const TALLY_M(key) * end) {
+    while (few < few_end && many < many_end && out < end) {
+        int64_t low = 0, reach = 1;
+        const int64_t most = many_end - many;
+        while (reach < most && TALLY_BEFORE(many[reach - 1], *few)) {
+            low = reach;
+            reach *= 2;
+        }
+        reach = least(reach, most);
+        while (low < reach) {
+            const int64_t middle = low + (reach - low) / 2;
+            if (TALLY_BEFORE(many[middle], *few))
+                low = middle + 1;
+            else
+                reach = middle;
+        }
+        low = least(low, end - out);
+        memcpy((void *)out, (const void *)many, (size_t)low * sizeof(TALLY_KEY));
+        out += low;
+        many += low;
+        if (out < end) *out++ = *few++;
+    }
+    const TALLY_M(key) *const rest = few < few_end ? few : many;
+    if (out < end) memcpy((void *)out, (const void *)rest, (size_t)(end - out) * sizeof(TALLY_KEY));
+}
+
+/* The end of a flow: less than a vector of output, or of one run, is left. */
+TALLY_TARGET static void TALLY_M(close)(const TALLY_M(flow) * s, const TALLY_M(key) * a_end,
+                                        const TALLY_M(key) * b_end) {
+    TALLY_M(key) carried[TALLY_LANES], few[2 * TALLY_LANES];
+    const bool few_of_a = a_end - s->a <= b_end - s->b;
+    const TALLY_M(key) *const few_begin = few_of_a ? s->a : s->b, *const few_end = few_of_a ? a_end : b_end,
+                             *const many = few_of_a ? s->b : s->a, *const many_end = few_of_a ? b_end : a_end;
+    /* no more than a vector is wanted where it is the output that ends */
+    const int64_t n = least(few_end - few_begin, TALLY_LANES);
+    if (s->out == s->end) return;
+    *(TALLY_M(vector_anywhere) *)(void *)carried = s->carried;
+    TALLY_M(insert)(few_begin, few_begin + n, carried, carried + TALLY_LANES, few, few + n + TALLY_LANES);
+    TALLY_M(insert)(few, few + n + TALLY_LANES, many, many_end, s->out, s->end);
+}
+
+TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void *b_keys, int64_t nb, void *out) {
+    const TALLY_M(key) *const a = a_keys, *const b = b_keys, *const a_end = a + na, *const b_end = b + nb;
+    const int64_t share = (na + nb) / STREAMS / TALLY_LANES * TALLY_LANES;
+    TALLY_M(flow) s[STREAMS];
+    if (na < TALLY_LANES || nb < TALLY_LANES) {
+        const bool few_of_a = na < nb;
+        TALLY_M(insert)(few_of_a ? a : b, few_of_a ? a_end : b_end, few_of_a ? b : a, few_of_a ? b_end : a_end, out,
+                        (TALLY_M(key) *)out + na + nb);
+        return;
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        const int64_t rank = share * i, from_a = TALLY_M(path)(a, na, b, nb, rank);
+        s[i] = (TALLY_M(flow)){.a = a + from_a, .b = b + (rank - from_a), .out = (TALLY_M(key) *)out + rank};
+        s[i].end = (TALLY_M(key) *)out + (i + 1 < STREAMS ? rank + share : na + nb);
+    }
+    int begun = 0; /* flows that a first vector could be read for */
+    while (begun < STREAMS && a_end - s[begun].a >= TALLY_LANES && b_end - s[begun].b >= TALLY_LANES) {
+        s[begun].carried = TALLY_M(next)(&s[begun]);
+        begun++;
+    }
+    while (begun == STREAMS) {
+        int64_t steps = INT64_MAX;
+        for (int i = 0; i < STREAMS; i++) steps = least(steps, TALLY_M(steps)(&s[i], a_end, b_end));
+        if (steps <= 0) break;
+        while (steps-- > 0) {
+#pragma GCC unroll 8
+            for (int i = 0; i < STREAMS; i++) TALLY_M(step)(&s[i]);
+        }
+    }
+    for (int i = 0; i < begun; i++) {
+        for (int64_t steps; (steps = TALLY_M(steps)(&s[i], a_end, b_end)) > 0;)
+            while (steps-- > 0) TALLY_M(step)(&s[i]);
+        TALLY_M(close)(&s[i], a_end, b_end);
+    }
+    for (int i = begun; i < STREAMS; i++) {
+        const bool few_of_a = a_end - s[i].a < b_end - s[i].b;
+        TALLY_M(insert)(few_of_a ? s[i].a : s[i].b, few_of_a ? a_end : b_end, few_of_a ? s[i].b : s[i].a,
+                        few_of_a ? b_end : a_end, s[i].out, s[i].end);
+    }
+}
+#undef TALLY_LANES
+#undef TALLY_SWAPPED
+#undef TALLY_LEAST
+#undef TALLY_MOST
+#undef TALLY_EARLIER
+#undef TALLY_LATER
+#undef TALLY_LATER_WHERE
+#undef TALLY_EXCHANGE
+#else
+TALLY_TARGET static void TALLY_M(two)(const void *a, int64_t na, const void *b, int64_t nb, void *out) {
+    TALLY_M(by_one)(a, NULL, na, b, NULL, nb, out, NULL, false);
+}
+#endif
+
+#undef TALLY_KEY
+#undef TALLY_M
+#undef TALLY_BEFORE
+#undef TALLY_DOWN
