@@ -28,20 +28,31 @@ extern "C" {
  * by side, the first array first. Room for n values of TALLY_I64 (or TALLY_NATURAL).
  *
  * Outputs may overlap neither an array nor one another. Everything lies in the host's memory; on a GPU:
- * TALLY_UNSUPPORTED. It is synchronous. Scratch memory: some 2 MiB for each thread (32 bytes a value are needed where
- * there are thousands of arrays), and 100 bytes for each array.
+ * TALLY_UNSUPPORTED. It is synchronous. Scratch memory: some 2 MiB for each thread, or 64 values of each array where
+ * that is more; and 100 bytes for each array, 2 KiB where a value is a byte.
  *
  * Method: threads take equal shares of the output, which they find by a search for the value of that rank in all arrays
  * (Varman, Scheufler, Iyer and Ricard, "Merging multiple lists on hierarchical-memory multiprocessors", 1991). A share
- * is merged in blocks that fit the cache, in each block the arrays in pairs, then the pairs (a tournament, Knuth vol. 3,
- * 5.4.1): two arrays by a bitonic network in vector registers (Batcher 1968; Inoue, Moriyama, Komatsu and Nakatani,
- * 2007), four pieces of them at a time, cut by merge path (Odeh, Green, Mwassi, Shmueli and Birk, 2012).
+ * is merged in blocks that fit the cache; in each block arrays are merged in pairs, then the pairs, and so on (Knuth
+ * vol. 3, 5.4). Two are merged by a bitonic network in vector registers (Batcher 1968; Inoue, Moriyama, Komatsu and
+ * Nakatani 2007), four pieces of them at a time, cut by merge path (Odeh, Green, Mwassi, Shmueli and Birk 2012).
  *
  * TALLY_BAD_ORDER: an array is not sorted; the sentence says which and where. What the outputs hold then is not
  * defined. TALLY_BAD_TYPE: types differ, or one is none that can be merged. TALLY_BAD_ARGUMENT: NULL with a count, a
- * negative count, too little room, the options TALLY_NAN_SKIP or a GPU's backend. TALLY_NO_MEMORY. TALLY_UNSUPPORTED. */
+ * negative count, too little room, the option TALLY_NAN_SKIP. TALLY_NO_MEMORY. TALLY_UNSUPPORTED: GPUs. */
 TALLY_CHECKED tally_status tally_merge(const tally_context *context, const tally_array *arrays, int64_t count,
                                        tally_output out, tally_output origin);
+
+/* For arrays that are pieces of longer ones: how much of each can be merged now. more[i] is not 0 where values follow
+ * behind array i that are not here yet. Writes taken[i]: so many of the first values of array i come before all that is
+ * not here yet. A call of tally_merge of these goes on where the last one ended, as one merge of the whole would. Until
+ * all arrays have come to their end, at least one with more to come is taken whole, and can be refilled; if one is
+ * empty with more to come, nothing is taken.
+ *
+ * It takes time for each array and the logarithm of its length, and no memory. It does not look whether arrays are
+ * sorted: tally_merge does, in what it is given; between two pieces the caller has to. Errors as tally_merge. */
+TALLY_CHECKED tally_status tally_merge_ready(const tally_context *context, const tally_array *arrays,
+                                             const unsigned char *more, int64_t count, int64_t *taken);
 
 #ifdef __cplusplus
 }

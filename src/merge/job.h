@@ -1,5 +1,5 @@
-/* A merge: what there is to do, and how it is shared out. merge.c checks it and hands it to threads, split.c finds where
- * a share begins, share.c does it; reference.c does it all, slowly. */
+/* A merge: what there is to do, and how it is shared out. merge.c checks it and hands it to threads, split.c finds
+ * where a share begins, share.c does it; reference.c does it all, slowly. */
 #ifndef TALLY_MERGE_JOB_H
 #define TALLY_MERGE_JOB_H
 

@@ -11,7 +11,7 @@
 #define TALLY_PASTE3(a, b, c) TALLY_PASTE(a, TALLY_PASTE(b, c))
 #define TALLY_PASTE4(a, b, c, d) TALLY_PASTE(TALLY_PASTE(a, b), TALLY_PASTE(c, d))
 
-/* As many as hide the latency of a step and have room in the registers: 2 take 1.5 times as long, 8 as long or longer. */
+/* As many as hide the latency of a step and have room in the registers: 2 take 1.5 times as long, 8 no less time. */
 enum { STREAMS = 4 };
 
 typedef int64_t int64_anywhere __attribute__((aligned(1), may_alias));

@@ -104,13 +104,16 @@ static tally_status take_memory(const tally_context *context, tally__merge_job *
 
 /* ---- shares ---- */
 
+static tally__merge_list list_of(const tally_array *array, int64_t width) {
+    return (tally__merge_list){
+        .data = array->data, .stride = array->stride ? array->stride : width, .count = array->count};
+}
+
 static void name_lists(const tally_array *arrays, tally__merge_job *job, const plan *p) {
     int64_t before = 0;
     for (int64_t i = 0; i < job->count; i++) {
-        p->lists[i] = (tally__merge_list){.data = arrays[i].data,
-                                          .stride = arrays[i].stride ? arrays[i].stride : job->width,
-                                          .count = arrays[i].count,
-                                          .before = before};
+        p->lists[i] = list_of(&arrays[i], job->width);
+        p->lists[i].before = before;
         before += arrays[i].count;
     }
     job->lists = p->lists;
@@ -182,26 +185,66 @@ static tally_status merge(const tally_context *context, const tally_array *array
     return status;
 }
 
+/* The arrays and the options: sets the job's order, width and total. count > 0. */
+static tally_status check_arrays(const tally_context *context, const tally_array *arrays, int64_t count,
+                                 tally__merge_job *job) {
+    TALLY_CHECK(arrays != NULL, BAD_ARGUMENT, "the arrays are NULL");
+    const tally_type type = arrays[0].type;
+    TALLY_CHECK(tally__merge_order_of(type, context->options.nan == TALLY_NAN_TOTAL, &job->order), BAD_TYPE,
+                "array 0 has no type whose values have an order");
+    job->width = INT64_C(1) << job->order.width_log;
+    for (int64_t i = 0; i < count; i++) {
+        TALLY_TRY(check_array(&arrays[i], i, type, job->width));
+        TALLY_CHECK(!__builtin_add_overflow(job->total, arrays[i].count, &job->total) && job->total < INT64_MAX / 64,
+                    BAD_ARGUMENT, "the arrays have more values together than memory has room for");
+    }
+    return TALLY_OK;
+}
+
+static tally_status check_call(const tally_context *context, int64_t count) {
+    TALLY_CHECK(count >= 0 && count <= INT32_MAX, BAD_ARGUMENT, "the number of arrays is %lld, and 2147483647 at most",
+                (long long)count);
+    return check_options(&context->options);
+}
+
 tally_status tally_merge(const tally_context *given, const tally_array *arrays, int64_t count, tally_output out,
                          tally_output origin) {
     const tally_context *const context = tally__context(given);
     tally__merge_job job = {.count = count, .kernels = tally__merge_kernels_in_use()};
-    TALLY_CHECK(count >= 0 && count <= INT32_MAX, BAD_ARGUMENT, "the number of arrays is %lld, and 2147483647 at most",
-                (long long)count);
-    TALLY_CHECK(arrays != NULL || count == 0, BAD_ARGUMENT, "the arrays are NULL");
-    TALLY_TRY(check_options(&context->options));
+    TALLY_TRY(check_call(context, count));
     if (count == 0) return TALLY_OK;
-    const tally_type type = arrays[0].type;
-    TALLY_CHECK(tally__merge_order_of(type, context->options.nan == TALLY_NAN_TOTAL, &job.order), BAD_TYPE,
-                "array 0 has no type whose values have an order");
-    job.width = INT64_C(1) << job.order.width_log;
-    for (int64_t i = 0; i < count; i++) {
-        TALLY_TRY(check_array(&arrays[i], i, type, job.width));
-        TALLY_CHECK(!__builtin_add_overflow(job.total, arrays[i].count, &job.total) && job.total < INT64_MAX / 64,
-                    BAD_ARGUMENT, "the arrays have more values together than memory has room for");
-    }
-    TALLY_TRY(check_output("the output", &out, job.total, type, &job.out));
+    TALLY_TRY(check_arrays(context, arrays, count, &job));
+    TALLY_TRY(check_output("the output", &out, job.total, arrays[0].type, &job.out));
     if (origin.data != NULL)
         TALLY_TRY(check_output("the output of origins", &origin, job.total, TALLY_I64, &job.origin));
     return job.total == 0 ? TALLY_OK : merge(context, arrays, &job);
+}
+
+tally_status tally_merge_ready(const tally_context *given, const tally_array *arrays, const unsigned char *more,
+                               int64_t count, int64_t *taken) {
+    const tally_context *const context = tally__context(given);
+    tally__merge_job job = {.count = count};
+    int64_t least_key = 0, least = -1; /* of the last values of arrays with more to come: the first in the output */
+    TALLY_TRY(check_call(context, count));
+    if (count == 0) return TALLY_OK;
+    TALLY_CHECK(more != NULL && taken != NULL, BAD_ARGUMENT, "tally_merge_ready needs more and taken");
+    TALLY_TRY(check_arrays(context, arrays, count, &job));
+    bool is_stuck = false;
+    for (int64_t i = 0; i < count; i++) {
+        const tally__merge_list list = list_of(&arrays[i], job.width);
+        if (!more[i]) continue;
+        is_stuck |= list.count == 0;
+        const int64_t key = list.count > 0 ? tally__merge_key_at(&job, &list, list.count - 1) : 0;
+        if (least < 0 || key < least_key) {
+            least_key = key;
+            least = i;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const tally__merge_list list = list_of(&arrays[i], job.width);
+        taken[i] = is_stuck                  ? 0
+                   : least < 0 || i == least ? list.count
+                                             : tally__merge_search(&job, &list, 0, list.count, least_key, i < least);
+    }
+    return TALLY_OK;
 }

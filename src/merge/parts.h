@@ -8,9 +8,9 @@
 #include "tally/tally.h"
 
 /* A range of keys. Where they are all the same key, values follow one another in the order of the arrays (their bits
- * may differ: -0 and +0). Elsewhere equal keys are equal bits, and the order is that of the bits as a signed integer, up
- * or down: so numbers without a sign are two parts, and floats are negative (down) and others (up). Numbers of 8 bits
- * are 256 parts, which spares a loop for each of them. */
+ * may differ: -0 and +0). Elsewhere equal keys are equal bits, and the order is that of the bits as a signed integer,
+ * up or down: so numbers without a sign are two parts, and floats are negative (down) and others (up). Numbers of 8
+ * bits are 256 parts, which spares a loop for each of them. */
 typedef enum tally__merge_kind { TALLY_MERGE_UP, TALLY_MERGE_DOWN, TALLY_MERGE_EQUAL } tally__merge_kind;
 typedef struct tally__merge_part {
     tally__merge_kind kind;

@@ -2,10 +2,10 @@
  *
  *     TALLY_BITS   16, 32 or 64                TALLY_DOWN   1: the larger key comes first
  *
- * The two runs are cut by merge path (Odeh et al. 2012) into STREAMS pieces of equal output, which advance in turns: one
- * alone would wait for each of its steps. A step of `two` merges a vector of keys: the next one, of the run whose first
- * key comes earlier, with those carried on from the step before, by a bitonic network (Batcher 1968; Inoue et al. 2007).
- * Where there are no vectors to speak of, and for `two_with`, a step takes one key without a branch. */
+ * The two runs are cut by merge path (Odeh et al. 2012) into STREAMS pieces of equal output, which advance in turns:
+ * one alone would wait for each of its steps. A step of `two` merges a vector of keys: the next one, of the run whose
+ * first key comes earlier, with those carried on from the step before, by a bitonic network (Batcher 1968; Inoue et al.
+ * 2007). Where there are no vectors to speak of, and for `two_with`, a step takes one key without a branch. */
 #define TALLY_KEY TALLY_PASTE3(int, TALLY_BITS, _t)
 #define TALLY_M(name) TALLY_PASTE4(name, TALLY_BITS, _, TALLY_DOWN)
 #if TALLY_DOWN

@@ -206,6 +206,52 @@ static void test_long(void **state) {
     }
 }
 
+/* The same piece by piece, as far as tally_merge_ready allows. */
+static void test_pieces(void **state) {
+    static problem p;
+    static tally_array arrays[MOST_ARRAYS];
+    static int64_t taken[MOST_ARRAYS], at[MOST_ARRAYS];
+    static unsigned char more[MOST_ARRAYS];
+    uint64_t random = seed;
+    (void)state;
+    for (begin_orders(); next_order();) {
+        const size_t width = tally_type_size(type_now);
+        for (int turn = 0; turn < (quick ? 3 : 12); turn++) {
+            p.count = 1 + random_below(&random, 12);
+            choose_counts(&p, turn % 4, &random);
+            make_problem(&p, (data_class)(turn % DATA_CLASSES), &random);
+            tally_context *const context = context_of(TALLY_BACKEND_CPU, 1);
+            unsigned char *const got = scratch(GOT, (size_t)p.total * width + 1);
+            int64_t done = 0;
+            memset(at, 0, sizeof at);
+            while (done < p.total) {
+                int64_t all = 0, refillable = 0, pieces = 0;
+                for (int64_t i = 0; i < p.count; i++) {
+                    const int64_t left = p.counts[i] - at[i], piece = 1 + random_below(&random, 50);
+                    more[i] = piece < left;
+                    pieces += more[i];
+                    arrays[i] =
+                        tally_in(p.values + (size_t)(p.begins[i] + at[i]) * width, type_now, more[i] ? piece : left);
+                }
+                EXPECT_OK(tally_merge_ready(context, arrays, more, p.count, taken));
+                for (int64_t i = 0; i < p.count; i++) {
+                    EXPECT(taken[i] >= 0 && taken[i] <= arrays[i].count, "too many of array %d", (int)i);
+                    refillable += more[i] && taken[i] == arrays[i].count;
+                    arrays[i].count = taken[i];
+                    all += taken[i];
+                    at[i] += taken[i];
+                }
+                EXPECT(pieces == 0 || refillable > 0, "no array with more to come was taken whole");
+                EXPECT_OK(tally_merge(context, arrays, p.count, tally_out(got + (size_t)done * width, type_now, all),
+                                      (tally_output){0}));
+                done += all;
+            }
+            for (int64_t k = 0; k < p.total; k++)
+                EXPECT_BITS(got + (size_t)k * width, p.values + (size_t)p.order[k] * width, width, "a merged value");
+        }
+    }
+}
+
 /* ---- refused ---- */
 
 /* One value of one array changes places with one that is not its equal. */
@@ -281,6 +327,15 @@ static void test_refused(void **state) {
     EXPECT_OK(tally_merge(NULL, NULL, 0, none, none));
     EXPECT_OK(tally_merge(NULL, two, 2, tally_out(out, TALLY_NATURAL, 4), tally_out(origins, TALLY_NATURAL, 4)));
     EXPECT(out[0] == 1 && out[3] == 3 && origins[0] == 0 && origins[1] == 2 && origins[3] == 3, "1 1 2 3");
+    int64_t taken[2] = {7, 7};
+    const unsigned char more[] = {0, 1};
+    const tally_array empty[] = {two[0], tally_in(NULL, TALLY_F64, 0)};
+    EXPECT_STATUS(tally_merge_ready(NULL, two, NULL, 2, taken), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge_ready(NULL, two, more, 2, NULL), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge_ready(NULL, NULL, more, 2, taken), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge_ready(NULL, mixed, more, 2, taken), TALLY_BAD_TYPE);
+    EXPECT_OK(tally_merge_ready(NULL, empty, more, 2, taken));
+    EXPECT(taken[0] == 0 && taken[1] == 0, "an empty array with more to come, and others are taken");
     EXPECT_OK(tally_context_create(NULL, &context));
     options.nan = TALLY_NAN_SKIP;
     EXPECT_OK(tally_set_options(context, &options));
@@ -317,9 +372,9 @@ static void test_no_memory(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_long),
-                                       cmocka_unit_test(test_unsorted), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all),     cmocka_unit_test(test_long),
+                                       cmocka_unit_test(test_pieces),  cmocka_unit_test(test_unsorted),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory)};
     const int status = begin_program(argc, argv);
     return status ? status : cmocka_run_group_tests_name("merge", tests, NULL, NULL);
 }
