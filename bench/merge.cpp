@@ -1,7 +1,7 @@
 // Sorted arrays merged into one: Tally beside std::merge, __gnu_parallel::multiway_merge (a loser tree on each thread)
 // and a plain pass, which reads and writes as many bytes. They take turns in one process, on the same memory.
 //
-//     bench/merge.sh [--values N] [--threads N] [--rounds N] [--type f64,...] [--arrays 2,4,...]
+//     build/bench/bench_merge [--values N] [--threads N] [--rounds N] [--type f64,...] [--arrays 2,4,...]
 //
 // Prints a table: shares of the speed of the plain pass in the same round, the median of all rounds.
 #include <algorithm>

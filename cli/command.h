@@ -66,23 +66,24 @@ enum {
       "what a missing value of a table does: refuse (it is an error; default), skip (it is left out) or nan")  \
     X(TO, "to", 0, "FORMAT", OF_OPERATORS,                                                                     \
       "the results of a table as aligned (default on a terminal), tsv (default elsewhere), csv, jsonl or npy") \
-    X(TYPE, "type", 't', "T", OF_OPERATORS | OF_MERGE | OF_RACE,                                                         \
+    X(TYPE, "type", 't', "T", OF_OPERATORS | OF_MERGE | OF_RACE,                                               \
       "read text or raw values as type T (race: reduce such values): " COMMAND_TYPES)                          \
-    X(RAW, "raw", 0, "", OF_OPERATORS | OF_MERGE, "read the values as raw bytes of --type, whatever the file's name")     \
-    X(NAN, "nan", 0, "POLICY", OF_OPERATORS | OF_MERGE | OF_EMIT | OF_WARM,                                               \
+    X(RAW, "raw", 0, "", OF_OPERATORS | OF_MERGE,                                                              \
+      "read the values as raw bytes of --type, whatever the file's name")                                      \
+    X(NAN, "nan", 0, "POLICY", OF_OPERATORS | OF_MERGE | OF_EMIT | OF_WARM,                                    \
       "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "                         \
-      "(for min, max, minmax, argmin, argmax and merge: IEEE 754 total order)")                                       \
+      "(for min, max, minmax, argmin, argmax and merge: IEEE 754 total order)")                                \
     X(DDOF, "ddof", 0, "N", OF_OPERATORS, "var, std and stats divide by the count minus N (default 0)")        \
     X(ACCURACY, "accuracy", 0, "WHICH", OF_OPERATORS | OF_EMIT | OF_WARM,                                      \
       "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "         \
       "fast (floats are added in the canonical order)")                                                        \
-    X(OVERFLOW, "overflow", 0, "WHICH", OF_OPERATORS | OF_MERGE,                                                          \
+    X(OVERFLOW, "overflow", 0, "WHICH", OF_OPERATORS | OF_MERGE,                                               \
       "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                    \
       "(it is given modulo 2^64)")                                                                             \
     X(DEVICE, "device", 0, "D", OF_OPERATORS | OF_WARM | OF_RACE,                                              \
       "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
       "GPU, slowly; reference, slow and obvious. The bits are the same. warm, race: cuda (default) or simt")   \
-    X(THREADS, "threads", 0, "N", OF_OPERATORS | OF_MERGE | OF_WARM,                                                      \
+    X(THREADS, "threads", 0, "N", OF_OPERATORS | OF_MERGE | OF_WARM,                                           \
       "use at most N threads (the bits do not depend on it)")                                                  \
     X(ALL, "all", 0, "", OF_WARM, "the kernels of segments and rows, too")                                      \
     X(OP, "op", 0, "OPERATOR", OF_RACE,                                                                        \

@@ -1,4 +1,4 @@
-/* An input of which a piece is in memory: values side by side that can be taken from the front, and come again behind. */
+/* An input of which a piece is in memory: values side by side, which are taken from the front and come again behind. */
 #ifndef WINDOW_H
 #define WINDOW_H
 

@@ -14,8 +14,8 @@ typedef struct value_writer {
     int64_t promised, written; /* values; promised -1: nobody knows how many */
 } value_writer;
 
-/* Opens the file of that name, whose ending says the form; NULL is text to standard output, - a .npy to it. Complains on
- * failure, and then needs no end. A .npy of an unknown number of values has to be a file. */
+/* Opens the file of that name, whose ending says the form; NULL is text to standard output, - a .npy to it. A .npy of
+ * an unknown number of values has to be a file. Complains on failure, and then needs no end. */
 bool begin_values(value_writer *w, const char *name, tally_type type, int64_t promised);
 
 /* False: they did not arrive, which end_values says. */

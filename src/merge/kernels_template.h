@@ -12,7 +12,7 @@
 #define TALLY_PASTE4(a, b, c, d) TALLY_PASTE(TALLY_PASTE(a, b), TALLY_PASTE(c, d))
 
 /* As many as hide the latency of a step and have room in the registers: 2 take 1.5 times as long, 8 no less time. */
-enum { STREAMS = 4 };
+enum { STREAMS = 4 }; /* the loops are written out for four */
 
 typedef int64_t int64_anywhere __attribute__((aligned(1), may_alias));
 

@@ -7,7 +7,7 @@
 #include "merge/job.h"
 
 enum {
-    BLOCK_BYTES = 1 << 18, /* of keys: two levels of a tournament fit the second cache */
+    BLOCK_BYTES = 1 << 19, /* of keys: two levels of a tournament fit the second cache */
     LEAST_RUN = 64,        /* of each list in a block, where there are very many lists */
     SHARES_A_THREAD = 4,   /* so that a thread that is late is waited for less */
     LEAST_SHARE = 1 << 16  /* values */

@@ -1,7 +1,5 @@
 #include "merge/parts.h"
 
-#include <string.h>
-
 #include "internal.h"
 
 bool tally__merge_order_of(tally_type type, bool total, tally__merge_order *order) {
@@ -26,38 +24,8 @@ bool tally__merge_order_of(tally_type type, bool total, tally__merge_order *orde
     return true;
 }
 
-/* The bits with their sign in front. */
-static int64_t signed_bits(int width_log, const void *value) {
-    int8_t b;
-    int16_t h;
-    int32_t w;
-    int64_t d;
-    switch (width_log) {
-    case 0: memcpy(&b, value, 1); return b;
-    case 1: memcpy(&h, value, 2); return h;
-    case 2: memcpy(&w, value, 4); return w;
-    default: memcpy(&d, value, 8); return d;
-    }
-}
-
-/* All bits but the sign. */
-static int64_t magnitude_mask(int width_log) { return INT64_MAX >> (64 - (8 << width_log)); }
-
-int64_t tally__merge_key(const tally__merge_order *order, const void *value) {
-    const int64_t bits = signed_bits(order->width_log, value), most = magnitude_mask(order->width_log);
-    switch (order->reading) {
-    case TALLY_MERGE_BOOL: return bits != 0;
-    case TALLY_MERGE_SIGNED: return bits;
-    case TALLY_MERGE_UNSIGNED: return bits ^ (-most - 1); /* less half of the range, so that 64 bits hold it */
-    case TALLY_MERGE_TOTAL: return bits ^ (bits >> 63 & most);
-    default:
-        if ((bits & most) == 0) return 0;
-        return (bits & most) > order->infinity ? INT64_MAX : bits ^ (bits >> 63 & most);
-    }
-}
-
 tally__merge_part tally__merge_part_at(const tally__merge_order *order, int number) {
-    const uint64_t most = (uint64_t)magnitude_mask(order->width_log);
+    const uint64_t most = (uint64_t)tally__magnitude_mask(order->width_log);
     const tally__merge_part below = {TALLY_MERGE_UP, INT64_MIN, -1, 0, 0, 0};
     const tally__merge_part from_0 = {TALLY_MERGE_UP, 0, INT64_MAX, 0, 0, 0};
     if (order->reading == TALLY_MERGE_BOOL)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tally/tally.h"
 
@@ -31,8 +32,36 @@ typedef struct tally__merge_order {
 /* False: values of the type have no order. total: IEEE 754 totalOrder of floats. */
 bool tally__merge_order_of(tally_type type, bool total, tally__merge_order *order);
 
+/* The bits with their sign in front. */
+static inline int64_t tally__signed_bits(int width_log, const void *value) {
+    int8_t b;
+    int16_t h;
+    int32_t w;
+    int64_t d;
+    switch (width_log) {
+    case 0: memcpy(&b, value, 1); return b;
+    case 1: memcpy(&h, value, 2); return h;
+    case 2: memcpy(&w, value, 4); return w;
+    default: memcpy(&d, value, 8); return d;
+    }
+}
+
+/* All bits but the sign. */
+static inline int64_t tally__magnitude_mask(int width_log) { return INT64_MAX >> (64 - (8 << width_log)); }
+
 /* The key of the value at any address. */
-int64_t tally__merge_key(const tally__merge_order *order, const void *value);
+static inline int64_t tally__merge_key(const tally__merge_order *order, const void *value) {
+    const int64_t bits = tally__signed_bits(order->width_log, value), most = tally__magnitude_mask(order->width_log);
+    switch (order->reading) {
+    case TALLY_MERGE_BOOL: return bits != 0;
+    case TALLY_MERGE_SIGNED: return bits;
+    case TALLY_MERGE_UNSIGNED: return bits ^ (-most - 1); /* less half of the range, so that 64 bits hold it */
+    case TALLY_MERGE_TOTAL: return bits ^ (bits >> 63 & most);
+    default:
+        if ((bits & most) == 0) return 0;
+        return (bits & most) > order->infinity ? INT64_MAX : bits ^ (bits >> 63 & most);
+    }
+}
 
 tally__merge_part tally__merge_part_at(const tally__merge_order *order, int number);
 

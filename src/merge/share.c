@@ -18,7 +18,8 @@ typedef struct bench {
     const tally__merge_kernel *kernel;
     int64_t *at, *end, *part_begin; /* of each list what is to be merged; it has been merged from part_begin on */
     int64_t *live, live_count;      /* lists with anything left */
-    int64_t *taken;                 /* of each of those in this block */
+    int64_t *taken;                 /* of each of those in this block, */
+    int64_t ahead;                  /* behind which the next block begins about so many bytes on */
     run *runs;
     int64_t *run_begins;                  /* of each run: values of the block in front of it */
     char *keys[2], *gathered, *scattered; /* room for a block each: two levels of the tournament in turns, lists */
@@ -110,7 +111,7 @@ static run play(bench *b, int64_t low, int64_t high, int level, char *keys, int6
     if (has_origins)
         b->kernel->two_with(left.keys, left.origins, left.count, right.keys, right.origins, right.count, keys, origins);
     else
-        b->kernel->two(left.keys, left.count, right.keys, right.count, keys);
+        b->kernel->two(left.keys, left.count, right.keys, right.count, keys, high - low == 2 ? b->ahead : 0);
     return (run){keys, origins, left.count + right.count};
 }
 
@@ -170,6 +171,7 @@ static int64_t merge_block(bench *b, int64_t begin) {
     const tally__merge_job *const job = b->job;
     int64_t count = 0, runs = 0;
     measure(b, job->block / b->live_count);
+    b->ahead = job->block / b->live_count * job->width;
     for (int64_t i = 0; i < b->live_count; i++) {
         const int64_t list = b->live[i], taken = b->taken[i];
         if (taken == 0) continue;

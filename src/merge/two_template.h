@@ -27,84 +27,69 @@ TALLY_TARGET static bool TALLY_M(in_order)(const void *keys, int64_t n) {
 TALLY_TARGET static int64_t TALLY_M(path)(const TALLY_M(key) * a, int64_t na, const TALLY_M(key) * b, int64_t nb,
                                           int64_t rank) {
     int64_t low = rank > nb ? rank - nb : 0, high = rank < na ? rank : na;
-    while (low < high) {
+    while (low < high) { /* without a branch on the keys, as in by_one */
         const int64_t middle = low + (high - low) / 2;
-        if (TALLY_BEFORE(b[rank - 1 - middle], a[middle]))
-            high = middle;
-        else
-            low = middle + 1;
+        const int64_t is_beyond = TALLY_BEFORE(b[rank - 1 - middle], a[middle]);
+        high -= (high - middle) & -is_beyond;
+        low += (middle + 1 - low) & (is_beyond - 1);
     }
     return low;
 }
 
 /* ---- one key a step ---- */
 
-typedef struct TALLY_M(stream) {
-    const TALLY_M(key) * a, *b;
-    const int64_anywhere *with_a, *with_b;
-    TALLY_M(key) * out, *end;
-    int64_anywhere *with_out;
-} TALLY_M(stream);
+/* The next key of the merged runs to out[place], where i keys of `a` and place - i of `b` stand before it. Chosen by
+ * masks, as compilers make branches of a choice, which are foreseen half of the time. */
+#define TALLY_TAKE(i, place)                                                              \
+    do {                                                                                  \
+        const int64_t place_ = (place), j_ = place_ - i;                                  \
+        const TALLY_KEY of_a_ = a[i], of_b_ = b[j_];                                      \
+        const int64_t from_b_ = TALLY_BEFORE(of_b_, of_a_);                               \
+        out[place_] = (TALLY_KEY)(of_a_ ^ ((of_a_ ^ of_b_) & -from_b_));                  \
+        if (with) with_out[place_] = with_a[i] ^ ((with_a[i] ^ with_b[j_]) & -from_b_);   \
+        i += 1 - from_b_;                                                                 \
+    } while (0)
 
-/* with: whether numbers stand beside keys. Chosen by masks, as compilers make branches of a choice, which are foreseen
- * half of the time. */
-TALLY_INLINE void TALLY_M(take)(TALLY_M(stream) * s, bool with) {
-    const TALLY_KEY a = *s->a, b = *s->b;
-    const int64_t from_b = TALLY_BEFORE(b, a);
-    *s->out++ = (TALLY_KEY)(a ^ ((a ^ b) & -from_b));
-    s->b += from_b;
-    s->a += 1 - from_b;
-    if (with) {
-        const int64_t with_a = *s->with_a;
-        *s->with_out++ = with_a ^ ((with_a ^ *s->with_b) & -from_b);
-        s->with_b += from_b;
-        s->with_a += 1 - from_b;
-    }
-}
-
-/* What is left of a stream: takes while both runs last, then copies. */
-TALLY_INLINE void TALLY_M(drain)(TALLY_M(stream) * s, const TALLY_M(key) * a_end, const TALLY_M(key) * b_end,
-                                 bool with) {
-    for (;;) {
-        int64_t steps = least(least(a_end - s->a, b_end - s->b), s->end - s->out);
-        if (steps <= 0) break;
-        while (steps-- > 0) TALLY_M(take)(s, with);
-    }
-    const int64_t left = s->end - s->out;
-    const bool from_a = s->a < a_end;
-    memcpy((void *)s->out, (const void *)(from_a ? s->a : s->b), (size_t)left * sizeof(TALLY_KEY));
-    if (with)
-        memcpy((void *)s->with_out, (const void *)(from_a ? s->with_a : s->with_b), (size_t)left * sizeof(int64_t));
-}
-
-TALLY_INLINE void TALLY_M(by_one)(const void *a_keys, const int64_anywhere *with_a, int64_t na, const void *b_keys,
-                                  const int64_anywhere *with_b, int64_t nb, void *out, int64_anywhere *with_out,
-                                  bool with) {
-    const TALLY_M(key) *const a = a_keys, *const b = b_keys, *const a_end = a + na, *const b_end = b + nb;
+/* with: whether numbers stand beside keys. */
+TALLY_INLINE void TALLY_M(by_one)(const TALLY_M(key) * a, const int64_anywhere *with_a, int64_t na,
+                                  const TALLY_M(key) * b, const int64_anywhere *with_b, int64_t nb, TALLY_M(key) * out,
+                                  int64_anywhere *with_out, bool with) {
     const int64_t share = (na + nb) / STREAMS;
-    TALLY_M(stream) s[STREAMS];
-    for (int i = 0; i < STREAMS; i++) {
-        const int64_t rank = share * i, from_a = TALLY_M(path)(a, na, b, nb, rank);
-        s[i] = (TALLY_M(stream)){.a = a + from_a, .b = b + (rank - from_a), .out = (TALLY_M(key) *)out + rank};
-        s[i].end = (TALLY_M(key) *)out + (i + 1 < STREAMS ? rank + share : na + nb);
-        if (with) {
-            s[i].with_a = with_a + from_a;
-            s[i].with_b = with_b + (rank - from_a);
-            s[i].with_out = with_out + rank;
-        }
-    }
+    int64_t done = 0; /* of each piece */
+    int64_t i0 = 0, i1 = TALLY_M(path)(a, na, b, nb, share), i2 = TALLY_M(path)(a, na, b, nb, 2 * share),
+            i3 = TALLY_M(path)(a, na, b, nb, 3 * share);
     for (;;) {
-        int64_t steps = share;
-        for (int i = 0; i < STREAMS; i++)
-            steps = least(steps, least(least(a_end - s[i].a, b_end - s[i].b), s[i].end - s[i].out));
+        int64_t steps = share - done;
+        steps = least(steps, least(na - i0, nb - (done - i0)));
+        steps = least(steps, least(na - i1, nb - (share + done - i1)));
+        steps = least(steps, least(na - i2, nb - (2 * share + done - i2)));
+        steps = least(steps, least(na - i3, nb - (3 * share + done - i3)));
         if (steps <= 0) break;
-        while (steps-- > 0) {
-#pragma GCC unroll 8
-            for (int i = 0; i < STREAMS; i++) TALLY_M(take)(&s[i], with);
+        for (; steps > 0; steps--, done++) {
+            TALLY_TAKE(i0, done);
+            TALLY_TAKE(i1, share + done);
+            TALLY_TAKE(i2, 2 * share + done);
+            TALLY_TAKE(i3, 3 * share + done);
         }
     }
-    for (int i = 0; i < STREAMS; i++) TALLY_M(drain)(&s[i], a_end, b_end, with);
+    const int64_t at[STREAMS] = {i0, i1, i2, i3};
+    for (int s = 0; s < STREAMS; s++) {
+        const int64_t end = s + 1 < STREAMS ? share * (s + 1) : na + nb;
+        int64_t i = at[s], place = share * s + done;
+        for (;;) {
+            int64_t steps = least(end - place, least(na - i, nb - (place - i)));
+            if (steps <= 0) break;
+            for (; steps > 0; steps--, place++) TALLY_TAKE(i, place);
+        }
+        const bool from_a = i < na; /* one run has come to its end, or the piece */
+        memcpy((void *)(out + place), (const void *)(from_a ? a + i : b + (place - i)),
+               (size_t)(end - place) * sizeof(TALLY_KEY));
+        if (with)
+            memcpy((void *)(with_out + place), (const void *)(from_a ? with_a + i : with_b + (place - i)),
+                   (size_t)(end - place) * sizeof(int64_t));
+    }
 }
+#undef TALLY_TAKE
 
 TALLY_TARGET static void TALLY_M(two_with)(const void *a, const int64_t *with_a, int64_t na, const void *b,
                                            const int64_t *with_b, int64_t nb, void *out, int64_t *with_out) {
@@ -188,19 +173,46 @@ typedef struct TALLY_M(flow) {
 } TALLY_M(flow);
 
 /* The next vector, of whichever run comes earlier. */
-TALLY_INLINE TALLY_M(vector) TALLY_M(next)(TALLY_M(flow) * s) {
+TALLY_INLINE TALLY_M(vector) TALLY_M(next)(TALLY_M(flow) * s, int64_t ahead) {
     const bool from_b = TALLY_BEFORE(*s->b, *s->a);
     const TALLY_M(key) *const from = from_b ? s->b : s->a;
     s->b += from_b ? TALLY_LANES : 0;
     s->a += from_b ? 0 : TALLY_LANES;
+    __builtin_prefetch((const char *)from + ahead);
     return *(const TALLY_M(vector_anywhere) *)(const void *)from;
 }
 
-TALLY_INLINE void TALLY_M(step)(TALLY_M(flow) * s) {
-    TALLY_M(vector) next = TALLY_M(next)(s);
+TALLY_INLINE void TALLY_M(step)(TALLY_M(flow) * s, int64_t ahead) {
+    TALLY_M(vector) next = TALLY_M(next)(s, ahead);
     TALLY_M(network)(&next, &s->carried);
     *(TALLY_M(vector_anywhere) *)(void *)s->out = next;
     s->out += TALLY_LANES;
+}
+
+/* All pieces in turns, as long as none comes to the end of a run. */
+TALLY_INLINE void TALLY_M(in_turns)(TALLY_M(flow) s[STREAMS], const TALLY_M(key) * a_end, const TALLY_M(key) * b_end,
+                                    int64_t share, int64_t ahead) {
+    TALLY_M(flow) s0 = s[0], s1 = s[1], s2 = s[2], s3 = s[3]; /* in registers */
+    for (int64_t done = 0;;) {
+        int64_t steps = share - done;
+        steps = least(steps, least(a_end - s0.a, b_end - s0.b));
+        steps = least(steps, least(a_end - s1.a, b_end - s1.b));
+        steps = least(steps, least(a_end - s2.a, b_end - s2.b));
+        steps = least(steps, least(a_end - s3.a, b_end - s3.b));
+        steps /= TALLY_LANES;
+        if (steps <= 0) break;
+        done += steps * TALLY_LANES;
+        while (steps-- > 0) {
+            TALLY_M(step)(&s0, ahead);
+            TALLY_M(step)(&s1, ahead);
+            TALLY_M(step)(&s2, ahead);
+            TALLY_M(step)(&s3, ahead);
+        }
+    }
+    s[0] = s0;
+    s[1] = s1;
+    s[2] = s2;
+    s[3] = s3;
 }
 
 /* Steps that are safe, and wanted. */
@@ -252,7 +264,8 @@ TALLY_TARGET static void TALLY_M(close)(const TALLY_M(flow) * s, const TALLY_M(k
     TALLY_M(insert)(few, few + n + TALLY_LANES, many, many_end, s->out, s->end);
 }
 
-TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void *b_keys, int64_t nb, void *out) {
+TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void *b_keys, int64_t nb, void *out,
+                                      int64_t ahead) {
     const TALLY_M(key) *const a = a_keys, *const b = b_keys, *const a_end = a + na, *const b_end = b + nb;
     const int64_t share = (na + nb) / STREAMS / TALLY_LANES * TALLY_LANES;
     TALLY_M(flow) s[STREAMS];
@@ -269,21 +282,13 @@ TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void
     }
     int begun = 0; /* flows that a first vector could be read for */
     while (begun < STREAMS && a_end - s[begun].a >= TALLY_LANES && b_end - s[begun].b >= TALLY_LANES) {
-        s[begun].carried = TALLY_M(next)(&s[begun]);
+        s[begun].carried = TALLY_M(next)(&s[begun], ahead);
         begun++;
     }
-    while (begun == STREAMS) {
-        int64_t steps = INT64_MAX;
-        for (int i = 0; i < STREAMS; i++) steps = least(steps, TALLY_M(steps)(&s[i], a_end, b_end));
-        if (steps <= 0) break;
-        while (steps-- > 0) {
-#pragma GCC unroll 8
-            for (int i = 0; i < STREAMS; i++) TALLY_M(step)(&s[i]);
-        }
-    }
+    if (begun == STREAMS) TALLY_M(in_turns)(s, a_end, b_end, share, ahead);
     for (int i = 0; i < begun; i++) {
         for (int64_t steps; (steps = TALLY_M(steps)(&s[i], a_end, b_end)) > 0;)
-            while (steps-- > 0) TALLY_M(step)(&s[i]);
+            while (steps-- > 0) TALLY_M(step)(&s[i], ahead);
         TALLY_M(close)(&s[i], a_end, b_end);
     }
     for (int i = begun; i < STREAMS; i++) {
@@ -301,7 +306,9 @@ TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void
 #undef TALLY_LATER_WHERE
 #undef TALLY_EXCHANGE
 #else
-TALLY_TARGET static void TALLY_M(two)(const void *a, int64_t na, const void *b, int64_t nb, void *out) {
+TALLY_TARGET static void TALLY_M(two)(const void *a, int64_t na, const void *b, int64_t nb, void *out,
+                                      int64_t ahead) {
+    (void)ahead; /* these loops wait for themselves more than for memory */
     TALLY_M(by_one)(a, NULL, na, b, NULL, nb, out, NULL, false);
 }
 #endif
