@@ -19,7 +19,13 @@ BOXES = {
     "python": (190, 20, 130, 56, ["the Python module"]),
     "examples": (340, 20, 130, 56, ["programs to copy"]),
     "bench": (490, 20, 130, 56, ["beside its peers"]),
-    "include": (40, 120, 580, 62, ["tally.h: the interface; merge.h: merges", "tables.h: the types, operators and statuses"]),
+    "include": (
+        40,
+        120,
+        580,
+        62,
+        ["tally.h: the interface; merge.h: merges", "tables.h: the types, operators and statuses"],
+    ),
     "src": (
         40,
         226,
