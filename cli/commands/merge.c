@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/complain.h"
 #include "base/progress.h"
@@ -198,6 +199,13 @@ static bool take_room(merging *m) {
     return m->arrays != NULL && m->more != NULL && m->taken != NULL && m->merged != NULL;
 }
 
+/* A bar would stand among the numbers where both go to a terminal. */
+static void begin_bar(const command *wanted, int64_t bytes) {
+    if (wanted->output != NULL || isatty(STDOUT_FILENO) != 1) {
+        start_progress(bytes);
+    }
+}
+
 /* What a pass over all files reads, and how many values they give; -1: nobody knows. */
 static void measure(const merging *m, int64_t *bytes, int64_t *values) {
     *bytes = *values = 0;
@@ -211,11 +219,11 @@ static void measure(const merging *m, int64_t *bytes, int64_t *values) {
 static bool merge_windows(merging *m, const command *wanted) {
     int64_t bytes, values;
     measure(m, &bytes, &values);
-    start_progress(bytes); /* texts may be looked through first: then the bar comes to its end twice */
+    begin_bar(wanted, bytes); /* texts may be looked through first: then it comes to its end twice */
     bool done = settle_types(m) && take_room(m);
     if (done) {
         measure(m, &bytes, &values);
-        start_progress(bytes);
+        begin_bar(wanted, bytes);
         done = begin_values(&m->out, wanted->output, m->type, values) && end_values(&m->out, merge_all(m));
     }
     end_progress();

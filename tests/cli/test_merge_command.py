@@ -3,6 +3,7 @@ merged at once, from pipes; and the locale, which does not matter to it or to ta
 
 import os
 import pathlib
+import pty
 import resource
 import shutil
 import subprocess
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 
 TALLY = os.environ.get("TALLY_COMMAND", str(pathlib.Path(__file__).resolve().parents[2] / "build" / "tally"))
-TYPES = {"b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32", "u8": "u64",
-         "f2": "f16", "f4": "f32", "f8": "f64"}  # fmt: skip
+TYPES = {"b1": "bool", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32",
+         "u8": "u64", "f2": "f16", "f4": "f32", "f8": "f64"}  # fmt: skip
 
 
 def tally(directory, *arguments, **more):
@@ -117,8 +118,27 @@ def test_locale(tmp_path):
     made = shutil.which("localedef") and subprocess.run(
         ["localedef", "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], capture_output=True, check=False
     )
-    for words in ["sum", "v", "max", "v", "--by", "k", "t.csv"], ["merge", "a.txt", "a.txt"], ["stats", "a.txt", "--json"]:
+    for words in ["sum", "v", "max", "v", "--by", "k", "t.csv"], ["merge", "a.txt", "a.txt"], ["stats", "a.txt"]:
         results = [tally(tmp_path, *words, env=env) for env in (plain, other)]
         assert results[0] == results[1] and results[0][0] == 0
     if not made or made.returncode != 0:
         pytest.skip("no German locale can be made here (Debian: locales)")
+
+
+def test_bar(tmp_path):
+    """On a terminal, after a second, when the numbers do not go there too."""
+    write(tmp_path / "a.i64", np.arange(1000), "raw")
+    for output, drawn in (" -o out.i64", True), ("", False):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(tmp_path)
+            os.execvp("sh", ["sh", "-c", f"(seq 9; sleep 1.2; seq 10 200000) | '{TALLY}' merge a.i64 -{output}"])
+        shown = b""
+        try:
+            while piece := os.read(terminal, 65536):
+                shown += piece
+        except OSError:  # how Linux says that the other side has gone
+            pass
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert (b"GB/s" in shown) == drawn
+        assert drawn or shown.endswith(b"200000\r\n")

@@ -1,5 +1,5 @@
-"""What `tally help tables` says of Parquet and Arrow: DuckDB's command and pyarrow hand columns on without loss. For the
-lane "python", as neither is small; elsewhere it is skipped."""
+"""What `tally help tables` says of Parquet and Arrow: DuckDB's command and pyarrow hand columns on without loss. For
+the lane "python", as neither is small; elsewhere it is skipped."""
 
 import json
 import os
