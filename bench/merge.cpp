@@ -130,8 +130,8 @@ int main(int argc, char **argv) {
         if (option == "--type") wanted.types = argv[i + 1];
         if (option == "--arrays") wanted.arrays = argv[i + 1];
     }
-    std::printf("%lld MiB of values, %d threads, %s, %d rounds\n\n", static_cast<long long>(wanted.values >> 18),
-                wanted.threads, tally_cpu_isa(), wanted.rounds);
+    std::printf("%lld numbers (half as many of 8 bytes), %d threads, %s, %d rounds\n\n",
+                static_cast<long long>(wanted.values), wanted.threads, tally_cpu_isa(), wanted.rounds);
     std::printf("| type | arrays | Tally | Tally with origins | multiway_merge | std::merge, 1 thread | pass, GB/s |\n"
                 "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     std::stringstream types(wanted.types);
