@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "output/values.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/complain.h"
@@ -63,6 +64,11 @@ bool write_values(value_writer *w, const void *values, int64_t count) {
 }
 
 bool end_values(value_writer *w, bool fine) {
+    if (fine && w->promised >= 0 && w->written != w->promised) {
+        fine =
+            complain(w->file.name, "a file changed while it was read: %" PRId64 " values were counted, then %" PRId64,
+                     w->promised, w->written);
+    }
     if (!fine) {
         drop_output(&w->file);
         return false;
