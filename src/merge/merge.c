@@ -7,8 +7,8 @@
 #include "merge/job.h"
 
 enum {
-    BLOCK_BYTES = 1 << 19, /* of keys: two levels of a tournament fit the second cache. Of few arrays half as many, */
-    MANY = 8,              /* so that what is fetched ahead is still there when it is wanted */
+    BLOCK_BYTES = 1 << 19, /* of keys and origins: two levels of a tournament fit the second cache */
+    MANY = 8,              /* of less lists half as many, so that what is fetched ahead is still there when wanted */
     LEAST_RUN = 64,        /* of each list in a block, where there are very many lists */
     SHARES_A_THREAD = 4,   /* so that a thread that is late is waited for less */
     LEAST_SHARE = 1 << 16  /* values */
@@ -78,8 +78,8 @@ static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 static tally_status take_memory(const tally_context *context, tally__merge_job *job, plan *p) {
     const int64_t part_bounds = job->order.part_count + 1;
-    const int64_t fewest = job->count * LEAST_RUN,
-                  block = (job->count < MANY ? BLOCK_BYTES / 2 : BLOCK_BYTES) >> job->order.width_log;
+    const int64_t fewest = job->count * LEAST_RUN, bytes = job->count < MANY ? BLOCK_BYTES / 2 : BLOCK_BYTES,
+                  block = bytes / (job->width + (job->origin.data != NULL ? (int64_t)sizeof(int64_t) : 0));
     job->block = block < job->total ? block : job->total;
     job->block = job->block > fewest ? job->block : fewest;
     job->scratch_bytes = tally__merge_scratch_bytes(job, job->block);

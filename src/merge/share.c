@@ -13,7 +13,7 @@ typedef struct run {
 } run;
 
 /* What a thread works with. */
-typedef struct bench {
+typedef struct workspace {
     tally__merge_job *job;
     const tally__merge_kernel *kernel;
     int64_t *at, *end, *part_begin; /* of each list what is to be merged; it has been merged from part_begin on */
@@ -21,10 +21,12 @@ typedef struct bench {
     int64_t *taken;                 /* of each of those in this block, */
     int64_t ahead;                  /* behind which the next block begins about so many bytes on */
     run *runs;
-    int64_t *run_begins;                  /* of each run: values of the block in front of it */
-    char *keys[2], *gathered, *scattered; /* room for a block each: two levels of the tournament in turns, lists */
-    int64_t *origins[2], *numbered, *scattered_origins; /* and outputs whose values do not lie side by side */
-} bench;
+    int64_t *run_begins; /* of each run: values of the block in front of it */
+    /* Room for a block each: two levels of the tournament in turns; lists, and outputs, whose values do not lie side by
+     * side; and the same of origins, where lists have none and are numbered. */
+    char *keys[2], *gathered, *scattered;
+    int64_t *origins[2], *numbered, *scattered_origins;
+} workspace;
 
 /* ---- memory ---- */
 
@@ -34,33 +36,33 @@ static void *carve(char **memory, int64_t bytes) {
     return there;
 }
 
-/* From the thread's memory; NULL only counts. */
-static int64_t lay_out(bench *b, const tally__merge_job *job, char *memory, int64_t block) {
+/* Lays out a thread's memory; gives its bytes. */
+static int64_t lay_out(workspace *w, const tally__merge_job *job, char *memory, int64_t block) {
     char *at = memory;
     const int64_t per_list = job->count * (int64_t)sizeof(int64_t), keys = (block + job->count) * job->width;
     const int64_t origins = job->origin.data != NULL ? block * (int64_t)sizeof(int64_t) : 0;
-    b->at = carve(&at, per_list);
-    b->end = carve(&at, per_list);
-    b->part_begin = carve(&at, per_list);
-    b->live = carve(&at, per_list);
-    b->taken = carve(&at, per_list);
-    b->run_begins = carve(&at, per_list);
-    b->runs = carve(&at, job->count * (int64_t)sizeof(run));
+    w->at = carve(&at, per_list);
+    w->end = carve(&at, per_list);
+    w->part_begin = carve(&at, per_list);
+    w->live = carve(&at, per_list);
+    w->taken = carve(&at, per_list);
+    w->run_begins = carve(&at, per_list);
+    w->runs = carve(&at, job->count * (int64_t)sizeof(run));
     for (int i = 0; i < 2; i++) {
-        b->keys[i] = carve(&at, keys);
-        b->origins[i] = carve(&at, origins);
+        w->keys[i] = carve(&at, keys);
+        w->origins[i] = carve(&at, origins);
     }
-    b->gathered = carve(&at, keys); /* with the value in front of each run */
-    b->numbered = carve(&at, origins);
-    b->scattered = carve(&at, job->out.stride == job->width ? 0 : keys);
-    b->scattered_origins = carve(&at, job->origin.stride == (int64_t)sizeof(int64_t) ? 0 : origins);
+    w->gathered = carve(&at, keys); /* with the value in front of each run */
+    w->numbered = carve(&at, origins);
+    w->scattered = carve(&at, job->out.stride == job->width ? 0 : keys);
+    w->scattered_origins = carve(&at, job->origin.stride == (int64_t)sizeof(int64_t) ? 0 : origins);
     return at - memory;
 }
 
 int64_t tally__merge_scratch_bytes(const tally__merge_job *job, int64_t block) {
     char nowhere;
-    bench b;
-    return lay_out(&b, job, &nowhere, block);
+    workspace w;
+    return lay_out(&w, job, &nowhere, block);
 }
 
 /* ---- values that do not lie side by side ---- */
@@ -80,14 +82,14 @@ static void scatter(const tally__merge_sink *sink, int64_t begin, const void *va
 }
 
 /* Where a block of output is made: in its place where it lies side by side. */
-static char *place_of_keys(const bench *b, int64_t begin) {
-    return b->job->out.stride == b->job->width ? b->job->out.data + begin * b->job->width : b->scattered;
+static char *place_of_keys(const workspace *w, int64_t begin) {
+    return w->job->out.stride == w->job->width ? w->job->out.data + begin * w->job->width : w->scattered;
 }
-static int64_t *place_of_origins(const bench *b, int64_t begin) {
-    if (b->job->origin.data == NULL) return NULL;
-    return b->job->origin.stride == (int64_t)sizeof(int64_t)
-               ? (int64_t *)(void *)(b->job->origin.data + begin * (int64_t)sizeof(int64_t))
-               : b->scattered_origins;
+static int64_t *place_of_origins(const workspace *w, int64_t begin) {
+    if (w->job->origin.data == NULL) return NULL;
+    return w->job->origin.stride == (int64_t)sizeof(int64_t)
+               ? (int64_t *)(void *)(w->job->origin.data + begin * (int64_t)sizeof(int64_t))
+               : w->scattered_origins;
 }
 
 static void number(int64_t *origins, int64_t first, int64_t count) {
@@ -98,91 +100,92 @@ static void number(int64_t *origins, int64_t first, int64_t count) {
 /* ---- the tournament of one block ---- */
 
 /* Merges runs low .. high - 1. The result is a run itself where there is one only; else it lies at `keys`, or with NULL
- * in the bench's array for this level. */
-static run play(bench *b, int64_t low, int64_t high, int level, char *keys, int64_t *origins) {
-    if (high - low == 1) return b->runs[low];
-    const int64_t middle = low + (high - low) / 2, begin = b->run_begins[low];
-    const bool has_origins = b->job->origin.data != NULL;
-    const run left = play(b, low, middle, level + 1, NULL, NULL), right = play(b, middle, high, level + 1, NULL, NULL);
+ * in the workspace's array for this level. */
+static run merge_runs(workspace *w, int64_t low, int64_t high, int level, char *keys, int64_t *origins) {
+    if (high - low == 1) return w->runs[low];
+    const int64_t middle = low + (high - low) / 2, begin = w->run_begins[low];
+    const bool has_origins = w->job->origin.data != NULL;
+    const run left = merge_runs(w, low, middle, level + 1, NULL, NULL),
+              right = merge_runs(w, middle, high, level + 1, NULL, NULL);
     if (keys == NULL) {
-        keys = b->keys[level % 2] + begin * b->job->width;
-        origins = has_origins ? b->origins[level % 2] + begin : NULL;
+        keys = w->keys[level % 2] + begin * w->job->width;
+        origins = has_origins ? w->origins[level % 2] + begin : NULL;
     }
     if (has_origins)
-        b->kernel->two_with(left.keys, left.origins, left.count, right.keys, right.origins, right.count, keys, origins);
+        w->kernel->two_with(left.keys, left.origins, left.count, right.keys, right.origins, right.count, keys, origins);
     else
-        b->kernel->two(left.keys, left.count, right.keys, right.count, keys, high - low == 2 ? b->ahead : 0);
+        w->kernel->two(left.keys, left.count, right.keys, right.count, keys, high - low == 2 ? w->ahead : 0);
     return (run){keys, origins, left.count + right.count};
 }
 
 /* ---- blocks ---- */
 
 /* Takes a run from a list: finds it side by side, and sorted, along with the value in front of it. */
-static bool take_run(bench *b, int64_t list_number, int64_t taken, int64_t begin, run *made) {
-    const tally__merge_job *const job = b->job;
+static bool take_run(workspace *w, int64_t list_number, int64_t taken, int64_t begin, run *made) {
+    const tally__merge_job *const job = w->job;
     const tally__merge_list *const list = &job->lists[list_number];
-    const int64_t at = b->at[list_number], front = at > b->part_begin[list_number] ? 1 : 0;
+    const int64_t at = w->at[list_number], front = at > w->part_begin[list_number] ? 1 : 0;
     const char *keys = tally__merge_value(list, at - front);
     if (list->stride != job->width) {
-        char *const to = b->gathered + (begin + list_number) * job->width;
+        char *const to = w->gathered + (begin + list_number) * job->width;
         gather(to, list, at - front, taken + front, job->width);
         keys = to;
     }
     *made = (run){keys + front * job->width, NULL, taken};
     if (job->origin.data != NULL) {
-        number(b->numbered + begin, list->before + at, taken);
-        made->origins = b->numbered + begin;
+        number(w->numbered + begin, list->before + at, taken);
+        made->origins = w->numbered + begin;
     }
-    return b->kernel->in_order(keys, taken + front);
+    return w->kernel->in_order(keys, taken + front);
 }
 
 /* How much of each list goes into the next block: at most `most` values, and no more than what stands before or at the
  * last of those in whichever list that is least. */
-static void measure(bench *b, int64_t most) {
-    const tally__merge_job *const job = b->job;
+static void measure(workspace *w, int64_t most) {
+    const tally__merge_job *const job = w->job;
     int64_t least_key = 0, least_list = -1;
-    for (int64_t i = 0; i < b->live_count; i++) {
-        const int64_t list = b->live[i];
-        if (b->end[list] - b->at[list] <= most) continue;
-        const int64_t key = tally__merge_key_at(job, &job->lists[list], b->at[list] + most - 1);
+    for (int64_t i = 0; i < w->live_count; i++) {
+        const int64_t list = w->live[i];
+        if (w->end[list] - w->at[list] <= most) continue;
+        const int64_t key = tally__merge_key_at(job, &job->lists[list], w->at[list] + most - 1);
         if (least_list < 0 || key < least_key) {
             least_key = key;
             least_list = list;
         }
     }
-    for (int64_t i = 0; i < b->live_count; i++) {
-        const int64_t list = b->live[i], at = b->at[list], left = b->end[list] - at, room = left < most ? left : most;
-        b->taken[i] =
+    for (int64_t i = 0; i < w->live_count; i++) {
+        const int64_t list = w->live[i], at = w->at[list], left = w->end[list] - at, room = left < most ? left : most;
+        w->taken[i] =
             least_list < 0 || list == least_list
                 ? room
                 : tally__merge_search(job, &job->lists[list], at, at + room, least_key, list < least_list) - at;
     }
 }
 
-static void forget_empty(bench *b) {
+static void forget_empty(workspace *w) {
     int64_t kept = 0;
-    for (int64_t i = 0; i < b->live_count; i++)
-        if (b->at[b->live[i]] < b->end[b->live[i]]) b->live[kept++] = b->live[i];
-    b->live_count = kept;
+    for (int64_t i = 0; i < w->live_count; i++)
+        if (w->at[w->live[i]] < w->end[w->live[i]]) w->live[kept++] = w->live[i];
+    w->live_count = kept;
 }
 
 /* Merges the next block to `begin` of the output; its values, or -1 where a list is not sorted. */
-static int64_t merge_block(bench *b, int64_t begin) {
-    const tally__merge_job *const job = b->job;
+static int64_t merge_block(workspace *w, int64_t begin) {
+    const tally__merge_job *const job = w->job;
     int64_t count = 0, runs = 0;
-    measure(b, job->block / b->live_count);
-    b->ahead = job->block / b->live_count * job->width;
-    for (int64_t i = 0; i < b->live_count; i++) {
-        const int64_t list = b->live[i], taken = b->taken[i];
+    measure(w, job->block / w->live_count);
+    w->ahead = job->block / w->live_count * job->width;
+    for (int64_t i = 0; i < w->live_count; i++) {
+        const int64_t list = w->live[i], taken = w->taken[i];
         if (taken == 0) continue;
-        b->run_begins[runs] = count;
-        if (!take_run(b, list, taken, count, &b->runs[runs++])) return -1;
-        b->at[list] += taken;
+        w->run_begins[runs] = count;
+        if (!take_run(w, list, taken, count, &w->runs[runs++])) return -1;
+        w->at[list] += taken;
         count += taken;
     }
-    char *const keys = place_of_keys(b, begin);
-    int64_t *const origins = place_of_origins(b, begin);
-    const run made = play(b, 0, runs, 0, keys, origins);
+    char *const keys = place_of_keys(w, begin);
+    int64_t *const origins = place_of_origins(w, begin);
+    const run made = merge_runs(w, 0, runs, 0, keys, origins);
     if (runs == 1) {
         memcpy(keys, made.keys, (size_t)(count * job->width));
         if (origins != NULL) memcpy(origins, made.origins, (size_t)count * sizeof(int64_t));
@@ -195,17 +198,17 @@ static int64_t merge_block(bench *b, int64_t begin) {
 /* ---- shares ---- */
 
 /* Values of one key: the lists one behind the other. */
-static bool copy_equal(bench *b, const tally__merge_part *part, int64_t begin) {
-    const tally__merge_job *const job = b->job;
+static bool copy_equal(workspace *w, const tally__merge_part *part, int64_t begin) {
+    const tally__merge_job *const job = w->job;
     for (int64_t i = 0; i < job->count; i++) {
-        for (int64_t some; b->at[i] < b->end[i]; b->at[i] += some, begin += some) {
-            char *const keys = place_of_keys(b, begin);
-            int64_t *const origins = place_of_origins(b, begin);
-            some = b->end[i] - b->at[i] < job->block ? b->end[i] - b->at[i] : job->block;
-            gather(keys, &job->lists[i], b->at[i], some, job->width);
+        for (int64_t some; w->at[i] < w->end[i]; w->at[i] += some, begin += some) {
+            char *const keys = place_of_keys(w, begin);
+            int64_t *const origins = place_of_origins(w, begin);
+            some = w->end[i] - w->at[i] < job->block ? w->end[i] - w->at[i] : job->block;
+            gather(keys, &job->lists[i], w->at[i], some, job->width);
             if (!job->kernels->within[job->order.width_log](keys, some, part->mask, part->low, part->high))
                 return false;
-            if (origins != NULL) number(origins, job->lists[i].before + b->at[i], some);
+            if (origins != NULL) number(origins, job->lists[i].before + w->at[i], some);
             scatter(&job->out, begin, keys, some, job->width);
             scatter(&job->origin, begin, origins, some, (int64_t)sizeof(int64_t));
         }
@@ -217,44 +220,44 @@ static bool is_key_of(const tally__merge_part *part, int64_t key) { return part-
 
 /* Whether what is to be merged of each list begins and ends with keys of the part: in between it is seen to be sorted.
  */
-static bool lies_in_part(const bench *b, const tally__merge_part *part) {
-    for (int64_t i = 0; i < b->job->count; i++) {
-        const tally__merge_list *const list = &b->job->lists[i];
-        if (b->at[i] > b->end[i]) return false;
-        if (b->at[i] < b->end[i] && (!is_key_of(part, tally__merge_key_at(b->job, list, b->at[i])) ||
-                                     !is_key_of(part, tally__merge_key_at(b->job, list, b->end[i] - 1))))
+static bool lies_in_part(const workspace *w, const tally__merge_part *part) {
+    for (int64_t i = 0; i < w->job->count; i++) {
+        const tally__merge_list *const list = &w->job->lists[i];
+        if (w->at[i] > w->end[i]) return false;
+        if (w->at[i] < w->end[i] && (!is_key_of(part, tally__merge_key_at(w->job, list, w->at[i])) ||
+                                     !is_key_of(part, tally__merge_key_at(w->job, list, w->end[i] - 1))))
             return false;
     }
     return true;
 }
 
-static bool merge_share(bench *b, const tally__merge_share *share) {
-    tally__merge_job *const job = b->job;
+static bool merge_share(workspace *w, const tally__merge_share *share) {
+    tally__merge_job *const job = w->job;
     const tally__merge_part part = tally__merge_part_at(&job->order, share->part);
     const int64_t part_at = job->part_begins[share->part];
-    if (!tally__merge_split(job, share->part, share->begin - part_at, b->at, b->live, b->taken) ||
-        !tally__merge_split(job, share->part, share->end - part_at, b->end, b->live, b->taken))
+    if (!tally__merge_split(job, share->part, share->begin - part_at, w->at, w->live, w->taken) ||
+        !tally__merge_split(job, share->part, share->end - part_at, w->end, w->live, w->taken))
         return false;
-    if (!lies_in_part(b, &part)) return false;
-    if (part.kind == TALLY_MERGE_EQUAL) return copy_equal(b, &part, share->begin);
-    b->kernel = &(part.kind == TALLY_MERGE_UP ? job->kernels->up : job->kernels->down)[job->order.width_log - 1];
-    memcpy(b->part_begin, job->bounds + share->part * job->count, (size_t)job->count * sizeof(int64_t));
-    b->live_count = job->count;
-    for (int64_t i = 0; i < job->count; i++) b->live[i] = i;
-    forget_empty(b);
-    for (int64_t begin = share->begin; b->live_count > 0;) {
-        const int64_t count = merge_block(b, begin);
+    if (!lies_in_part(w, &part)) return false;
+    if (part.kind == TALLY_MERGE_EQUAL) return copy_equal(w, &part, share->begin);
+    w->kernel = &(part.kind == TALLY_MERGE_UP ? job->kernels->up : job->kernels->down)[job->order.width_log - 1];
+    memcpy(w->part_begin, job->bounds + share->part * job->count, (size_t)job->count * sizeof(int64_t));
+    w->live_count = job->count;
+    for (int64_t i = 0; i < job->count; i++) w->live[i] = i;
+    forget_empty(w);
+    for (int64_t begin = share->begin; w->live_count > 0;) {
+        const int64_t count = merge_block(w, begin);
         if (count < 0) return false;
         begin += count;
-        forget_empty(b);
+        forget_empty(w);
     }
     return true;
 }
 
 void tally__merge_work(void *context) {
     tally__merge_job *const job = context;
-    bench b = {.job = job};
-    lay_out(&b, job, job->scratch + atomic_fetch_add(&job->threads_begun, 1) * job->scratch_bytes, job->block);
+    workspace w = {.job = job};
+    lay_out(&w, job, job->scratch + atomic_fetch_add(&job->threads_begun, 1) * job->scratch_bytes, job->block);
     for (int64_t share; tally__take_share(&job->shares, &share) && !atomic_load(&job->unsorted);)
-        if (!merge_share(&b, &job->list_of_shares[share])) atomic_store(&job->unsorted, true);
+        if (!merge_share(&w, &job->list_of_shares[share])) atomic_store(&job->unsorted, true);
 }
