@@ -10,8 +10,10 @@
 #define TALLY_M(name) TALLY_PASTE4(name, TALLY_BITS, _, TALLY_DOWN)
 #if TALLY_DOWN
 #define TALLY_BEFORE(x, y) ((x) > (y))
+#define TALLY_LAST ((TALLY_KEY)(-TALLY_PASTE3(INT, TALLY_BITS, _MAX) - 1))
 #else
 #define TALLY_BEFORE(x, y) ((x) < (y))
+#define TALLY_LAST ((TALLY_KEY)TALLY_PASTE3(INT, TALLY_BITS, _MAX))
 #endif
 
 typedef TALLY_KEY TALLY_M(key) __attribute__((aligned(1), may_alias));
@@ -23,18 +25,37 @@ TALLY_TARGET static bool TALLY_M(in_order)(const void *keys, int64_t n) {
     return bad == 0;
 }
 
-/* How many of the first `rank` keys of both are of `a`. */
-TALLY_TARGET static int64_t TALLY_M(path)(const TALLY_M(key) * a, int64_t na, const TALLY_M(key) * b, int64_t nb,
-                                          int64_t rank) {
-    int64_t low = rank > nb ? rank - nb : 0, high = rank < na ? rank : na;
-    while (low < high) { /* without a branch on the keys, as in by_one */
-        const int64_t middle = low + (high - low) / 2;
-        const int64_t is_beyond = TALLY_BEFORE(b[rank - 1 - middle], a[middle]);
-        high -= (high - middle) & -is_beyond;
-        low += (middle + 1 - low) & (is_beyond - 1);
+/* Of the first `rank` keys of both, low .. high are of `a`: looks in the middle. Without a branch on the keys; where
+ * low is high nothing changes. */
+#define TALLY_NARROW(low, high, rank)                                                                 \
+    do {                                                                                              \
+        const int64_t middle_ = low + (high - low) / 2, of_b_ = (rank)-1 - middle_;                   \
+        const int64_t is_beyond_ = TALLY_BEFORE(b[of_b_ < 0 ? 0 : of_b_], a[least(middle_, na - 1)]), \
+                      is_within_ = (low < high) & !is_beyond_;                                        \
+        high -= (high - middle_) & -is_beyond_;                                                       \
+        low += (middle_ + 1 - low) & -is_within_;                                                     \
+    } while (0)
+
+/* Where pieces of `share` keys begin in `a`. The searches run side by side, as each waits for its own reads. */
+TALLY_TARGET static void TALLY_M(paths)(const TALLY_M(key) * a, int64_t na, const TALLY_M(key) * b, int64_t nb,
+                                        int64_t share, int64_t begins[STREAMS]) {
+    int64_t low[STREAMS], high[STREAMS];
+    for (int i = 0; i < STREAMS; i++) {
+        low[i] = share * i > nb ? share * i - nb : 0;
+        high[i] = least(share * i, na);
     }
-    return low;
+    int64_t low1 = low[1], low2 = low[2], low3 = low[3], high1 = high[1], high2 = high[2], high3 = high[3];
+    while ((low1 < high1) | (low2 < high2) | (low3 < high3)) {
+        TALLY_NARROW(low1, high1, share);
+        TALLY_NARROW(low2, high2, 2 * share);
+        TALLY_NARROW(low3, high3, 3 * share);
+    }
+    begins[0] = 0;
+    begins[1] = low1;
+    begins[2] = low2;
+    begins[3] = low3;
 }
+#undef TALLY_NARROW
 
 /* ---- one key a step ---- */
 
@@ -55,9 +76,9 @@ TALLY_INLINE void TALLY_M(by_one)(const TALLY_M(key) * a, const int64_anywhere *
                                   const TALLY_M(key) * b, const int64_anywhere *with_b, int64_t nb, TALLY_M(key) * out,
                                   int64_anywhere *with_out, bool with) {
     const int64_t share = (na + nb) / STREAMS;
-    int64_t done = 0; /* of each piece */
-    int64_t i0 = 0, i1 = TALLY_M(path)(a, na, b, nb, share), i2 = TALLY_M(path)(a, na, b, nb, 2 * share),
-            i3 = TALLY_M(path)(a, na, b, nb, 3 * share);
+    int64_t begins[STREAMS], done = 0; /* of each piece */
+    TALLY_M(paths)(a, na, b, nb, share, begins);
+    int64_t i0 = 0, i1 = begins[1], i2 = begins[2], i3 = begins[3];
     for (;;) {
         int64_t steps = share - done;
         steps = least(steps, least(na - i0, nb - (done - i0)));
@@ -249,18 +270,25 @@ TALLY_TARGET static void TALLY_M(insert)(const TALLY_M(key) * few, const TALLY_M
     if (out < end) memcpy((void *)out, (const void *)rest, (size_t)(end - out) * sizeof(TALLY_KEY));
 }
 
-/* The end of a flow: less than a vector of output, or of one run, is left. */
+/* The end of a flow: less than a vector of output, or of one run, is left. What is left of that run is filled up to a
+ * vector with the last of all keys, which stay last. */
 TALLY_TARGET static void TALLY_M(close)(const TALLY_M(flow) * s, const TALLY_M(key) * a_end,
                                         const TALLY_M(key) * b_end) {
-    TALLY_M(key) carried[TALLY_LANES], few[2 * TALLY_LANES];
     const bool few_of_a = a_end - s->a <= b_end - s->b;
-    const TALLY_M(key) *const few_begin = few_of_a ? s->a : s->b, *const few_end = few_of_a ? a_end : b_end,
-                             *const many = few_of_a ? s->b : s->a, *const many_end = few_of_a ? b_end : a_end;
+    const TALLY_M(key) *const rest = few_of_a ? s->a : s->b, *const many = few_of_a ? s->b : s->a,
+                             *const many_end = few_of_a ? b_end : a_end;
     /* no more than a vector is wanted where it is the output that ends */
-    const int64_t n = least(few_end - few_begin, TALLY_LANES);
+    const int64_t n = least((few_of_a ? a_end : b_end) - rest, TALLY_LANES);
+    TALLY_M(key) few[2 * TALLY_LANES];
     if (s->out == s->end) return;
-    *(TALLY_M(vector_anywhere) *)(void *)carried = s->carried;
-    TALLY_M(insert)(few_begin, few_begin + n, carried, carried + TALLY_LANES, few, few + n + TALLY_LANES);
+    TALLY_M(vector) first = {0}, second = s->carried;
+    first = first + TALLY_LAST;
+    *(TALLY_M(vector_anywhere) *)(void *)few = first;
+    memcpy((void *)few, (const void *)rest, (size_t)n * sizeof(TALLY_KEY));
+    first = *(const TALLY_M(vector_anywhere) *)(const void *)few;
+    TALLY_M(network)(&first, &second);
+    *(TALLY_M(vector_anywhere) *)(void *)few = first;
+    *(TALLY_M(vector_anywhere) *)(void *)(few + TALLY_LANES) = second;
     TALLY_M(insert)(few, few + n + TALLY_LANES, many, many_end, s->out, s->end);
 }
 
@@ -275,8 +303,10 @@ TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void
                         (TALLY_M(key) *)out + na + nb);
         return;
     }
+    int64_t begins[STREAMS];
+    TALLY_M(paths)(a, na, b, nb, share, begins);
     for (int i = 0; i < STREAMS; i++) {
-        const int64_t rank = share * i, from_a = TALLY_M(path)(a, na, b, nb, rank);
+        const int64_t rank = share * i, from_a = begins[i];
         s[i] = (TALLY_M(flow)){.a = a + from_a, .b = b + (rank - from_a), .out = (TALLY_M(key) *)out + rank};
         s[i].end = (TALLY_M(key) *)out + (i + 1 < STREAMS ? rank + share : na + nb);
     }
@@ -316,4 +346,5 @@ TALLY_TARGET static void TALLY_M(two)(const void *a, int64_t na, const void *b, 
 #undef TALLY_KEY
 #undef TALLY_M
 #undef TALLY_BEFORE
+#undef TALLY_LAST
 #undef TALLY_DOWN
