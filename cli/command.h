@@ -13,6 +13,7 @@
 /* The words that are commands but no operators: X(id, word, what it is). */
 #define COMMAND_WORDS(X)                                             \
     X(LIST, "list", "the operators, their types and what they give") \
+    X(MERGE, "merge", "FILE...: sorted files into one, or saved states into their result")                           \
     X(INFO, "info", "the version and what this machine offers")      \
     X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
     X(WARM, "warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
@@ -49,11 +50,15 @@ enum {
     X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \
       "one result per segment: segments of these lengths follow one another")                                  \
     X(AXIS, "axis", 0, "K", OF_OPERATORS, "reduce along axis K of a .npy array, 0 the first, -1 the last")     \
-    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_EMIT | OF_EXPLAIN | OF_COURSE | OF_RACE,                 \
+    X(OUTPUT, "output", 'o', "OUT", OF_OPERATORS | OF_MERGE | OF_EMIT | OF_EXPLAIN | OF_COURSE | OF_RACE,      \
       "write the results to this .npy file in place of standard output (emit: the source to this .cu file; "   \
-      "explain: the picture to this .svg file; course: the page to this .html file; race --fix: the kernel); "  \
+      "explain: the picture to this .svg file; course: the page to this .html file; race --fix: the kernel); " \
       "- is standard output")                                                                                  \
-    X(JSON, "json", 0, "", OF_OPERATORS | OF_RACE, "print one JSON object per result set")                     \
+    X(SAVE, "save", 0, "STATE", OF_OPERATORS | OF_MERGE,                                                       \
+      "write the partial result to this file in place of a result: tally merge finishes it")                   \
+    X(FIRST, "first", 0, "N", OF_OPERATORS,                                                                    \
+      "with --save: so many values of the whole stand before these; needed where their order shows")           \
+    X(JSON, "json", 0, "", OF_OPERATORS | OF_MERGE | OF_RACE, "print one JSON object per result set")          \
     X(CSV, "csv", 0, "", OF_OPERATORS, "FILE is a table of fields with commas between; see tally help tables") \
     X(TSV, "tsv", 0, "", OF_OPERATORS, "FILE is a table of fields with tabs between")                          \
     X(NO_HEADER, "no-header", 0, "", OF_OPERATORS, "the table has no header: columns are numbered from 1")     \
@@ -63,23 +68,24 @@ enum {
       "what a missing value of a table does: refuse (it is an error; default), skip (it is left out) or nan")  \
     X(TO, "to", 0, "FORMAT", OF_OPERATORS,                                                                     \
       "the results of a table as aligned (default on a terminal), tsv (default elsewhere), csv, jsonl or npy") \
-    X(TYPE, "type", 't', "T", OF_OPERATORS | OF_RACE,                                                          \
+    X(TYPE, "type", 't', "T", OF_OPERATORS | OF_MERGE | OF_RACE,                                               \
       "read text or raw values as type T (race: reduce such values): " COMMAND_TYPES)                          \
-    X(RAW, "raw", 0, "", OF_OPERATORS, "read the values as raw bytes of --type, whatever the file's name")     \
-    X(NAN, "nan", 0, "POLICY", OF_OPERATORS | OF_EMIT | OF_WARM,                                               \
+    X(RAW, "raw", 0, "", OF_OPERATORS | OF_MERGE,                                                              \
+      "read the values as raw bytes of --type, whatever the file's name")                                      \
+    X(NAN, "nan", 0, "POLICY", OF_OPERATORS | OF_MERGE | OF_EMIT | OF_WARM,                                    \
       "propagate (a NaN makes the result NaN; default), skip (as if absent) or total "                         \
-      "(for min, max, minmax, argmin and argmax: IEEE 754 total order)")                                       \
+      "(for min, max, minmax, argmin, argmax and merge: IEEE 754 total order)")                                \
     X(DDOF, "ddof", 0, "N", OF_OPERATORS, "var, std and stats divide by the count minus N (default 0)")        \
     X(ACCURACY, "accuracy", 0, "WHICH", OF_OPERATORS | OF_EMIT | OF_WARM,                                      \
       "exact (sums of floats, and what is made of them, are the true value rounded once; default) or "         \
       "fast (floats are added in the canonical order)")                                                        \
-    X(OVERFLOW, "overflow", 0, "WHICH", OF_OPERATORS,                                                          \
+    X(OVERFLOW, "overflow", 0, "WHICH", OF_OPERATORS | OF_MERGE,                                               \
       "refuse (a sum of integers that does not fit 64 bits is no result; default) or wrap "                    \
       "(it is given modulo 2^64)")                                                                             \
     X(DEVICE, "device", 0, "D", OF_OPERATORS | OF_WARM | OF_RACE,                                              \
       "cpu (default); cuda or cuda:N, the first or N-th NVIDIA GPU, from 0; simt, its kernels on a simulated " \
       "GPU, slowly; reference, slow and obvious. The bits are the same. warm, race: cuda (default) or simt")   \
-    X(THREADS, "threads", 0, "N", OF_OPERATORS | OF_WARM,                                                      \
+    X(THREADS, "threads", 0, "N", OF_OPERATORS | OF_MERGE | OF_WARM,                                           \
       "use at most N threads (the bits do not depend on it)")                                                  \
     X(ALL, "all", 0, "", OF_WARM, "the kernels of segments and rows, too")                                      \
     X(OP, "op", 0, "OPERATOR", OF_RACE,                                                                        \
@@ -116,7 +122,8 @@ typedef struct command {
     uint64_t given; /* the set of options that were given; where they have an argument it is below */
     missing_rule missing;
     row_format to;
-    const char *by, *offsets, *lengths, *output;
+    const char *by, *offsets, *lengths, *output, *save;
+    int64_t first;
     const char *op, *segments, *chart, *measured, *mine;
     int64_t fix, block, blocks, lists; /* 0: not said */
     int64_t n; /* 0: not said */

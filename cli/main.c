@@ -11,6 +11,7 @@
 #include "base/complain.h"
 #include "gallery/command/gallery.h"
 #include "commands/gpu.h"
+#include "commands/merge.h"
 #include "output/output.h"
 #include "pages.h"
 #include "commands/reduce.h"
@@ -43,6 +44,9 @@ static int check_files(const command *wanted, int inputs) {
     if (wanted->output != NULL && wanted->file_count != inputs) {
         return misspelt("%s: -o takes the results of one FILE", wanted->word);
     }
+    if (wanted->save != NULL && wanted->file_count != inputs) {
+        return misspelt("%s: --save takes the state of one FILE", wanted->word);
+    }
     return STATUS_DONE;
 }
 
@@ -53,6 +57,13 @@ static int check_options(const command *wanted, tally_op op) {
     }
     if (wanted->output != NULL && is_given(wanted, OPTION_JSON)) {
         return misspelt("%s: choose one of --output and --json", wanted->word);
+    }
+    if (wanted->save != NULL &&
+        (cuts != 0 || wanted->output != NULL || is_given(wanted, OPTION_JSON) || is_given(wanted, OPTION_DEVICE))) {
+        return misspelt("%s: --save takes the place of a result: of one whole file, on the CPU", wanted->word);
+    }
+    if (wanted->save == NULL && is_given(wanted, OPTION_FIRST)) {
+        return misspelt("%s: --first goes with --save", wanted->word);
     }
     if (is_given(wanted, OPTION_DDOF) && op != TALLY_VAR && op != TALLY_STD && op != TALLY_STATS) {
         return misspelt("%s: --ddof is for var, std and stats", wanted->word);
@@ -65,8 +76,7 @@ static int check_options(const command *wanted, tally_op op) {
                    : STATUS_DONE;
         TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
-    default:
-        return STATUS_DONE;
+    default: return STATUS_DONE;
     }
 }
 
@@ -76,7 +86,7 @@ static bool reduce_files(tally_context *context, const command *wanted, tally_op
                          results *made) {
     input left, right = {.descriptor = -1};
     bool pair = tally_op_inputs(op) == 2;
-    *made = (results){.names = {names[0], pair ? names[1] : NULL}};
+    *made = (results){.names = {names[0], pair ? names[1] : NULL}, .save = wanted->save, .first = wanted->first};
     bool done = open_input(&left, names[0], wanted->wish) && (!pair || open_input(&right, names[1], wanted->wish)) &&
                 (by->kind != CUT_NONE ? reduce_cut(context, by, op, &left, pair ? &right : NULL, made)
                                       : reduce_whole(context, op, &left, pair ? &right : NULL, made));
@@ -98,24 +108,12 @@ static bool all_present(const results *made) {
                     (long long)missing, (long long)made->count, tally_op_name(made->op));
 }
 
-static bool give_results(const command *wanted, const results *made, bool named) {
-    if (wanted->output != NULL) {
-        return save_results(made, wanted->output);
-    }
-    if (is_given(wanted, OPTION_JSON)) {
-        print_json(made, stdout);
-    } else {
-        print_lines(made, named, stdout);
-    }
-    return true;
-}
-
 /* Reduces every file. Rows of stats wait for each other, since they share one table. */
 static bool reduce_all(tally_context *context, const command *wanted, tally_op op, const cut *by) {
     int inputs = tally_op_inputs(op);
     int set_count = wanted->file_count / inputs, kept = 0;
     bool named = set_count > 1, fine = true;
-    bool table = op == TALLY_STATS && !is_given(wanted, OPTION_JSON) && wanted->output == NULL;
+    bool table = op == TALLY_STATS && !is_given(wanted, OPTION_JSON) && wanted->output == NULL && wanted->save == NULL;
     results *sets = take_memory(wanted->word, set_count, sizeof *sets);
     if (sets == NULL) {
         return false;
@@ -127,7 +125,9 @@ static bool reduce_all(tally_context *context, const command *wanted, tally_op o
         if (done && table) {
             kept++;
         } else {
-            fine = (!done || give_results(wanted, made, named)) && fine;
+            fine = (!done ||
+                    (made->save != NULL || give_results(made, wanted->output, is_given(wanted, OPTION_JSON), named))) &&
+                   fine;
             fine = all_present(made) && fine;
             free_results(made);
         }
@@ -170,12 +170,6 @@ static int run_operator(const command *wanted, tally_op op) {
 /* ---- other commands ---- */
 
 static int refuse_word(const char *word) {
-    static const char *const later[] = {"merge"};
-    for (size_t k = 0; k < sizeof later / sizeof later[0]; k++) {
-        if (strcmp(word, later[k]) == 0) {
-            return misspelt("%s comes with a later version", word);
-        }
-    }
     const char *nearest = nearest_command(word);
     if (nearest != NULL) {
         complain(NULL, "there is no operator %s; did you mean %s?", word, nearest);
@@ -225,6 +219,8 @@ static int run_word(const command *wanted, command_word word) {
         return run_page(wanted, print_list);
     case WORD_INFO:
         return run_page(wanted, print_info);
+    case WORD_MERGE:
+        return run_merge(wanted);
     case WORD_EMIT:
         return is_kernel(wanted) ? run_emit_kernel(wanted) : run_emit(wanted);
     case WORD_WARM:

@@ -226,6 +226,11 @@ static bool read_option(command *wanted, command_option id, const char *text) {
     case OPTION_OUTPUT:
         wanted->output = text;
         return true;
+    case OPTION_SAVE:
+        wanted->save = text;
+        return true;
+    case OPTION_FIRST:
+        return read_whole("first", text, 0, INT64_MAX, &wanted->first);
     case OPTION_OP:
         wanted->op = text;
         return true;

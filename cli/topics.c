@@ -51,6 +51,23 @@ const topic topics[] = {
      "JSON, nan in .npy; a sentence is printed, and the exit status is 1.\n\n"
      "Parquet: duckdb -c \"copy (from 'sales.parquet') to '/dev/stdout' (format csv)\" | tally sum price --csv -. "
      "Arrow, from Python: pyarrow.csv.write_csv(table, sys.stdout.buffer). Both write the digits that read back."},
+    {"merge", "Merges",
+     "tally merge FILE... writes the numbers of sorted files as one sorted series. The files may be larger than "
+     "memory, and there may be more of them than a process may open. All hold one type; texts take that of the other "
+     "files, or of --type, or else are read twice: first for the type that holds all their numbers. Equal numbers "
+     "stay in the order of the files. A file that is not sorted is an error, which names the first number that is out "
+     "of order; -o FILE then does not appear.\n\n"
+     "Numbers ascend; false comes before true. -0 and 0 are equal, and NaNs come last, as with numpy.sort. With --nan "
+     "total it is IEEE 754 total order, as for min and max: NaNs with a sign, then -0 before 0, other NaNs last.\n\n"
+     "The result goes to standard output, a number on each line. -o OUT writes a file: .npy, raw if the name ends in "
+     ".raw, .bin or the name of a type, else text; -o - is .npy to standard output. It appears whole or not at all.\n\n"
+     "Saved states: tally OPERATOR FILE --save PART.state writes the reduction of a part of some values, on any "
+     "machine, and tally merge A.state B.state ... gives the result of all, with the bits that one run over all "
+     "values has. --save keeps the merged state in place of the result. Parts may come in any order (argmin and argmax "
+     "count in the order in which they are named), unless order shows in the result (prod and logsumexp of floats, "
+     "--accuracy fast): then they are named in order, and each but the first is saved with --first N, the number of "
+     "values before it. The parts of one whole have one operator, "
+     "type and options; give --type where some texts have fractions and others have none."},
     {"segments", "Segments",
      "With --by, --offsets, --lengths or --axis there is one result per segment, one per line. The first three take a "
      "file of integers (text, .npy or raw). A segment has the same result, bit for bit, as a file with its values "

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 ln -s "$binary" "$work/tally"
 PATH=$work:$PATH
 cd "$work"
-cp "$root"/examples/data/*.txt "$root/LICENSE" .
+cp "$root"/examples/data/*.txt "$root"/examples/data/*.csv "$root/LICENSE" .
 
 say() {
     printf '\n%s\n' "$*"
@@ -28,6 +28,14 @@ try() {
 
 say "This machine:"
 try "tally info"
+
+say "A table: the weather in Seattle, a row for each day from 2012 to 2015. Several operators take one pass."
+try "head -n 3 seattle-weather.csv"
+try "tally mean temp_max,temp_min sum precipitation max wind --by weather --to aligned seattle-weather.csv"
+say "The same on two machines: each saves a state of its part, and the states are merged."
+try "head -n 700 seattle-weather.csv > a.csv; (head -n 1 a.csv; tail -n +701 seattle-weather.csv) > b.csv"
+try "for k in a b; do cut -d, -f2 \$k.csv | tail -n +2 | tally sum - --type f64 --save \$k.state; done"
+try "tally merge a.state b.state; tally sum precipitation seattle-weather.csv"
 
 say "A measured series: the yearly number of sunspots from 1700 to 2008. All statistics take one pass."
 try "tally stats sunspots.txt"

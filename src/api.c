@@ -2,18 +2,9 @@
  */
 #include <stdio.h>
 
+#include "extent.h"
 #include "fpenv.h"
 #include "plan.h"
-
-/* Whether `count` items of `bytes` bytes, `stride` apart from `address`, stay within the address space. */
-static bool fits_memory(const void *address, int64_t count, int64_t stride, size_t bytes) {
-    int64_t span;
-    uintptr_t first = (uintptr_t)address;
-    if (count <= 1) return count == 0 || first <= UINTPTR_MAX - (bytes - 1);
-    if (__builtin_mul_overflow(count - 1, stride, &span) || span == INT64_MIN) return false;
-    if (span < 0) return (uintptr_t)-span <= first && first <= UINTPTR_MAX - (bytes - 1);
-    return (uintptr_t)span <= UINTPTR_MAX - (bytes - 1) && first <= UINTPTR_MAX - (bytes - 1) - (uintptr_t)span;
-}
 
 static tally_status check_array(const tally__spec *spec, tally_array in, const char *which) {
     TALLY_CHECK(in.type == spec->type, BAD_ARGUMENT, "%s has type %s where %s was expected", which,
@@ -22,7 +13,7 @@ static tally_status check_array(const tally__spec *spec, tally_array in, const c
     TALLY_CHECK(in.count >= 0, BAD_ARGUMENT, "%s has a count of %lld", which, (long long)in.count);
     TALLY_CHECK(in.data != NULL || in.count == 0, BAD_ARGUMENT, "%s is NULL but has a count of %lld", which,
                 (long long)in.count);
-    TALLY_CHECK(fits_memory(in.data, in.count, in.stride ? in.stride : (int64_t)spec->kernel->value_bytes,
+    TALLY_CHECK(tally__fits_memory(in.data, in.count, in.stride ? in.stride : (int64_t)spec->kernel->value_bytes,
                             spec->kernel->value_bytes),
                 BAD_ARGUMENT, "%s: %lld values %lld bytes apart reach beyond the end of memory", which,
                 (long long)in.count, (long long)in.stride);
@@ -64,7 +55,7 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
     sink->type = type;
     sink->stride = out->stride ? out->stride : (int64_t)bytes;
     sink->direct = type == spec->result_type && sink->stride == (int64_t)bytes;
-    TALLY_CHECK(fits_memory(out->data, needed, sink->stride, bytes), BAD_ARGUMENT,
+    TALLY_CHECK(tally__fits_memory(out->data, needed, sink->stride, bytes), BAD_ARGUMENT,
                 "the output: %lld results %lld bytes apart reach beyond the end of memory", (long long)needed,
                 (long long)sink->stride);
     return TALLY_OK;
@@ -175,7 +166,7 @@ static tally_status check_index(const tally_segments *cut, const void *index, in
     TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "%s of the cut reaches beyond the end of memory", what);
     TALLY_CHECK(index != NULL || entries == 0 || (cut->kind == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
                 "%s of the cut is NULL", what);
-    TALLY_CHECK(fits_memory(index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
+    TALLY_CHECK(tally__fits_memory(index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
                 "%s of the cut reaches beyond the end of memory", what);
     return TALLY_OK;
 }

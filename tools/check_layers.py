@@ -14,6 +14,7 @@ MAY_INCLUDE = {
     "src": {"src", "kernels", "include"},
     "src/text": {"src/text"},
     "src/cpu": {"src/cpu", "src", "kernels", "include"},
+    "src/merge": {"src/merge", "src/cpu", "src", "kernels", "include"},  # of src/cpu its instruction sets
     "src/cuda": {"src/cuda", "src/text", "src", "kernels", "include"},
     "src/simt": {
         "src/simt",

@@ -19,7 +19,13 @@ BOXES = {
     "python": (190, 20, 130, 56, ["the Python module"]),
     "examples": (340, 20, 130, 56, ["programs to copy"]),
     "bench": (490, 20, 130, 56, ["beside its peers"]),
-    "include": (40, 120, 580, 62, ["tally.h: the interface", "tables.h: the types, operators and statuses"]),
+    "include": (
+        40,
+        120,
+        580,
+        62,
+        ["tally.h: the interface; merge.h: merges", "tables.h: the types, operators and statuses"],
+    ),
     "src": (
         40,
         226,
@@ -29,6 +35,7 @@ BOXES = {
     ),
     "src/ref": (40, 332, 130, 78, ["the reference:", "slow, the same bits"]),
     "src/cpu": (190, 332, 130, 78, ["threads and", "vector code"]),
+    "src/merge": (190, 424, 130, 30, []),
     "src/cuda": (340, 332, 130, 78, ["NVIDIA GPUs: driver", "and NVRTC, cache"]),
     "src/text": (340, 424, 130, 30, []),
     "src/simt": (490, 332, 130, 78, ["a simulated GPU", "in the driver's place"]),

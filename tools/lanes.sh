@@ -4,7 +4,8 @@
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
 #   python       the Python package: a wheel and an sdist by make wheel, and in a virtual environment its tests with
-#                PyTorch, JAX, array-api-strict, pandas and Arrow, and its types for mypy and pyright. Downloads 3 GB
+#                PyTorch, JAX, array-api-strict, pandas and Arrow, and its types for mypy and pyright; tables that
+#                DuckDB and Arrow write, for the command that make check built. Downloads 3 GB
 #                where PyTorch's index of builds for the CPU cannot be reached, as those of PyPI bring CUDA
 #   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check
 #                (build/gpu-kernels.tsv has a table of them)
@@ -127,12 +128,18 @@ python)
     make wheel
     python3 -m venv "$dir/venv"
     "$dir/venv/bin/pip" install -q --force-reinstall --no-deps build/wheel/*.whl
-    "$dir/venv/bin/pip" install -q numpy pytest hypothesis mypy pyright jax array-api-strict pandas pyarrow
+    "$dir/venv/bin/pip" install -q numpy pytest hypothesis mypy pyright jax array-api-strict pandas pyarrow \
+        duckdb-cli
     "$dir/venv/bin/python" -c 'import torch' 2>/dev/null ||
         "$dir/venv/bin/pip" install -q --retries 0 torch --index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
         "$dir/venv/bin/pip" install -q torch
     # a test that hangs says where
     "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider -o faulthandler_timeout=120 python/tests
+    if [ -x build/tally ]; then
+        "$dir/venv/bin/python" -m pytest -q -rs -p no:cacheprovider tests/cli/test_table_formats.py
+    else
+        echo "tables from Parquet and Arrow: SKIPPED, as build/ has no command"
+    fi
     if [ -f build/libtally.a ]; then # the extension itself under the sanitizers, with a library that is not
         mkdir -p "$dir/asan/tally_reduce"
         cp python/tally_reduce/*.py "$dir/asan/tally_reduce/"

@@ -8,6 +8,7 @@
 #include "formats/numbers.h"
 #include "base/progress.h"
 #include "formats/text.h"
+#include "commands/merge.h"
 
 static bool is_made_of_sums(tally_op op) {
     switch (op) {
@@ -15,8 +16,7 @@ static bool is_made_of_sums(tally_op op) {
         TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -34,8 +34,7 @@ bool order_shows(const tally_context *context, tally_op op, tally_type type) {
         return order == TALLY_ORDER_FIXED || (order == TALLY_ORDER_FREE_INTS && type_class(type) == TALLY_CLASS_FLOAT);
         TALLY_OPERATORS(TALLY_ROW)
 #undef TALLY_ROW
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -111,8 +110,10 @@ static bool level_types(input *left, input *right, tally_array arrays[2]) {
     }
     tally_type common = common_type(arrays);
     if (common == TALLY_NATURAL) {
-        return complain(left->name, "its integers and those of %s fit no 64-bit type together; --type f64 reads them "
-                                    "as floats", right->name);
+        return complain(left->name,
+                        "its integers and those of %s fit no 64-bit type together; --type f64 reads them "
+                        "as floats",
+                        right->name);
     }
     turn_text(left, &arrays[0], common);
     turn_text(right, &arrays[1], common);
@@ -128,9 +129,7 @@ bool load_pair(tally_context *context, tally_op op, input *left, input *right, t
 
 /* ---- states ---- */
 
-static bool refused(const char *name) {
-    return complain(name, "%s", tally_message());
-}
+static bool refused(const char *name) { return complain(name, "%s", tally_message()); }
 
 bool refused_result(tally_status status, tally_op op, const char *name) {
     if (status != TALLY_OVERFLOW) {
@@ -143,12 +142,13 @@ bool refused_result(tally_status status, tally_op op, const char *name) {
 /* Opens a state that is fed block after block. One thread reduces a block faster than a pipe, a disk or the text reader
  * brings the next; more would spin in between and take the processor from whoever writes the pipe (measured: eight
  * times slower on two busy cores). A number of threads that the user gave is kept. */
-static tally_status open_fed_state(tally_context *context, tally_op op, tally_type type, tally_state **state) {
+static tally_status open_fed_state(tally_context *context, tally_op op, tally_type type, int64_t first,
+                                   tally_state **state) {
     tally_options kept = tally_get_options(context), fed = kept;
     fed.threads = kept.threads == 0 ? 1 : kept.threads;
     tally_status status = tally_set_options(context, &fed);
     if (status == TALLY_OK) {
-        status = tally_state_open(context, op, type, 0, state);
+        status = tally_state_open(context, op, type, first, state);
         tally_status restored = tally_set_options(context, &kept);
         status = status == TALLY_OK ? restored : status;
     }
@@ -174,7 +174,10 @@ static bool conclude(const tally_context *context, tally_status status, const re
     return status == TALLY_OK || refused_result(status, made->op, name);
 }
 
-static bool finish_state(tally_context *context, const tally_state *state, results *made) {
+bool finish_state(tally_context *context, const tally_state *state, results *made) {
+    if (made->save != NULL) {
+        return save_state(state, made->save);
+    }
     return make_whole(context, tally_state_op(state), tally_state_type(state), tally_state_count(state), made) &&
            conclude(context, tally_state_finish(state, tally_out(made->data, TALLY_NATURAL, 1)), made, made->names[0]);
 }
@@ -224,8 +227,8 @@ static bool reduce_values(tally_context *context, tally_op op, input *left, inpu
         left->in_memory_order = !order_shows(context, op, type);
     }
     bool fed = !values_at_hand(left) || (right != NULL && !values_at_hand(right));
-    tally_status opened =
-        fed ? open_fed_state(context, op, type, &state) : tally_state_open(context, op, type, 0, &state);
+    tally_status opened = fed ? open_fed_state(context, op, type, made->first, &state)
+                              : tally_state_open(context, op, type, made->first, &state);
     if (opened != TALLY_OK) {
         return refused(left->name);
     }
@@ -237,8 +240,20 @@ static bool reduce_values(tally_context *context, tally_op op, input *left, inpu
 
 /* ---- in memory ---- */
 
+static bool save_pair(tally_context *context, tally_op op, const tally_array arrays[2], results *made) {
+    tally_state *state = NULL;
+    bool done = tally_state_open(context, op, arrays[0].type, made->first, &state) == TALLY_OK &&
+                tally_state_push_pair(state, arrays[0], arrays[1]) == TALLY_OK;
+    done = done ? finish_state(context, state, made) : refused(made->names[0]);
+    tally_state_close(state);
+    return done;
+}
+
 static bool reduce_loaded_pair(tally_context *context, tally_op op, input *left, input *right, results *made) {
     tally_array arrays[2];
+    if (made->save != NULL) {
+        return load_pair(context, op, left, right, arrays) && save_pair(context, op, arrays, made);
+    }
     return load_pair(context, op, left, right, arrays) &&
            make_whole(context, op, arrays[0].type, arrays[0].count, made) &&
            conclude(context,
@@ -331,12 +346,12 @@ static bool take_run(void *taker, const text_run *run, const void *values) {
     return true;
 }
 
-static bool open_contest(contest *c, tally_context *context, tally_op op, tally_type wanted) {
+static bool open_contest(contest *c, tally_context *context, tally_op op, tally_type wanted, int64_t first) {
     c->count = wanted == TALLY_NATURAL ? FOUND_TYPES : 1;
     bool any = false;
     for (int rank = 0; rank < c->count; rank++) {
         c->types[rank] = wanted == TALLY_NATURAL ? found_types[rank] : wanted;
-        tally_status status = open_fed_state(context, op, c->types[rank], &c->states[rank]);
+        tally_status status = open_fed_state(context, op, c->types[rank], first, &c->states[rank]);
         if (status != TALLY_OK) {
             c->states[rank] = NULL;
         }
@@ -360,7 +375,7 @@ static bool finish_contest(contest *c, tally_context *context, tally_op op, tall
 static bool reduce_text(tally_context *context, tally_op op, input *in, results *made) {
     contest c = {.name = in->name};
     tally_type type;
-    bool done = open_contest(&c, context, op, in->wanted) && read_series(in, take_run, &c, &type) &&
+    bool done = open_contest(&c, context, op, in->wanted, made->first) && read_series(in, take_run, &c, &type) &&
                 finish_contest(&c, context, op, type, made);
     for (int rank = 0; rank < FOUND_TYPES; rank++) {
         drop(&c, rank);

@@ -35,6 +35,9 @@ bool load_input(tally_context *context, tally_op op, input *in, tally_array *arr
 /* Both inputs of a pair in memory, of one type and length; text takes the type of the other input. */
 bool load_pair(tally_context *context, tally_op op, input *left, input *right, tally_array arrays[2]);
 
+/* The result of a state, or the state itself to made->save. */
+bool finish_state(tally_context *context, const tally_state *state, results *made);
+
 /* Complains that the library refused a result; always false. */
 bool refused_result(tally_status status, tally_op op, const char *name);
 

@@ -13,9 +13,32 @@
 #include "base/complain.h"
 #include "formats/numbers.h"
 
+void lay_aside(input *in) {
+    if (in->file_bytes >= 0 && in->descriptor > STDIN_FILENO) {
+        close(in->descriptor);
+        in->descriptor = -1;
+        in->aside = true;
+    }
+}
+
+static bool take_up(input *in) {
+    struct stat status;
+    in->descriptor = open(in->name, O_RDONLY | O_CLOEXEC);
+    if (in->descriptor < 0 || fstat(in->descriptor, &status) != 0 ||
+        lseek(in->descriptor, in->bytes_read, SEEK_SET) != in->bytes_read) {
+        return complain_system(in->name, "cannot open it again");
+    }
+    in->aside = false;
+    return (in->identity[0] == status.st_dev && in->identity[1] == status.st_ino) ||
+           complain(in->name, "another file took its place while it was read");
+}
+
 /* Reads once, however often it takes. 0 at the end, -1 with a complaint. */
 static int64_t read_once(input *in, void *bytes, size_t size) {
     ssize_t got;
+    if (in->aside && !take_up(in)) {
+        return -1;
+    }
     do {
         got = read(in->descriptor, bytes, size < (size_t)1 << 30 ? size : (size_t)1 << 30);
     } while (got < 0 && errno == EINTR);
@@ -181,6 +204,8 @@ static bool open_descriptor(input *in, const char *name) {
     }
     if (S_ISREG(status.st_mode)) {
         in->file_bytes = status.st_size;
+        in->identity[0] = status.st_dev;
+        in->identity[1] = status.st_ino;
         in->huge = in->file_bytes > machine_memory() / 2;
         posix_fadvise(in->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     }

@@ -20,11 +20,13 @@ typedef struct input_wish {
 
 typedef struct input {
     const char *name; /* for sentences; "standard input" for - */
-    int descriptor;
+    int descriptor;   /* -1: closed, or laid aside */
     input_form form;
     tally_type wanted;    /* text: the type asked for, or NATURAL */
     npy_layout layout;    /* of npy and raw; a raw stream has count -1 until its end */
     int64_t file_bytes;   /* of a regular file, else -1 */
+    uint64_t identity[2]; /* and which one it is, for lay_aside */
+    bool aside;
     bool huge;            /* larger than half the memory: read in blocks, and forgotten behind */
     bool in_memory_order; /* hand out a Fortran array as it lies: set by callers for whom the order cannot show */
     unsigned char *ahead; /* bytes read from the stream while the form was found, to be read first */
@@ -43,6 +45,10 @@ typedef struct input {
  * close_input is right after either. */
 bool open_input(input *in, const char *name, input_wish wish);
 void close_input(input *in);
+
+/* Closes a regular file until it is next read, for those who read more files than may be open at once. It has to be the
+ * same file then. Others stay open. */
+void lay_aside(input *in);
 
 /* Reads from the stream until size bytes or its end. -1: it failed, and a complaint was made. */
 int64_t read_input(input *in, void *bytes, int64_t size);

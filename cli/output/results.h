@@ -22,6 +22,8 @@ typedef struct results {
     int64_t shape[NPY_DIMENSIONS_MAX];
     unsigned char *data;   /* the results side by side */
     unsigned char *absent; /* NULL, or for each result whether it had no values to come from */
+    const char *save;      /* NULL, or the file for the state in place of a result, */
+    int64_t first;         /* and so many values of the whole stand before its own */
 } results;
 
 /* Makes room for `count` results. Complains when the operator is not defined on the type, or memory lacks. */
@@ -52,5 +54,8 @@ void print_json(const results *from, FILE *stream);
 
 /* Writes the results as a .npy file (output.h). Complains on failure. */
 bool save_results(const results *from, const char *path);
+
+/* Gives one set out: to the file at `path`, or as JSON, or as lines, or where neither and of stats as a table. */
+bool give_results(const results *made, const char *path, bool json, bool named);
 
 #endif

@@ -28,6 +28,20 @@ static size_t make_header(const results *from, char header[NPY_WRITTEN_MAX]) {
     return npy_write(header, record, dimensions, shape);
 }
 
+bool give_results(const results *made, const char *path, bool json, bool named) {
+    if (path != NULL) {
+        return save_results(made, path);
+    }
+    if (json) {
+        print_json(made, stdout);
+    } else if (made->op == TALLY_STATS) {
+        return print_table(made, 1, named, stdout);
+    } else {
+        print_lines(made, named, stdout);
+    }
+    return true;
+}
+
 bool save_results(const results *from, const char *path) {
     char header[NPY_WRITTEN_MAX];
     output out;

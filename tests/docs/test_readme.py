@@ -64,6 +64,7 @@ def test_shell_examples(page):
             for step in re.split(r"^\$ ", text, flags=re.M)[1:]:
                 command, _, expected = step.partition("\n")
                 command = command.replace("build/tally", shlex.quote(str(COMMAND.resolve())))
+                command = command.replace("examples/data", shlex.quote(str(ROOT / "examples/data")))
                 done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=True)
                 assert done.stdout == expected, command
 
