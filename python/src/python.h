@@ -83,6 +83,7 @@ bool array_is_packed(const array *it); /* in C order, side by side */
 
 /* Opens an array of integers, or a sequence of Python ints, as i32 or i64 side by side. */
 bool index_open(array *it, PyObject *object, PyObject *stream, const char *name);
+bool index_widen(array *it, const char *name); /* makes it i64 */
 
 /* ---- arguments (arguments.c) ---- */
 

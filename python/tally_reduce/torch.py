@@ -69,8 +69,8 @@ def segment_reduce(
 
     data: a tensor of one axis or more. The segments are named in one way: segment_ids, lengths or offsets, a tensor of
     integers with one axis, as in tally_reduce.segment_reduce. Without num_segments, the largest id says it, which waits
-    for a GPU and breaks a graph. Others are as in `reduce`. Returns a tensor with num_segments along the axis. On a
-    GPU, ids must be sorted. Values outside of all segments get a gradient of 0.
+    for a GPU and breaks a graph. Others are as in `reduce`. Returns a tensor with num_segments along the axis. Values
+    outside of all segments get a gradient of 0.
 
     Raises ValueError for segments that do not fit, TypeError for other arguments.
 
