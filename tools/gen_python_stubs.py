@@ -204,7 +204,8 @@ __all__: list[str]
 '''
 LIBRARIES = {
     "torch": "from torch import Tensor as _Array\nfrom torch import dtype as _DType\n"
-    "from torch.distributed import ProcessGroup as _Group\n\n_In: TypeAlias = _Array\n_Index: TypeAlias = _Array | Sequence[int]",
+    "from torch.distributed import ProcessGroup as _Group\n\n_In: TypeAlias = _Array\n"
+    "_Index: TypeAlias = _Array | Sequence[int]",
     "jax": "from jax import Array as _Array\nfrom jax.typing import ArrayLike as _In\n"
     "from jax.typing import DTypeLike as _DType\n\n_Index: TypeAlias = _In | Sequence[int]",
 }

@@ -3,9 +3,9 @@
 
     PYTHONPATH=build/dev python3 bench/gpu/python_calls.py [--out FOLDER] [--quick]
 
-or `tests/gpu.sh python-bench`. Small arrays: host time of a call, which does not wait. Large ones (2^26 values of f32 in
-1024 rows or segments of 16 values or vectors): time of a call when many are enqueued. Each is the best of several rounds
-that take turns. Prints a table, and writes it to FOLDER/python-gpu.md with a chart beside it.
+or `tests/gpu.sh python-bench`. Small arrays: host time of a call, which does not wait. Large ones (2^26 values of f32
+in 1024 rows or segments of 16 values or vectors): time of a call when many are enqueued. Each is the best of several
+rounds that take turns. Prints a table, and writes it to FOLDER/python-gpu.md with a chart beside it.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""What tally_reduce.torch, tally_reduce.jax and tally_reduce.dask share: a function for each operator, made of `reduce` and
-`segment_reduce` of that module, and what they check."""
+"""What tally_reduce.torch, tally_reduce.jax and tally_reduce.dask share: a function for each operator, made of `reduce`
+and `segment_reduce` of that module, and what they check."""
 
 from __future__ import annotations
 

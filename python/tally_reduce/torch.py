@@ -155,7 +155,8 @@ def all_reduce(
 
 
 __all__ = sorted(
-    ["all_reduce", "reduce", "segment_reduce", "segment_softmax", *_operators.make_functions(reduce, segment_reduce, globals())]
+    ["all_reduce", "reduce", "segment_reduce", "segment_softmax"]
+    + _operators.make_functions(reduce, segment_reduce, globals())
 )
 
 

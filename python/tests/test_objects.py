@@ -50,8 +50,8 @@ def test_state_kinds_of_scalars_and_errors():
             state.push(wrong)
     assert state.finish() == 12
     table = np.arange(24, dtype="f4").reshape(2, 3, 4)
-    for x in (table.T, table[:, ::2], table[::-1, :, 1:3], np.broadcast_to(table[0, 0], (5, 4)), np.asfortranarray(table),
-              np.broadcast_to(np.float32(2), 7), np.float32(3), table[:, :0]):  # fmt: skip
+    for x in (table.T, table[:, ::2], table[::-1, :, 1:3], np.asfortranarray(table), np.float32(3), table[:, :0],
+              np.broadcast_to(table[0, 0], (5, 4)), np.broadcast_to(np.float32(2), 7)):  # fmt: skip
         in_order = t.State("argmax", "f4"), t.State("sum", "f4", accuracy="fast")
         for one in in_order:
             one.push(x), one.push(x)
