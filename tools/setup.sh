@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/setup.sh build|demo|check|bench|tables|docs|wheel|lanes: installs the missing ones of the Debian packages it needs.
+# tools/setup.sh build|demo|check|bench|tables|docs|wheel|lanes: installs the missing ones of the Debian packages it
+# needs.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
 # for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
@@ -23,7 +24,7 @@ lanes)
     packages="$packages qemu-user python3-dev python3-venv openmpi-bin mpich"
     ;;
 *)
-    sed -n '2,5s/^# //p' "$0" >&2
+    sed -n '2,6s/^# //p' "$0" >&2
     exit 2
     ;;
 esac

@@ -72,7 +72,8 @@ def test_features_of_any_strides():
     ids = [2, 0, 1, 2, 2, 0]
     views = {
         "packed": base, "backwards": base[::-1, ::-1, ::-1, ::-1], "apart": base[..., ::3],
-        "inner axis": base[:, :, 1:], "transposed": base.transpose(3, 1, 0, 2), "Fortran": np.asfortranarray(base), "one feature": base[:, :, :1, :1],
+        "inner axis": base[:, :, 1:], "transposed": base.transpose(3, 1, 0, 2), "Fortran": np.asfortranarray(base),
+        "one feature": base[:, :, :1, :1],
         "broadcast features": np.broadcast_to(base[:, :, :1], base.shape), "no features": base[:, :, :0],
         "broadcast": np.broadcast_to(base[:, :1], base.shape), "none before": base[:0],
     }  # fmt: skip
