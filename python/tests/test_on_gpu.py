@@ -269,3 +269,22 @@ def test_jax():
     with jax.default_device(jax.devices("cpu")[0]):
         wanted = np.asarray(gradient(jax.device_put(VALUES, jax.devices("cpu")[0])))
     np.testing.assert_allclose(np.asarray(gradient(x)), wanted, rtol=1e-12)
+
+
+def test_all_reduce_by_nccl(tmp_path):
+    """One rank: what NCCL's all_gather_object needs, and states of tensors on a GPU."""
+    torch = Torch().torch
+    if not torch.distributed.is_nccl_available():
+        pytest.skip("this PyTorch has no NCCL")
+    tally = pytest.importorskip("tally_reduce.torch")
+    torch.distributed.init_process_group("nccl", init_method=f"file://{tmp_path}/meeting", rank=0, world_size=1)
+    try:
+        x = torch.tensor(VALUES, device="cuda")
+        for op in ("sum", "prod", "argmax", "stats"):
+            for words in ({}, {"axis": 1}):
+                got, wanted = tally.all_reduce(x, op, **words), t.reduce(VALUES, op, **words)
+                for one, other in zip(got, wanted) if op == "stats" else [(got, wanted)]:
+                    assert one.device == x.device
+                    np.testing.assert_array_equal(one.cpu(), other)
+    finally:
+        torch.distributed.destroy_process_group()
