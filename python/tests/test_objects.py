@@ -334,9 +334,9 @@ def test_define():
 # ---- threads and references ----
 
 
-def test_the_lock_is_released():
-    """Another thread runs Python while a long reduction works."""
-    x, inside, turns = np.ones(1 << 24), threading.Event(), 0
+def turns_beside_a_call(x):
+    """How often this thread runs Python while another is in a long reduction."""
+    inside, turns = threading.Event(), 0
 
     def work():
         inside.set()
@@ -348,7 +348,13 @@ def test_the_lock_is_released():
     while thread.is_alive():
         turns += inside.is_set()
         time.sleep(0.001)
-    assert turns > 5
+    return turns
+
+
+def test_the_lock_is_released():
+    """A busy machine may give this thread few turns beside one call, but not beside each of many."""
+    x = np.ones(1 << 24)
+    assert any(turns_beside_a_call(x) > 5 for _ in range(20))
 
 
 def test_threads_agree():
