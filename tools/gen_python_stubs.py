@@ -62,8 +62,12 @@ class Plan:
         *,
         lengths: _Index | None = None,
         offsets: _Index | None = None,
+        starts: _Index | None = None,
+        ends: _Index | None = None,
         segment_ids: _Index | None = None,
         num_segments: SupportsIndex | None = None,
+        indices_are_sorted: bool = True,
+        out_of_range: _OutOfRange = "error",
         dtype: Any = None,
         stream: Any = None,
     ) -> Plan: ...
@@ -181,12 +185,12 @@ def functions():
         yield f"segment_{row[1]}: _Segment{kind_of(row).replace('Fold', '')}\n"
 
 
-# ---- tally_reduce.torch and tally_reduce.jax ----
+# ---- tally_reduce.torch, tally_reduce.jax and tally_reduce.dask ----
 
 TRACED_HEAD = '''\
 # Made by tools/gen_python_stubs.py from include/tally/tables.h.
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 {imports}
 
@@ -199,8 +203,9 @@ __all__: list[str]
 
 '''
 LIBRARIES = {
-    "torch": "from torch import Tensor as _Array\n"
-    "from torch import dtype as _DType\n\n_In: TypeAlias = _Array\n_Index: TypeAlias = _Array | Sequence[int]",
+    "torch": "from torch import Tensor as _Array\nfrom torch import dtype as _DType\n"
+    "from torch.distributed import ProcessGroup as _Group\n\n_In: TypeAlias = _Array\n"
+    "_Index: TypeAlias = _Array | Sequence[int]",
     "jax": "from jax import Array as _Array\nfrom jax.typing import ArrayLike as _In\n"
     "from jax.typing import DTypeLike as _DType\n\n_Index: TypeAlias = _In | Sequence[int]",
 }
@@ -219,6 +224,9 @@ def traced(library):
     yield function("segment_reduce", ["data: _In", "op: str", "/", *segments], "_Array")
     softmax = ["data: _In", *TRACED_IDS, "*", *TRACED_CUTS, "axis: int = 0"]
     yield function("segment_softmax", softmax, "_Array") + "\n"
+    if library == "torch":
+        group = ["x: _In", "op: str", "/", "group: _Group | None = None", "*", *TRACED_AXES, *TRACED]
+        yield function("all_reduce", group, "Any") + "\n"
     for kind, parameters in (("Reduce", ["x: _In", "/", "*", *TRACED_AXES]), ("Segment", ["data: _In", *segments])):
         options = TRACED if kind == "Reduce" else []
         yield f"class _{kind}(Protocol):\n" + function("__call__", ["self", *parameters, *options], "_Array", "    ")
@@ -228,8 +236,39 @@ def traced(library):
     yield from (f"segment_{name}: _Segment\n" for name in names)
 
 
+DASK_HEAD = '''\
+# Made by tools/gen_python_stubs.py from include/tally/tables.h.
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+from dask.array import Array as _Array
+
+from ._types import Stats
+
+_In: TypeAlias = Any
+_Axis: TypeAlias = int | Sequence[int] | None
+_Nan: TypeAlias = Literal["propagate", "skip", "total"]
+_Accuracy: TypeAlias = Literal["exact", "fast"]
+
+__all__: list[str]
+
+'''
+
+
+def dask():
+    options = [*TRACED_AXES, "dtype: Any = None", *TRACED[1:], "split_every: int | dict[int, int] | None = None"]
+    yield DASK_HEAD
+    yield function("reduce", ["x: _In", "op: str", "/", "*", *options], "Any") + "\n"
+    for kind, gives in (("", "_Array"), ("Stats", "Stats")):
+        yield f"class _Reduce{kind}(Protocol):\n"
+        yield function("__call__", ["self", "x: _In", "/", "*", *options], gives, "    ") + "\n"
+    names = [row[1] for row in tables.rows("TALLY_OPERATORS") if row[3] == "1"]
+    yield from (f"{name + '_' * (name in ('and', 'or'))}: _Reduce{'Stats' * (name == 'stats')}\n" for name in names)
+
+
 def main():
     texts = {"__init__": HEAD + "".join(functions())} | {name: "".join(traced(name)) for name in LIBRARIES}
+    texts["dask"] = "".join(dask())
     wrong = 0
     for name, text in texts.items():
         file = FOLDER / f"{name}.pyi"

@@ -4,9 +4,10 @@
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
 #   python       the Python package: a wheel and an sdist by make wheel, and in a virtual environment its tests with
-#                PyTorch, JAX, array-api-strict, pandas and Arrow, and its types for mypy and pyright; tables that
-#                DuckDB and Arrow write, for the command that make check built. Downloads 3 GB
-#                where PyTorch's index of builds for the CPU cannot be reached, as those of PyPI bring CUDA
+#                PyTorch, JAX, array-api-strict, pandas, Arrow, Dask, MPI, DuckDB and Ray, and its types for mypy and
+#                pyright; tables that DuckDB and Arrow write, for the command that make check built. Downloads 3 GB, and
+#                takes 7 on the disk, where PyTorch's index of builds for the CPU cannot be reached, as those of PyPI
+#                bring CUDA
 #   gpu          NVRTC and no GPU: tests of that compiler, and GPU kernels by it, in the build of make check
 #                (build/gpu-kernels.tsv has a table of them)
 #   course       the page of the course in headless Chromium, and each kernel of it as plain CUDA, compiled for the CPU
@@ -128,8 +129,8 @@ python)
     make wheel
     python3 -m venv "$dir/venv"
     "$dir/venv/bin/pip" install -q --force-reinstall --no-deps build/wheel/*.whl
-    "$dir/venv/bin/pip" install -q numpy pytest hypothesis mypy pyright jax array-api-strict pandas pyarrow \
-        duckdb-cli
+    "$dir/venv/bin/pip" install -q numpy pytest hypothesis mypy pyright jax array-api-strict pandas pyarrow dask \
+        distributed mpi4py duckdb duckdb-cli ray
     "$dir/venv/bin/python" -c 'import torch' 2>/dev/null ||
         "$dir/venv/bin/pip" install -q --retries 0 torch --index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
         "$dir/venv/bin/pip" install -q torch
@@ -149,8 +150,8 @@ python)
             -o "$dir/asan/tally_reduce/_core.abi3.so"
         LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
             ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc PYTHONPATH=$dir/asan \
-            "$dir/venv/bin/python" -m pytest -q -p no:cacheprovider python/tests --ignore python/tests/test_torch.py \
-            --ignore python/tests/test_jax.py
+            "$dir/venv/bin/python" -m pytest -q -p no:cacheprovider python/tests \
+            --ignore=python/tests/test_{torch,jax,dask,ranks,recipes}.py
     else
         echo "the extension under the sanitizers: SKIPPED, as build/ has no libtally.a"
     fi
@@ -182,7 +183,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,21s/^# \?//p' "$0" >&2
+    sed -n '2,22s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

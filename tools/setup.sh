@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/setup.sh build|demo|check|bench|tables|docs|lanes|course: installs the missing ones of the Debian packages that
-# it needs.
+# tools/setup.sh build|demo|check|bench|tables|docs|wheel|lanes|course: installs the missing ones of the Debian packages
+# that it needs.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
 # for TALLY_NVRTC.
 # Says what it does; where it may not install, it prints the command and fails. Nothing missing: nothing done.
@@ -18,10 +18,11 @@ bench) packages="$build g++ libopenblas-dev libtbb-dev python3-numpy python3-mat
 tables) packages="$build python3 datamash miller libcsv-dev" ;; # bench/tables.py and what it measures beside tally
 docs) packages="python3 python3-venv" ;;
 course) packages="$build g++ python3-pytest chromium chromium-driver python3-selenium" ;;
+wheel) packages="$build python3-dev python3-venv" ;;
 gpu) packages="python3 python3-pip" ;;
 lanes)
     packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
-    packages="$packages qemu-user"
+    packages="$packages qemu-user python3-dev python3-venv openmpi-bin mpich"
     ;;
 *)
     sed -n '2,6s/^# //p' "$0" >&2

@@ -340,9 +340,9 @@ bool arrays_overlap(const array *left, const array *right) {
 /* ---- indices ---- */
 
 /* Integers of another type, or apart, become int64_t. */
-static bool convert_index(array *it, const char *name) {
+bool index_widen(array *it, const char *name) {
     if (it->device != HOST) {
-        PyErr_Format(PyExc_TypeError, "%s: on a GPU it must be int32 or int64, side by side", name);
+        PyErr_Format(PyExc_TypeError, "%s: on a GPU they must be int32 or int64, side by side and of one dtype", name);
         return false;
     }
     int64_t *values = PyMem_Malloc((size_t)(it->count + 1) * sizeof *values);
@@ -420,7 +420,7 @@ bool index_open(array *it, PyObject *object, PyObject *stream, const char *name)
         right = false;
     }
     if (right && ((it->type != TALLY_I32 && it->type != TALLY_I64) || !array_is_packed(it)))
-        right = convert_index(it, name);
+        right = index_widen(it, name);
     if (!right) array_close(it);
     return right;
 }

@@ -56,11 +56,12 @@ static const example examples[] = {
 #define REDUCE_KEYWORDS_DOC                                                                              \
     "axis: an int, a tuple of ints, or None for all axes. keepdims: reduced axes stay, with extent 1.\n" \
     "where: an array of bool that broadcasts to x: values that count.\n"
-#define SEGMENT_KEYWORDS_DOC                                                                                     \
-    "The segments along `axis` are named in one way: segment_ids (one for each value; num_segments of them),\n"  \
-    "lengths, offsets (one more than segments), starts and ends, or a Plan. The other axes are features.\n"      \
-    "indices_are_sorted=False takes ids in any order. out_of_range='drop' leaves out ids that are no segment.\n" \
-    "checked=True has a call on a GPU wait and report invalid segments.\n"                                       \
+#define SEGMENT_KEYWORDS_DOC                                                                                      \
+    "The segments along `axis` are named in one way: segment_ids (one for each value; num_segments of them),\n"   \
+    "lengths, offsets (one more than segments), starts and ends, or a Plan. The other axes are features.\n"       \
+    "indices_are_sorted=False takes ids in any order. out_of_range='drop' leaves out ids that are no segment.\n"  \
+    "On a GPU indices are int32 or int64, ids need num_segments, and checked=True has the call wait and report\n" \
+    "invalid segments.\n"                                                                                         \
     "Segments without values give the operator's filler (docs/operators.md).\n"
 #define SEGMENT_SIGNATURE                                                                                         \
     "lengths=None, offsets=None, starts=None, ends=None, indices_are_sorted=True, axis=0, dtype=None, out=None, " \

@@ -169,6 +169,26 @@ static PyObject *result_dtype(PyObject *self, PyObject *args) {
     return PyUnicode_FromString(type_name(type));
 }
 
+/* _dtype_name(dtype): the name of a dtype of any library. */
+static PyObject *dtype_name(PyObject *self, PyObject *dtype) {
+    (void)self;
+    tally_type type;
+    return type_from_object(dtype, &type) ? PyUnicode_FromString(type_name(type)) : NULL;
+}
+
+/* _order_shows(op, dtype, accuracy): whether parts of an array must be merged in their order. */
+static PyObject *order_shows(PyObject *self, PyObject *args) {
+    (void)self;
+    PyObject *op_object, *dtype, *user;
+    const char *accuracy;
+    tally_op op;
+    tally_type input;
+    if (!PyArg_ParseTuple(args, "OOs:_order_shows", &op_object, &dtype, &accuracy) ||
+        !op_from_object(op_object, &op, &user) || !type_from_object(dtype, &input))
+        return NULL;
+    return PyBool_FromLong(op_counts_positions(op) || op_order_shows(op, input, !strcmp(accuracy, "fast")));
+}
+
 /* ---- the module ---- */
 
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
@@ -186,6 +206,8 @@ static PyMethodDef functions[] = {
     {"warm", (PyCFunction)(void (*)(void))warm, METH_VARARGS | METH_KEYWORDS, WARM_DOC},
     {"info", info, METH_NOARGS, INFO_DOC},
     {"_result_dtype", result_dtype, METH_VARARGS, NULL},
+    {"_dtype_name", dtype_name, METH_O, NULL},
+    {"_order_shows", order_shows, METH_VARARGS, NULL},
     {"_xla_handlers", xla_handlers, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -49,7 +49,7 @@ typedef struct array {
     PyObject *substitute; /* what a handler gave in the place of the caller's object */
     dl_managed *managed;
     dl_versioned *versioned;
-    int64_t *converted; /* values that had to be copied: integers of a list or of another type, bools of bits */
+    int64_t *converted; /* values that had to be copied: integers of a list or of another type, bools of bits, ... */
     /* the offsets of an Arrow array of lists, lists_count + 1 of them; NULL: it has no lists */
     const char *lists;
     tally_type lists_type;
@@ -83,6 +83,7 @@ bool array_is_packed(const array *it); /* in C order, side by side */
 
 /* Opens an array of integers, or a sequence of Python ints, as i32 or i64 side by side. */
 bool index_open(array *it, PyObject *object, PyObject *stream, const char *name);
+bool index_widen(array *it, const char *name); /* makes it i64 */
 
 /* ---- arguments (arguments.c) ---- */
 

@@ -3,20 +3,15 @@
 
 #include <stdlib.h>
 
-/* The segments of a call. Where the library cannot take them as they are (ids that are not sorted, or that are left
- * out, and begins with ends), `order` has the positions of the values that are reduced, and `offsets` cuts them. */
+/* The segments of a call, and the arrays that say where they are. */
 typedef struct segment_cut {
     tally_segments segments;
     array index[2];
     int indices;
-    int64_t *order, *offsets;
-    int64_t ordered; /* how many positions */
 } segment_cut;
 
 static void cut_close(segment_cut *it) {
     while (it->indices > 0) array_close(&it->index[--it->indices]);
-    free(it->order), free(it->offsets);
-    it->order = it->offsets = NULL;
 }
 
 static bool wrong(PyObject *type, const char *sentence) {
@@ -32,18 +27,6 @@ static array *open_next(segment_cut *it, const call_arguments *arguments, enum k
     return index;
 }
 
-static bool make_room(segment_cut *it, int64_t ordered, int64_t segments) {
-    it->ordered = ordered;
-    it->order = malloc((size_t)(ordered + 1) * sizeof *it->order);
-    it->offsets = calloc((size_t)(segments + 2), sizeof *it->offsets);
-    if (it->order && it->offsets) {
-        it->segments = tally_offsets(it->offsets, TALLY_I64, segments);
-        return true;
-    }
-    PyErr_NoMemory();
-    return false;
-}
-
 static int64_t integer_at(const array *index, int64_t k) {
     if (index->type == TALLY_I32) {
         int32_t value;
@@ -55,58 +38,14 @@ static int64_t integer_at(const array *index, int64_t k) {
     return value;
 }
 
-static bool from_ranges(segment_cut *it, const call_arguments *arguments, int64_t values) {
-    const array *starts = open_next(it, arguments, K_STARTS, "starts");
-    const array *ends = starts ? open_next(it, arguments, K_ENDS, "ends") : NULL;
+static bool from_ranges(segment_cut *it, const call_arguments *arguments) {
+    array *starts = open_next(it, arguments, K_STARTS, "starts");
+    array *ends = starts ? open_next(it, arguments, K_ENDS, "ends") : NULL;
     if (!ends) return false;
     if (starts->count != ends->count) return wrong(PyExc_ValueError, "starts and ends differ in length");
-    if (starts->device != HOST || ends->device != HOST)
-        return wrong(PyExc_ValueError, "starts and ends must be in host memory");
-    int64_t total = 0;
-    for (int64_t s = 0; s < starts->count; s++) {
-        const int64_t begin = integer_at(starts, s), end = integer_at(ends, s);
-        if (begin < 0 || end < begin || end > values) {
-            PyErr_Format(PyExc_ValueError, "segment %lld is %lld to %lld, and must lie within 0 to %lld", (long long)s,
-                         (long long)begin, (long long)end, (long long)values);
-            return false;
-        }
-        if (end - begin > (INT64_MAX >> 6) - total) return PyErr_NoMemory() != NULL;
-        total += end - begin;
-    }
-    if (!make_room(it, total, starts->count)) return false;
-    int64_t *to = it->order;
-    for (int64_t s = 0; s < starts->count; s++) {
-        for (int64_t k = integer_at(starts, s); k < integer_at(ends, s); k++) *to++ = k;
-        it->offsets[s + 1] = to - it->order;
-    }
-    return true;
-}
-
-/* A stable counting sort: the values of a segment keep their order. */
-static bool sort_ids(segment_cut *it, const array *ids, int64_t segments, bool drop) {
-    if (ids->device != HOST)
-        return wrong(PyExc_ValueError, "segment ids that are not sorted, or out of range, must be in host memory");
-    if (!make_room(it, ids->count, segments)) return false;
-    for (int64_t k = 0; k < ids->count; k++) {
-        const int64_t id = integer_at(ids, k);
-        if (id >= 0 && id < segments) {
-            it->offsets[id + 1]++;
-        } else if (!drop) {
-            PyErr_Format(PyExc_ValueError,
-                         "segment_ids: value %lld has id %lld, and there are %lld segments; "
-                         "out_of_range='drop' leaves such values out",
-                         (long long)k, (long long)id, (long long)segments);
-            return false;
-        }
-    }
-    for (int64_t s = 0; s < segments; s++) it->offsets[s + 1] += it->offsets[s];
-    it->ordered = it->offsets[segments];
-    for (int64_t k = 0; k < ids->count; k++) {
-        const int64_t id = integer_at(ids, k);
-        if (id >= 0 && id < segments) it->order[it->offsets[id]++] = k;
-    }
-    memmove(it->offsets + 1, it->offsets, (size_t)segments * sizeof *it->offsets);
-    it->offsets[0] = 0;
+    if (starts->type != ends->type && !index_widen(starts->type == TALLY_I32 ? starts : ends, "starts and ends"))
+        return false;
+    it->segments = tally_begin_end(starts->data, ends->data, starts->type, starts->count);
     return true;
 }
 
@@ -147,15 +86,15 @@ static bool from_ids(segment_cut *it, const call_arguments *arguments, int64_t v
         }
         if (segments > INT64_MAX >> 6) return PyErr_NoMemory() != NULL;
     }
-    if (!sorted || drop) return sort_ids(it, ids, segments, drop);
-    it->segments = tally_segment_ids(ids->data, ids->type, segments);
+    it->segments = sorted && !drop ? tally_segment_ids(ids->data, ids->type, segments)
+                                   : tally_unsorted_ids(ids->data, ids->type, segments,
+                                                        drop ? TALLY_OUTSIDE_LEFT_OUT : TALLY_OUTSIDE_REFUSED);
     return true;
 }
 
 static void cut_clear(segment_cut *it) {
     memset(&it->segments, 0, sizeof it->segments);
     it->indices = 0;
-    it->order = it->offsets = NULL;
 }
 
 /* The lists of an Arrow array. */
@@ -181,7 +120,7 @@ static bool cut_open(segment_cut *it, const call_arguments *arguments, int64_t v
                      "name the segments in one way: lengths, offsets, starts and ends, segment_ids, or plan");
     if (way != K_SEGMENT_IDS && (given(arguments, K_NUM_SEGMENTS) || given(arguments, K_OUT_OF_RANGE)))
         return wrong(PyExc_TypeError, "num_segments and out_of_range go with segment_ids");
-    if (way == K_STARTS) return from_ranges(it, arguments, values);
+    if (way == K_STARTS) return from_ranges(it, arguments);
     if (way == K_SEGMENT_IDS) return from_ids(it, arguments, values);
     if (way == K_PLAN) {
         if (Py_TYPE(arguments->value[K_PLAN]) != plan_type) return wrong(PyExc_TypeError, "plan must be a Plan");
@@ -207,15 +146,11 @@ typedef struct problem {
     const call_context *context;
     const array *in[2];
     int inputs, axis;
-    segment_cut *cut;
+    int64_t outer, inner; /* the products of the extents before and behind the axis */
+    int64_t width;        /* features that a call reduces at once: `inner`, or 1 */
+    tally_segments segments;
     result_set *results;
 } problem;
-
-static void copy_ordered(char *to, const char *from, const array *in, int axis, const segment_cut *cut) {
-    const int64_t stride = in->strides[axis];
-    for (int64_t k = 0; k < cut->ordered; k++, to += in->item)
-        memcpy(to, from + cut->order[k] * stride, (size_t)in->item);
-}
 
 tally_status reduce_cut(const call_context *it, int inputs, const tally_array *in, tally_segments cut,
                         tally_output out) {
@@ -223,31 +158,69 @@ tally_status reduce_cut(const call_context *it, int inputs, const tally_array *i
                        : tally_reduce_segments_pair(it->context, it->op, in[0], in[1], cut, out);
 }
 
-/* One call for each value of the other axes: data where it lies, results `inner` apart. */
-static tally_status run_all(const problem *it, tally_segments segments, char *const *scratch) {
+/* Whether the axes from `axis` on are values in C order, one stride apart (not 0, which means "side by side" to the
+ * library). */
+static bool stride_of(const array *it, int axis, int64_t *stride) {
+    int64_t next = 0;
+    *stride = it->item;
+    for (int k = it->axes; k-- > axis;) {
+        if (it->shape[k] == 1) continue;
+        if (it->strides[k] == 0 || (next && it->strides[k] != next)) return false;
+        if (!next) *stride = it->strides[k];
+        next = it->strides[k] * it->shape[k];
+    }
+    return true;
+}
+
+static void arrange(problem *it) {
+    const array *in = it->in[0];
+    it->outer = it->inner = 1;
+    for (int k = 0; k < it->axis; k++) it->outer *= in->shape[k];
+    for (int k = it->axis + 1; k < in->axes; k++) it->inner *= in->shape[k];
+    it->width = it->inner ? it->inner : 1;
+    int64_t stride;
+    for (int side = 0; side < it->inputs; side++)
+        if (!stride_of(it->in[side], it->axis, &stride)) it->width = 1;
+}
+
+/* The library takes a stride of 0 for "side by side": an axis whose values share memory is copied. */
+static bool repeats(const array *it, int axis) { return it->strides[axis] == 0 && it->shape[axis] > 1; }
+
+/* What a call reads: values from `data` on, or a copy in `scratch`. */
+static tally_array values_of(const problem *it, const array *in, const char *data, char *scratch) {
+    const int64_t values = in->shape[it->axis];
+    for (int64_t k = 0; scratch && k < values; k++) memcpy(scratch + k * in->item, data, (size_t)in->item);
+    tally_array read = tally_in(scratch ? scratch : data, in->type, values * it->width);
+    if (scratch || read.count <= 1) return read;
+    if (it->width == 1)
+        read.stride = values > 1 ? in->strides[it->axis] : 0;
+    else
+        stride_of(in, it->axis, &read.stride);
+    return read;
+}
+
+/* A call for each value of the axes before the segments' own, and behind it if features do not lie together. */
+static tally_status run_all(const problem *it, tally_segments cut, char *const *scratch) {
     const array *shape = it->in[0];
-    int64_t inner = 1, outer = 1, index[MOST_AXES] = {0};
-    for (int k = 0; k < shape->axes; k++) *(k < it->axis ? &outer : &inner) *= k == it->axis ? 1 : shape->shape[k];
-    const int64_t values = it->cut->order ? it->cut->ordered : shape->shape[it->axis];
-    const int64_t item = it->results->item, results = it->cut->segments.count;
+    const int64_t parts = it->inner / it->width, item = it->results->item, results = it->segments.count;
+    const int looped = it->width > 1 ? it->axis : shape->axes; /* axes; the segments' own is left out */
+    int64_t index[MOST_AXES] = {0};
     tally_status status = TALLY_OK;
-    for (int64_t call = 0; call < outer * inner; call++) {
+    for (int64_t call = 0; call < it->outer * parts; call++) {
         tally_array in[2];
         for (int side = 0; side < it->inputs; side++) {
             const array *from = it->in[side];
-            char *data = from->data;
-            for (int k = 0; k < from->axes; k++) data += index[k] * from->strides[k];
-            if (scratch[side]) copy_ordered(scratch[side], data, from, it->axis, it->cut);
-            in[side] = tally_in(scratch[side] ? scratch[side] : data, from->type, values);
-            if (!scratch[side] && values > 1) in[side].stride = from->strides[it->axis];
+            const char *data = from->data;
+            for (int k = 0; k < looped; k++) data += index[k] * from->strides[k];
+            in[side] = values_of(it, from, data, scratch[side]);
         }
-        tally_output out = tally_out(it->results->data + (call / inner * results * inner + call % inner) * item,
-                                     it->results->type, results);
-        out.stride = inner * item;
-        const tally_status one = reduce_cut(it->context, it->inputs, in, segments, out);
+        tally_output out = tally_out(it->results->data + (call / parts * results * it->inner + call % parts) * item,
+                                     it->results->type, results * it->width);
+        out.stride = parts * item;
+        const tally_status one = reduce_cut(it->context, it->inputs, in, tally_features(cut, it->width), out);
         if (one != TALLY_OK && one != TALLY_EMPTY) status = one;
         if (status != TALLY_OK && status != TALLY_OVERFLOW) return status;
-        for (int k = shape->axes; k-- > 0;) {
+        for (int k = looped; k-- > 0;) {
             if (k == it->axis) continue;
             if (++index[k] < shape->shape[k]) break;
             index[k] = 0;
@@ -256,43 +229,37 @@ static tally_status run_all(const problem *it, tally_segments segments, char *co
     return status;
 }
 
-/* Several features share a plan, so that lengths and ids are looked at once. false: no memory. */
-static bool run(const problem *it, tally_status *status) {
-    char *scratch[2] = {NULL, NULL};
-    const array *in = it->in[0];
-    for (int side = 0; side < it->inputs; side++)
-        if (it->cut->order) {
-            scratch[side] = malloc((size_t)(it->cut->ordered * in->item) + 1);
-            if (!scratch[side]) {
-                free(scratch[0]);
-                return false;
-            }
-        }
-    tally_segments segments = it->cut->segments;
+/* Several calls share a plan, so that the segments are looked at once. */
+static tally_status run_planned(const problem *it, char *const *scratch) {
+    tally_segments segments = it->segments;
     if (segments.kind == TALLY_PLANNED) segments.count = 0;
     tally_plan *plan = NULL;
-    const bool many = in->count > 2 * in->shape[it->axis] && segments.kind != TALLY_PLANNED;
-    const int64_t values = it->cut->order ? it->cut->ordered : in->shape[it->axis];
-    *status = many ? tally_plan_open(it->context->context, in->type, values, segments, &plan) : TALLY_OK;
-    if (*status == TALLY_OK) *status = run_all(it, plan ? tally_planned(plan) : segments, scratch);
+    tally_status status = TALLY_OK;
+    if (it->outer * (it->inner / it->width) > 2 && segments.kind != TALLY_PLANNED)
+        status = tally_plan_open(it->context->context, it->in[0]->type, it->in[0]->shape[it->axis], segments, &plan);
+    if (status == TALLY_OK) status = run_all(it, plan ? tally_planned(plan) : segments, scratch);
     tally_plan_close(plan);
+    return status;
+}
+
+static bool run(const problem *it) {
+    const array *in = it->in[0];
+    char *scratch[2] = {NULL, NULL};
+    bool room = true;
+    PyThreadState *thread = release_lock(in);
+    for (int side = 0; side < it->inputs; side++) {
+        if (!repeats(it->in[side], it->axis)) continue;
+        scratch[side] = malloc((size_t)(in->shape[it->axis] * in->item));
+        room = room && scratch[side];
+    }
+    const tally_status status = room ? run_planned(it, scratch) : TALLY_NO_MEMORY;
     free(scratch[0]), free(scratch[1]);
-    return true;
-}
-
-/* The library takes a stride of 0 for "side by side": values that share memory are copied. */
-static bool repeats(const problem *it) {
-    for (int side = 0; side < it->inputs; side++)
-        if (it->in[side]->strides[it->axis] == 0 && it->in[side]->shape[it->axis] > 1) return true;
+    if (thread) PyEval_RestoreThread(thread);
+    if (!room) return PyErr_NoMemory() != NULL;
+    if (status == TALLY_OK) return true;
+    if (status != TALLY_BAD_SEGMENTS || it->segments.kind != TALLY_UNSORTED_IDS) return raise_status(status) != NULL;
+    PyErr_Format(PyExc_ValueError, "%s; out_of_range='drop' leaves such values out", tally_message());
     return false;
-}
-
-static bool order_all(segment_cut *cut, int64_t values) {
-    cut->order = malloc((size_t)(values + 1) * sizeof *cut->order);
-    if (!cut->order) return PyErr_NoMemory() != NULL;
-    for (int64_t k = 0; k < values; k++) cut->order[k] = k;
-    cut->ordered = values;
-    return true;
 }
 
 static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_arguments *arguments) {
@@ -305,41 +272,26 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
     if (given(arguments, K_AXIS) && !int_argument(arguments->value[K_AXIS], "axis", -in->axes, in->axes - 1, &axis))
         return NULL;
     it->axis = (int)(axis < 0 ? axis + in->axes : axis);
-    const int64_t values = in->shape[it->axis];
     segment_cut cut;
-    it->cut = &cut;
     PyObject *result = NULL;
     result_set results;
-    if (in->lists ? !lists_open(&cut, in, arguments) : !cut_open(&cut, arguments, values)) goto done;
-    if (repeats(it) && !cut.order) {
-        if (in->device != HOST) {
+    if (in->lists ? !lists_open(&cut, in, arguments) : !cut_open(&cut, arguments, in->shape[it->axis])) goto done;
+    for (int side = 0; side < it->inputs; side++)
+        if (it->in[side]->device != HOST && repeats(it->in[side], it->axis)) {
             PyErr_SetString(PyExc_ValueError, "a broadcast axis on a GPU cannot be reduced; copy the array first");
             goto done;
         }
-        if (!order_all(&cut, values)) goto done;
-    }
-    if (cut.order && in->device != HOST) {
-        PyErr_SetString(PyExc_ValueError, "an array on a GPU takes lengths, offsets or sorted segment_ids");
-        goto done;
-    }
+    it->segments = cut.segments;
+    arrange(it);
     for (int k = 0; k < in->axes; k++) shape[k] = k == it->axis ? cut.segments.count : in->shape[k];
     const array *const read[] = {in, it->inputs == 2 ? it->in[1] : NULL, cut.indices > 0 ? &cut.index[0] : NULL,
                                  cut.indices > 1 ? &cut.index[1] : NULL};
     if (!results_open(&results, it->context, in, inputs[0], arguments, shape, in->axes, read, 4)) goto done;
     it->results = &results;
-    tally_status status = TALLY_OK;
-    PyThreadState *thread = release_lock(in);
-    const bool room = run(it, &status);
-    if (thread) PyEval_RestoreThread(thread);
-    if (!room) {
-        PyErr_NoMemory();
-        results_close(&results);
-    } else if (status != TALLY_OK) {
-        raise_status(status);
-        results_close(&results);
-    } else {
+    if (run(it))
         result = results_take(&results);
-    }
+    else
+        results_close(&results);
 done:
     cut_close(&cut);
     return result;
@@ -392,13 +344,12 @@ static void plan_free(PyObject *self) {
 static bool plan_fill(plan_object *it, const call_arguments *arguments) {
     tally_type type = TALLY_F64;
     if (given(arguments, K_DTYPE) && !type_from_object(arguments->value[K_DTYPE], &type)) return false;
-    if (!cut_open(&it->cut, arguments, it->values) || it->cut.order) {
+    if (!cut_open(&it->cut, arguments, it->values)) {
         cut_close(&it->cut);
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "a plan is of lengths, offsets, or sorted segment_ids");
         return false;
     }
-    const array *index = it->cut.indices ? &it->cut.index[0] : NULL;
+    const array *index = &it->cut.index[it->cut.indices - 1]; /* a plan is made where the index lies */
+    if (it->cut.index[0].device != HOST) index = &it->cut.index[0];
     if (!context_for(&it->context, TALLY_SUM, NULL, arguments, index)) {
         cut_close(&it->cut);
         return false;
@@ -414,11 +365,13 @@ static bool plan_fill(plan_object *it, const call_arguments *arguments) {
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *values = NULL;
     call_arguments arguments = {{NULL}};
-    static char *names[] = {"values", "lengths", "offsets", "segment_ids", "num_segments", "dtype", "stream", NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOO:Plan", names, &values, &arguments.value[K_LENGTHS],
-                                     &arguments.value[K_OFFSETS], &arguments.value[K_SEGMENT_IDS],
-                                     &arguments.value[K_NUM_SEGMENTS], &arguments.value[K_DTYPE],
-                                     &arguments.value[K_STREAM]))
+    static char *names[] = {"values",       "lengths",     "offsets",      "starts",
+                            "ends",         "segment_ids", "num_segments", "indices_are_sorted",
+                            "out_of_range", "dtype",       "stream",       NULL};
+    PyObject **to = arguments.value;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOO:Plan", names, &values, &to[K_LENGTHS], &to[K_OFFSETS],
+                                     &to[K_STARTS], &to[K_ENDS], &to[K_SEGMENT_IDS], &to[K_NUM_SEGMENTS], &to[K_SORTED],
+                                     &to[K_OUT_OF_RANGE], &to[K_DTYPE], &to[K_STREAM]))
         return NULL;
     int64_t count = 0;
     if (!int_argument(values, "values", 0, INT64_MAX >> 6, &count)) return NULL;
@@ -447,8 +400,8 @@ bool plan_add(PyObject *module) {
                                    {NULL, NULL, NULL, NULL, NULL}};
     static PyType_Slot slots[] = {
         {Py_tp_doc,
-         "Plan(values, *, lengths=None, offsets=None, segment_ids=None, num_segments=None, dtype='float64', "
-         "stream=None)\n\n"
+         "Plan(values, *, lengths=None, offsets=None, starts=None, ends=None, segment_ids=None, num_segments=None,\n"
+         "     indices_are_sorted=True, out_of_range='error', dtype='float64', stream=None)\n\n"
          "Segments that are checked and prepared once, for many reductions of arrays with `values` values along the\n"
          "axis. dtype is the dtype that most of them have. The arrays of indices are borrowed while the plan lives.\n"
          "Raises ValueError if the segments do not fit, TypeError for other arguments.\n\n"

@@ -67,16 +67,35 @@ static PyObject *state_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return NULL;
 }
 
-/* The values of an array, as the library takes them: of one axis, or packed. */
-static bool as_values(const array *in, tally_array *values) {
+/* The values of an array in C order, as the library takes them: where they lie, or a copy. */
+static bool as_values(array *in, tally_array *values) {
     *values = tally_in(in->data, in->type, in->count);
     if (array_is_packed(in)) return true;
     if (in->axes == 1 && in->strides[0] != 0) {
         values->stride = in->strides[0];
         return true;
     }
-    PyErr_SetString(PyExc_ValueError, "a state takes arrays of one axis, or contiguous ones; x.ravel() makes one");
-    return false;
+    if (in->device != HOST) {
+        PyErr_SetString(PyExc_ValueError, "a state takes arrays on a GPU of one axis, or contiguous ones; x.ravel() "
+                                          "makes one");
+        return false;
+    }
+    in->converted = PyMem_Malloc((size_t)(in->count * in->item));
+    if (!in->converted) return PyErr_NoMemory() != NULL;
+    layout_pack((char *)in->converted, NULL, in, UINT64_MAX, NULL, NULL);
+    values->data = in->converted;
+    return true;
+}
+
+/* Work on a GPU is on the default stream, on which the array must be ready then. */
+static bool open_for_state(array *it, PyObject *object) {
+    if (!array_open(it, object, NULL, "the array")) return false;
+    if (it->device == HOST) return true;
+    array_close(it);
+    PyObject *default_stream = PyLong_FromLong(1);
+    const bool right = default_stream && array_open(it, object, default_stream, "the array");
+    Py_XDECREF(default_stream);
+    return right;
 }
 
 static PyObject *state_push(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -92,7 +111,7 @@ static PyObject *state_push(PyObject *self, PyObject *const *args, Py_ssize_t co
         return NULL;
     }
     for (; opened < inputs; opened++)
-        if (!array_open(&in[opened], args[opened], NULL, "the array")) goto done;
+        if (!open_for_state(&in[opened], args[opened])) goto done;
     for (int k = 0; k < inputs; k++)
         if (!as_values(&in[k], &values[k])) goto done;
     if (!is_free(it)) goto done; /* opening may have run Python */
@@ -223,8 +242,8 @@ static PyObject *state_field(PyObject *self, void *which) {
 static PyMethodDef state_methods[] = {
     {"push", (PyCFunction)(void (*)(void))state_push, METH_FASTCALL,
      "push($self, *arrays)\n--\n\n"
-     "Appends the values of an array of the state's dtype; two arrays for dot. An array of several axes must be\n"
-     "contiguous. Raises TypeError for another dtype, ValueError for an array that does not fit.\n\n"
+     "Appends the values of an array of the state's dtype, in C order; two arrays for dot. Raises TypeError for\n"
+     "another dtype, ValueError for an array that does not fit.\n\n"
      ">>> import tally_reduce\n>>> from array import array\n"
      ">>> state = tally_reduce.State('sum')\n>>> state.push(array('d', [1, 2]))\n>>> state.count\n2\n"},
     {"merge", state_merge, METH_O,

@@ -10,7 +10,7 @@ typedef struct xla_call {
     const xla_frame *frame;
     bool on_gpu;
     call_context context;
-    int64_t segmentation;
+    int64_t segmentation, outside;
 } xla_call;
 
 static xla_error *fail(const xla_frame *frame, int code, const char *message) {
@@ -145,25 +145,18 @@ typedef struct segment_shape {
     tally_output out; /* its results */
 } segment_shape;
 
-/* All features at once; on a GPU one after the other. */
+/* All features at once. */
 static tally_status reduce_features(const xla_call *it, const segment_shape *shape, tally_segments cut) {
-    const int64_t width = it->on_gpu ? 1 : shape->inner, parts = shape->inner / width, calls = shape->outer * parts;
+    const int64_t values = shape->values * shape->inner, results = shape->segments * shape->inner;
     const int64_t item = (int64_t)tally_type_size(shape->in.type);
     const int64_t result = (int64_t)tally_type_size(shape->out.type) * shape->parts;
     tally_plan *plan = NULL;
     tally_status status = TALLY_OK;
-    if (calls > 2) status = tally_plan_open(it->context.context, shape->in.type, shape->values, cut, &plan);
-    for (int64_t k = 0; k < calls && (status == TALLY_OK || status == TALLY_EMPTY); k++) {
-        const int64_t o = k / parts, i = k % parts;
-        tally_array in = shape->in;
-        tally_output out = shape->out;
-        in.data = (const char *)in.data + (o * shape->values * shape->inner + i) * item;
-        in.count *= width;
-        in.stride = parts * item;
-        out.data = (char *)out.data + (o * shape->segments * shape->inner + i) * result;
-        out.count *= width;
-        out.stride = parts * result;
-        status = reduce_cut(&it->context, 1, &in, tally_features(plan ? tally_planned(plan) : cut, width), out);
+    if (shape->outer > 2) status = tally_plan_open(it->context.context, shape->in.type, shape->values, cut, &plan);
+    for (int64_t o = 0; o < shape->outer && (status == TALLY_OK || status == TALLY_EMPTY); o++) {
+        const tally_array in = tally_in((const char *)shape->in.data + o * values * item, shape->in.type, values);
+        const tally_output out = tally_out((char *)shape->out.data + o * results * result, shape->out.type, results);
+        status = reduce_cut(&it->context, 1, &in, tally_features(plan ? tally_planned(plan) : cut, shape->inner), out);
     }
     tally_plan_close(plan);
     return status;
@@ -172,6 +165,7 @@ static tally_status reduce_features(const xla_call *it, const segment_shape *sha
 static tally_segments cut_of(const xla_call *it, const xla_buffer *index, const char *data, int64_t segments) {
     tally_segments cut = tally_offsets(data, type_of(index), segments);
     cut.kind = (tally_segmentation)it->segmentation;
+    cut.outside = (tally_outside)it->outside;
     return cut;
 }
 
@@ -204,7 +198,8 @@ static int64_t index_length(const xla_call *it, const segment_shape *shape) {
     switch (it->segmentation) {
     case TALLY_OFFSETS: return shape->segments + 1;
     case TALLY_LENGTHS: return shape->segments;
-    case TALLY_SEGMENT_IDS: return shape->values;
+    case TALLY_SEGMENT_IDS:
+    case TALLY_UNSORTED_IDS: return shape->values;
     default: return -1;
     }
 }
@@ -219,7 +214,7 @@ static xla_error *reduce_segments(const xla_frame *frame, bool on_gpu) {
     if (is_question(frame)) return NULL;
     xla_call it = {.frame = frame, .on_gpu = on_gpu};
     if (!has_buffers(&frame->arguments, 2) || !has_buffers(&frame->results, 1) ||
-        !attribute(frame, "segmentation", &it.segmentation))
+        !attribute(frame, "segmentation", &it.segmentation) || !attribute(frame, "outside", &it.outside))
         return refuse(frame);
     const xla_buffer *data = frame->arguments.buffers[0], *index = frame->arguments.buffers[1];
     const xla_buffer *results = frame->results.buffers[0];

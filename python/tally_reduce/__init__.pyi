@@ -47,8 +47,12 @@ class Plan:
         *,
         lengths: _Index | None = None,
         offsets: _Index | None = None,
+        starts: _Index | None = None,
+        ends: _Index | None = None,
         segment_ids: _Index | None = None,
         num_segments: SupportsIndex | None = None,
+        indices_are_sorted: bool = True,
+        out_of_range: _OutOfRange = "error",
         dtype: Any = None,
         stream: Any = None,
     ) -> Plan: ...

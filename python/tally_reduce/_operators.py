@@ -1,5 +1,5 @@
-"""What tally_reduce.torch and tally_reduce.jax share: a function for each operator, made of `reduce` and
-`segment_reduce` of that module, and what they check."""
+"""What tally_reduce.torch, tally_reduce.jax and tally_reduce.dask share: a function for each operator, made of `reduce`
+and `segment_reduce` of that module, and what they check."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ def python_name(op):
     return op + "_" if op in ("and", "or") else op
 
 
-def check_op(op, ddof):
+def check_op(op, ddof, more=()):
+    """The name of an operator of these modules, or of `more`."""
     op = op[:-1] if op in ("and_", "or_") else op
-    if op not in NAMES:
-        raise ValueError(f"op: {op!r} is none of {', '.join(NAMES)}; others are in tally_reduce")
-    if ddof and op not in WITH_DDOF:
+    if op not in NAMES and op not in more:
+        raise ValueError(f"op: {op!r} is none of {', '.join([*NAMES, *more])}; others are in tally_reduce")
+    if ddof and op not in WITH_DDOF and op != "stats":
         raise TypeError(f"{op} takes no ddof")
     return op
 
@@ -47,11 +48,12 @@ def choose_index(segment_ids, lengths, offsets):
     return given[0]
 
 
-def make_functions(reduce, segment_reduce, namespace):
-    """Puts sum, segment_sum and so on into the namespace of a module; their names."""
+def make_functions(reduce, segment_reduce, namespace, more=()):
+    """Puts sum, segment_sum and so on into the namespace of a module; their names. segment_reduce may be None."""
     names = []
-    for op in NAMES:
-        for make, of, name in [(_whole, reduce, python_name(op)), (_segments, segment_reduce, f"segment_{op}")]:
+    for op in [*NAMES, *more]:
+        makers = [(_whole, reduce, python_name(op)), (_segments, segment_reduce, f"segment_{op}")]
+        for make, of, name in makers[: 2 if segment_reduce else 1]:
             function = make(of, op)
             function.__name__ = function.__qualname__ = name
             function.__module__ = namespace["__name__"]

@@ -37,7 +37,8 @@ for _name, _platform, _handler in _core._xla_handlers():
 _OPS = {name: number for number, name in enumerate(_core.info()["operators"])}
 _NANS = {"propagate": 0, "skip": 1, "total": 2}
 _ACCURACIES = {"exact": 0, "fast": 1}
-_SEGMENTATIONS = {"offsets": 0, "lengths": 1, "segment_ids": 2}
+_SEGMENTATIONS = {"offsets": 0, "lengths": 1, "segment_ids": 2, "unsorted_ids": 6}
+_OUTSIDE = {"error": 0, "drop": 1}
 
 
 class _Options(NamedTuple):
@@ -51,16 +52,18 @@ class _Options(NamedTuple):
     accuracy: str
     by: str = ""
     segments: int = 0
+    out_of_range: str = "error"
 
 
-def _options(x, op, axes, dtype, ddof, nan, accuracy, by="", segments=0):
+def _options(x, op, axes, dtype, ddof, nan, accuracy, by="", segments=0, out_of_range="error"):
     op = _operators.check_op(op, ddof)
-    for word, name, words in ((nan, "nan", _NANS), (accuracy, "accuracy", _ACCURACIES)):
+    given = ((nan, "nan", _NANS), (accuracy, "accuracy", _ACCURACIES), (out_of_range, "out_of_range", _OUTSIDE))
+    for word, name, words in given:
         if word not in words:
             raise ValueError(f"{name} is {word!r}, and must be one of {', '.join(words)}")
     natural = _core._result_dtype(op, x.dtype)
     dtype = jax.dtypes.canonicalize_dtype(natural if dtype is None else dtype)
-    return _Options(op, axes, dtype.name, int(ddof), nan, accuracy, by, int(segments))
+    return _Options(op, axes, dtype.name, int(ddof), nan, accuracy, by, int(segments), out_of_range)
 
 
 def _call(target, shape, options, *arrays, **more):
@@ -107,9 +110,8 @@ def segment_reduce(
 
     data: an array of one axis or more. The segments are named in one way: segment_ids, lengths or offsets, an array of
     integers with one axis, as in tally_reduce.segment_reduce. num_segments goes with segment_ids and is needed under
-    jit; without it the largest id says it. Ids that are not sorted (indices_are_sorted=False), and out_of_range="drop",
-    make a sorted copy of data. Others are as in `reduce`. Returns an array with num_segments along the axis. Values
-    outside of all segments get a gradient of 0.
+    jit; without it the largest id says it. Others are as in `reduce`. Returns an array with num_segments along the
+    axis. Values outside of all segments get a gradient of 0.
 
     Raises ValueError and TypeError for arguments; segments that do not fit are an error of the result.
 
@@ -121,17 +123,10 @@ def segment_reduce(
     by, index = _operators.choose_index(segment_ids, lengths, offsets)
     (axis,) = _operators.axes_of(axis, data.ndim)
     index, segments = _index(index, by, num_segments, data.shape[axis])
-    if out_of_range not in ("error", "drop"):
-        raise ValueError("out_of_range must be 'error' or 'drop'")
-    drop = by == "segment_ids" and out_of_range == "drop"
-    if drop:  # into a segment more, which is left out
-        index = jnp.where((index >= 0) & (index < segments), index, segments)
-    if drop or (by == "segment_ids" and not indices_are_sorted):
-        order = jnp.argsort(index, stable=True)
-        data, index = jnp.take(data, order, axis), index[order]
-    options = _options(data, op, (axis,), dtype, ddof, nan, accuracy, by, segments + drop)
-    results = _segment_reduce(data, index, options)
-    return jax.lax.slice_in_dim(results, 0, segments, axis=axis) if drop else results
+    if by == "segment_ids" and not (indices_are_sorted and out_of_range == "error"):
+        by = "unsorted_ids"
+    options = _options(data, op, (axis,), dtype, ddof, nan, accuracy, by, segments, out_of_range)
+    return _segment_reduce(data, index, options)
 
 
 def segment_softmax(
@@ -238,7 +233,7 @@ def _segment_reduce(data, index, options):
     shape = (product(before), options.segments, product(after))
     flat = data.reshape(product(before), data.shape[axis], product(after))
     results = _call("tally_reduce_segments", shape, options, flat, index,
-                    segmentation=_SEGMENTATIONS[options.by])  # fmt: skip
+                    segmentation=_SEGMENTATIONS[options.by], outside=_OUTSIDE[options.out_of_range])  # fmt: skip
     return results.reshape(*before, options.segments, *after, *results.shape[3:])
 
 
@@ -251,7 +246,10 @@ def _segment_backward(options, saved, grad):
     data, result, like, index = saved
     (axis,) = options.axes
     ids = _ids(index, options.by, like.shape[axis], options.segments)
-    cut = {options.by: index, "num_segments": options.segments if options.by == "segment_ids" else None}
+    cut = {options.by: index}
+    if options.by.endswith("_ids"):
+        cut = {"segment_ids": index, "num_segments": options.segments, "out_of_range": options.out_of_range,
+               "indices_are_sorted": options.by == "segment_ids"}  # fmt: skip
 
     def counts():
         along = [options.segments if k == axis else 1 for k in range(len(like.shape))]
@@ -310,6 +308,6 @@ def _ids(index, by, values, segments):
     """The segment of each value; `segments` for values outside of all."""
     if by == "lengths":
         index = jnp.concatenate([jnp.zeros(1, index.dtype), jnp.cumsum(index)])
-    if by != "segment_ids":
+    if not by.endswith("_ids"):
         index = jnp.searchsorted(index, jnp.arange(values), side="right") - 1
     return jnp.where((index >= 0) & (index < segments), index, segments)

@@ -1,6 +1,6 @@
 # Made by tools/gen_python_stubs.py from include/tally/tables.h.
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from jax import Array as _Array
 from jax.typing import ArrayLike as _In

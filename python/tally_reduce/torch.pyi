@@ -1,9 +1,10 @@
 # Made by tools/gen_python_stubs.py from include/tally/tables.h.
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from torch import Tensor as _Array
 from torch import dtype as _DType
+from torch.distributed import ProcessGroup as _Group
 
 _In: TypeAlias = _Array
 _Index: TypeAlias = _Array | Sequence[int]
@@ -54,6 +55,20 @@ def segment_softmax(
     indices_are_sorted: bool = True,
     axis: int = 0,
 ) -> _Array: ...
+
+def all_reduce(
+    x: _In,
+    op: str,
+    /,
+    group: _Group | None = None,
+    *,
+    axis: _Axis = None,
+    keepdims: bool = False,
+    dtype: _DType | None = None,
+    nan: _Nan = "propagate",
+    accuracy: _Accuracy = "exact",
+    ddof: int = 0,
+) -> Any: ...
 
 class _Reduce(Protocol):
     def __call__(

@@ -216,7 +216,7 @@ def test_handlers_refuse_what_does_not_fit():
     """What only jax.ffi_call itself can ask for: an error, and nothing is read or written beyond the buffers."""
     number = np.int64
     rows = {"op": number(0), "nan": number(0), "accuracy": number(0), "ddof": number(0)}
-    cut = {**rows, "segmentation": number(2)}
+    cut = {**rows, "segmentation": number(2), "outside": number(0)}
     x, ids = jnp.ones((1, 5, 2)), jnp.array(IDS)
 
     def call(target, shape, arrays, **words):
@@ -247,6 +247,9 @@ def test_handlers_refuse_what_does_not_fit():
         ("segments", (1, 3, 2, 2), [x, ids], cut),
         ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(3)}),
         ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(4)}),
+        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(5)}),
+        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(6), "outside": number(2)}),
+        ("segments", (1, 3, 2), [x, ids], {**cut, "segmentation": number(6 + (1 << 32))}),
         ("segments", (1, 3, 2), [x, ids], rows),
         ("segments", (1, 5, 2), [x, ids], {**cut, "segmentation": number(0)}),
         ("segments", (3, 1, 3, 2), [x[None], jnp.stack([ids, ids])], cut),

@@ -45,10 +45,19 @@ def test_state_kinds_of_scalars_and_errors():
     state.push(np.ones((2, 3), "f4"))
     state.push(np.ones(6, "f4")[::2])
     assert state.finish() == 12
-    for wrong in (np.ones(3), np.ones((3, 4), "f4").T, 3, None):
+    for wrong in (np.ones(3), 3, None):
         with pytest.raises((TypeError, ValueError)):
             state.push(wrong)
     assert state.finish() == 12
+    table = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for x in (table.T, table[:, ::2], table[::-1, :, 1:3], np.asfortranarray(table), np.float32(3), table[:, :0],
+              np.broadcast_to(table[0, 0], (5, 4)), np.broadcast_to(np.float32(2), 7)):  # fmt: skip
+        in_order = t.State("argmax", "f4"), t.State("sum", "f4", accuracy="fast")
+        for one in in_order:
+            one.push(x), one.push(x)
+        both = np.concatenate([np.ravel(x), np.ravel(x)])
+        assert in_order[1].finish() == t.sum(both, accuracy="fast")
+        assert not both.size or in_order[0].finish() == t.argmax(both)
     with pytest.raises(ValueError):
         t.State("min").finish()
     with pytest.raises(TypeError):
@@ -325,9 +334,9 @@ def test_define():
 # ---- threads and references ----
 
 
-def test_the_lock_is_released():
-    """Another thread runs Python while a long reduction works."""
-    x, inside, turns = np.ones(1 << 24), threading.Event(), 0
+def turns_beside_a_call(x):
+    """How often this thread runs Python while another is in a long reduction."""
+    inside, turns = threading.Event(), 0
 
     def work():
         inside.set()
@@ -339,7 +348,13 @@ def test_the_lock_is_released():
     while thread.is_alive():
         turns += inside.is_set()
         time.sleep(0.001)
-    assert turns > 5
+    return turns
+
+
+def test_the_lock_is_released():
+    """A busy machine may give this thread few turns beside one call, but not beside each of many."""
+    x = np.ones(1 << 24)
+    assert any(turns_beside_a_call(x) > 5 for _ in range(20))
 
 
 def test_threads_agree():

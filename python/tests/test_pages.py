@@ -18,3 +18,14 @@ def test_examples(page, monkeypatch):
     runner = doctest.DocTestRunner()
     assert runner.run(test).failed == 0
     assert os.getcwd() == str(ROOT)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_scripts(library):
+    """The scripts of docs/python.md for PyTorch and JAX run."""
+    pytest.importorskip(library)
+    blocks = re.findall(r"^```python\n(import .*?)^```$", (ROOT / "docs" / "python.md").read_text(), re.M | re.S)
+    found = [block for block in blocks if f"tally_reduce.{library}" in block]
+    assert found
+    for block in found:
+        exec(block, {})

@@ -18,7 +18,10 @@ def ways(lengths, starts_too=True):
     yield {"offsets": np.repeat(offsets, 2)[::2]}
     yield {"segment_ids": np.repeat(np.arange(len(lengths)), lengths), "num_segments": len(lengths)}
     yield {"starts": offsets[:-1], "ends": offsets[1:]}
-    yield {"plan": t.Plan(int(lengths.sum()), lengths=lengths)}
+    yield {"starts": offsets[:-1].astype("i4"), "ends": offsets[1:].tolist()}
+    n = int(lengths.sum())
+    yield {"plan": t.Plan(n, lengths=lengths)}
+    yield {"plan": t.Plan(n, starts=offsets[:-1], ends=offsets[1:])}
 
 
 @settings(max_examples=60)
@@ -57,6 +60,35 @@ def test_ids_in_any_order(ids, segments):
     if ((ids < 0) | (ids >= segments)).any():
         with pytest.raises(ValueError, match="out_of_range"):
             t.segment_sum(x, ids, segments, indices_are_sorted=False)
+
+
+def test_sorted_ids_that_are_left_out():
+    assert t.segment_sum(np.ones(5), [-1, 0, 0, 2, 7], 4, out_of_range="drop").tolist() == [2, 0, 1, 0]
+
+
+def test_features_of_any_strides():
+    """Vectors that lie together are reduced in one call, others one by one: the results are those of a copy."""
+    base = rng.standard_normal((4, 6, 5, 3))
+    ids = [2, 0, 1, 2, 2, 0]
+    views = {
+        "packed": base, "backwards": base[::-1, ::-1, ::-1, ::-1], "apart": base[..., ::3],
+        "inner axis": base[:, :, 1:], "transposed": base.transpose(3, 1, 0, 2), "Fortran": np.asfortranarray(base),
+        "one feature": base[:, :, :1, :1],
+        "broadcast features": np.broadcast_to(base[:, :, :1], base.shape), "no features": base[:, :, :0],
+        "broadcast": np.broadcast_to(base[:, :1], base.shape), "none before": base[:0],
+    }  # fmt: skip
+    for name, x in views.items():
+        copy = np.ascontiguousarray(x)
+        for op in ("sum", "argmax", "minmax", "prod"):
+            for way in ({"lengths": [1, 3, 2]}, {"segment_ids": ids, "indices_are_sorted": False},
+                        {"starts": [0, 1, 0], "ends": [6, 4, 1]}):  # fmt: skip
+                got = t.segment_reduce(x, op, axis=1, **way)
+                wanted = np.stack([t.segment_reduce(copy[:, :, f, g], op, axis=1, **way) for f in range(copy.shape[2])
+                                   for g in range(copy.shape[3])], 2) if copy.size else got  # fmt: skip
+                np.testing.assert_array_equal(got, wanted.reshape(got.shape), err_msg=f"{name} {op} {way}")
+    x, y = views["transposed"], views["apart"].transpose(3, 1, 0, 2)
+    np.testing.assert_array_equal(t.segment_dot(x[:1], y, lengths=[6], axis=1),
+                                  t.segment_dot(x[:1].copy(), y.copy(), lengths=[6], axis=1))
 
 
 def test_overlapping_ranges():
@@ -131,6 +163,15 @@ def test_plan():
     assert (plan.values, plan.segments) == (6, 5)
     x = np.arange(12.0).reshape(6, 2)
     np.testing.assert_array_equal(t.segment_sum(x, plan=plan)[:, 0], [2, 0, 18, 10, 0])
+    unsorted = {"segment_ids": [2, 0, 9, 2, 0, -1], "num_segments": 4, "indices_are_sorted": False}
+    plan = t.Plan(6, **unsorted, out_of_range="drop")
+    for _ in range(2):
+        np.testing.assert_array_equal(t.segment_sum(x, plan=plan)[:, 0], [10, 0, 6, 0])
+    assert t.segment_reduce(x, "argmax", plan=plan)[:, 1].tolist() == [1, -1, 1, -1]
+    with pytest.raises(ValueError):
+        t.Plan(6, **unsorted)
+    with pytest.raises(ValueError):
+        t.Plan(6, starts=[0], ends=[7])
     with pytest.raises(ValueError):
         t.Plan(6, lengths=[7])
     with pytest.raises(ValueError):
