@@ -229,39 +229,52 @@ static void draw_label(const drawing *d, int f, double y) {
     fputc('\n', d->file);
 }
 
-/* Each row: its lines, so that boxes lie above them, and its boxes. Gives the y below. */
-static double draw_frame(drawing *d, int f, double y) {
+/* Each box of a row, or the lines to it. */
+static void draw_row(drawing *d, int f, int level, int place, bool lines) {
+    for (int b = d->picture->count; b < d->picture->boxes; b++) {
+        const tally__box *box = &d->picture->box[b];
+        if (box->frame == f && box->level == level && box->place == place) {
+            (lines ? draw_lines : draw_box)(d, b);
+        }
+    }
+}
+
+static double end_frame(const drawing *d, int f, double y) {
+    const tally__frame *frame = &d->picture->frame[f];
+    if (frame->barriers == 0 && frame->warp_barriers == 0) {
+        return y;
+    }
+    fprintf(d->file, "<line class=\"%s\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
+            frame->barriers > 0 ? "barrier" : "meeting", d->left - 4, d->left + d->width + 2, y + 4, y + 4);
+    return y + 8;
+}
+
+/* Its rows of boxes, or the lines to them. Gives the y below. */
+static double draw_frame(drawing *d, int f, double y, bool lines) {
     const tally__picture *picture = d->picture;
-    const tally__frame *frame = &picture->frame[f];
-    int end = d->left + d->width + 8;
-    fprintf(d->file, "<g class=\"frame\" data-y=\"%.0f\">\n", y);
-    draw_label(d, f, y);
+    fprintf(d->file, "<g class=\"%s\" data-f=\"%d\" data-y=\"%.0f\">\n", lines ? "lines" : "frame", f, y);
+    if (!lines) {
+        draw_label(d, f, y);
+    }
     for (int level = 0; level < 4; level++) {
         for (int p = 1; p < TALLY_MOST_PLACES; p++) {
             if (!has_row(picture, f, level, p)) {
                 continue;
             }
-            for (int pass = 0; pass < 2; pass++) {
-                fputs(pass == 0 ? "<g class=\"lines\">" : "", d->file);
-                for (int b = picture->count; b < picture->boxes; b++) {
-                    const tally__box *box = &picture->box[b];
-                    if (box->frame == f && box->level == level && box->place == p) {
-                        d->y[b] = y + GAP;
-                        (pass == 0 ? draw_lines : draw_box)(d, b);
-                    }
-                }
-                fputs(pass == 0 ? "</g>\n" : "", d->file);
+            for (int b = picture->count; b < picture->boxes; b++) {
+                const tally__box *box = &picture->box[b];
+                d->y[b] = box->frame == f && box->level == level && box->place == p ? y + GAP : d->y[b];
             }
-            fprintf(d->file, "<text class=\"p\" x=\"%d\" y=\"%.1f\">%s</text>\n", end, y + GAP + 14,
-                    picture->place_name[p]);
+            draw_row(d, f, level, p, lines);
+            if (!lines) {
+                fprintf(d->file, "<text class=\"p\" x=\"%d\" y=\"%.1f\">%s</text>\n", d->left + d->width + 8,
+                        y + GAP + 14, picture->place_name[p]);
+            }
             y += ROW;
         }
     }
-    if (frame->barriers > 0 || frame->warp_barriers > 0) {
-        fprintf(d->file, "<line class=\"%s\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
-                frame->barriers > 0 ? "barrier" : "meeting", d->left - 4, end - 6, y + 4, y + 4);
-        y += 8;
-    }
+    y = lines ? y + (picture->frame[f].barriers > 0 || picture->frame[f].warp_barriers > 0 ? 8 : 0)
+              : end_frame(d, f, y);
     fputs("</g>\n", d->file);
     return y;
 }
@@ -283,27 +296,34 @@ static const char *const colours =
     ".s0{stroke:#4b6cb7}.s1{stroke:#d98e04}.s2{stroke:#0b8f63}.s3{stroke:#b23a8a}.s4{stroke:#7b5ea7}.s5{stroke:#8a6d3b}"
     ".s0,.s1,.s2,.s3,.s4,.s5{stroke-width:2.2}</style>\n";
 
-static double draw_all(drawing *d, double y) {
+/* The lines of all frames, or what lies above them. */
+static double draw_frames(drawing *d, double y, bool lines) {
     int launch = -1;
-    fputs("<g class=\"inputs\">\n", d->file);
-    for (int i = 0; i < d->picture->count; i++) {
-        d->y[i] = y;
-        draw_box(d, i);
-    }
-    fprintf(d->file, "<text class=\"p\" x=\"%d\" y=\"%.1f\">x</text></g>\n", d->left + d->width + 8, y + 14);
-    y += HIGH;
     for (int f = 0; f < d->picture->frames; f++) {
         if (d->picture->frame[f].launch != launch) {
             launch = d->picture->frame[f].launch;
-            if (launch > 0) {
-                y += 16;
+            y += launch > 0 ? 16 : 0;
+            if (launch > 0 && !lines) {
                 fprintf(d->file, "<text class=\"p guard\" x=\"%d\" y=\"%.1f\">launch %d</text>\n", d->left, y + 4,
                         launch + 1);
             }
         }
-        y = draw_frame(d, f, y);
+        y = draw_frame(d, f, y, lines);
     }
     return y;
+}
+
+static double draw_all(drawing *d, double y) {
+    for (int i = 0; i < d->picture->count; i++) {
+        d->y[i] = y;
+    }
+    draw_frames(d, y + HIGH, true);
+    fputs("<g class=\"inputs\">\n", d->file);
+    for (int i = 0; i < d->picture->count; i++) {
+        draw_box(d, i);
+    }
+    fprintf(d->file, "<text class=\"p\" x=\"%d\" y=\"%.1f\">x</text></g>\n", d->left + d->width + 8, y + 14);
+    return draw_frames(d, y + HIGH, false);
 }
 
 /* Twice: once into nothing, to know how high it is. */

@@ -203,7 +203,7 @@ function pictureView(kernel) {
     picture.launches = Math.max(...picture.frames.map((f) => f.launch)) + 1;
     const box = make("div", { class: "picture", tabindex: 0, role: "group", "aria-label": `the steps of ${kernel.name}` });
     box.innerHTML = picture.svg;
-    const frames = [...box.querySelectorAll("g.frame")], texts = [...box.querySelectorAll("text[data-h]")];
+    const frames = [...box.querySelectorAll("g.frame")], groups = [...box.querySelectorAll("g[data-f]")], texts = [...box.querySelectorAll("text[data-h]")];
     for (const text of texts) text.dataset.set = text.textContent;
     const last = frames.length;
     const slider = make("input", { type: "range", min: 0, max: last, value: 0, "aria-label": "step" });
@@ -216,10 +216,10 @@ function pictureView(kernel) {
     function go(step) {
         view.step = Math.max(0, Math.min(last, step));
         slider.value = view.step;
-        frames.forEach((frame, f) => {
-            frame.classList.toggle("later", f >= view.step);
-            frame.classList.toggle("now", f === view.step - 1);
-        });
+        for (const group of groups) {
+            group.classList.toggle("later", group.dataset.f >= view.step);
+            group.classList.toggle("now", Number(group.dataset.f) === view.step - 1);
+        }
         count.textContent = `${view.step} of ${last}`;
         back.disabled = view.step === 0;
         on.disabled = view.step === last;
