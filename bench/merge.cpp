@@ -19,7 +19,7 @@
 
 #include <omp.h>
 
-#include "tally/merge.h"
+#include "tally/tally_merge.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tally/merge.h>
+#include <tally/tally_merge.h>
 
 int main(void) {
     const double east[] = {0.5, 2, 2, 7.25}, west[] = {1, 2, 9};

@@ -24,7 +24,7 @@ BOXES = {
         120,
         580,
         62,
-        ["tally.h: the interface; merge.h: merges", "tables.h: the types, operators and statuses"],
+        ["tally.h: the interface; tally_merge.h: merges", "tables.h: the types, operators and statuses"],
     ),
     "src": (
         40,

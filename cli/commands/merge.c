@@ -12,7 +12,7 @@
 #include "input/window.h"
 #include "output/output.h"
 #include "output/values.h"
-#include "tally/merge.h"
+#include "tally/tally_merge.h"
 
 /* Of the values that are merged at once: room for them all, and of each file at least. */
 enum { WINDOWS_BYTES = 64 << 20, LEAST_WINDOW_BYTES = 4096 };

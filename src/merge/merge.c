@@ -1,5 +1,5 @@
 /* tally_merge: what is asked is checked, divided into shares, and done by threads. */
-#include "tally/merge.h"
+#include "tally/tally_merge.h"
 
 #include <string.h>
 

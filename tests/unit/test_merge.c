@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "tally/merge.h"
+#include "tally/tally_merge.h"
 
 enum { MOST_ARRAYS = 300 };
 
