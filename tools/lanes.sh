@@ -183,7 +183,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,22s/^# \?//p' "$0" >&2
+    sed -n '2,23s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

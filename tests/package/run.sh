@@ -39,7 +39,7 @@ check "DESTDIR is honoured" env DESTDIR="$work/destination" cmake --install "$bu
 check "DESTDIR has the header" test -f "$work/destination/usr/include/tally/tally.h"
 
 # Headers alone.
-for header in tally/tally.h tally/tables.h tally/tally_nodes.h tally/tally_nccl.h; do
+for header in tally/tally.h tally/tables.h tally/tally_merge.h tally/tally_nodes.h tally/tally_nccl.h; do
     printf '#include "%s"\nextern int not_empty;\n' $header >"$work/header.c"
     check "$header is C11" "$cc" -std=c11 -pedantic -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/header.c"
     check "$header is C++17" "${CXX:-c++}" -x c++ -std=c++17 -pedantic -Wall -Wextra -Werror -I"$include" \
@@ -48,9 +48,9 @@ done
 
 # Symbols: exported is what the header declares, no more and no less; the archive keeps to its own names.
 sed -n 's/^TALLY_\(API\|CHECKED\) .*\b\(tally_[a-z0-9_]*\)(.*/\2/p' "$include/tally/tally.h" \
-    "$include/tally/tally_nodes.h" "$include/tally/tally_nccl.h" | sort >"$work/declared"
+    "$include/tally/tally_merge.h" "$include/tally/tally_nodes.h" "$include/tally/tally_nccl.h" | sort >"$work/declared"
 nm -D --defined-only "$lib/libtally.so" | awk '{print $NF}' | sort >"$work/exported"
-check "libtally.so exports what its three headers declare" same "$work/declared" "$work/exported"
+check "libtally.so exports what its headers declare" same "$work/declared" "$work/exported"
 nm -g --defined-only "$lib/libtally.a" | awk 'NF == 3 && $3 !~ /^tally_/ {print $3}' >"$work/foreign"
 check "every global name in libtally.a begins with tally_" same /dev/null "$work/foreign"
 if [ -f "$lib/libtally-mpi.so" ]; then
