@@ -213,4 +213,20 @@ TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, doub
     return quick;
 }
 
+/* ---- a second look, where a result is not certain as f32 ---- */
+
+/* What is certain as f64, as f32: rounding twice is right unless the first has given a tie of the second. */
+TALLY_FN tally_quick tally_as_f32(tally_quick q) {
+    const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
+    const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff) - 1023;
+    q.sure &= (bits & 0x1fffffff) != 0x10000000 && exponent >= -126 && exponent < 127;
+    q.value = (double)(float)q.value;
+    return q;
+}
+TALLY_RARE tally_quick tally_mean_again(tally_pair sum, double n) { return tally_as_f32(tally_quick_mean(sum, n, 1)); }
+TALLY_RARE tally_quick tally_root_again(tally_pair sum) { return tally_as_f32(tally_quick_root(sum, 1)); }
+TALLY_RARE tally_quick tally_spread_again(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root) {
+    return tally_as_f32(tally_quick_spread(sum, squares, n, ddof, root, 1));
+}
+
 #endif

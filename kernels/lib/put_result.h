@@ -1,6 +1,6 @@
 /* The result of a node to its place among those that a kernel writes, which may be any address. No include guard;
- * behind lib/conclude.h, or lib/quick.h: an exact result that is not certain is told by *work->group.is_unsure. */
-TALLY_FN void TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(node) node) {
+ * behind lib/conclude.h, or lib/quick.h. 0: an exact result is not certain, and nothing is written. */
+TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(node) node) {
     char *to = (char *)work->result + i * work->result_stride;
     TALLY_N(result) result;
     int32_t saw = TALLY_N(conclude)(node, &work->final, &result);
@@ -15,14 +15,12 @@ TALLY_FN void TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(nod
     const char *from = (const char *)&result;
 #endif
 #ifdef TALLY_QUICK
-    if ((saw & TALLY_SAW_UNSURE) != 0) {
-        if (tally_look32(work->group.is_unsure) == 0) tally_or32(work->group.is_unsure, 1);
-        return;
-    }
+    if ((saw & TALLY_SAW_UNSURE) != 0) return 0;
 #endif
     if (is_aligned && size == (int32_t)sizeof result)
         *(TALLY_N(result) *)(void *)to = result;
     else
         for (int32_t k = 0; k < size; k++) to[k] = from[k];
     if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
+    return 1;
 }

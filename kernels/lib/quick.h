@@ -251,6 +251,7 @@ TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_m
     tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a)
                     : by == 1       ? tally_nearest(total, is_f64)
                                     : tally_quick_mean(total, (double)by, is_f64);
+    if (!q.sure && !is_f64 && by > 1 && total.high != 0) q = tally_mean_again(total, (double)by);
     q.sure &= !a.lost && by < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
@@ -259,6 +260,7 @@ TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_m
 TALLY_FN tally_quick TALLY_N(quick_root)(TALLY_EXPAND a, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
     tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : tally_quick_root(total, is_f64);
+    if (!q.sure && !is_f64 && total.high != 0) q = tally_root_again(total);
     q.sure &= !a.lost && tally_is_finite(q.value);
     return q;
 }
@@ -271,6 +273,7 @@ TALLY_FN tally_quick TALLY_N(quick_spread)(TALLY_N(node) a, const tally_final *f
         tally_pair sum = TALLY_TOTAL(a.sum), squares = TALLY_TOTAL(a.products);
         tally_pair left = tally_two_product((double)a.n, squares.high), right = tally_two_product(sum.high, sum.high);
         q = tally_quick_spread(sum, squares, (double)a.n, final->ddof, final->root, is_f64);
+        if (!q.sure && !is_f64) q = tally_spread_again(sum, squares, (double)a.n, final->ddof, final->root);
         /* Equal values: n times their squares is the square of their sum, exactly. */
         if (!q.sure && sum.low == 0 && squares.low == 0 && left.high == right.high && left.low == right.low &&
             (squares.high == 0 || (tally_in_reach(squares.high) && tally_in_reach(sum.high))))

@@ -5,7 +5,8 @@
  * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
  * features, or a chunk of them, are a team; teams take tiles of leaves (lib/feature_tiles.h). Of a segment of several
  * leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum that a few
- * doubles do not tell (lib/quick.h) is told by group.is_unsure: then all results are made again another way. */
+ * doubles do not tell (lib/quick.h) is added up again in limbs by its thread, if it is of one leaf and its type has
+ * few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK
@@ -13,6 +14,32 @@
 #include "lib/types.h" /* by these names, too */
 
 #include TALLY_KERNEL_FILE
+#include "lib/leaf.h"
+#include "lib/levels.h"
+#include "lib/extent.h"
+#include "lib/terms.h"
+#define TALLY_PUT_NAME add_alone
+#define TALLY_PUT_TYPE TALLY_N(node)
+#define TALLY_PUT_SUM(significand, is_negative, offset) \
+    tally_deposit(to->sum + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), offset)
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits)                                                    \
+    tally_deposit(to->products + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), \
+                  offset)
+#include "lib/one_pair.h"
+/* What the thread has noted of n values joins their sum, which is settled then. */
+TALLY_FN void TALLY_N(add_notes)(TALLY_N(node) *node, const TALLY_N(notes) *notes, int64_t n) {
+    node->n = n - notes->absent;
+#ifdef TALLY_KEYS
+    node->low = notes->low;
+    node->high = notes->high;
+#endif
+    for (int32_t k = 0; k < TALLY_EVIDENCE; k++) {
+        TALLY_IF_SUM(node->sum[k] = notes->seen_sum >> k & 1;)
+        TALLY_IF_PRODUCTS(node->products[k] = notes->seen_products >> k & 1;)
+    }
+    TALLY_N(settle)(node);
+}
+#include "lib/terms_end.h"
 #include "lib/whole_end.h"
 #define TALLY_QUICK_PARTS
 #include "lib/quick.h"
@@ -193,10 +220,43 @@ TALLY_FN TALLY_N(nodes) TALLY_N(no_nodes)(void) {
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = TALLY_N(nothing)();
     return nodes;
 }
+#ifdef TALLY_QUICK
+enum { TALLY_N(has_few_limbs) = sizeof(TALLY_WHOLE(node)) <= 256 }; /* the GPU keeps memory of them for all threads */
+/* The result of feature v of a leaf of n vectors, whatever its values: slow, and right for all. */
+TALLY_RARE void TALLY_N(put_by_limbs)(const tally_work *work, int64_t i, const TALLY_N(reader) *reader, int32_t v,
+                                      int32_t n) {
+    TALLY_WHOLE(node) node;
+    TALLY_WHOLE(notes) notes = TALLY_WHOLE(no_notes)();
+    uint64_t result[(sizeof(TALLY_N(result)) + 7) / 8];
+    char *to = (char *)work->result + i * work->result_stride;
+    TALLY_WHOLE(clear)(&node);
+    TALLY_ROLLED
+    for (int32_t k = 0; k < n; k++) {
+        const uint64_t vector = reader->order != 0 ? reader->order[k] : (uint32_t)k;
+        const char *x = reader->x.first + vector * reader->x.vector + (uint32_t)v * reader->x.apart,
+                   *y = reader->y.first + vector * reader->y.vector + (uint32_t)v * reader->y.apart;
+        TALLY_WHOLE(add_alone)(&notes, &node, *(const TALLY_T *)(const void *)x, *(const TALLY_T *)(const void *)y);
+    }
+    TALLY_WHOLE(add_notes)(&node, &notes, n);
+    const TALLY_WHOLE(total) total = TALLY_WHOLE(total_of)(&node);
+    TALLY_WHOLE(conclude)(&total, &work->final, result);
+    for (int32_t k = 0; k < TALLY_RESULT_SIZE(&work->final); k++) to[k] = ((const char *)result)[k];
+}
+#endif
+/* Of one leaf of n vectors that `reader` has; or of the nodes of several, where it is NULL. */
 TALLY_FN void TALLY_N(put_results)(const tally_work *work, int64_t s, int64_t feature, int32_t mine,
-                                   const TALLY_N(nodes) *nodes) {
-    for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        if (v < mine) TALLY_N(put_result)(work, s * work->group.inner + feature + v, nodes->v[v]);
+                                   const TALLY_N(nodes) *nodes, const TALLY_N(reader) *reader, int32_t n) {
+    (void)reader, (void)n;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) {
+        const int64_t i = s * work->group.inner + feature + v;
+        if (v >= mine || TALLY_N(put_result)(work, i, nodes->v[v])) continue;
+#ifdef TALLY_QUICK
+        if (TALLY_N(has_few_limbs) && reader != 0)
+            TALLY_N(put_by_limbs)(work, i, reader, v, n);
+        else if (tally_look32(work->group.is_unsure) == 0)
+            tally_or32(work->group.is_unsure, 1);
+#endif
+    }
 }
 TALLY_FN TALLY_N(node) *TALLY_N(nodes_at)(char *nodes, int64_t inner, int64_t slot, int64_t feature) {
     return (TALLY_N(node) *)(void *)nodes + slot * inner + feature;
@@ -260,9 +320,10 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURES, TALLY_KERNEL)), TALLY_RESIDENT) 
         const int64_t length = at.end - at.begin, behind = at.leaf << group->log_leaf, left = length - behind;
         const TALLY_N(reader) reader = TALLY_N(reader_of_leaf)(&all, group, &at, behind);
         TALLY_N(nodes) nodes = TALLY_N(no_nodes)();
-        if (left > 0) nodes = TALLY_N(leaf_of_vectors)(&reader, (int32_t)(left < leaf ? left : leaf), behind);
+        const int32_t n = (int32_t)(left < leaf ? left : leaf);
+        if (n > 0) nodes = TALLY_N(leaf_of_vectors)(&reader, n, behind);
         if (length <= leaf)
-            TALLY_N(put_results)(&work, at.segment, team.feature, reader.mine, &nodes);
+            TALLY_N(put_results)(&work, at.segment, team.feature, reader.mine, &nodes, &reader, n);
         else
             TALLY_N(put_nodes)(&work, &at, at.leaf, group->log_leaf, group->slots_to, team.feature, reader.mine,
                                &nodes);
@@ -325,7 +386,7 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
         for (int32_t v = 0; v < mine; v++)
             nodes.v[v] = TALLY_N(combine_leaves)(group, &at, first, members, team.feature + v);
         if (leaves <= TALLY_FAN)
-            TALLY_N(put_results)(&work, at.segment, team.feature, mine, &nodes);
+            TALLY_N(put_results)(&work, at.segment, team.feature, mine, &nodes, 0, 0);
         else
             TALLY_N(put_nodes)(&work, &at, at.leaf, log_above, group->slots_to, team.feature, mine, &nodes);
     }
