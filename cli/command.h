@@ -45,6 +45,7 @@ enum {
     X(BY, "by", 0, "KEYS", OF_OPERATORS,                                                                       \
       "one result per key: KEYS is a file with one sorted integer key, from 0 on, for each value; "            \
       "of a table, columns of any text, separated by commas")                                                  \
+    X(UNSORTED, "unsorted", 0, "", OF_OPERATORS, "the keys of --by come in any order; values of one key keep theirs") \
     X(OFFSETS, "offsets", 0, "FILE", OF_OPERATORS,                                                             \
       "one result per segment: segment s is values offset[s] to offset[s+1]-1")                                \
     X(LENGTHS, "lengths", 0, "FILE", OF_OPERATORS,                                                             \

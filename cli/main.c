@@ -55,6 +55,9 @@ static int check_options(const command *wanted, tally_op op) {
     if ((cuts & (cuts - 1)) != 0) {
         return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
     }
+    if (wanted->by == NULL && is_given(wanted, OPTION_UNSORTED)) {
+        return misspelt("%s: --unsorted goes with --by", wanted->word);
+    }
     if (wanted->output != NULL && is_given(wanted, OPTION_JSON)) {
         return misspelt("%s: choose one of --output and --json", wanted->word);
     }

@@ -47,21 +47,17 @@ static bool read_index(const char *name, const char *what, cut *made) {
 }
 
 bool open_cut(const command *wanted, cut *made) {
-    *made = (cut){.axis = wanted->axis, .in.descriptor = -1};
-    made->kind = wanted->by != NULL                ? CUT_BY_KEYS
-                 : wanted->offsets != NULL         ? CUT_BY_OFFSETS
-                 : wanted->lengths != NULL         ? CUT_BY_LENGTHS
+    *made = (cut){.axis = wanted->axis, .unsorted = is_given(wanted, OPTION_UNSORTED), .in.descriptor = -1};
+    made->kind = wanted->by != NULL              ? CUT_BY_KEYS
+                 : wanted->offsets != NULL       ? CUT_BY_OFFSETS
+                 : wanted->lengths != NULL       ? CUT_BY_LENGTHS
                  : is_given(wanted, OPTION_AXIS) ? CUT_BY_AXIS
-                                                   : CUT_NONE;
+                                                 : CUT_NONE;
     switch (made->kind) {
-    case CUT_BY_KEYS:
-        return read_index(wanted->by, "keys", made);
-    case CUT_BY_OFFSETS:
-        return read_index(wanted->offsets, "offsets", made);
-    case CUT_BY_LENGTHS:
-        return read_index(wanted->lengths, "lengths", made);
-    default:
-        return true;
+    case CUT_BY_KEYS: return read_index(wanted->by, "keys", made);
+    case CUT_BY_OFFSETS: return read_index(wanted->offsets, "offsets", made);
+    case CUT_BY_LENGTHS: return read_index(wanted->lengths, "lengths", made);
+    default: return true;
     }
 }
 
@@ -72,6 +68,12 @@ void close_cut(cut *made) {
 
 /* ---- cuts ---- */
 
+/* What an index cuts: numbers, or vectors of features. */
+typedef struct whole {
+    int64_t count;
+    const char *name; /* "values" or "vectors" */
+} whole;
+
 /* The integers may lie in a mapped file, at any address. */
 static int64_t index_at(const tally_array *array, int64_t k) {
     int64_t value;
@@ -79,18 +81,18 @@ static int64_t index_at(const tally_array *array, int64_t k) {
     return value;
 }
 
-static bool cut_by_offsets(const char *name, const tally_array *offsets, int64_t values, tally_segments *segments) {
+static bool cut_by_offsets(const char *name, const tally_array *offsets, whole all, tally_segments *segments) {
     if (offsets->count == 0) {
         return complain(name, "it is empty; n segments need n + 1 offsets");
     }
     int64_t before = 0;
     for (int64_t k = 0; k < offsets->count; k++) {
         int64_t offset = index_at(offsets, k);
-        if (offset < before || offset > values) {
+        if (offset < before || offset > all.count) {
             return complain(name,
                             "offset %" PRId64 " is %" PRId64 "; it has to be from %" PRId64 " to %" PRId64
-                            ", the number of values",
-                            k, offset, before, values);
+                            ", the number of %s",
+                            k, offset, before, all.count, all.name);
         }
         before = offset;
     }
@@ -99,7 +101,7 @@ static bool cut_by_offsets(const char *name, const tally_array *offsets, int64_t
 }
 
 /* The library lets lengths leave a rest; to a person that is a mistake. */
-static bool cut_by_lengths(const char *name, const tally_array *lengths, int64_t values, tally_segments *segments) {
+static bool cut_by_lengths(const char *name, const tally_array *lengths, whole all, tally_segments *segments) {
     int64_t sum = 0;
     for (int64_t k = 0; k < lengths->count; k++) {
         int64_t length = index_at(lengths, k);
@@ -110,17 +112,17 @@ static bool cut_by_lengths(const char *name, const tally_array *lengths, int64_t
             sum = INT64_MAX;
         }
     }
-    if (sum != values) {
-        return complain(name, "the lengths sum to %" PRId64 ", but there are %" PRId64 " values", sum, values);
+    if (sum != all.count) {
+        return complain(name, "the lengths sum to %" PRId64 ", but there are %" PRId64 " %s", sum, all.count, all.name);
     }
     *segments = tally_lengths(lengths->data, TALLY_I64, lengths->count);
     return true;
 }
 
-static bool cut_by_keys(const char *name, const tally_array *keys, int64_t values, tally_segments *segments) {
-    if (keys->count != values) {
-        return complain(name, "it has %" PRId64 " keys for %" PRId64 " values; each value needs one", keys->count,
-                        values);
+static bool cut_by_keys(const char *name, const tally_array *keys, bool unsorted, whole all, tally_segments *segments) {
+    if (keys->count != all.count) {
+        return complain(name, "it has %" PRId64 " keys for %" PRId64 " %s; each needs one", keys->count, all.count,
+                        all.name);
     }
     int64_t last = -1;
     for (int64_t k = 0; k < keys->count; k++) {
@@ -128,17 +130,20 @@ static bool cut_by_keys(const char *name, const tally_array *keys, int64_t value
         if (key < 0) {
             return complain(name, "key %" PRId64 " is %" PRId64 "; keys are counted from 0", k, key);
         }
-        if (key < last) {
-            return complain(name, "key %" PRId64 " is %" PRId64 ", after %" PRId64 "; sort the values by their keys", k,
-                            key, last);
+        if (key < last && !unsorted) {
+            return complain(name,
+                            "key %" PRId64 " is %" PRId64 ", after %" PRId64
+                            "; sort the values by their keys, or say --unsorted",
+                            k, key, last);
         }
-        last = key;
+        last = key > last ? key : last;
     }
     if (last >= machine_memory() / 8) {
         return complain(name, "key %" PRId64 " is too large: each key from 0 on has a result, beyond what memory holds",
                         last);
     }
-    *segments = tally_segment_ids(keys->data, TALLY_I64, last + 1);
+    *segments = unsorted ? tally_unsorted_ids(keys->data, TALLY_I64, last + 1, TALLY_OUTSIDE_REFUSED)
+                         : tally_segment_ids(keys->data, TALLY_I64, last + 1);
     return true;
 }
 
@@ -172,7 +177,7 @@ static bool cut_by_axis(int64_t wanted, const input *in, bool fortran, tally_seg
 
 static int64_t segment_count(const tally_segments *segments) {
     int64_t product;
-    if (segments->kind != TALLY_ROWS) {
+    if (segments->kind != TALLY_ROWS && segments->inner < 2) {
         return segments->count;
     }
     return __builtin_mul_overflow(segments->count, segments->inner, &product) ? -1 : product;
@@ -237,25 +242,44 @@ static bool reduce_arrays(tally_context *context, tally_op op, const tally_array
     return status == TALLY_OK || refused_result(status, op, made->names[0]);
 }
 
-static bool cut_by_index(const cut *by, int64_t values, tally_segments *segments) {
+static bool cut_by_index(const cut *by, whole all, tally_segments *segments) {
     switch (by->kind) {
-    case CUT_BY_KEYS:
-        return cut_by_keys(by->in.name, &by->index, values, segments);
-    case CUT_BY_OFFSETS:
-        return cut_by_offsets(by->in.name, &by->index, values, segments);
-    default:
-        return cut_by_lengths(by->in.name, &by->index, values, segments);
+    case CUT_BY_KEYS: return cut_by_keys(by->in.name, &by->index, by->unsorted, all, segments);
+    case CUT_BY_OFFSETS: return cut_by_offsets(by->in.name, &by->index, all, segments);
+    default: return cut_by_lengths(by->in.name, &by->index, all, segments);
     }
 }
 
-static bool reduce_by_index(tally_context *context, const cut *by, tally_op op, const tally_array *arrays, bool pair,
-                            results *made) {
-    tally_segments segments;
-    bool done =
-        cut_by_index(by, arrays[0].count, &segments) && reduce_arrays(context, op, arrays, pair, segments, made);
+static bool same_shape(const input *left, const input *right) {
+    return right == NULL ||
+           (left->layout.dimensions == right->layout.dimensions &&
+            memcmp(left->layout.shape, right->layout.shape, sizeof left->layout.shape) == 0) ||
+           complain(left->name, "its shape is not that of %s", right->name);
+}
+
+/* The index cuts the first axis; the others, if there are any, are features, each of which is reduced on its own. */
+static bool reduce_by_index(tally_context *context, const cut *by, tally_op op, const input *left, const input *right,
+                            const tally_array *arrays, results *made) {
+    const bool has_features = left->form == FORM_NPY && left->layout.dimensions > 1;
+    int64_t features = 1;
+    tally_segments segments = {.count = 0};
     made->dimensions = 1;
-    made->shape[0] = made->count;
-    return done;
+    for (int d = 1; has_features && d < left->layout.dimensions; d++) {
+        made->shape[made->dimensions++] = left->layout.shape[d];
+        if (__builtin_mul_overflow(features, left->layout.shape[d], &features)) {
+            return complain(left->name, "its shape makes more results than 63 bits can count");
+        }
+    }
+    if ((has_features && !same_shape(left, right)) ||
+        !cut_by_index(by, has_features ? (whole){left->layout.shape[0], "vectors"} : (whole){arrays[0].count, "values"},
+                      &segments)) {
+        return false;
+    }
+    made->shape[0] = segments.count;
+    if (features == 0) {
+        return make_results(made, context, op, arrays[0].type, 0);
+    }
+    return reduce_arrays(context, op, arrays, right != NULL, tally_features(segments, features), made);
 }
 
 /* One Fortran array is reduced as it lies; a pair is brought into C order, since its halves may differ. */
@@ -263,11 +287,7 @@ static bool reduce_by_axis(tally_context *context, const cut *by, tally_op op, i
                            const tally_array *arrays, results *made) {
     tally_segments segments;
     bool fortran = left->in_memory_order && left->layout.fortran;
-    if (right != NULL && (left->layout.dimensions != right->layout.dimensions ||
-                          memcmp(left->layout.shape, right->layout.shape, sizeof left->layout.shape) != 0)) {
-        return complain(left->name, "its shape is not that of %s", right->name);
-    }
-    return cut_by_axis(by->axis, left, fortran, &segments, made) &&
+    return same_shape(left, right) && cut_by_axis(by->axis, left, fortran, &segments, made) &&
            reduce_arrays(context, op, arrays, right != NULL, segments, made) && (!fortran || reorder(made));
 }
 
@@ -280,5 +300,5 @@ bool reduce_cut(tally_context *context, const cut *by, tally_op op, input *left,
         return false;
     }
     return by->kind == CUT_BY_AXIS ? reduce_by_axis(context, by, op, left, right, arrays, made)
-                                   : reduce_by_index(context, by, op, arrays, right != NULL, made);
+                                   : reduce_by_index(context, by, op, left, right, arrays, made);
 }

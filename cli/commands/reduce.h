@@ -16,6 +16,7 @@ typedef enum cut_kind { CUT_NONE, CUT_BY_KEYS, CUT_BY_OFFSETS, CUT_BY_LENGTHS, C
 /* The cut that a command describes. Its file is read once, however many files are cut by it. */
 typedef struct cut {
     cut_kind kind;
+    bool unsorted; /* keys come in any order */
     int64_t axis;
     input in;          /* the file of keys, offsets or lengths */
     tally_array index; /* and its integers, as i64 */
