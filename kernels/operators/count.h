@@ -1,6 +1,6 @@
 /* count: how many values are not zero (a NaN is not zero). */
 #define TALLY_COLUMN(X) X(uint32_t, count)
-#define TALLY_NODE(X) X(int64_t, count)
+#define TALLY_NODE(X) X(uint64_t, count)
 #define TALLY_START(a) (a).count = 0
 #define TALLY_JOIN(a, b) (a).count = (a).count + (b).count
 #include "lib/plain.h"
@@ -14,5 +14,5 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 typedef int64_t TALLY_N(result);
 TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
     (void) final;
-    return a.count;
+    return (int64_t)a.count;
 }
