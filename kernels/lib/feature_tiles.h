@@ -99,9 +99,10 @@ TALLY_FN tally_leaf_at tally_open_tile(const tally_group_work *group, int32_t lo
     at.until = at.from + group->each;
     at.turns = group->each + 4;
     at.segment = tally_segment_between(group, 1, at.from, segments[0], segments[1]);
-    at.leaf = at.begin = at.end = 0;
-    const int64_t position = tally_position_of(group, 1, at.segment);
-    if (position < at.from) at.leaf = (at.from - position + ((int64_t)1 << log_leaf) - 1) >> log_leaf;
+    at.leaf = 0;
+    if (!tally_find_places(group, at.segment, &at.begin, &at.end)) at.begin = at.end = 0;
+    const int64_t before = at.from - at.segment - at.begin; /* positions of the segment before the tile */
+    if (before > 0) at.leaf = (before + ((int64_t)1 << log_leaf) - 1) >> log_leaf;
     return at;
 }
 
