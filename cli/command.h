@@ -103,7 +103,8 @@ enum {
     X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \
     X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check and count a kernel of your own (with --device simt)")        \
     X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
-    X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
+    X(PAPER, "paper", 0, "", OF_RACE | OF_EXPLAIN,                                                             \
+      "the tables and figures of the paper that the kernels 16 to 26 are from (explain: its Figures 1 and 2)")  \
     X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                              \
     X(VERSION, "version", 'V', "", OF_ALL, "say which version this is")
 
