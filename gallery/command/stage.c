@@ -1,5 +1,6 @@
 #include "gallery/command/gallery.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ bool is_shape(const char *word) {
 }
 
 int open_stage(const command *wanted, tally_backend backend, stage *made) {
-    *made = (stage){.op = wanted->op != NULL ? wanted->op : "min",
+    *made = (stage){.simulated = backend == TALLY_BACKEND_SIMT,
+                    .op = wanted->op != NULL ? wanted->op : "min",
                     .type = wanted->wish.type != TALLY_NATURAL ? wanted->wish.type : TALLY_F32};
     if (wanted->segments != NULL && !is_shape(wanted->segments)) {
         return STATUS_MISSPELT;
@@ -31,6 +33,15 @@ int open_stage(const command *wanted, tally_backend backend, stage *made) {
         complain(NULL, "%s", tally_message());
     }
     return status == TALLY_OK ? STATUS_DONE : status == TALLY_BAD_ARGUMENT ? STATUS_MISSPELT : STATUS_REFUSED;
+}
+
+int open_race(const command *wanted, stage *made) {
+    bool simulated = wanted->options.backend == TALLY_BACKEND_SIMT;
+    int status = open_stage(wanted, simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, made);
+    if (status == STATUS_REFUSED && !simulated) {
+        complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
+    }
+    return status;
 }
 
 static void drop_values(stage *s) {
@@ -160,4 +171,22 @@ tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__l
     }
     free(results);
     return status;
+}
+
+static tally_status measure(const stage *s, runner *one) {
+    if (s->simulated) {
+        return one->row != NULL ? tally__track_count(s->track, one->row, &one->counts) : TALLY_OK;
+    }
+    return one->row != NULL ? tally__track_time(s->track, one->row, &one->lap)
+                            : tally__track_time_production(s->track, &one->lap);
+}
+
+void run_measured(const stage *s, const tally__gallery_row *row, runner *one) {
+    *one = (runner){.row = row, .bytes = bytes_read(s, row)};
+    tally_status status = run_checked(s, row, &one->lap, &one->right);
+    status = status == TALLY_OK ? measure(s, one) : status;
+    one->ran = status == TALLY_OK;
+    if (!one->ran) {
+        snprintf(one->why, sizeof one->why, "%s", tally_message());
+    }
 }
