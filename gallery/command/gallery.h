@@ -25,6 +25,7 @@ int run_emit_kernel(const command *wanted);
 typedef struct stage {
     tally__track *track;
     bool simulated;         /* which counts in place of timing */
+    bool is_file;           /* the values are those of a file, all of them */
     const char *op, *shape; /* shape: NULL for a whole array */
     tally_type type;
     int64_t count, segments, room; /* room: how many values there are to take `count` of */
@@ -35,8 +36,10 @@ typedef struct stage {
 /* Opens a track as the command wants it; the default operator is min, the default type f32. Returns the exit status,
  * after a complaint. */
 int open_stage(const command *wanted, tally_backend backend, stage *made);
-/* The same for a race: on a GPU, unless the command names the simulator. */
+/* The same for a race: on a GPU, unless the command names the simulator; with the values of FILE, if it names one. And
+ * how many values are then raced over. */
 int open_race(const command *wanted, stage *made);
+int64_t count_raced(const command *wanted, const stage *s);
 /* The same values for everybody: random (floats from 0 to 1), and cut into segments of the stage's shape. `copies`: as
  * tally__track_load has it. */
 bool set_stage(stage *s, int64_t count, const char *shape, int copies);

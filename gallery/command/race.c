@@ -210,7 +210,7 @@ static bool check_race(const command *wanted) {
 }
 
 static int race_on(const command *wanted, race *r) {
-    int64_t count = wanted->n != 0 ? wanted->n : r->stage.simulated ? 10000 : (int64_t)1 << 26;
+    int64_t count = count_raced(wanted, &r->stage);
     bool all_right = true;
     if (!set_stage(&r->stage, count, wanted->segments, r->stage.simulated ? 1 : copies_of(&r->stage, count)) ||
         !run_all(r)) {
@@ -230,8 +230,9 @@ static int race_on(const command *wanted, race *r) {
 
 int run_race(const command *wanted) {
     race r = {.count = 0};
-    if (wanted->file_count > 0) {
-        complain(NULL, "race takes no FILE");
+    const uint64_t without_values = ONLY(LIST) | ONLY(FIX) | ONLY(PAPER) | ONLY(MINE);
+    if (wanted->file_count > 0 && (wanted->given & without_values) != 0) {
+        complain(NULL, "race takes no FILE with --list, --fix, --paper or --mine");
         return STATUS_MISSPELT;
     }
     if (is_given(wanted, OPTION_LIST)) {

@@ -7,7 +7,7 @@
 #include "gallery/command/gallery.h"
 #include "gallery/kernels/table.h"
 
-enum { MERGED = 1 << 14, MERGED_SIMULATED = 256, COUNTED = 10000, FIRST_BLOCK = 32, MOST_METRICS = 4 };
+enum { MERGED = 1 << 14, MERGED_SIMULATED = 256, FIRST_BLOCK = 32, MOST_METRICS = 4 };
 
 /* Values are powers of two, from `first` to `last`. */
 typedef struct parameter {
@@ -216,7 +216,7 @@ int run_sweep(const command *wanted) {
     int status = open_race(wanted, &w.stage);
     if (status == STATUS_DONE) {
         w.stage.shape = wanted->segments;
-        w.count = wanted->n != 0 ? wanted->n : simulated ? COUNTED : (int64_t)1 << 26;
+        w.count = count_raced(wanted, &w.stage);
         status = run_sweep_on(&w, wanted->chart) ? STATUS_DONE : STATUS_REFUSED;
     }
     close_stage(&w.stage);
