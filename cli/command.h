@@ -101,9 +101,11 @@ enum {
     X(BLOCK, "block", 0, "THREADS", OF_RACE, "of kernels that take blocks of any power of two, so many threads")  \
     X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")           \
     X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \
+    X(SWEEP, "sweep", 0, "PARAMETER", OF_RACE, "race at each power of two of block, blocks or lists")           \
     X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check and count a kernel of your own (with --device simt)")        \
     X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
-    X(PAPER, "paper", 0, "", OF_RACE, "the tables and figures of the paper that the kernels 16 to 26 are from") \
+    X(PAPER, "paper", 0, "", OF_RACE | OF_EXPLAIN,                                                             \
+      "the tables and figures of the paper that the kernels 16 to 26 are from (explain: its Figures 1 and 2)")  \
     X(HELP, "help", 'h', "", OF_ALL, "say what the command does")                                              \
     X(VERSION, "version", 'V', "", OF_ALL, "say which version this is")
 
@@ -125,7 +127,7 @@ typedef struct command {
     row_format to;
     const char *by, *offsets, *lengths, *output, *save;
     int64_t first;
-    const char *op, *segments, *chart, *measured, *mine;
+    const char *op, *segments, *chart, *measured, *mine, *sweep;
     int64_t fix, block, blocks, lists; /* 0: not said */
     int64_t n; /* 0: not said */
     int64_t axis;

@@ -248,6 +248,9 @@ static bool read_option(command *wanted, command_option id, const char *text) {
         return read_whole("blocks", text, 1, 65535, &wanted->blocks);
     case OPTION_LISTS:
         return read_whole("lists", text, 1, 1024, &wanted->lists);
+    case OPTION_SWEEP:
+        wanted->sweep = text;
+        return true;
     case OPTION_MINE:
         wanted->mine = text;
         return true;

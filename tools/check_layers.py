@@ -61,6 +61,7 @@ WITHIN_CLI = {
         "gallery/kernels",
         "cli/commands",
         "cli",
+        "cli/input",
         "cli/output",
         "cli/formats",
         "cli/base",

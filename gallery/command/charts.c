@@ -1,5 +1,6 @@
 #include "gallery/command/gallery.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "output/output.h"
@@ -38,14 +39,14 @@ bool draw_bars(const char *path, const char *title, const bar *bars, int count) 
 /* ---- lines ---- */
 
 enum { PANEL_WIDTH = 420, PANEL_HEIGHT = 300, MARGIN = 52, LEGEND = 170 };
-static const char *const colours[MOST_LINES] = {"#999999", "#b23a48", "#d98e04", "#4b6cb7",
-                                                "#7b5ea7", "#0b6e4f", "#6bbf9c", "#222222"};
+static const char *const colours[MOST_LINES] = {"#999999", "#b23a48", "#d98e04", "#4b6cb7", "#7b5ea7", "#0b6e4f",
+                                                "#6bbf9c", "#222222", "#c06c9b", "#8a6d3b", "#2b9eb3", "#a3b18a"};
 
 static double largest(const panel *p) {
     double most = 0;
     for (int l = 0; l < p->lines; l++) {
         for (int i = 0; i < p->points; i++) {
-            most = p->y[l][i] > most ? p->y[l][i] : most;
+            most = !isnan(p->y[l][i]) && p->y[l][i] > most ? p->y[l][i] : most;
         }
     }
     return most > 0 ? most : 1;
@@ -66,7 +67,12 @@ static void draw_panel(const panel *p, int left, int top, FILE *file) {
     for (int l = 0; l < p->lines; l++) {
         fprintf(file, "<polyline fill=\"none\" stroke-width=\"1.8\" stroke=\"%s\" points=\"", colours[l]);
         for (int i = 0; i < p->points; i++) {
-            double along = last > first ? (p->x[i] - first) / (last - first) : 0;
+            if (isnan(p->y[l][i])) {
+                continue;
+            }
+            double along = last <= first ? 0
+                           : p->doubles  ? log(p->x[i] / first) / log(last / first)
+                                         : (p->x[i] - first) / (last - first);
             fprintf(file, "%.1f,%.1f ", left + MARGIN + along * width, bottom - p->y[l][i] / most * height);
         }
         fprintf(file, "\"/>\n");

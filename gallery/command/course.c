@@ -131,11 +131,11 @@ static void print_frames_json(const tally__picture *picture, FILE *file) {
 }
 
 /* A drawing as a JSON string. */
-static bool print_svg(const tally__picture *picture, const int32_t *segment_ids, FILE *file) {
+static bool print_svg(const tally__picture *picture, drawing_function *draw, const int32_t *segment_ids, FILE *file) {
     char *text = NULL;
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
-    bool fine = memory != NULL && draw_picture(picture, (drawing_style){NULL, segment_ids}, memory);
+    bool fine = memory != NULL && draw(picture, (drawing_style){NULL, segment_ids}, memory);
     fine = memory != NULL && fclose(memory) == 0 && fine;
     if (fine) {
         print_json_string(text, file);
@@ -156,7 +156,24 @@ static bool print_picture(const tally__gallery_row *row, FILE *file) {
             picture.count, picture.threads, picture.blocks, TALLY_PICTURED_LANES);
     print_frames_json(&picture, file);
     fputs("],\n  \"svg\": ", file);
-    bool fine = print_svg(&picture, row->segment_ids ? segment_ids : NULL, file);
+    bool fine = print_svg(&picture, draw_picture, row->segment_ids ? segment_ids : NULL, file);
+    fputc('}', file);
+    tally__picture_free(&picture);
+    return fine;
+}
+
+/* The paper's figure of a kernel, if it has one. */
+static bool print_figure(const tally__gallery_row *row, FILE *file) {
+    const paper_figure *figure = find_figure(row);
+    tally__picture picture;
+    if (figure == NULL) {
+        return true;
+    }
+    if (tally__picture_draw(row, figure->count, NULL, 0, &picture) != TALLY_OK) {
+        return complain(NULL, "%s", tally_message());
+    }
+    fprintf(file, ",\n \"figure\": {\"name\": \"%s\", \"svg\": ", figure->name);
+    bool fine = print_svg(&picture, figure->draw, NULL, file);
     fputc('}', file);
     tally__picture_free(&picture);
     return fine;
@@ -178,7 +195,8 @@ static bool print_kernel(stage *s, const tally__gallery_row *row, FILE *file) {
     print_parts(strchr(text, '\n') + 1, file);
     fputs("},\n \"code\": ", file);
     print_json_string(code, file);
-    bool fine = print_counts(s, row, file) && (row->number == TALLY_PLAIN_READ || print_picture(row, file));
+    bool fine = print_counts(s, row, file) && (row->number == TALLY_PLAIN_READ || print_picture(row, file)) &&
+                print_figure(row, file);
     fputc('}', file);
     return fine;
 }

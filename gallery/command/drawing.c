@@ -326,6 +326,19 @@ static double draw_all(drawing *d, double y) {
     return draw_frames(d, y + HIGH, false);
 }
 
+void begin_svg(FILE *file, double width, double height, const char *title) {
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+            "font-family=\"system-ui, sans-serif\" role=\"img\">\n",
+            width, height, width, height);
+    if (title != NULL) {
+        fprintf(file,
+                "%s<rect class=\"paper\" stroke=\"none\" width=\"100%%\" height=\"100%%\" style=\"stroke:none\"/>\n"
+                "<text class=\"title\" x=\"8\" y=\"20\">%s</text>\n",
+                colours, title);
+    }
+}
+
 /* Twice: once into nothing, to know how high it is. */
 bool draw_picture(const tally__picture *picture, drawing_style style, FILE *file) {
     drawing *d = take_memory("explain", 1, sizeof *d);
@@ -341,18 +354,8 @@ bool draw_picture(const tally__picture *picture, drawing_style style, FILE *file
                        .y = at + picture->boxes};
         place_columns(d);
         double top = style.title != NULL ? 40 : 6, height = draw_all(d, top) + 10;
-        int width = d->left + d->width + NAMES;
         d->file = file;
-        fprintf(file,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" "
-                "font-family=\"system-ui, sans-serif\" role=\"img\">\n",
-                width, height, width, height);
-        if (style.title != NULL) {
-            fprintf(file,
-                    "%s<rect class=\"paper\" stroke=\"none\" width=\"100%%\" height=\"100%%\" style=\"stroke:none\"/>\n"
-                    "<text class=\"title\" x=\"8\" y=\"20\">%s</text>\n",
-                    colours, style.title);
-        }
+        begin_svg(file, d->left + d->width + NAMES, height, style.title);
         draw_all(d, top);
         fputs("</svg>\n", file);
     }

@@ -94,12 +94,12 @@ static void print_frames(const tally__picture *picture) {
 
 /* ---- SVG ---- */
 
-static bool save_picture(const tally__picture *picture, const char *path, drawing_style style) {
+static bool save_picture(const tally__picture *picture, const char *path, drawing_function *draw, drawing_style style) {
     output out;
     if (!begin_output(&out, path)) {
         return false;
     }
-    if (!draw_picture(picture, style, out.stream)) {
+    if (!draw(picture, style, out.stream)) {
         drop_output(&out);
         return false;
     }
@@ -109,7 +109,8 @@ static bool save_picture(const tally__picture *picture, const char *path, drawin
 /* ---- the command ---- */
 
 static int explain(const command *wanted, const tally__gallery_row *row) {
-    int64_t count = wanted->n != 0 ? wanted->n : tally__picture_usual_count(row);
+    const paper_figure *figure = is_given(wanted, OPTION_PAPER) ? find_figure(row) : NULL;
+    int64_t count = wanted->n != 0 ? wanted->n : figure != NULL ? figure->count : tally__picture_usual_count(row);
     int32_t segment_ids[TALLY_MOST_PICTURED];
     tally__picture picture;
     char title[300];
@@ -122,16 +123,21 @@ static int explain(const command *wanted, const tally__gallery_row *row) {
         complain(NULL, "%s", tally_message());
         return STATUS_REFUSED;
     }
-    snprintf(title, sizeof title, "%s: %lld values, blocks of %d threads, launches: %d", row->name, (long long)count,
-             picture.threads, picture.launches);
+    if (figure != NULL) {
+        snprintf(title, sizeof title, "The paper's %s: %s", figure->name, row->name);
+    } else {
+        snprintf(title, sizeof title, "%s: %lld values, blocks of %d threads, launches: %d", row->name,
+                 (long long)count, picture.threads, picture.launches);
+    }
     if (!is_standard_stream(wanted->output)) {
         printf("%s\n%s\n\nWarps have %d lanes here, so that little shows much. Threads: # makes something, . does not. "
                "{0-3}: the values 0 to 3, combined.\n",
                title, row->what, TALLY_PICTURED_LANES);
         print_frames(&picture);
     }
-    bool fine = wanted->output == NULL ||
-                save_picture(&picture, wanted->output, (drawing_style){title, row->segment_ids ? segment_ids : NULL});
+    bool fine =
+        wanted->output == NULL || save_picture(&picture, wanted->output, figure != NULL ? figure->draw : draw_picture,
+                                               (drawing_style){title, row->segment_ids ? segment_ids : NULL});
     tally__picture_free(&picture);
     return fine ? STATUS_DONE : STATUS_REFUSED;
 }
@@ -151,6 +157,12 @@ int run_explain(const command *wanted) {
     }
     if (wanted->segments != NULL && !row->segment_ids) {
         complain(NULL, "explain: --segments is for kernels that reduce segments, and %s reduces an array", row->name);
+        return STATUS_MISSPELT;
+    }
+    if (is_given(wanted, OPTION_PAPER) && (find_figure(row) == NULL || wanted->output == NULL)) {
+        complain(NULL, find_figure(row) == NULL
+                           ? "explain: the paper has figures of matrix, persistent_matrix and diffwarps"
+                           : "explain: --paper draws; name a file with -o");
         return STATUS_MISSPELT;
     }
     return explain(wanted, row);

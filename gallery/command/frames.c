@@ -5,6 +5,7 @@
 
 const char *set_text(uint64_t set, char *text) {
     int at = 0, runs = 0;
+    text[0] = '\0';
     for (int i = 0; i < TALLY_MOST_PICTURED;) {
         if ((set >> i & 1) == 0) {
             i++;

@@ -7,8 +7,9 @@
 
 /* tally race: kernels side by side. Returns the exit status. */
 int run_race(const command *wanted);
-/* tally race --paper. */
+/* tally race --paper, and --sweep. */
 int run_paper(const command *wanted);
+int run_sweep(const command *wanted);
 /* tally explain KERNEL. */
 int run_explain(const command *wanted);
 
@@ -23,6 +24,8 @@ int run_emit_kernel(const command *wanted);
 /* Values and their segments, on a track. */
 typedef struct stage {
     tally__track *track;
+    bool simulated;         /* which counts in place of timing */
+    bool is_file;           /* the values are those of a file, all of them */
     const char *op, *shape; /* shape: NULL for a whole array */
     tally_type type;
     int64_t count, segments, room; /* room: how many values there are to take `count` of */
@@ -33,6 +36,10 @@ typedef struct stage {
 /* Opens a track as the command wants it; the default operator is min, the default type f32. Returns the exit status,
  * after a complaint. */
 int open_stage(const command *wanted, tally_backend backend, stage *made);
+/* The same for a race: on a GPU, unless the command names the simulator; with the values of FILE, if it names one. And
+ * how many values are then raced over. */
+int open_race(const command *wanted, stage *made);
+int64_t count_raced(const command *wanted, const stage *s);
 /* The same values for everybody: random (floats from 0 to 1), and cut into segments of the stage's shape. `copies`: as
  * tally__track_load has it. */
 bool set_stage(stage *s, int64_t count, const char *shape, int copies);
@@ -53,6 +60,17 @@ double bytes_read(const stage *s, const tally__gallery_row *row);
  * sentence in tally_message(). */
 tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__lap *lap, bool *right);
 
+/* A kernel that has run, was checked, and then timed or counted. */
+typedef struct runner {
+    const tally__gallery_row *row; /* NULL: Tally's own way */
+    bool ran, right;
+    double bytes;
+    tally__lap lap;
+    tally__counts counts; /* on the simulator */
+    char why[400];        /* it did not run */
+} runner;
+void run_measured(const stage *s, const tally__gallery_row *row, runner *one);
+
 /* ---- a kernel of one's own (mine.c) ---- */
 
 /* tally race --mine: whether the kernel is right, said line by line; `row` can then be raced. And tally race --fix. */
@@ -69,10 +87,11 @@ typedef struct bar {
 /* Writes bars that are longer for larger values; the first stands for 100 %. */
 bool draw_bars(const char *path, const char *title, const bar *bars, int count);
 
-enum { MOST_LINES = 8, MOST_POINTS = 16 };
-/* Lines over the same x, from 0 to the largest y. */
+enum { MOST_LINES = 12, MOST_POINTS = 16 };
+/* Lines over the same x, from 0 to the largest y; a y of NAN is left out. */
 typedef struct panel {
     const char *title;
+    bool doubles; /* x is drawn by its logarithm */
     int lines, points;
     const char *names[MOST_LINES];
     double x[MOST_POINTS], y[MOST_LINES][MOST_POINTS];

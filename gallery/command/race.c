@@ -11,19 +11,8 @@
 
 enum { MOST_RUNNERS = 40, MERGED = 1 << 14 };
 
-/* One line of the table. */
-typedef struct runner {
-    const tally__gallery_row *row; /* NULL: Tally's own way */
-    bool ran, right;
-    double bytes;
-    tally__lap lap;
-    tally__counts counts; /* on the simulator */
-    char why[400];        /* it did not run */
-} runner;
-
 typedef struct race {
     stage stage;
-    bool simulated;
     const tally__gallery_row *mine; /* or NULL */
     int lists;
     int count;
@@ -32,24 +21,7 @@ typedef struct race {
 
 /* ---- running ---- */
 
-static tally_status measure(const race *r, runner *one) {
-    if (r->simulated) {
-        return one->row != NULL ? tally__track_count(r->stage.track, one->row, &one->counts) : TALLY_OK;
-    }
-    return one->row != NULL ? tally__track_time(r->stage.track, one->row, &one->lap)
-                            : tally__track_time_production(r->stage.track, &one->lap);
-}
-
-static void run_one(race *r, const tally__gallery_row *row) {
-    runner *one = &r->runners[r->count++];
-    *one = (runner){.row = row, .bytes = bytes_read(&r->stage, row)};
-    tally_status status = run_checked(&r->stage, row, &one->lap, &one->right);
-    status = status == TALLY_OK ? measure(r, one) : status;
-    one->ran = status == TALLY_OK;
-    if (!one->ran) {
-        snprintf(one->why, sizeof one->why, "%s", tally_message());
-    }
-}
+static void run_one(race *r, const tally__gallery_row *row) { run_measured(&r->stage, row, &r->runners[r->count++]); }
 
 static bool run_all(race *r) {
     const tally__gallery_row *merge = tally__gallery_find("merge_lists");
@@ -88,7 +60,7 @@ static void print_head(const race *r, int64_t count) {
         printf(" in %lld segments (%s)", (long long)s->segments, s->shape);
     }
     printf(" on %s, %d multiprocessors\n\n", tally__track_device(s->track), tally__track_multiprocessors(s->track));
-    if (r->simulated) {
+    if (r->stage.simulated) {
         printf("     %-28s %-6s %8s %8s %9s %9s %9s\n", "kernel", "result", "launches", "blocks", "divergent",
                "conflicts", "128 bytes");
     } else {
@@ -104,7 +76,7 @@ static void print_runner(const race *r, const runner *one) {
         snprintf(place, sizeof place, "%d", one->row->number);
     }
     printf("%4s %-28s %s", place, name_of(one), one->right ? "right" : "WRONG");
-    if (r->simulated) {
+    if (r->stage.simulated) {
         if (one->row != NULL) {
             double share =
                 one->counts.branches > 0 ? 100.0 * (double)one->counts.divergent / (double)one->counts.branches : 0;
@@ -156,7 +128,7 @@ static void print_runner_json(const race *r, const runner *one) {
             printf("%s%d", k > 0 ? ", " : "", one->lap.blocks[k]);
         }
         printf("], \"launches\": %d", one->lap.launches);
-        if (r->simulated) {
+        if (r->stage.simulated) {
             printf(", \"branches\": %lld, \"divergent\": %lld, \"shared_requests\": %lld, \"bank_conflicts\": %lld, "
                    "\"accesses\": %lld, \"transactions\": %lld",
                    (long long)one->counts.branches, (long long)one->counts.divergent,
@@ -221,6 +193,11 @@ static int list_kernels(const command *wanted) {
     return STATUS_DONE;
 }
 
+static bool takes_chart(const command *wanted) {
+    return !is_standard_stream(wanted->chart) ||
+           complain(NULL, "race: standard output has the table; name a file for --chart");
+}
+
 /* Whether the device can be raced on, and the times, if there are any, drawn. */
 static bool check_race(const command *wanted) {
     if (!takes_kernels(wanted)) {
@@ -229,14 +206,14 @@ static bool check_race(const command *wanted) {
     if (wanted->options.backend == TALLY_BACKEND_SIMT && wanted->chart != NULL) {
         return complain(NULL, "race: --chart draws times, and those of a simulator mean nothing");
     }
-    return !is_standard_stream(wanted->chart) ||
-           complain(NULL, "race: standard output has the table; name a file for --chart");
+    return takes_chart(wanted);
 }
 
 static int race_on(const command *wanted, race *r) {
-    int64_t count = wanted->n != 0 ? wanted->n : r->simulated ? 10000 : (int64_t)1 << 26;
+    int64_t count = count_raced(wanted, &r->stage);
     bool all_right = true;
-    if (!set_stage(&r->stage, count, wanted->segments, r->simulated ? 1 : copies_of(&r->stage, count)) || !run_all(r)) {
+    if (!set_stage(&r->stage, count, wanted->segments, r->stage.simulated ? 1 : copies_of(&r->stage, count)) ||
+        !run_all(r)) {
         return STATUS_REFUSED;
     }
     if (is_given(wanted, OPTION_JSON)) {
@@ -252,9 +229,10 @@ static int race_on(const command *wanted, race *r) {
 }
 
 int run_race(const command *wanted) {
-    race r = {.simulated = wanted->options.backend == TALLY_BACKEND_SIMT};
-    if (wanted->file_count > 0) {
-        complain(NULL, "race takes no FILE");
+    race r = {.count = 0};
+    const uint64_t without_values = ONLY(LIST) | ONLY(FIX) | ONLY(PAPER) | ONLY(MINE);
+    if (wanted->file_count > 0 && (wanted->given & without_values) != 0) {
+        complain(NULL, "race takes no FILE with --list, --fix, --paper or --mine");
         return STATUS_MISSPELT;
     }
     if (is_given(wanted, OPTION_LIST)) {
@@ -262,6 +240,9 @@ int run_race(const command *wanted) {
     }
     if (is_given(wanted, OPTION_FIX)) {
         return run_fix(wanted);
+    }
+    if (wanted->sweep != NULL) {
+        return takes_kernels(wanted) && takes_chart(wanted) ? run_sweep(wanted) : STATUS_MISSPELT;
     }
     if (wanted->mine != NULL && is_given(wanted, OPTION_JSON)) {
         complain(NULL, "race: choose one of --mine and --json");
@@ -277,10 +258,7 @@ int run_race(const command *wanted) {
     if (is_given(wanted, OPTION_PAPER)) {
         return run_paper(wanted);
     }
-    int status = open_stage(wanted, r.simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, &r.stage);
-    if (status == STATUS_REFUSED && !r.simulated) {
-        complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
-    }
+    int status = open_race(wanted, &r.stage);
     tally__gallery_row mine;
     r.lists = wanted->lists > 0 ? (int)wanted->lists : 32;
     if (status == STATUS_DONE) {

@@ -1,10 +1,12 @@
 #include "gallery/command/gallery.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/complain.h"
 #include "formats/numbers.h"
+#include "input/input.h"
 
 enum { LONGEST_WARM = 16 };
 static const char *const shapes[] = {"one", "random", "three", "single"};
@@ -20,8 +22,14 @@ bool is_shape(const char *word) {
     return complain(NULL, "--segments takes one, random, three or single, not '%s'", word);
 }
 
+static bool takes_pairs(const stage *s) {
+    tally_op op = tally_op_from_name(s->op);
+    return op != TALLY_OP_END && tally_op_inputs(op) == 2;
+}
+
 int open_stage(const command *wanted, tally_backend backend, stage *made) {
-    *made = (stage){.op = wanted->op != NULL ? wanted->op : "min",
+    *made = (stage){.simulated = backend == TALLY_BACKEND_SIMT,
+                    .op = wanted->op != NULL ? wanted->op : "min",
                     .type = wanted->wish.type != TALLY_NATURAL ? wanted->wish.type : TALLY_F32};
     if (wanted->segments != NULL && !is_shape(wanted->segments)) {
         return STATUS_MISSPELT;
@@ -31,6 +39,75 @@ int open_stage(const command *wanted, tally_backend backend, stage *made) {
         complain(NULL, "%s", tally_message());
     }
     return status == TALLY_OK ? STATUS_DONE : status == TALLY_BAD_ARGUMENT ? STATUS_MISSPELT : STATUS_REFUSED;
+}
+
+/* The values of a file; text is read as f32, the type of a race, unless --type says another. */
+static bool read_file(const command *wanted, input *in, tally_array *values) {
+    if (!open_input(in, wanted->files[0], (input_wish){false, wanted->wish.type})) {
+        return false;
+    }
+    in->wanted = wanted->wish.type != TALLY_NATURAL ? wanted->wish.type : TALLY_F32;
+    if (in->form == FORM_TEXT ? !load_series(in, values) : !load_values(in, values)) {
+        return false;
+    }
+    return values->count > 0 || complain(in->name, "it holds no values to race over");
+}
+
+/* Puts them in the place of random ones. */
+static bool take_values(stage *s, const tally_array *values) {
+    s->x = take_memory("race", values->count, type_size(values->type));
+    s->segment_ids = take_memory("race", values->count, sizeof *s->segment_ids);
+    s->room = values->count;
+    s->is_file = true;
+    if (s->x == NULL || s->segment_ids == NULL) {
+        return false;
+    }
+    memcpy(s->x, values->data, (size_t)values->count * type_size(values->type));
+    return true;
+}
+
+static int open_device(const command *wanted, stage *made) {
+    bool simulated = wanted->options.backend == TALLY_BACKEND_SIMT;
+    int status = open_stage(wanted, simulated ? TALLY_BACKEND_SIMT : TALLY_BACKEND_CUDA, made);
+    if (status == STATUS_REFUSED && !simulated) {
+        complain(NULL, "race: --device simt needs no GPU; it counts in place of timing");
+    }
+    return status;
+}
+
+static int open_file_race(const command *wanted, stage *made) {
+    input in;
+    tally_array values;
+    command typed = *wanted;
+    int status = STATUS_REFUSED;
+    if (read_file(wanted, &in, &values)) {
+        typed.wish.type = values.type;
+        status = open_device(&typed, made);
+        if (status == STATUS_DONE && takes_pairs(made)) {
+            complain(NULL, "race FILE takes an operator of one array, and %s takes two", made->op);
+            status = STATUS_MISSPELT;
+        } else if (status == STATUS_DONE && !take_values(made, &values)) {
+            status = STATUS_REFUSED;
+        }
+    }
+    close_input(&in);
+    return status;
+}
+
+int open_race(const command *wanted, stage *made) {
+    *made = (stage){.track = NULL};
+    if (wanted->file_count == 0) {
+        return open_device(wanted, made);
+    }
+    if (wanted->file_count > 1 || wanted->n != 0) {
+        complain(NULL, wanted->file_count > 1 ? "race takes one FILE" : "race FILE takes no --n");
+        return STATUS_MISSPELT;
+    }
+    return open_file_race(wanted, made);
+}
+
+int64_t count_raced(const command *wanted, const stage *s) {
+    return s->is_file ? s->room : wanted->n != 0 ? wanted->n : s->simulated ? 10000 : (int64_t)1 << 26;
 }
 
 static void drop_values(stage *s) {
@@ -90,7 +167,7 @@ int64_t cut_into(const char *shape, int64_t count, int32_t *segment_ids) {
 }
 
 bool set_stage(stage *s, int64_t count, const char *shape, int copies) {
-    bool pair = tally_op_from_name(s->op) != TALLY_OP_END && tally_op_inputs(tally_op_from_name(s->op)) == 2;
+    bool pair = takes_pairs(s);
     if (count > s->room || s->x == NULL) {
         drop_values(s);
         s->x = make_values(s->type, count, 1);
@@ -138,7 +215,7 @@ double bytes_read(const stage *s, const tally__gallery_row *row) {
     if (row != NULL && row->number == TALLY_PLAIN_READ) {
         return bytes;
     }
-    bytes *= tally_op_from_name(s->op) != TALLY_OP_END ? tally_op_inputs(tally_op_from_name(s->op)) : 1;
+    bytes *= takes_pairs(s) ? 2 : 1;
     return bytes + (s->segments > 0 ? 4.0 * (double)s->count : 0);
 }
 
@@ -160,4 +237,22 @@ tally_status run_checked(const stage *s, const tally__gallery_row *row, tally__l
     }
     free(results);
     return status;
+}
+
+static tally_status measure(const stage *s, runner *one) {
+    if (s->simulated) {
+        return one->row != NULL ? tally__track_count(s->track, one->row, &one->counts) : TALLY_OK;
+    }
+    return one->row != NULL ? tally__track_time(s->track, one->row, &one->lap)
+                            : tally__track_time_production(s->track, &one->lap);
+}
+
+void run_measured(const stage *s, const tally__gallery_row *row, runner *one) {
+    *one = (runner){.row = row, .bytes = bytes_read(s, row)};
+    tally_status status = run_checked(s, row, &one->lap, &one->right);
+    status = status == TALLY_OK ? measure(s, one) : status;
+    one->ran = status == TALLY_OK;
+    if (!one->ran) {
+        snprintf(one->why, sizeof one->why, "%s", tally_message());
+    }
 }

@@ -256,6 +256,13 @@ function pictureView(kernel) {
         box, say, make("div", { class: "tools" }, make("label", {}, "boxes show ", show), make("label", { for: "ask" }, ask, " ask me before each step")), legend);
 }
 
+/* As the paper draws it. */
+function figureView(figure) {
+    const box = make("div", { class: "picture figure", tabindex: 0, role: "group", "aria-label": `the paper's ${figure.name}` });
+    box.innerHTML = figure.svg;
+    return make("section", {}, make("h3", {}, `The paper’s ${figure.name}, drawn from a run`), box);
+}
+
 /* ---- a kernel ---- */
 
 function factsOf(kernel) {
@@ -298,6 +305,7 @@ function showKernel(kernel) {
         chapter.first === kernel.number && chapter.text ? make("p", { class: "note" }, chapter.text) : null,
         make("p", { class: "lead" }, parts.Idea),
         make("div", { class: picture ? "columns" : false }, code, picture),
+        kernel.figure ? figureView(kernel.figure) : null,
         predictView(kernel),
         make("details", {}, make("summary", {}, "Steps, work, requirements, source, and what had to change"),
             ...["Steps", "Work", "Requires", "Why no two threads write one output at once", "Changed", "Source"].map(detail)),

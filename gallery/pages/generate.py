@@ -26,6 +26,8 @@ CHAPTERS = {
     for chapter in json.loads((ROOT / "gallery" / "course" / "chapters.json").read_text())
 }
 
+FIGURES = {"matrix": "Figure 1", "persistent_matrix": "Figure 2, right", "diffwarps": "Figure 2, left"}
+
 HEAD = """<!-- Made by gallery/pages/generate.py from gallery/kernels: change the comments there, not this page. -->
 # The gallery: parallel reduction, one idea after another
 
@@ -41,8 +43,11 @@ tally race --list                         the kernels
 tally race --n 67108864                   all of them on the GPU here, checked and timed beside Tally's own way
 tally race --segments three --chart c.svg with segments, and a chart
 tally race --device simt --op compose     without a GPU: divergence, bank conflicts, transactions; any change of order
+tally race values.npy                     over values of your own
+tally race --sweep block --chart c.svg    blocks of 32 to 1024 threads; also blocks, and lists
 tally race --paper                        the tables and figures of the paper behind kernels 16 to 26
 tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, drawn from a run on the simulator
+tally explain diffwarps --paper -o d.svg  a figure of the paper, drawn from such a run
 ```
 
 Words. An **element** is an accumulator: a lifted value, or several combined. The **identity** is the element that
@@ -148,17 +153,23 @@ def page():
             lines.append(f"**Measured.** {numbers(name, times)}\n")
         if (PAGES / f"{name}.svg").exists():
             lines.append(f"![the steps of {name}]({name}.svg)\n")
+        if name in FIGURES:
+            lines.append(f"![the paper's {FIGURES[name]}]({name}_figure.svg)\n")
     return "\n".join(lines)
 
 
 def pictures(tally):
-    """path -> text of every kernel's picture, as the command draws it."""
+    """path -> text of every kernel's picture, and of the paper's figures, as the command draws them."""
+
+    def draw(name, *options):
+        command = [tally, "explain", name, "-o", "-", *options]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
     for row in table_rows():
         if row["plan"] != "TALLY_PLAN_READ":
-            drawn = subprocess.run(
-                [tally, "explain", row["name"], "-o", "-"], check=True, capture_output=True, text=True
-            )
-            yield PAGES / f"{row['name']}.svg", drawn.stdout
+            yield PAGES / f"{row['name']}.svg", draw(row["name"])
+    for name in FIGURES:
+        yield PAGES / f"{name}_figure.svg", draw(name, "--paper")
 
 
 def main():

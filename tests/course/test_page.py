@@ -89,6 +89,8 @@ def test_every_kernel_opens(browser, page):
         if kernel["number"] > 0:
             steps = len(kernel["picture"]["frames"])
             assert ask(browser, "document.querySelectorAll('#kernel g.frame').length") == steps
+        assert ask(browser, "document.querySelectorAll('.figure svg').length") == ("figure" in kernel)
+    assert {k["name"] for k in made if "figure" in k} == {"matrix", "persistent_matrix", "diffwarps"}
 
 
 def test_slider_and_keys(browser):
