@@ -16,6 +16,7 @@
     X(CUT, SEGMENTS)      /* what prepares segments, for all operators: production/cut.h */ \
     X(FEATURES, SEGMENTS) /* segments of vectors of features */                             \
     X(GROUPS, SEGMENTS)   /* what arranges vectors, for all: production/groups.h */         \
+    X(MERGE, MERGES)      /* sorted arrays into one, of all types: production/merge.h */    \
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
     X(SHORT, ROWS)        /* rows of a few values */                                        \

@@ -241,7 +241,8 @@ void tally__user_kernel(tally__user_operator *user);
 
 /* ---- backends ---- */
 
-typedef struct tally__grouping tally__grouping; /* grouping.h */
+typedef struct tally__grouping tally__grouping;   /* grouping.h */
+typedef struct tally__gpu_merge tally__gpu_merge; /* gpu_merge.h */
 
 /* Each unaware of the others; they run on input that api.c has checked, and check the cut themselves. */
 typedef struct tally__backend {
@@ -256,6 +257,8 @@ typedef struct tally__backend {
     /* Groups of vectors (grouping.h); NULL: copies of them are segments. */
     tally_status (*grouped)(const tally__spec *, const tally__input *, const tally__grouping *, int64_t inner,
                             const tally__sink *, tally__report *);
+    /* A merge in GPU memory, else NULL. *misplaced: gpu_merge.h. */
+    tally_status (*merge)(const tally_context *, const tally__gpu_merge *, int64_t *misplaced);
     /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
     tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first,
                              tally__node *);

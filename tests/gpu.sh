@@ -14,8 +14,8 @@ mkdir -p "$out"
 
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
-    for name in test_gpu{,_user,_calls,_nodes,_rows,_segments,_grouped,_mixes,_extremes,_big} test_nccl test_gallery \
-        test_compile tally; do
+    for name in test_gpu{,_user,_calls,_nodes,_rows,_segments,_grouped,_merge,_mixes,_extremes,_big} test_nccl \
+        test_gallery test_compile tally; do
         cp "${2:-build}/$name" build/dev/
     done
     cp -L "${2:-build}/libtally.so.0" build/dev/
@@ -52,7 +52,7 @@ for part in $wanted; do
     case $part in
     tests)
         # at once: most of the time goes into compiling, a thread for each
-        for name in gpu gpu_user gpu_calls gpu_nodes; do
+        for name in gpu gpu_user gpu_calls gpu_nodes gpu_merge; do
             begin_part "$name" timeout 300 "build/dev/test_$name" --cuda
         done
         end_parts
@@ -76,7 +76,7 @@ for part in $wanted; do
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
         for tool in $tools; do
-            for name in gpu gpu_user; do
+            for name in gpu gpu_user gpu_merge; do
                 begin_part "$tool-$name" sanitize "$tool" "test_$name"
             done
             for share in $(seq 0 3); do

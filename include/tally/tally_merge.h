@@ -27,19 +27,31 @@ extern "C" {
  * origin: where each value came from, if origin.data is not NULL: origin[i] is the place of out[i] in all arrays side
  * by side, the first array first. Room for n values of TALLY_I64 (or TALLY_NATURAL).
  *
- * Outputs may overlap neither an array nor one another. Everything lies in the host's memory; on a GPU:
- * TALLY_UNSUPPORTED. It is synchronous. Scratch memory: some 2 MiB for each thread, or 64 values of each array where
- * that is more; and 100 bytes for each array, 2 KiB where a value is a byte.
+ * Outputs may overlap neither an array nor one another. Scratch memory: some 2 MiB for each thread, or 64 values of
+ * each array where that is more; and 100 bytes for each array, 2 KiB where a value is a byte.
+ *
+ * Everything lies in the host's memory, or in reach of one GPU (its own memory, pinned or managed memory), which then
+ * merges, on the stream of the context's options; with managed memory alone that is the device of the options. There
+ * scratch memory is some KiB, 24 bytes for each array, and for more than two arrays as much as the outputs;
+ * options.scratch is not used.
+ *
+ * It is synchronous: on a GPU, too, the call waits for what the stream has to do before, and for the merge, and returns
+ * its status. So a stream that is captured is refused (TALLY_BAD_ARGUMENT).
  *
  * Method: threads take equal shares of the output, which they find by a search for the value of that rank in all arrays
  * (Varman, Scheufler, Iyer and Ricard, "Merging multiple lists on hierarchical-memory multiprocessors", 1991). A share
  * is merged in blocks that fit the cache; in each block arrays are merged in pairs, then the pairs, and so on (Knuth
  * vol. 3, 5.4). Two are merged by a bitonic network in vector registers (Batcher 1968; Inoue, Moriyama, Komatsu and
- * Nakatani 2007), four pieces of them at a time, cut by merge path (Odeh, Green, Mwassi, Shmueli and Birk 2012).
+ * Nakatani 2007), four pieces of them at a time, cut by merge path (Odeh, Green, Mwassi, Shmueli and Birk 2012). On a
+ * GPU arrays are merged in pairs, then the pairs, and so on, one kernel for each level, whose blocks take equal shares
+ * of the output by merge path (Green, McColl and Bader, "GPU merge path", 2012).
  *
  * TALLY_BAD_ORDER: an array is not sorted; the sentence says which and where. What the outputs hold then is not
  * defined. TALLY_BAD_TYPE: types differ, or one is none that can be merged. TALLY_BAD_ARGUMENT: NULL with a count, a
- * negative count, too little room, the option TALLY_NAN_SKIP. TALLY_NO_MEMORY. TALLY_UNSUPPORTED: GPUs. */
+ * negative count, too little room, the option TALLY_NAN_SKIP; arrays on different GPUs, or on a GPU with the option
+ * backend TALLY_BACKEND_CPU or TALLY_BACKEND_REFERENCE. TALLY_NO_MEMORY. TALLY_UNSUPPORTED: a GPU is to merge (the
+ * option backend says so, or an array or output lies in its memory), and something lies in host memory that is not in
+ * reach of it. TALLY_NO_DEVICE and TALLY_DEVICE_FAILED as for reductions. */
 TALLY_CHECKED tally_status tally_merge(const tally_context *context, const tally_array *arrays, int64_t count,
                                        tally_output out, tally_output origin);
 
@@ -50,7 +62,8 @@ TALLY_CHECKED tally_status tally_merge(const tally_context *context, const tally
  * empty with more to come, nothing is taken.
  *
  * It takes time for each array and the logarithm of its length, and no memory. It does not look whether arrays are
- * sorted: tally_merge does, in what it is given; between two pieces the caller has to. Errors as tally_merge. */
+ * sorted: tally_merge does, in what it is given; between two pieces the caller has to. Arrays lie in the host's memory;
+ * on a GPU: TALLY_UNSUPPORTED. Other errors as tally_merge. */
 TALLY_CHECKED tally_status tally_merge_ready(const tally_context *context, const tally_array *arrays,
                                              const unsigned char *more, int64_t count, int64_t *taken);
 

@@ -119,7 +119,7 @@ static tally_status begin_warming(const tally_context *context, tally_op op, tal
 }
 
 /* What forms are for; rows may be segments. */
-typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4, RANKS = 8 } purpose;
+typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4, RANKS = 8, MERGES = 16 } purpose;
 static const purpose purposes[TALLY_FORMS] = {
 #define TALLY_ROW(ID, of) of,
     TALLY_FORM_IDS(TALLY_ROW)

@@ -5,6 +5,7 @@
 #include "cuda/call.h"
 #include "cuda/cuda.h"
 #include "cuda/groups.h"
+#include "cuda/merge.h"
 #include "cuda/rows.h"
 #include "cuda/segments.h"
 #include "cuda/nvidia.h"
@@ -49,7 +50,11 @@ static const struct general {
     [TALLY_FORM_GROUPS] = {"production/groups.h",
                            "what arranges vectors by segment",
                            {"tally_group_keys", "tally_group_digits", "tally_group_move", "tally_group_lengths",
-                            "tally_group_spread", "tally_group_gather"}}};
+                            "tally_group_spread", "tally_group_gather"}},
+    [TALLY_FORM_MERGE] = {
+        "production/merge.h",
+        "what merges sorted arrays",
+        {"tally_merge_8", "tally_merge_16", "tally_merge_32", "tally_merge_64", "tally_merge_check"}}};
 
 bool tally__is_general(tally__form form) { return generals[form].text != NULL; }
 
@@ -391,6 +396,15 @@ static tally_status simt_segments(const tally__spec *spec, const tally__input *i
     return segments_on(&tally__simt_platform, spec, in, cut, sink, report);
 }
 
+/* ---- merges ---- */
+
+static tally_status cuda_merge(const tally_context *context, const tally__gpu_merge *merge, int64_t *misplaced) {
+    return tally__merge_arrays(&tally__nvidia_platform, context, merge, misplaced);
+}
+static tally_status simt_merge(const tally_context *context, const tally__gpu_merge *merge, int64_t *misplaced) {
+    return tally__merge_arrays(&tally__simt_platform, context, merge, misplaced);
+}
+
 /* ---- memory, and what is kept ---- */
 
 /* Only a process that has libcuda loaded can have device memory. */
@@ -414,9 +428,9 @@ static void simt_forget(const tally_context *context, bool only_given) {
 /* Host-side work on nodes is the CPU's: nodes are the same bytes. */
 #define TALLY_GPU_BACKEND(platform)                                                                                 \
     {                                                                                                               \
-        .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .far_tree = far_tree,      \
-        .far_values = far_values, .far_store = far_store, .holds = platform##_holds, .open_plan = tally__open_plan, \
-        .close_plan = tally__close_plan, .forget = platform##_forget,                                               \
+        .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .merge = platform##_merge, \
+        .far_tree = far_tree, .far_values = far_values, .far_store = far_store, .holds = platform##_holds,          \
+        .open_plan = tally__open_plan, .close_plan = tally__close_plan, .forget = platform##_forget,                \
     }
 const tally__backend tally__cuda_backend = TALLY_GPU_BACKEND(cuda);
 const tally__backend tally__simt_backend = TALLY_GPU_BACKEND(simt);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "extent.h"
+#include "gpu_merge.h"
 #include "merge/job.h"
 
 enum {
@@ -34,8 +35,6 @@ static tally_status check_array(const tally_array *array, int64_t number, tally_
     TALLY_CHECK(array->data != NULL || array->count == 0, BAD_ARGUMENT, "array %lld is NULL", (long long)number);
     TALLY_CHECK(tally__fits_memory(array->data, array->count, array->stride ? array->stride : width, (size_t)width),
                 BAD_ARGUMENT, "array %lld reaches beyond the end of memory", (long long)number);
-    TALLY_CHECK(!tally__lies_on_gpu(array->data), UNSUPPORTED,
-                "array %lld lies in GPU memory: this version merges in the host's memory only", (long long)number);
     return TALLY_OK;
 }
 
@@ -50,16 +49,12 @@ static tally_status check_output(const char *name, const tally_output *out, int6
     *sink = (tally__merge_sink){.data = out->data, .stride = out->stride ? out->stride : width};
     TALLY_CHECK(tally__fits_memory(out->data, total, sink->stride, (size_t)width), BAD_ARGUMENT,
                 "%s reaches beyond the end of memory", name);
-    TALLY_CHECK(!tally__lies_on_gpu(out->data), UNSUPPORTED,
-                "%s lies in GPU memory: this version merges in the host's memory only", name);
     return TALLY_OK;
 }
 
 static tally_status check_options(const tally_options *options) {
     TALLY_CHECK(options->nan != TALLY_NAN_SKIP, BAD_ARGUMENT,
                 "a merge leaves nothing out: set the option nan to TALLY_NAN_PROPAGATE or TALLY_NAN_TOTAL");
-    TALLY_CHECK(!tally__backend_is_gpu(options->backend), UNSUPPORTED,
-                "this version merges on the CPU only: set the option backend to TALLY_BACKEND_AUTO");
     return TALLY_OK;
 }
 
@@ -160,15 +155,52 @@ static void find_shares(tally__merge_job *job, const plan *p) {
 
 /* ---- the merge ---- */
 
+static tally_status refuse_value(int64_t array, int64_t value) {
+    return tally__fail(TALLY_BAD_ORDER, "array %lld is not sorted: its value %lld belongs before value %lld",
+                       (long long)array, (long long)value, (long long)value - 1);
+}
+static tally_status refuse_changed(void) {
+    return tally__fail(TALLY_BAD_ORDER, "an array changed while it was merged");
+}
 static tally_status refuse_order(const tally__merge_job *job) {
     for (int64_t i = 0; i < job->count; i++) {
         const tally__merge_list *const list = &job->lists[i];
         for (int64_t k = 1; k < list->count; k++)
-            TALLY_CHECK(tally__merge_key_at(job, list, k - 1) <= tally__merge_key_at(job, list, k), BAD_ORDER,
-                        "array %lld is not sorted: its value %lld belongs before value %lld", (long long)i,
-                        (long long)k, (long long)k - 1);
+            if (tally__merge_key_at(job, list, k - 1) > tally__merge_key_at(job, list, k)) return refuse_value(i, k);
     }
-    return tally__fail(TALLY_BAD_ORDER, "an array changed while it was merged");
+    return refuse_changed();
+}
+
+/* Compute goes to the data. */
+static tally_status choose_backend(const tally_context *context, const tally_array *arrays, const tally__merge_job *job,
+                                   const tally__backend **backend) {
+    tally_options options = context->options;
+    bool on_gpu = tally__lies_on_gpu(job->out.data) || tally__lies_on_gpu(job->origin.data);
+    for (int64_t i = 0; i < job->count && !on_gpu; i++) on_gpu = tally__lies_on_gpu(arrays[i].data);
+    if (on_gpu && options.backend == TALLY_BACKEND_AUTO) options.backend = TALLY_BACKEND_CUDA;
+    TALLY_CHECK(!on_gpu || options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
+                "arrays in GPU memory are merged by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
+    *backend = tally__backend_of(&options);
+    return TALLY_OK;
+}
+
+static tally_status merge_on_gpu(const tally_context *context, const tally__backend *backend, const tally_array *arrays,
+                                 const tally__merge_job *job) {
+    const tally__gpu_merge merge = {.arrays = arrays,
+                                    .count = job->count,
+                                    .total = job->total,
+                                    .width = job->width,
+                                    .reading = job->order.reading,
+                                    .infinity = (uint64_t)job->order.infinity,
+                                    .out = job->out.data,
+                                    .out_stride = job->out.stride,
+                                    .origin = job->origin.data,
+                                    .origin_stride = job->origin.stride};
+    int64_t misplaced = -1, array = 0;
+    TALLY_TRY(backend->merge(context, &merge, &misplaced));
+    if (misplaced < 0) return TALLY_OK;
+    while (array < job->count && misplaced >= arrays[array].count) misplaced -= arrays[array++].count;
+    return array < job->count ? refuse_value(array, misplaced) : refuse_changed();
 }
 
 static tally_status merge(const tally_context *context, const tally_array *arrays, tally__merge_job *job) {
@@ -219,7 +251,10 @@ tally_status tally_merge(const tally_context *given, const tally_array *arrays, 
     TALLY_TRY(check_output("the output", &out, job.total, arrays[0].type, &job.out));
     if (origin.data != NULL)
         TALLY_TRY(check_output("the output of origins", &origin, job.total, TALLY_I64, &job.origin));
-    return job.total == 0 ? TALLY_OK : merge(context, arrays, &job);
+    if (job.total == 0) return TALLY_OK;
+    const tally__backend *backend = NULL;
+    TALLY_TRY(choose_backend(context, arrays, &job, &backend));
+    return backend->merge != NULL ? merge_on_gpu(context, backend, arrays, &job) : merge(context, arrays, &job);
 }
 
 tally_status tally_merge_ready(const tally_context *given, const tally_array *arrays, const unsigned char *more,
@@ -232,7 +267,11 @@ tally_status tally_merge_ready(const tally_context *given, const tally_array *ar
     TALLY_CHECK(more != NULL && taken != NULL, BAD_ARGUMENT, "tally_merge_ready needs more and taken");
     TALLY_TRY(check_arrays(context, arrays, count, &job));
     bool is_stuck = false;
+    TALLY_CHECK(!tally__backend_is_gpu(context->options.backend), UNSUPPORTED,
+                "tally_merge_ready looks at host memory only: set the option backend to TALLY_BACKEND_AUTO");
     for (int64_t i = 0; i < count; i++) {
+        TALLY_CHECK(!tally__lies_on_gpu(arrays[i].data), UNSUPPORTED,
+                    "array %lld lies in GPU memory: tally_merge_ready looks at host memory only", (long long)i);
         const tally__merge_list list = list_of(&arrays[i], job.width);
         if (!more[i]) continue;
         is_stuck |= list.count == 0;

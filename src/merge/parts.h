@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/merge.h"
 #include "tally/tally.h"
 
 /* A range of keys. Where they are all the same key, values follow one another in the order of the arrays (their bits
@@ -24,7 +25,7 @@ enum { TALLY_MERGE_MOST_PARTS = 256 };
 /* How the bits of values are read. */
 typedef struct tally__merge_order {
     int width_log; /* bytes of a value: 1 << width_log */
-    enum { TALLY_MERGE_BOOL, TALLY_MERGE_SIGNED, TALLY_MERGE_UNSIGNED, TALLY_MERGE_FLOAT, TALLY_MERGE_TOTAL } reading;
+    tally_merge_reading reading;
     int64_t infinity; /* the bits of a float infinity */
     int part_count;
 } tally__merge_order;

@@ -35,10 +35,11 @@ tally__simt_entry *tally__simt_find(const char *name) {
     return entry;
 }
 
-/* Texts of several kernels: those of segments, of cuts, and of groups. */
+/* Texts of several kernels: those of segments, of cuts, of groups, and of merges. */
 tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
     static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"},
                                            {"tally_group_", "tally_group_"},
+                                           {"tally_merge_", "tally_merge_"},
                                            {"tally_segments_", "tally_spans_"},
                                            {"tally_features_", "tally_feature_nodes_"},
                                            {"tally_quick_features_", "tally_quick_feature_nodes_"},

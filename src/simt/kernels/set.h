@@ -13,7 +13,7 @@ typedef struct tally__simt_set {
     tally__simt_pair of[TALLY_TYPE_END][3];
 } tally__simt_set;
 
-/* Those that prepare a cut (cut.c). */
+/* Those of no operator (cut.c). */
 tally__simt_entry *tally__simt_cut(const char *entry);
 
 #endif

@@ -1,0 +1,176 @@
+/* Merges on a GPU (kernels/production/merge.h): one launch for each pass. All passes are told of by one table in the
+ * device's memory. Values go to and fro between the output and scratch memory, the last time to the output. */
+#include "cuda/merge.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cuda/call.h"
+
+enum { MOST_PASSES = 32, CHECK = 3 }; /* behind the first kernel: 16, 32 and 64 bits, and the check */
+
+/* The table: what kernels tell, the passes, the arrays and the places where they begin. */
+typedef struct table {
+    tally_merge_told told;
+    tally_merge_work passes[MOST_PASSES];
+    tally_merge_array arrays[]; /* and behind them `before` */
+} table;
+
+typedef struct job {
+    tally__call call;
+    const tally__gpu_merge *merge;
+    int passes;
+    size_t table_bytes;
+    tally__cu_address table, values, origins; /* in scratch memory */
+    tally__loaded kernels;
+} job;
+
+static int passes_of(int64_t count) {
+    int passes = 1;
+    while ((INT64_C(1) << passes) < count) passes++;
+    return passes;
+}
+static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* ---- where things lie ---- */
+
+static tally_status check_reach(const job *j, const void *data, const char *what, int64_t number) {
+    const tally__gpu *gpu = j->call.gpu;
+    const tally__memory memory = tally__memory_of(gpu->driver, data);
+    TALLY_CHECK(memory.kind != TALLY_IN_HOST, UNSUPPORTED,
+                "%s %lld lies in host memory: a GPU merges what is in reach of it", what, (long long)number);
+    TALLY_CHECK(memory.kind != TALLY_IN_DEVICE || memory.ordinal == gpu->ordinal, BAD_ARGUMENT,
+                "the arrays lie on different GPUs");
+    return TALLY_OK;
+}
+static tally_status check_all(const job *j) {
+    const tally__gpu_merge *m = j->merge;
+    for (int64_t i = 0; i < m->count; i++)
+        if (m->arrays[i].count > 0) TALLY_TRY(check_reach(j, m->arrays[i].data, "array", i));
+    TALLY_TRY(check_reach(j, m->out, "output", 0));
+    return m->origin != NULL ? check_reach(j, m->origin, "output", 1) : TALLY_OK;
+}
+
+/* ---- the table ---- */
+
+static tally_status take_memory(job *j) {
+    const tally__gpu_merge *m = j->merge;
+    const size_t values = j->passes > 1 ? rounded((size_t)(m->total * m->width)) : 0,
+                 origins = j->passes > 1 && m->origin != NULL ? rounded(8 * (size_t)m->total) : 0;
+    tally__call *c = &j->call;
+    j->table_bytes = sizeof(table) + (size_t)m->count * sizeof(tally_merge_array) + 8 * ((size_t)m->count + 1);
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES,
+                                 rounded(j->table_bytes) + values + origins, 0, 0, &c->scratch));
+    j->table = c->scratch.nodes;
+    j->values = j->table + rounded(j->table_bytes);
+    j->origins = j->values + values;
+    return TALLY_OK;
+}
+
+#define ON_DEVICE(j, member) ((void *)(uintptr_t)((j)->table + offsetof(table, member)))
+
+static tally_merge_work pass_of(const job *j, int number) {
+    const tally__gpu_merge *m = j->merge;
+    const bool to_output = (j->passes - 1 - number) % 2 == 0, has_origins = m->origin != NULL;
+    char *const values = (char *)(uintptr_t)j->values, *const origins = (char *)(uintptr_t)j->origins;
+    char *const arrays = ON_DEVICE(j, arrays);
+    tally_merge_work pass = {.arrays = (const tally_merge_array *)(void *)arrays,
+                             .before =
+                                 (const int64_t *)(void *)(arrays + m->count * (int64_t)sizeof(tally_merge_array)),
+                             .count = m->count,
+                             .total = m->total,
+                             .to = to_output ? m->out : values,
+                             .to_stride = to_output ? m->out_stride : m->width,
+                             .origins_to = !has_origins ? NULL
+                                           : to_output  ? m->origin
+                                                        : origins,
+                             .origins_to_stride = to_output ? m->origin_stride : 8,
+                             .infinity = m->infinity,
+                             .reading = (int32_t)m->reading,
+                             .bytes = (int32_t)m->width,
+                             .log_run = number,
+                             .told = ON_DEVICE(j, told)};
+    if (number == 0) return pass;
+    pass.from = to_output ? values : m->out;
+    pass.from_stride = to_output ? m->width : m->out_stride;
+    pass.origins_from = !has_origins ? NULL : to_output ? origins : m->origin;
+    pass.origins_from_stride = to_output ? 8 : m->origin_stride;
+    return pass;
+}
+
+/* Fails for a stream that is captured. */
+static tally_status send_table(const job *j) {
+    const tally__gpu_merge *m = j->merge;
+    const tally_allocator *allocator = &j->call.spec->allocator;
+    table *const t = tally__allocate(allocator, j->table_bytes);
+    TALLY_CHECK(t != NULL, NO_MEMORY, "no memory for a table of %lld arrays", (long long)m->count);
+    memset(t, 0, j->table_bytes);
+    int64_t *const before = (int64_t *)(void *)(t->arrays + m->count), sum = 0;
+    t->told.misplaced = m->total;
+    for (int number = 0; number < j->passes; number++) t->passes[number] = pass_of(j, number);
+    for (int64_t i = 0; i < m->count; i++) {
+        const tally_array *const array = &m->arrays[i];
+        t->arrays[i] = (tally_merge_array){array->data, array->stride ? array->stride : m->width};
+        before[i] = sum;
+        sum += array->count;
+    }
+    before[m->count] = sum;
+    const tally_status status = tally__call_store(&j->call, j->table, t, j->table_bytes);
+    tally__release(allocator, t);
+    return status;
+}
+
+/* ---- the merge ---- */
+
+static tally_status launch(const job *j, tally__cu_function function, int number, int64_t blocks) {
+    const tally_work work = {.x = (const char *)ON_DEVICE(j, passes) + number * (int64_t)sizeof(tally_merge_work)};
+    return tally__call_launch(&j->call, function, blocks, TALLY_START_BEHIND, &work);
+}
+static tally_status hear(const job *j, tally_merge_told *told) {
+    return tally__call_fetch(&j->call, told, (tally__cu_address)(uintptr_t)ON_DEVICE(j, told), sizeof *told);
+}
+
+static tally_status merge_here(job *j, int64_t *misplaced) {
+    const tally__gpu_merge *m = j->merge;
+    const int64_t blocks = (m->total + TALLY_MERGE_TILE - 1) / TALLY_MERGE_TILE;
+    const int64_t most = 16 * (int64_t)j->call.gpu->multiprocessors;
+    tally_merge_told told;
+    TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "%lld values are more than this version merges on a GPU",
+                (long long)m->total);
+    TALLY_TRY(check_all(j));
+    TALLY_TRY(tally__gpu_kernel(j->call.gpu, NULL, TALLY_FORM_MERGE, &j->kernels));
+    TALLY_TRY(take_memory(j));
+    TALLY_TRY(send_table(j));
+    const tally__cu_function function = m->width == 1 ? j->kernels.function : j->kernels.more[m->width / 4];
+    for (int number = 0; number < j->passes; number++) TALLY_TRY(launch(j, function, number, blocks));
+    TALLY_TRY(hear(j, &told));
+    *misplaced = -1;
+    if (!told.unsorted) return TALLY_OK;
+    TALLY_TRY(launch(j, j->kernels.more[CHECK], 0, blocks < most ? blocks : most));
+    TALLY_TRY(hear(j, &told));
+    *misplaced = told.misplaced;
+    return TALLY_OK;
+}
+
+/* The first array in a GPU's memory, which says what GPU it is if the output does not. */
+static const char *array_on_gpu(const tally__platform *platform, const tally__gpu_merge *m) {
+    const char *why;
+    const tally__driver *driver = platform->driver(&why);
+    for (int64_t i = 0; i < m->count; i++)
+        if (m->arrays[i].count > 0 && tally__memory_of(driver, m->arrays[i].data).kind == TALLY_IN_DEVICE)
+            return m->arrays[i].data;
+    return NULL;
+}
+
+tally_status tally__merge_arrays(const tally__platform *platform, const tally_context *context,
+                                 const tally__gpu_merge *merge, int64_t *misplaced) {
+    const tally__spec spec = {
+        .options = context->options, .allocator = context->allocator, .context = context, .inputs = 1};
+    const tally__input none = {.x = array_on_gpu(platform, merge)};
+    const tally__sink sink = {.data = merge->out};
+    job j = {.merge = merge, .passes = passes_of(merge->count)};
+    tally_status status = tally__call_open(&j.call, platform, &spec, &none, NULL, &sink);
+    if (status == TALLY_OK) status = merge_here(&j, misplaced);
+    tally__call_close(&j.call);
+    return status;
+}
