@@ -3,6 +3,7 @@
 #include "cuda/features.h"
 
 #include "cuda/cuda.h"
+#include "cuda/shape.h"
 
 enum {
     FREE_LOG_LEAF = 9,    /* vectors of a leaf of an operator whose order cannot show */
@@ -10,9 +11,6 @@ enum {
     EACH_OF_NODES = 1024, /* and where most tiles have nothing to do */
     MOST_LEVELS = 6
 };
-
-static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int log_above(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)(n - 1)) : 0; }
 
 /* Exact sums of floats are rounded by other kernels to formats that a few doubles cannot be rounded to. */
 static bool has_kernel(const tally__spec *spec) {
@@ -41,23 +39,23 @@ static int64_t features_of(const tally__call *c) {
 }
 
 static tally_status count_blocks(const tally__call *c, tally_group_work *group, int64_t *blocks) {
-    const int64_t chunks = over(group->inner, features_of(c) << group->log_across),
+    const int64_t chunks = tally__over(group->inner, features_of(c) << group->log_across),
                   teams = TALLY_THREADS >> group->log_across,
                   tiles = (group->places + group->segments) / group->each + 1;
-    TALLY_CHECK(!__builtin_mul_overflow(over(tiles, teams), chunks, blocks) && *blocks < INT32_MAX, UNSUPPORTED,
+    TALLY_CHECK(!__builtin_mul_overflow(tally__over(tiles, teams), chunks, blocks) && *blocks < INT32_MAX, UNSUPPORTED,
                 "%lld vectors of %lld features in %lld segments are more than this version reduces on a GPU at once",
                 (long long)group->places, (long long)group->inner, (long long)group->segments);
     group->chunks = (int32_t)chunks;
-    group->share = over(group->segments, over(tiles, teams));
+    group->share = tally__over(group->segments, tally__over(tiles, teams));
     return TALLY_OK;
 }
 
 /* Teams and tiles: as large as keep all of the device busy. */
 static tally_status shape_teams(const tally__call *c, tally_group_work *group, int64_t *blocks) {
-    const int64_t wide = over(group->inner, features_of(c)),
+    const int64_t wide = tally__over(group->inner, features_of(c)),
                   busy = 64 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
-    group->log_across = wide < 32 ? log_above(wide) : 5;
-    group->log_leaf = order_shows(c->spec) ? log_above(c->spec->kernel->leaf) : FREE_LOG_LEAF;
+    group->log_across = wide < 32 ? tally__log_above(wide) : 5;
+    group->log_leaf = order_shows(c->spec) ? tally__log_above(c->spec->kernel->leaf) : FREE_LOG_LEAF;
     group->each = MOST_EACH;
     while (group->each > 8 && (group->places + group->segments) / group->each * wide < busy) group->each /= 2;
     return count_blocks(c, group, blocks);

@@ -5,6 +5,7 @@
 
 #include "cuda/cuda.h"
 #include "cuda/features.h"
+#include "cuda/shape.h"
 #include "lib/cut.h"
 #include "plan.h"
 
@@ -18,28 +19,18 @@ typedef struct job {
 } job;
 enum { DIGITS, MOVE, LENGTHS, SPREAD, GATHER }; /* behind the first */
 
-static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t bits_of(int64_t n) { return n > 0 ? 64 - __builtin_clzll((uint64_t)n) : 0; }
 
 static tally_status refuse(const job *j) {
-    static const char *const whys[] = {
-        [TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
-        [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
-        [TALLY_SEGMENT_IDS] = "a segment id is below the one before it or not one of the segments",
-        [TALLY_ROWS] = "",
-        [TALLY_PLANNED] = "the index has changed since its plan was made",
-        [TALLY_BEGIN_END] = "a segment begins before the array, ends behind it, or ends before it begins",
-        [TALLY_UNSORTED_IDS] = "a segment id is not one of the segments"};
     const tally_group_work *group = &j->work.group;
-    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld %s)", whys[j->kind],
-                       (long long)group->segments, (long long)group->vectors, group->inner > 1 ? "vectors" : "values");
+    return tally__refuse_segments(j->kind, group->segments, group->vectors, group->inner > 1 ? "vectors" : "values");
 }
 
 /* ---- launches ---- */
 
 /* A thread for each of n, at most as many as the device is busy with. */
 static tally_status launch_for(const job *j, tally__cu_function function, int64_t n) {
-    const int64_t wanted = over(n, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
+    const int64_t wanted = tally__over(n, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
     return tally__call_launch(j->call, function,
                               wanted < 1      ? 1
                               : wanted < most ? wanted
@@ -77,8 +68,9 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
     tally__cu_address end = begin;
     j->work.saw = TAKE(&end, 4);
     j->cut_saw = TAKE(&end, 4);
-    j->sums = TAKE(&end, 8 * (over(group->segments, TALLY_LENGTHS_BLOCK) + over(digits, TALLY_LENGTHS_BLOCK) +
-                              over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
+    j->sums =
+        TAKE(&end, 8 * (tally__over(group->segments, TALLY_LENGTHS_BLOCK) + tally__over(digits, TALLY_LENGTHS_BLOCK) +
+                        tally__over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
     if (j->kind == TALLY_OFFSETS || j->kind == TALLY_PLANNED) return end;
     group->offsets = TAKE(&end, (group->segments + 2) * group->offset_bytes);
     if (j->kind == TALLY_BEGIN_END) {
@@ -129,7 +121,7 @@ static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
 /* Ids that are none of a segment's come last, as if they were of one segment more. */
 static tally_status sort_ids(job *j, const sort_memory *sort) {
     tally_group_work *group = &j->work.group;
-    const int passes = (int)over(bits_of(group->segments), TALLY_SORT_BITS);
+    const int passes = (int)tally__over(bits_of(group->segments), TALLY_SORT_BITS);
     group->keys_to = sort->keys[0];
     TALLY_TRY(launch_for(j, j->groups.function, group->vectors));
     for (int pass = 0; pass < passes; pass++) TALLY_TRY(sort_digit(j, sort, pass));
@@ -180,7 +172,7 @@ static tally_status describe(job *j, tally__call *call, const tally_segments *cu
                                        .places = vectors,
                                        .index_bytes = (int32_t)tally_type_size(cut->index_type),
                                        .refuses = cut->outside == TALLY_OUTSIDE_REFUSED,
-                                       .tiles = vectors > 0 ? over(vectors, TALLY_SORT_TILE) : 1};
+                                       .tiles = vectors > 0 ? tally__over(vectors, TALLY_SORT_TILE) : 1};
     tally_group_work *group = &j->work.group;
     group->offset_bytes = cut->kind == TALLY_OFFSETS                             ? group->index_bytes
                           : vectors <= INT32_MAX && cut->kind != TALLY_BEGIN_END ? 4
@@ -228,7 +220,8 @@ static int64_t share_copying(tally_group_work *group) {
     group->log_places = log_below(places);
     const int64_t tiles = TALLY_GATHER_VALUES / (across << group->log_places);
     group->tiles_of_block = tiles > 1 ? (int32_t)tiles : 1;
-    return over(group->places, (int64_t)group->tiles_of_block << group->log_places) * over(group->inner, across);
+    return tally__over(group->places, (int64_t)group->tiles_of_block << group->log_places) *
+           tally__over(group->inner, across);
 }
 
 /* Copies the values, and has the call reduce the copies. */

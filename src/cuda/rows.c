@@ -6,6 +6,7 @@
 
 #include "cuda/cuda.h"
 #include "cuda/segments.h"
+#include "cuda/shape.h"
 
 enum { FAN = 64 }; /* as kernels/lib/tile.h combines nodes */
 
@@ -19,19 +20,13 @@ typedef struct plan {
 } plan;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int log_above(int64_t n) {
-    int log = 0;
-    while ((int64_t)1 << log < n) log++;
-    return log;
-}
 
 /* Nodes and counters of a tree over `count` nodes of which `fan` are combined at a time. */
 static void count_tree(int64_t count, int64_t fan, int64_t *nodes, int64_t *groups) {
     *nodes = *groups = 0;
-    for (; count > 1; count = over(count, fan)) {
+    for (; count > 1; count = tally__over(count, fan)) {
         *nodes += count;
-        *groups += over(count, fan);
+        *groups += tally__over(count, fan);
     }
 }
 
@@ -49,8 +44,8 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 
 static tally_status plan_short(const tally__call *call, plan *p) {
     p->form = TALLY_FORM_SHORT;
-    p->blocks = over(p->work.outer * p->work.inner,
-                     TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)call->spec->kernel->value_bytes));
+    p->blocks = tally__over(p->work.outer * p->work.inner,
+                            TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)call->spec->kernel->value_bytes));
     p->outer = p->work.outer;
     return TALLY_OK;
 }
@@ -63,16 +58,16 @@ static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
            leaves >> p->work.run > TALLY_TILE_WARPS)
         p->work.run++;
     do {
-        p->work.tiles = over(leaves, (int64_t)TALLY_TILE_WARPS << p->work.run);
+        p->work.tiles = tally__over(leaves, (int64_t)TALLY_TILE_WARPS << p->work.run);
         count_tree(p->work.tiles, FAN, &p->work.row_nodes, &p->work.row_groups);
     } while (p->work.row_groups > TALLY_ARRIVALS && p->work.run++ < 5);
 }
 
 static tally_status plan_long(const tally__call *call, plan *p) {
-    const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
+    const int64_t leaves = tally__over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
     if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one */
         p->outer = p->work.outer;
-        p->blocks = over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
+        p->blocks = tally__over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
     }
     cut_row(call, p, leaves);
@@ -85,15 +80,15 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 
 /* Chunks of a panel; `slots` panels share a block. */
 static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
-    const int64_t leaves = over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors,
+    const int64_t leaves = tally__over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors,
                   all = p->work.outer * panels;
     p->work.tiles = 1;
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
     while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
-           all * over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
+           all * tally__over(leaves, (int64_t)2 << p->work.run) >= 4 * slots * units)
         p->work.run++;
     do {
-        if (leaves > 0) p->work.tiles = over(leaves, (int64_t)1 << p->work.run);
+        if (leaves > 0) p->work.tiles = tally__over(leaves, (int64_t)1 << p->work.run);
         count_tree(p->work.tiles, TALLY_CHUNK_FAN, &p->work.row_nodes, &p->work.row_groups);
     } while (p->work.row_groups * panels > TALLY_ARRIVALS && 1 << p->work.run++ < TALLY_CHUNK_LEAVES);
     p->work.row_nodes *= width;
@@ -106,13 +101,13 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
         p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
     const int64_t across = TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
-    p->work.log_across = (int)least(5, log_above(over(p->work.inner, across)));
-    p->work.log_subs = (int)least(8 - p->work.log_across, log_above(columns));
-    const int64_t width = across << p->work.log_across, panels = over(p->work.inner, width);
+    p->work.log_across = (int)least(5, tally__log_above(tally__over(p->work.inner, across)));
+    p->work.log_subs = (int)least(8 - p->work.log_across, tally__log_above(columns));
+    const int64_t width = across << p->work.log_across, panels = tally__over(p->work.inner, width);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     cut_panel(call, p, panels, slots, width);
     TALLY_TRY(fit_counters(p, panels, kernel->node_size));
-    p->blocks = over(p->outer * panels * p->work.tiles, slots);
+    p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
 
@@ -167,8 +162,8 @@ static tally_status launch(const tally__call *call, plan *p) {
         work.y += first * values * work.y_stride;
         work.result = (char *)work.result + first * work.inner * work.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-        TALLY_TRY(tally__call_launch(call, loaded.function, over(p->blocks * work.outer, p->outer), TALLY_START_BEHIND,
-                                     &work));
+        TALLY_TRY(tally__call_launch(call, loaded.function, tally__over(p->blocks * work.outer, p->outer),
+                                     TALLY_START_BEHIND, &work));
     }
     return TALLY_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "cuda/cuda.h"
 #include "cuda/groups.h"
+#include "cuda/shape.h"
 #include "lib/cut.h"
 #include "plan.h"
 
@@ -145,9 +146,8 @@ static bool plan_has_edges(const job *j) {
     return its != NULL && its->weight == cut->weight && its->leaf == cut->leaf && its->end_weight == cut->end_weight;
 }
 
-static int64_t shares(int64_t all, int64_t each) { return (all + each - 1) / each; }
 static int64_t segment_id_blocks(int64_t values, int64_t segments) {
-    return shares(values + segments + 1, TALLY_SEGMENT_IDS_BLOCK);
+    return tally__over(values + segments + 1, TALLY_SEGMENT_IDS_BLOCK);
 }
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
@@ -186,7 +186,7 @@ static parts lay_out(const job *j) {
     all.again =
         take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
     all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
-    const int64_t blocks = j->cut.kind == TALLY_LENGTHS    ? shares(cut->count, TALLY_LENGTHS_BLOCK)
+    const int64_t blocks = j->cut.kind == TALLY_LENGTHS    ? tally__over(cut->count, TALLY_LENGTHS_BLOCK)
                            : segment_ids_become_offsets(j) ? segment_id_blocks(j->call->in.count, cut->count)
                                                            : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
@@ -284,7 +284,7 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
 
 enum { SUMS, SCAN, LENGTHS, SHARES, SEGMENT_IDS, CHECK, SEGMENT_ID_EDGES }; /* of TALLY_FORM_CUT, behind the first */
 tally_status tally__offsets_of_lengths(const tally__call *c, const tally_work *work) {
-    const int64_t blocks = shares(work->cut.count, TALLY_LENGTHS_BLOCK);
+    const int64_t blocks = tally__over(work->cut.count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, work));
@@ -295,8 +295,8 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_work *work)
     const int64_t blocks = segment_id_blocks(work->count, work->cut.count);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    TALLY_TRY(
-        tally__call_launch(c, kernels.more[SHARES], shares(blocks + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND, work));
+    TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], tally__over(blocks + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND,
+                                 work));
     return tally__call_launch(c, kernels.more[SEGMENT_IDS], blocks, TALLY_START_BEHIND, work);
 }
 
@@ -311,9 +311,9 @@ static tally_status prepare(const job *j) {
     if (j->cut.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &j->work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &j->work));
     TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function,
-                                 shares(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
+                                 tally__over(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
     return j->reduces ? TALLY_OK
-                      : tally__call_launch(c, kernels.more[CHECK], shares(cut->count + 1, TALLY_OFFSETS_BLOCK),
+                      : tally__call_launch(c, kernels.more[CHECK], tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK),
                                            TALLY_START_BEHIND, &j->work);
 }
 
@@ -323,7 +323,7 @@ static tally_status reduce_exactly(const job *j) {
     const tally__call *c = j->call;
     const tally_work *work = &j->again;
     const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors,
-                  clearing = shares(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
+                  clearing = tally__over(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
     const int64_t finishing =
         work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
     tally__loaded prefix, wide, flat;
@@ -342,8 +342,9 @@ static tally_status reduce_exactly(const job *j) {
             TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
         }
     }
-    TALLY_TRY(tally__call_launch_resident(c, &flat, shares(tiles, flat.threads / TALLY_WARP), TALLY_START_EARLY, work));
-    return tally__call_launch(c, flat.more[FINISH], shares(flat_nodes(&work->cut) / work->cut.groups, finishing),
+    TALLY_TRY(
+        tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads / TALLY_WARP), TALLY_START_EARLY, work));
+    return tally__call_launch(c, flat.more[FINISH], tally__over(flat_nodes(&work->cut) / work->cut.groups, finishing),
                               TALLY_START_EARLY, work);
 }
 /* Edges for the tiles of these, if anything was marked. */
@@ -352,8 +353,8 @@ static tally_status prepare_again(const job *j) {
     TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
     const tally__cu_function edges =
         j->again.cut.segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function;
-    return tally__call_launch(j->call, edges, shares(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND,
-                              &j->again);
+    return tally__call_launch(j->call, edges, tally__over(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK),
+                              TALLY_START_BEHIND, &j->again);
 }
 
 static tally_status reduce(const job *j) {
@@ -364,7 +365,7 @@ static tally_status reduce(const job *j) {
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles,
                                           plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
-    TALLY_TRY(tally__call_launch(c, kernels.more[0], shares(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES),
+    TALLY_TRY(tally__call_launch(c, kernels.more[0], tally__over(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES),
                                  TALLY_START_EARLY, &j->work));
     if (!c->spec->exact) return TALLY_OK;
     TALLY_TRY(prepare_again(j));
@@ -384,15 +385,20 @@ static tally_status prepare_kernels(const job *j) {
     return tally__call_prepare(j->call, forms, count);
 }
 
-static tally_status refuse(const job *j) {
+tally_status tally__refuse_segments(tally_segmentation kind, int64_t count, int64_t values, const char *name) {
     static const char *const whys[] = {
         [TALLY_OFFSETS] = "an offset is negative, below the one before it or beyond the array",
         [TALLY_LENGTHS] = "a length is negative or the lengths add up to too much",
         [TALLY_SEGMENT_IDS] = "a segment id is below the one before it or not one of the segments",
         [TALLY_ROWS] = "the rows do not make up the array",
-        [TALLY_PLANNED] = "the index has changed since its plan was made"};
-    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld values)", whys[j->cut.kind],
-                       (long long)j->results, (long long)j->call->in.count);
+        [TALLY_PLANNED] = "the index has changed since its plan was made",
+        [TALLY_BEGIN_END] = "a segment begins before the array, ends behind it, or ends before it begins",
+        [TALLY_UNSORTED_IDS] = "a segment id is not one of the segments"};
+    return tally__fail(TALLY_BAD_SEGMENTS, "%s (%lld segments of an array of %lld %s)", whys[kind], (long long)count,
+                       (long long)values, name);
+}
+static tally_status refuse(const job *j) {
+    return tally__refuse_segments(j->cut.kind, j->results, j->call->in.count, "values");
 }
 
 static tally_status run(job *j, tally__report *report) {

@@ -26,6 +26,9 @@ typedef struct tally__gpu_plan {
 tally_status tally__offsets_of_lengths(const tally__call *call, const tally_work *work);
 tally_status tally__offsets_of_ids(const tally__call *call, const tally_work *work);
 
+/* TALLY_BAD_SEGMENTS: what of such segments is wrong, of an array of so many "values" or "vectors". */
+tally_status tally__refuse_segments(tally_segmentation kind, int64_t count, int64_t values, const char *name);
+
 tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report);
 
 /* As tally__backend has them; the platform is that of the spec's options. */
