@@ -320,7 +320,8 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
 /* Reduces each segment. out[s] is what tally_reduce gives for segment s alone; arg operators count from its start. The
  * segments are checked before or while they are used, and nothing outside of the array is read.
  *
- * GPU: as tally_reduce. The index may be host, pinned, managed or GPU memory too. Method:
+ * GPU: as tally_reduce. The index may be host, pinned, managed or GPU memory; one in host memory is copied, and the
+ * call then waits for the GPU. Method:
  * docs/design/006-gpu-segments.md, for rows docs/design/007-gpu-rows.md. With out in GPU memory the call is
  * asynchronous: invalid segments, TALLY_EMPTY and TALLY_OVERFLOW are reported only with options.checked. If the
  * segments are invalid, out holds nothing of use.

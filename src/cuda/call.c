@@ -56,8 +56,8 @@ static tally_status bring_index(tally__call *call, const tally_segments *cut, co
     const size_t bytes = tally_type_size(cut->index_type);
     call->index = cut->index;
     call->ends = cut->ends;
-    TALLY_TRY(bring(call, &call->index, (size_t)entries * bytes, index, "copy the cut"));
-    return cut->kind == TALLY_BEGIN_END ? bring(call, &call->ends, (size_t)entries * bytes, ends, "copy the cut")
+    TALLY_TRY(bring(call, &call->index, (size_t)entries * bytes, index, "copy the segments"));
+    return cut->kind == TALLY_BEGIN_END ? bring(call, &call->ends, (size_t)entries * bytes, ends, "copy the segments")
                                         : TALLY_OK;
 }
 
@@ -91,11 +91,9 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     memory[OUT] = tally__memory_of(driver, sink != NULL ? sink->data : NULL);
     call->sink_on_device = memory[OUT].kind == TALLY_IN_DEVICE;
     TALLY_TRY(find_gpu(memory, ALL, &ordinal));
-    TALLY_CHECK(!call->sink_on_device ||
-                    ((in->count == 0 || (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST)) &&
-                     (index == NULL || (memory[INDEX].kind != TALLY_IN_HOST && memory[ENDS].kind != TALLY_IN_HOST))),
-                BAD_ARGUMENT, "the array%s lies in host memory and the output on a GPU: all must be in reach of it",
-                index != NULL ? " or its cut" : "");
+    TALLY_CHECK(!call->sink_on_device || in->count == 0 ||
+                    (memory[X].kind != TALLY_IN_HOST && memory[Y].kind != TALLY_IN_HOST),
+                BAD_ARGUMENT, "the array lies in host memory and the output on a GPU: all must be in reach of it");
     TALLY_TRY(tally__gpu_open(platform, ordinal, &gpu));
     TALLY_TRY(tally__gpu_enter(gpu));
     call->gpu = gpu;
