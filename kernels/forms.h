@@ -24,12 +24,12 @@
 
 /* X(ID, name, second, third, text, switch): names of the unit's kernels, of which entries are made
  * (tally_NAME_OPERATOR_TYPE_NAN); its text; and what is defined before it, so that one text serves several forms. */
-#define TALLY_ORDERED_FORMS(X)                                \
-    X(WHOLE, reduce, , , "production/reduce.h", )             \
-    X(SHORT, short, , , "production/short.h", )               \
-    X(ROWS, rows, , , "production/rows.h", )                  \
-    X(COLUMNS, columns, , , "production/columns.h", )         \
-    X(SEGMENTS, segments, spans, , "production/segments.h", ) \
+#define TALLY_ORDERED_FORMS(X)                                        \
+    X(WHOLE, reduce, , , "production/reduce.h", )                     \
+    X(SHORT, short, , , "production/short.h", )                       \
+    X(ROWS, rows, , , "production/rows.h", )                          \
+    X(COLUMNS, columns, , , "production/columns.h", )                 \
+    X(SEGMENTS, segments, spans, , "production/segments.h", )         \
     X(FEATURES, features, feature_nodes, , "production/features.h", ) \
     X(NODES, nodes, , , "production/nodes.h", )
 #define TALLY_EXACT_FORMS(X)                                                                 \

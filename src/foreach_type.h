@@ -4,6 +4,8 @@
  * TALLY_TRUTHS, of operators that ask whether a value is zero, bool also has that of i8, and bf16 that of f16 unless
  * NaNs are skipped; with TALLY_PLACES, of operators that ask which value is first in order, bf16 that of f16 in total
  * order. */
+#include "names.h"
+
 #ifndef TALLY_SET
 #error "define TALLY_SET"
 #endif

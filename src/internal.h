@@ -86,16 +86,16 @@ struct tally__kernel {
     int64_t rows_most; /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
     const tally_operator *user; /* the caller's operator, or NULL */
 
-    void (*nothing)(const tally__kernel *, tally__node *node);
+    void (*give_nothing)(const tally__kernel *, tally__node *node);
     /* node = node, then later */
-    void (*merge)(const tally__kernel *, tally__node *node, const tally__node *later);
+    void (*merge_nodes)(const tally__kernel *, tally__node *node, const tally__node *later);
     /* Moves the indices in a node (arg operators) by `by`. */
-    void (*shift)(const tally__kernel *, tally__node *node, int64_t by);
+    void (*shift_node)(const tally__kernel *, tally__node *node, int64_t by);
     /* A node as node_bytes bytes without gaps, little end first, and back. */
-    void (*pack)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
-    void (*unpack)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
+    void (*pack_node)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
+    void (*unpack_node)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
     /* Returns what is to be told of the result: TALLY_SAW_... of lib/dialect.h, as the next two do of all of theirs. */
-    int (*finish)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
+    int (*finish_node)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
     /* The canonical tree over n values, the first of which has index `first`. */
     void (*run)(const tally__kernel *, const void *x, const void *y, int64_t n, int64_t first, tally__node *node);
     /* Results of `count` segments, segment s from offsets[s] to offsets[s+1]; values up to x + limit may be read. */

@@ -2,58 +2,57 @@
  * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
 #include "lib/conclude.h"
 
-static void TALLY_N(give_nothing)(const tally__kernel *kernel, tally__node *out) {
-    TALLY_N(node) node = TALLY_N(nothing)();
+static void kernel_nothing(const tally__kernel *kernel, tally__node *out) {
+    node_t node = nothing();
     (void)kernel;
     __builtin_memcpy((void *)out, &node, sizeof node);
 }
-static void TALLY_N(merge_nodes)(const tally__kernel *kernel, tally__node *into, const tally__node *later) {
-    TALLY_N(node) a, b;
+static void kernel_merge(const tally__kernel *kernel, tally__node *into, const tally__node *later) {
+    node_t a, b;
     (void)kernel;
     __builtin_memcpy(&a, (void *)into, sizeof a);
     __builtin_memcpy(&b, (const void *)later, sizeof b);
-    a = TALLY_N(merge)(a, b);
+    a = merge(a, b);
     __builtin_memcpy((void *)into, &a, sizeof a);
 }
-static int TALLY_N(finish_node)(const tally__kernel *kernel, const tally__node *node, const tally_final *final,
-                                void *result) {
-    TALLY_N(node) a;
-    TALLY_N(result) r;
+static int kernel_finish(const tally__kernel *kernel, const tally__node *node, const tally_final *final, void *result) {
+    node_t a;
+    result_t r;
     int saw;
     (void)kernel;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
-    saw = TALLY_N(conclude)(a, final, &r);
+    saw = conclude(a, final, &r);
     __builtin_memcpy(result, &r, sizeof r);
     return saw;
 }
-static void TALLY_N(shift_node)(const tally__kernel *kernel, tally__node *node, int64_t by) {
+static void kernel_shift(const tally__kernel *kernel, tally__node *node, int64_t by) {
     (void)kernel, (void)node, (void)by;
 #ifdef TALLY_HAS_INDEX
-    TALLY_N(node) a;
+    node_t a;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
-    a = TALLY_N(shift)(a, by);
+    a = shift(a, by);
     __builtin_memcpy((void *)node, &a, sizeof a);
 #endif
 }
 
 #define TALLY_SIZE_OF(type, name) +sizeof(type)
-#define TALLY_PACK(type, name)                                            \
-    __builtin_memcpy(bytes, &a.name, sizeof(type));                       \
-    tally__clean_packed(bytes, _Generic(a.name, float: 4, double: 8, default: 0)); \
+#define TALLY_PACK(type, name)                                                        \
+    __builtin_memcpy(bytes, &a.name, sizeof(type));                                   \
+    tally__clean_packed(bytes, _Generic(a.name, float : 4, double : 8, default : 0)); \
     bytes += sizeof(type);
-#define TALLY_UNPACK(type, name)                  \
+#define TALLY_UNPACK(type, name)                    \
     __builtin_memcpy(&a.name, bytes, sizeof(type)); \
     bytes += sizeof(type);
-enum { TALLY_N(node_bytes) = sizeof(int64_t) TALLY_NODE(TALLY_SIZE_OF) };
-static void TALLY_N(pack_node)(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
-    TALLY_N(node) a;
+enum { kernel_node_bytes = sizeof(int64_t) TALLY_NODE(TALLY_SIZE_OF) };
+static void kernel_pack(const tally__kernel *kernel, const tally__node *node, unsigned char *bytes) {
+    node_t a;
     (void)kernel;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
     TALLY_PACK(int64_t, n)
     TALLY_NODE(TALLY_PACK)
 }
-static void TALLY_N(unpack_node)(const tally__kernel *kernel, const unsigned char *bytes, tally__node *node) {
-    TALLY_N(node) a;
+static void kernel_unpack(const tally__kernel *kernel, const unsigned char *bytes, tally__node *node) {
+    node_t a;
     (void)kernel;
     TALLY_UNPACK(int64_t, n)
     TALLY_NODE(TALLY_UNPACK)
@@ -64,10 +63,10 @@ static void TALLY_N(unpack_node)(const tally__kernel *kernel, const unsigned cha
 #undef TALLY_UNPACK
 
 #ifndef TALLY_NODE_MEMBERS
-#define TALLY_NODE_MEMBERS(type, nan)                                                                       \
-    .node_size = (sizeof(TALLY_N2(node, type, nan)) + 15) / 16 * 16, .node_bytes = TALLY_N2(node_bytes, type, nan),  \
-    .result_bytes = sizeof(TALLY_N2(result, type, nan)),     \
-    .nothing = TALLY_N2(give_nothing, type, nan), .merge = TALLY_N2(merge_nodes, type, nan),                \
-    .shift = TALLY_N2(shift_node, type, nan), .pack = TALLY_N2(pack_node, type, nan),                       \
-    .unpack = TALLY_N2(unpack_node, type, nan), .finish = TALLY_N2(finish_node, type, nan)
+#define TALLY_NODE_MEMBERS(type, nan)                                                                            \
+    .node_size = (sizeof(TALLY_N2(node_t, type, nan)) + 15) / 16 * 16,                                           \
+    .node_bytes = TALLY_N2(kernel_node_bytes, type, nan), .result_bytes = sizeof(TALLY_N2(result_t, type, nan)), \
+    .give_nothing = TALLY_N2(kernel_nothing, type, nan), .merge_nodes = TALLY_N2(kernel_merge, type, nan),       \
+    .shift_node = TALLY_N2(kernel_shift, type, nan), .pack_node = TALLY_N2(kernel_pack, type, nan),              \
+    .unpack_node = TALLY_N2(kernel_unpack, type, nan), .finish_node = TALLY_N2(kernel_finish, type, nan)
 #endif

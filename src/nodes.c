@@ -63,7 +63,7 @@ static tally_status reduce_run(const tally__spec *spec, const tally__backend *fa
         TALLY_TRY(far->far_tree(spec, in, 0, in->count, 0, &room.node));
     else
         tally__host_backend_of(&spec->options)->tree(spec, in, 0, in->count, 0, &room.node);
-    spec->kernel->pack(spec->kernel, &room.node, to);
+    spec->kernel->pack_node(spec->kernel, &room.node, to);
     return TALLY_OK;
 }
 
@@ -116,7 +116,7 @@ static tally_status reduce_part(const segments_job *j, const tally__spec *spec, 
     tally__room room;
     if (tally__part_input(j->parts, spec, j->in, r, &part)) return reduce_run(spec, j->far, &part, to);
     tally__run_scattered(j->parts, spec, j->in, r, &room.node);
-    spec->kernel->pack(spec->kernel, &room.node, to);
+    spec->kernel->pack_node(spec->kernel, &room.node, to);
     return TALLY_OK;
 }
 
@@ -195,10 +195,10 @@ struct nodes_job {
 /* Unpacks node i; what a node says of itself is not believed further than sums of it are safe. */
 static void open_node(nodes_job *j, const unsigned char *nodes, int64_t i, tally__node *node) {
     const tally__kernel *kernel = j->spec->kernel;
-    kernel->unpack(kernel, nodes + (size_t)i * kernel->node_bytes, node);
+    kernel->unpack_node(kernel, nodes + (size_t)i * kernel->node_bytes, node);
     if (node->n >= 0 && node->n <= TALLY_MOST_VALUES) return;
     j->bad = i;
-    kernel->nothing(kernel, node);
+    kernel->give_nothing(kernel, node);
 }
 
 static void merge_one(nodes_job *j, int64_t i) {
@@ -206,23 +206,23 @@ static void merge_one(nodes_job *j, int64_t i) {
     tally__room node, other;
     open_node(j, j->into, i, &node.node);
     open_node(j, j->from, i, &other.node);
-    kernel->merge(kernel, &node.node, &other.node);
-    kernel->pack(kernel, &node.node, j->into + (size_t)i * kernel->node_bytes);
+    kernel->merge_nodes(kernel, &node.node, &other.node);
+    kernel->pack_node(kernel, &node.node, j->into + (size_t)i * kernel->node_bytes);
 }
 
 static void shift_one(nodes_job *j, int64_t i) {
     const tally__kernel *kernel = j->spec->kernel;
     tally__room node;
     open_node(j, j->into, i, &node.node);
-    kernel->shift(kernel, &node.node, j->by[i]);
-    kernel->pack(kernel, &node.node, j->into + (size_t)i * kernel->node_bytes);
+    kernel->shift_node(kernel, &node.node, j->by[i]);
+    kernel->pack_node(kernel, &node.node, j->into + (size_t)i * kernel->node_bytes);
 }
 
 static void finish_one(nodes_job *j, int64_t i) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__room node;
     open_node(j, j->from, i, &node.node);
-    int saw = j->spec->kernel->finish(j->spec->kernel, &node.node, &j->spec->final, result);
+    int saw = j->spec->kernel->finish_node(j->spec->kernel, &node.node, &j->spec->final, result);
     saw |= tally__store(j->spec, j->sink, i, 1, result);
     if (saw & ~j->saw) j->saw |= saw;
 }

@@ -52,12 +52,12 @@ void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, co
     const int64_t s = r / parts->inner, end = parts->groups->ends[s];
     _Alignas(64) char x[TALLY_LEAF_BYTES], y[TALLY_LEAF_BYTES];
     tally__room leaf;
-    kernel->nothing(kernel, node);
+    kernel->give_nothing(kernel, node);
     for (int64_t at = parts->groups->begins[s], first = 0; at < end;) {
         const int64_t n = end - at < kernel->leaf ? end - at : kernel->leaf;
         tally__gather_part(parts, spec, in, r, at, n, x, y);
         kernel->run(kernel, x, spec->inputs == 2 ? y : x, n, first, &leaf.node);
-        kernel->merge(kernel, node, &leaf.node);
+        kernel->merge_nodes(kernel, node, &leaf.node);
         first += n;
         at += n;
     }

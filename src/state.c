@@ -26,7 +26,7 @@ static void climb(tally_state *s, int rank, const tally__node *node) {
     while (s->rung_count >= 2) {
         tally__rung *left = &s->rungs[s->rung_count - 2], *right = left + 1;
         if (left->rank != right->rank || (left->leaf >> left->rank & 1) != 0) break;
-        s->spec.kernel->merge(s->spec.kernel, &left->room.node, &right->room.node);
+        s->spec.kernel->merge_nodes(s->spec.kernel, &left->room.node, &right->room.node);
         left->rank++;
         s->rung_count--;
     }
@@ -64,7 +64,7 @@ tally_status tally__state_make(const tally__spec *spec, int64_t first, tally_sta
     memset(s, 0, sizeof *s);
     s->spec = *spec;
     s->first = first;
-    spec->kernel->nothing(spec->kernel, &s->extra.node);
+    spec->kernel->give_nothing(spec->kernel, &s->extra.node);
     restart(s, first);
     *state = s;
     return TALLY_OK;
@@ -140,7 +140,7 @@ static tally_status push_leaves(tally_state *s, const tally__backend *far, const
 
 /* Order cannot show: `later`, over n values, joins what is there. */
 static void absorb(tally_state *s, const tally__node *later, int64_t n) {
-    s->spec.kernel->merge(s->spec.kernel, &s->extra.node, later);
+    s->spec.kernel->merge_nodes(s->spec.kernel, &s->extra.node, later);
     restart(s, s->end + n);
 }
 
@@ -250,12 +250,12 @@ static void total(const tally_state *s, tally__node *node) {
     kernel->run(kernel, tail.x, tail.y, tail.count, s->leaf_end * leaf_of(s), node);
     for (int i = s->rung_count - 1; i >= 0; i--) {
         tally__copy_node(kernel, &earlier.node, &s->rungs[i].room.node);
-        kernel->merge(kernel, &earlier.node, node);
+        kernel->merge_nodes(kernel, &earlier.node, node);
         tally__copy_node(kernel, node, &earlier.node);
     }
     if (s->head.count > 0) {
         kernel->run(kernel, head.x, head.y, head.count, s->head_first, &earlier.node);
-        kernel->merge(kernel, &earlier.node, node);
+        kernel->merge_nodes(kernel, &earlier.node, node);
         tally__copy_node(kernel, node, &earlier.node);
     }
 }
@@ -273,7 +273,7 @@ tally_status tally_state_merge(tally_state *into, const tally_state *later) {
     else {
         tally__room room;
         total(later, &room.node);
-        into->spec.kernel->shift(into->spec.kernel, &room.node, into->end - later->first);
+        into->spec.kernel->shift_node(into->spec.kernel, &room.node, into->end - later->first);
         absorb(into, &room.node, later->end - later->first);
     }
     tally__fpenv_leave(left);
@@ -304,7 +304,7 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     if (far != NULL) sink.data = written;
     tally__fpenv left = tally__fpenv_enter();
     total(state, &room.node);
-    report.saw = spec.kernel->finish(spec.kernel, &room.node, &spec.final, result);
+    report.saw = spec.kernel->finish_node(spec.kernel, &room.node, &spec.final, result);
     report.saw |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
     if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, (size_t)sink.stride));

@@ -88,14 +88,14 @@ tally_status tally_state_save(const tally_state *state, void *buffer, size_t cap
     to += sizeof h;
     memset(to, 0, kernel->node_bytes);
     const tally__fpenv left = tally__fpenv_enter(); /* NaNs are looked at */
-    if (!state->spec.order_shows) kernel->pack(kernel, &state->extra.node, to);
+    if (!state->spec.order_shows) kernel->pack_node(kernel, &state->extra.node, to);
     to += kernel->node_bytes;
     for (int i = 0; i < state->rung_count; i++, to += rung_bytes(kernel->node_bytes)) {
         const tally__rung *rung = &state->rungs[i];
         int64_t rank = rung->rank;
         memcpy(to, &rank, 8);
         memcpy(to + 8, &rung->leaf, 8);
-        kernel->pack(kernel, &rung->room.node, to + 16);
+        kernel->pack_node(kernel, &rung->room.node, to + 16);
     }
     tally__fpenv_leave(left);
     to = write_raw(state, &state->head, to);
@@ -150,7 +150,7 @@ static bool read_rungs(tally_state *s, const header *h, const unsigned char *fro
         if (i > 0 && rung[-1].rank == rank && (rung[-1].leaf >> rank & 1) == 0)
             return false; /* would have been joined */
         rung->rank = (int32_t)rank;
-        kernel->unpack(kernel, from + 16, &rung->room.node);
+        kernel->unpack_node(kernel, from + 16, &rung->room.node);
         n = rung->room.node.n;
         if (n < 0 || n > kernel->leaf << rank) return false;
         at += (int64_t)1 << rank;
@@ -166,7 +166,7 @@ static tally_status fill(tally_state *s, const header *h, const unsigned char *f
     s->head_first = h->head_first;
     s->leaf_begin = h->leaf_begin;
     s->leaf_end = h->leaf_end;
-    if (!s->spec.order_shows) kernel->unpack(kernel, from, &s->extra.node);
+    if (!s->spec.order_shows) kernel->unpack_node(kernel, from, &s->extra.node);
     from += kernel->node_bytes;
     n = s->extra.node.n;
     if (n < 0 || n > h->head_first - h->first) return damaged("a count is impossible");

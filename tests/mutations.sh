@@ -127,7 +127,7 @@ mutation long-parts $file '|| total > (int64_t)1 << 53 || total < -((int64_t)1 <
 mutation long-segments $file 'while (bunch->longest > 1 << additions) additions++;' ''
 
 file=src/cpu/exact_template.h
-mutation missing-settle $file '    TALLY_N(settle)(node);
+mutation missing-settle $file '    settle_accumulator(node);
 }
 
 /* ---- segments' '}
@@ -136,9 +136,9 @@ mutation missing-settle $file '    TALLY_N(settle)(node);
 mutation segment-carry $file 'tally_carry(sum + TALLY_EVIDENCE, fit.limbs);' ''
 mutation first-tile-alone $file 'tally__add_tile(&sums, &tile);' 'if (tiles < 3) tally__add_tile(&sums, &tile);'
 mutation levels-not-flushed $file '    tally__flush_sums(&sums);
-    TALLY_N(settle)(node);' '    TALLY_N(settle)(node);'
+    settle_accumulator(node);' '    settle_accumulator(node);'
 mutation few-tiles-read $file 'if (!TALLY_IS_F64) TALLY_READ_TILE(k);' 'if (!TALLY_IS_F64 && k < 3) TALLY_READ_TILE(k);'
-mutation zero-sign-of-segments $file 'TALLY_N(adds_plus)(TALLY_FIRST_TERM, x, y, n) ? 0.0 : -0.0' '0.0'
+mutation zero-sign-of-segments $file 'adds_plus(TALLY_FIRST_TERM, x, y, n) ? 0.0 : -0.0' '0.0'
 mutation zero-sign-of-stats src/cpu/results_template.h 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
 mutation stats-of-nothing src/cpu/results_template.h 'least[s] = none ? nan : (value_of_key);' 'least[s] = (value_of_key);'
 mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
@@ -272,7 +272,7 @@ mutation plain-rest-unseen $file 'm = s[step] + less(p, less(t, s[0])),' 'm = (w
 mutation plain-last-rest $file 's[2 * step] += less(e, u - m);' '' avx512
 mutation plain-y $file 'if (two) turn_equal(is_f64, turned[1], (const char *)y' 'if (two) turn_equal(is_f64, turned[1], (const char *)(y == x ? y : x)' avx512
 mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' 'if (at >= 0 && there > 0 && c != 1) take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' avx512
-mutation plain-refused src/cpu/exact_template.h 'again = at + TALLY_N(together);' 'again = at, at += 1;'
+mutation plain-refused src/cpu/exact_template.h 'again = at + parts_together;' 'again = at, at += 1;'
 mutation plain-products-origin src/cpu/exact_template.h 'tally_add_value(node->products, 2 * TALLY_ORIGIN, made' 'tally_add_value(node->products, TALLY_ORIGIN, made' avx512
 mutation plain-range src/cpu/exact_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
 mutation most-clear src/cpu/results_template.h '((past_tie > 8) | (past_tie < -8))' '((past_tie > 8) | (past_tie <= 8))'

@@ -136,15 +136,15 @@ static const char *const affine_text = R"(
 #define TALLY_START(m) (m).a = 1, (m).b = 0
 #define TALLY_JOIN(m, then) (m).b = (then).a * (m).b + (then).b, (m).a = (then).a * (m).a
 #include "lib/plain.h"
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) map;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t map;
     (void)y;
     __builtin_memcpy(&map, &x.raw, sizeof map);
     return map;
 }
-typedef TALLY_T TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) map, const tally_final *final) {
-    TALLY_N(result) result;
+typedef TALLY_T result_t;
+TALLY_FN result_t finish(node_t map, const tally_final *final) {
+    result_t result;
     (void)final;
     __builtin_memcpy(&result, &map.a, sizeof result);
     return result;

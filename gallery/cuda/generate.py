@@ -40,16 +40,16 @@ WORDS = {
     "TALLY_OP": "op($1, $2)",
     "TALLY_ROOM": "__shared__ $1 $3[$2]",
     "TALLY_SHARED": "__shared__ $1 $2",
-    "TALLY_N(take)": "take(W$1, $2)",
-    "TALLY_N(give)": "@out@[$2] = $3",
-    "TALLY_N(take_vector)": "take_vector(W$1, $2)",
-    "TALLY_N(left_at)": "@out@[$2]",
+    "take": "take(W$1, $2)",
+    "give": "@out@[$2] = $3",
+    "take_vector": "take_vector(W$1, $2)",
+    "left_at": "@out@[$2]",
     "tally_swap32": "atomicExch($1, $2)",
-    "TALLY_N(segment_id)": "@segment_ids@[$2 < @count@ ? $2 : @count@ - 1]",
-    "TALLY_N(put_behind)": "@output@[$2] = op(@output@[$2], $3)",
-    "TALLY_N(put_before)": "@output@[$2] = op($3, @output@[$2])",
-    "TALLY_N(key)": "$1",
-    "TALLY_N(from_above)": "__shfl_down_sync(0xffffffff, $1, $2)",
+    "segment_id": "@segment_ids@[$2 < @count@ ? $2 : @count@ - 1]",
+    "put_behind": "@output@[$2] = op(@output@[$2], $3)",
+    "put_before": "@output@[$2] = op($3, @output@[$2])",
+    "order_key": "$1",
+    "from_above": "__shfl_down_sync(0xffffffff, $1, $2)",
     "tally_arrive": "atomicInc($1, $2)",
     "tally_shuffle": "__shfl_sync(0xffffffff, $1, $2)",
 }
@@ -70,9 +70,9 @@ PLAIN = {
     "work->count": "@count@",
     "work.run": "@lists@",
     "left.count": "gridDim.x",
-    "TALLY_N(later)(work, ": "later(W",
-    "TALLY_N(head)": "Head",
-    "TALLY_N(owned)": "Owned",
+    "later(work, ": "later(W",
+    "head_t": "Head",
+    "owned_t": "Owned",
     "tally_gallery_share_of": "share_of",
     "tally_gallery_share": "Share",
     "tally_gallery_padded": "padded",
@@ -208,10 +208,10 @@ def kernel_text(row, rows):
     # steps are for pictures only, and so is their number
     whole = re.sub(r"^ *tally_step\(.*\n", "", whole, flags=re.M)
     whole = re.sub(r",\s*(?:int32_t )?level(?: = [\w -]+)?(?=[,;)])", "", whole)
-    whole = re.sub(r"(TALLY_N\(reduce_warp(?:_owned)?\)\([^;{]*), [\w -]+\);", r"\1);", whole)
+    whole = re.sub(r"(\breduce_warp(?:_owned)?\([^;{]*), [\w -]+\);", r"\1);", whole)
     whole = whole.replace(", lists = work.run", "")
     whole = re.sub(r"^    tally_work left = work;\n|^    left\.\w+ = .*\n", "", whole, flags=re.M)
-    whole = re.sub(r"^TALLY_FN TALLY_E TALLY_N\(from_above\).*?^\}\n", "", whole, flags=re.S | re.M)
+    whole = re.sub(r"^TALLY_FN TALLY_E from_above\(.*?^\}\n", "", whole, flags=re.S | re.M)
     if name == "merge_lists":
         whole = re.sub(r"\bvalues\[", "@x@[", whole)
         whole = re.sub(r"\blists\b", "@lists@", whole)
@@ -224,7 +224,6 @@ def kernel_text(row, rows):
     whole = re.sub(r"\bTALLY_E\b", "float", whole)
     whole = re.sub(r"\buint32_t\b", "unsigned", whole)
     whole = re.sub(r"\bint32_t\b", "int", whole)
-    whole = re.sub(r"TALLY_N\((\w+)\)", r"\1", whole)
     for shared in re.findall(r"__shared__ \w+ (\w+);", whole):
         whole = re.sub(rf"\*{shared}\b", shared, whole)
     whole = work_of(whole)

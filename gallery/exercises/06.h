@@ -9,7 +9,7 @@ TALLY_KERNEL_OF(mine) {
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t each = (work.count + threads - 1) / threads, first = each * t, step = 1, end = first + each;
     TALLY_E sum = TALLY_NONE;
-    for (int64_t i = first; i < end; i += step) sum = TALLY_OP(sum, TALLY_N(take)(&work, i));
+    for (int64_t i = first; i < end; i += step) sum = TALLY_OP(sum, take(&work, i));
     TALLY_WRITE(partial[t], sum);
     tally_barrier();
     for (int32_t size = threads / 2; size > 0; size /= 2) {
@@ -17,5 +17,5 @@ TALLY_KERNEL_OF(mine) {
             TALLY_WRITE(partial[t], TALLY_OP(TALLY_READ(partial[t]), TALLY_READ(partial[t + size])));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, 0, TALLY_READ(partial[0]));
+    if (t == 0) give(&work, 0, TALLY_READ(partial[0]));
 }

@@ -9,7 +9,7 @@ TALLY_KERNEL_OF(mine) {
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_E sum = TALLY_NONE;
     for (int64_t first = 0; first < work.count; first += threads) {
-        TALLY_WRITE(partial[t], TALLY_N(take)(&work, first + t));
+        TALLY_WRITE(partial[t], take(&work, first + t));
         tally_barrier();
         for (int32_t size = threads / 2; size > 0; size /= 2) {
             if (tally_branch(t < size))
@@ -19,5 +19,5 @@ TALLY_KERNEL_OF(mine) {
         sum = TALLY_OP(sum, TALLY_READ(partial[0]));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, 0, sum);
+    if (t == 0) give(&work, 0, sum);
 }

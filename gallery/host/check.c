@@ -34,10 +34,10 @@ static tally_status fold(const tally__track *track, int64_t first, int64_t end, 
     TALLY_CHECK(elements != NULL, NO_MEMORY, "no memory for two accumulators");
     track->host->none(elements);
     for (int64_t i = first; i < end; i++) {
-        track->host->take(&work, i, elements + bytes);
+        track->host->read_input(&work, i, elements + bytes);
         track->host->op(elements, elements + bytes);
     }
-    track->host->finish(elements, end - first, &track->final, result);
+    track->host->write_result(elements, end - first, &track->final, result);
     free(elements);
     return TALLY_OK;
 }

@@ -23,4 +23,5 @@
 #define TALLY_MEMBERS_1(type) NULL
 #define TALLY_MEMBERS_2(type) NULL
 #define TALLY_MEMBERS(type, nan) TALLY_PASTE(TALLY_MEMBERS_, nan)(type)
+#include "gallery/host/names.h"
 #include "foreach_type.h"

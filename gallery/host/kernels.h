@@ -18,9 +18,10 @@ enum {
 typedef struct tally__gallery_type {
     size_t element_bytes, result_bytes;
     void (*none)(void *element);
-    void (*take)(const tally_work *work, int64_t i, void *element); /* input i, lifted; the input is in host memory */
+    /* Input i, lifted; the input is in host memory. */
+    void (*read_input)(const tally_work *work, int64_t i, void *element);
     void (*op)(void *element, const void *later);
-    void (*finish)(const void *element, int64_t count, const tally_final *final, void *result);
+    void (*write_result)(const void *element, int64_t count, const tally_final *final, void *result);
     struct {
         const char *entry;
         tally__simt_entry *function;

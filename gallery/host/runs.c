@@ -223,7 +223,7 @@ static tally_status finish_whole(const tally__track *track, const tally__gallery
     } else
         TALLY_TRY(fetch(track, left, (size_t)elements * bytes, (void **)&fetched));
     for (int64_t i = 1; i < elements; i++) track->host->op(fetched, fetched + (size_t)i * bytes);
-    track->host->finish(fetched, row->plan == TALLY_PLAN_READ ? 0 : track->count, &track->final, results);
+    track->host->write_result(fetched, row->plan == TALLY_PLAN_READ ? 0 : track->count, &track->final, results);
     free(fetched);
     return TALLY_OK;
 }
@@ -236,7 +236,7 @@ static tally_status finish_segments(const tally__track *track, void *results) {
     for (int64_t s = 0; s < track->segments; s++) {
         int64_t first = i;
         while (i < track->count && track->segment_ids[i] == s) i++;
-        track->host->finish(fetched + (size_t)s * bytes, i - first, &track->final,
+        track->host->write_result(fetched + (size_t)s * bytes, i - first, &track->final,
                             (char *)results + (size_t)s * track->host->result_bytes);
     }
     free(fetched);

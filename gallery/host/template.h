@@ -39,35 +39,35 @@
 #include "gallery/kernels/034_tree_one_launch.h"
 #endif
 
-static void TALLY_N(give_none)(void *element) {
+static void give_none(void *element) {
     TALLY_E e = TALLY_NONE;
     memcpy(element, &e, sizeof e);
 }
-static void TALLY_N(give_input)(const tally_work *work, int64_t i, void *element) {
-    TALLY_E e = TALLY_N(take)(work, i);
+static void give_input(const tally_work *work, int64_t i, void *element) {
+    TALLY_E e = take(work, i);
     memcpy(element, &e, sizeof e);
 }
-static void TALLY_N(put_later)(void *element, const void *later) {
+static void put_later(void *element, const void *later) {
     TALLY_E a, b;
     memcpy(&a, element, sizeof a);
     memcpy(&b, later, sizeof b);
     a = TALLY_OP(a, b);
     memcpy(element, &a, sizeof a);
 }
-static void TALLY_N(give_result)(const void *element, int64_t count, const tally_final *final, void *result) {
+static void give_result(const void *element, int64_t count, const tally_final *final, void *result) {
     TALLY_E e;
-    TALLY_N(result) r;
+    result_t r;
     memcpy(&e, element, sizeof e);
-    TALLY_N(conclude)(TALLY_N(node_of)(e, count), final, &r);
+    conclude(node_of(e, count), final, &r);
     memcpy(result, &r, sizeof r);
 }
-static const tally__gallery_type TALLY_N(host) = {
+static const tally__gallery_type host = {
     .element_bytes = sizeof(TALLY_E),
-    .result_bytes = sizeof(TALLY_N(result)),
-    .none = TALLY_N(give_none),
-    .take = TALLY_N(give_input),
-    .op = TALLY_N(put_later),
-    .finish = TALLY_N(give_result),
+    .result_bytes = sizeof(result_t),
+    .none = give_none,
+    .read_input = give_input,
+    .op = put_later,
+    .write_result = give_result,
 #if TALLY_IS_SIMULATED
     .kernels =
         {

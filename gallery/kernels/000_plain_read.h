@@ -24,6 +24,6 @@ TALLY_KERNEL_OF(plain_read) {
             seen ^= quad.w[0] ^ quad.w[1] ^ quad.w[2] ^ quad.w[3];
         }
     }
-    if (seen == 0x7a11fade && work.count < 0) TALLY_N(give)(&work, 0, TALLY_NONE);
-    if (tally_thread() == 0 && tally_block() == 0) TALLY_N(give)(&work, 0, TALLY_NONE);
+    if (seen == 0x7a11fade && work.count < 0) give(&work, 0, TALLY_NONE);
+    if (tally_thread() == 0 && tally_block() == 0) give(&work, 0, TALLY_NONE);
 }

@@ -25,7 +25,7 @@
 TALLY_KERNEL_OF(interleaved) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_interleaved, partial);
     int32_t t = tally_thread(), threads = tally_threads();
-    TALLY_WRITE(partial[t], TALLY_N(take)(&work, t));
+    TALLY_WRITE(partial[t], take(&work, t));
     tally_barrier();
     for (int32_t stride = 1; stride < threads; stride *= 2) {
         tally_step(stride);
@@ -33,5 +33,5 @@ TALLY_KERNEL_OF(interleaved) {
             TALLY_WRITE(partial[t], TALLY_OP(TALLY_READ(partial[t]), TALLY_READ(partial[t + stride])));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, 0, TALLY_READ(partial[0]));
+    if (t == 0) give(&work, 0, TALLY_READ(partial[0]));
 }

@@ -21,7 +21,7 @@
 TALLY_KERNEL_OF(halves) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_halves, partial);
     int32_t t = tally_thread();
-    TALLY_WRITE(partial[t], TALLY_N(take)(&work, t));
+    TALLY_WRITE(partial[t], take(&work, t));
     tally_barrier();
     for (int32_t stride = tally_threads() / 2; stride > 0; stride /= 2) {
         tally_step(stride);
@@ -29,5 +29,5 @@ TALLY_KERNEL_OF(halves) {
             TALLY_WRITE(partial[t], TALLY_OP(TALLY_READ(partial[t]), TALLY_READ(partial[t + stride])));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, 0, TALLY_READ(partial[0]));
+    if (t == 0) give(&work, 0, TALLY_READ(partial[0]));
 }

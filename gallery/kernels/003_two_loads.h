@@ -22,20 +22,20 @@
 
 #ifndef TALLY_GALLERY_TWO_LOADS
 #define TALLY_GALLERY_TWO_LOADS
-TALLY_FN void TALLY_N(reduce_two_loads)(const tally_work *work) {
+TALLY_FN void reduce_two_loads(const tally_work *work) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_two_loads, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t start = (int64_t)2 * tally_block() * threads;
-    TALLY_WRITE(partial[t], TALLY_N(take)(work, start + t));
-    TALLY_WRITE(partial[threads + t], TALLY_N(take)(work, start + threads + t));
+    TALLY_WRITE(partial[t], take(work, start + t));
+    TALLY_WRITE(partial[threads + t], take(work, start + threads + t));
     for (int32_t stride = 1; stride <= threads; stride *= 2) {
         tally_barrier();
         tally_step(stride);
         if (tally_branch(t % stride == 0))
             TALLY_WRITE(partial[2 * t], TALLY_OP(TALLY_READ(partial[2 * t]), TALLY_READ(partial[2 * t + stride])));
     }
-    if (t == 0) TALLY_N(give)(work, tally_block(), TALLY_READ(partial[0]));
+    if (t == 0) give(work, tally_block(), TALLY_READ(partial[0]));
 }
 
-TALLY_KERNEL_OF(two_loads) { TALLY_N(reduce_two_loads)(&work); }
+TALLY_KERNEL_OF(two_loads) { reduce_two_loads(&work); }
 #endif

@@ -16,4 +16,4 @@
  *   tree begins. */
 #include "gallery/kernels/003_two_loads.h"
 
-TALLY_KERNEL_OF(host_finish) { TALLY_N(reduce_two_loads)(&work); }
+TALLY_KERNEL_OF(host_finish) { reduce_two_loads(&work); }

@@ -18,12 +18,11 @@
 #ifndef TALLY_GALLERY_ONE_BLOCK
 #define TALLY_GALLERY_ONE_BLOCK
 /* Every `step`-th input from `first` on, folded; then all of the block. The result is thread 0's. */
-TALLY_FN TALLY_E TALLY_N(reduce_striding)(const tally_work *work, int64_t first, int64_t step) {
+TALLY_FN TALLY_E reduce_striding(const tally_work *work, int64_t first, int64_t step) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_one_block, partial);
     int32_t t = tally_thread();
-    TALLY_E sum = TALLY_N(take)(work, first);
-    for (int64_t i = first + step; tally_branch(i < work->count); i += step)
-        sum = TALLY_OP(sum, TALLY_N(take)(work, i));
+    TALLY_E sum = take(work, first);
+    for (int64_t i = first + step; tally_branch(i < work->count); i += step) sum = TALLY_OP(sum, take(work, i));
     TALLY_WRITE(partial[t], sum);
     tally_barrier();
     for (int32_t size = tally_threads() / 2; size > 0; size /= 2) {
@@ -38,7 +37,7 @@ TALLY_FN TALLY_E TALLY_N(reduce_striding)(const tally_work *work, int64_t first,
 }
 
 TALLY_KERNEL_OF(one_block) {
-    TALLY_E sum = TALLY_N(reduce_striding)(&work, tally_thread(), tally_threads());
-    if (tally_thread() == 0) TALLY_N(give)(&work, 0, sum);
+    TALLY_E sum = reduce_striding(&work, tally_thread(), tally_threads());
+    if (tally_thread() == 0) give(&work, 0, sum);
 }
 #endif

@@ -22,15 +22,15 @@
 #ifndef TALLY_GALLERY_ONE_BLOCK_ORDERED
 #define TALLY_GALLERY_ONE_BLOCK_ORDERED
 /* The inputs from `first` to before `end`, by one block. The result is thread 0's. */
-TALLY_FN TALLY_E TALLY_N(reduce_in_order)(const tally_work *work, int64_t first, int64_t end) {
+TALLY_FN TALLY_E reduce_in_order(const tally_work *work, int64_t first, int64_t end) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_one_block_ordered, kept);
     int32_t t = tally_thread(), threads = tally_threads();
     TALLY_E sum;
-    TALLY_WRITE(kept[t], first + t < end ? TALLY_N(take)(work, first + t) : TALLY_NONE);
+    TALLY_WRITE(kept[t], first + t < end ? take(work, first + t) : TALLY_NONE);
     tally_barrier();
     for (int64_t at = first + threads; at < end; at += threads) {
         tally_step(0);
-        TALLY_WRITE(kept[threads + t], at + t < end ? TALLY_N(take)(work, at + t) : TALLY_NONE);
+        TALLY_WRITE(kept[threads + t], at + t < end ? take(work, at + t) : TALLY_NONE);
         tally_barrier();
         sum = TALLY_OP(TALLY_READ(kept[2 * t]), TALLY_READ(kept[2 * t + 1]));
         tally_barrier();
@@ -50,7 +50,7 @@ TALLY_FN TALLY_E TALLY_N(reduce_in_order)(const tally_work *work, int64_t first,
 }
 
 TALLY_KERNEL_OF(one_block_ordered) {
-    TALLY_E sum = TALLY_N(reduce_in_order)(&work, 0, work.count);
-    if (tally_thread() == 0) TALLY_N(give)(&work, 0, sum);
+    TALLY_E sum = reduce_in_order(&work, 0, work.count);
+    if (tally_thread() == 0) give(&work, 0, sum);
 }
 #endif

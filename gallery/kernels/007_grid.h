@@ -17,6 +17,6 @@
 
 TALLY_KERNEL_OF(grid) {
     int64_t threads = tally_threads();
-    TALLY_E sum = TALLY_N(reduce_striding)(&work, tally_block() * threads + tally_thread(), tally_blocks() * threads);
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    TALLY_E sum = reduce_striding(&work, tally_block() * threads + tally_thread(), tally_blocks() * threads);
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
 }

@@ -21,13 +21,13 @@
 
 TALLY_KERNEL_OF(last_block) {
     int64_t threads = tally_threads();
-    TALLY_E sum = TALLY_N(reduce_striding)(&work, tally_block() * threads + tally_thread(), tally_blocks() * threads);
+    TALLY_E sum = reduce_striding(&work, tally_block() * threads + tally_thread(), tally_blocks() * threads);
     tally_work left = work;
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
     if (!tally_gallery_is_last(work.arrivals, tally_blocks())) return;
     left.x = work.nodes;
     left.user = TALLY_OF_ELEMENTS;
     left.count = tally_blocks();
-    sum = TALLY_N(reduce_striding)(&left, tally_thread(), threads);
-    if (tally_thread() == 0) TALLY_N(give)(&work, 0, sum);
+    sum = reduce_striding(&left, tally_thread(), threads);
+    if (tally_thread() == 0) give(&work, 0, sum);
 }

@@ -19,13 +19,13 @@
 TALLY_KERNEL_OF(last_block_ordered) {
     int64_t each = work.count / tally_blocks(), first = each * tally_block();
     int64_t end = tally_block() == tally_blocks() - 1 ? work.count : first + each;
-    TALLY_E sum = TALLY_N(reduce_in_order)(&work, first, end);
+    TALLY_E sum = reduce_in_order(&work, first, end);
     tally_work left = work;
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
     if (!tally_gallery_is_last(work.arrivals, tally_blocks())) return;
     left.x = work.nodes;
     left.user = TALLY_OF_ELEMENTS;
     left.count = tally_blocks();
-    sum = TALLY_N(reduce_in_order)(&left, 0, left.count);
-    if (tally_thread() == 0) TALLY_N(give)(&work, 0, sum);
+    sum = reduce_in_order(&left, 0, left.count);
+    if (tally_thread() == 0) give(&work, 0, sum);
 }

@@ -23,7 +23,7 @@
 #ifndef TALLY_GALLERY_WARP_HALVES
 #define TALLY_GALLERY_WARP_HALVES
 /* 32 elements, by the warp; the result is elements[0]. */
-TALLY_FN void TALLY_N(reduce_warp_halves)(TALLY_E *elements) {
+TALLY_FN void reduce_warp_halves(TALLY_E *elements) {
     int32_t lane = tally_lane();
     for (int32_t half = TALLY_WARP / 2; half > 0; half /= 2) {
         tally_step(half);
@@ -35,9 +35,9 @@ TALLY_FN void TALLY_N(reduce_warp_halves)(TALLY_E *elements) {
 
 TALLY_KERNEL_OF(warp_halves) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_halves, elements);
-    TALLY_WRITE(elements[tally_lane()], TALLY_N(take)(&work, (int64_t)tally_block() * TALLY_WARP + tally_lane()));
+    TALLY_WRITE(elements[tally_lane()], take(&work, (int64_t)tally_block() * TALLY_WARP + tally_lane()));
     tally_warp_barrier();
-    TALLY_N(reduce_warp_halves)(elements);
-    if (tally_lane() == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(elements[0]));
+    reduce_warp_halves(elements);
+    if (tally_lane() == 0) give(&work, tally_block(), TALLY_READ(elements[0]));
 }
 #endif

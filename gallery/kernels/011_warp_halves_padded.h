@@ -19,7 +19,7 @@
 TALLY_KERNEL_OF(warp_halves_padded) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_halves_padded, elements);
     int32_t lane = tally_lane();
-    TALLY_WRITE(elements[lane], TALLY_N(take)(&work, (int64_t)tally_block() * TALLY_WARP + lane));
+    TALLY_WRITE(elements[lane], take(&work, (int64_t)tally_block() * TALLY_WARP + lane));
     if (lane < TALLY_WARP / 2) TALLY_WRITE(elements[TALLY_WARP + lane], TALLY_NONE);
     tally_warp_barrier();
     for (int32_t half = TALLY_WARP / 2; half > 0; half /= 2) {
@@ -29,5 +29,5 @@ TALLY_KERNEL_OF(warp_halves_padded) {
         TALLY_WRITE(elements[lane], sum);
         tally_warp_barrier();
     }
-    if (lane == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(elements[0]));
+    if (lane == 0) give(&work, tally_block(), TALLY_READ(elements[0]));
 }

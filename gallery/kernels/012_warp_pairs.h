@@ -18,7 +18,7 @@
 TALLY_KERNEL_OF(warp_pairs) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_pairs, elements);
     int32_t lane = tally_lane();
-    TALLY_WRITE(elements[lane], TALLY_N(take)(&work, (int64_t)tally_block() * TALLY_WARP + lane));
+    TALLY_WRITE(elements[lane], take(&work, (int64_t)tally_block() * TALLY_WARP + lane));
     tally_warp_barrier();
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         tally_step(apart);
@@ -26,5 +26,5 @@ TALLY_KERNEL_OF(warp_pairs) {
             TALLY_WRITE(elements[lane], TALLY_OP(TALLY_READ(elements[lane]), TALLY_READ(elements[lane + apart])));
         tally_warp_barrier();
     }
-    if (lane == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(elements[0]));
+    if (lane == 0) give(&work, tally_block(), TALLY_READ(elements[0]));
 }

@@ -19,7 +19,7 @@
 
 #ifndef TALLY_GALLERY_WARP_SHUFFLES
 #define TALLY_GALLERY_WARP_SHUFFLES
-TALLY_FN TALLY_E TALLY_N(from_above)(TALLY_E e, int32_t apart) {
+TALLY_FN TALLY_E from_above(TALLY_E e, int32_t apart) {
     uint32_t w[(sizeof e + 3) / 4];
     int32_t from = tally_lane() + apart < TALLY_WARP ? tally_lane() + apart : tally_lane();
     w[(sizeof e + 3) / 4 - 1] = 0;
@@ -30,17 +30,17 @@ TALLY_FN TALLY_E TALLY_N(from_above)(TALLY_E e, int32_t apart) {
 }
 
 /* The elements of the warp's lanes, in order; the result is lane 0's. */
-TALLY_FN TALLY_E TALLY_N(reduce_shuffling)(TALLY_E sum) {
+TALLY_FN TALLY_E reduce_shuffling(TALLY_E sum) {
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         tally_step(apart);
-        sum = TALLY_OP(sum, TALLY_N(from_above)(sum, apart));
+        sum = TALLY_OP(sum, from_above(sum, apart));
     }
     return sum;
 }
 
 TALLY_KERNEL_OF(warp_shuffles) {
-    TALLY_E sum = TALLY_N(take)(&work, (int64_t)tally_block() * TALLY_WARP + tally_lane());
-    sum = TALLY_N(reduce_shuffling)(sum);
-    if (tally_lane() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    TALLY_E sum = take(&work, (int64_t)tally_block() * TALLY_WARP + tally_lane());
+    sum = reduce_shuffling(sum);
+    if (tally_lane() == 0) give(&work, tally_block(), sum);
 }
 #endif

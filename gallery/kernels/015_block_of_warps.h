@@ -18,18 +18,17 @@
 TALLY_KERNEL_OF(block_of_warps) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_block_of_warps, partial);
     int32_t t = tally_thread(), threads = tally_threads();
-    TALLY_E sum = TALLY_N(take)(&work, t);
-    for (int64_t i = t + threads; tally_branch(i < work.count); i += threads)
-        sum = TALLY_OP(sum, TALLY_N(take)(&work, i));
+    TALLY_E sum = take(&work, t);
+    for (int64_t i = t + threads; tally_branch(i < work.count); i += threads) sum = TALLY_OP(sum, take(&work, i));
     TALLY_WRITE(partial[t], sum);
     tally_warp_barrier();
-    TALLY_N(reduce_warp_halves)(partial + t / TALLY_WARP * TALLY_WARP);
+    reduce_warp_halves(partial + t / TALLY_WARP * TALLY_WARP);
     tally_barrier();
     if (tally_branch(t >= TALLY_WARP)) return;
     sum = t * TALLY_WARP < threads ? TALLY_READ(partial[t * TALLY_WARP]) : TALLY_NONE;
     tally_warp_barrier();
     TALLY_WRITE(partial[t], sum);
     tally_warp_barrier();
-    TALLY_N(reduce_warp_halves)(partial);
-    if (t == 0) TALLY_N(give)(&work, 0, TALLY_READ(partial[0]));
+    reduce_warp_halves(partial);
+    if (t == 0) give(&work, 0, TALLY_READ(partial[0]));
 }

@@ -23,7 +23,7 @@ TALLY_KERNEL_OF(tb2) {
     int32_t t = tally_thread(), threads = tally_threads(), stride = 1, level = 0;
     int64_t start = (int64_t)2 * tally_block() * threads;
     for (int32_t i = t; i < 2 * threads; i += threads)
-        TALLY_WRITE(data[tally_gallery_padded(i)], TALLY_N(take)(&work, start + i));
+        TALLY_WRITE(data[tally_gallery_padded(i)], take(&work, start + i));
     for (int32_t d = threads; d > 0; d /= 2) {
         tally_barrier();
         tally_step(level++);
@@ -33,5 +33,5 @@ TALLY_KERNEL_OF(tb2) {
         }
         stride *= 2;
     }
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(data[0]));
+    if (t == 0) give(&work, tally_block(), TALLY_READ(data[0]));
 }

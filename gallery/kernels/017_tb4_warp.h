@@ -22,7 +22,7 @@
 #ifndef TALLY_GALLERY_TB4_WARP
 #define TALLY_GALLERY_TB4_WARP
 /* Elements at, at + 1, ..., of which lane l names at = first + l, by the warp. The result is elements[first]. */
-TALLY_FN void TALLY_N(reduce_warp)(TALLY_E *elements, int32_t at, int32_t level) {
+TALLY_FN void reduce_warp(TALLY_E *elements, int32_t at, int32_t level) {
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         tally_step(level++);
         if (tally_branch(tally_lane() % (2 * apart) == 0))
@@ -37,16 +37,16 @@ TALLY_KERNEL_OF(tb4_warp) {
     int32_t t = tally_thread(), warps = TALLY_THREADS_tb4_warp / TALLY_WARP;
     int64_t start = (int64_t)tally_block() * TALLY_EACH_tb4_warp;
     for (int32_t i = t; i < TALLY_EACH_tb4_warp; i += TALLY_THREADS_tb4_warp)
-        TALLY_WRITE(data[i], TALLY_N(take)(&work, start + i));
+        TALLY_WRITE(data[i], take(&work, start + i));
     tally_barrier();
     for (int32_t k = 0; k < TALLY_EACH_tb4_warp / TALLY_THREADS_tb4_warp; k++) {
         int32_t at = k * TALLY_THREADS_tb4_warp + t;
-        TALLY_N(reduce_warp)(data, at, 0);
+        reduce_warp(data, at, 0);
         if (tally_branch(tally_lane() == 0)) TALLY_WRITE(results[k * warps + tally_warp()], TALLY_READ(data[at]));
     }
     tally_barrier();
     if (tally_branch(tally_warp() != 0)) return;
-    TALLY_N(reduce_warp)(results, t, 5);
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(results[0]));
+    reduce_warp(results, t, 5);
+    if (t == 0) give(&work, tally_block(), TALLY_READ(results[0]));
 }
 #endif

@@ -21,13 +21,12 @@
 #ifndef TALLY_GALLERY_MATRIX
 #define TALLY_GALLERY_MATRIX
 /* Loads a matrix of `width` columns from input `start` on, by `threads` threads of which this is thread t. */
-TALLY_FN void TALLY_N(load_matrix)(const tally_work *work, TALLY_E *data, int32_t width, int64_t start, int32_t t,
-                                   int32_t threads) {
-    for (int32_t i = t; i < TALLY_WARP * width; i += threads)
-        TALLY_WRITE(data[i + i / width], TALLY_N(take)(work, start + i));
+TALLY_FN void load_matrix(const tally_work *work, TALLY_E *data, int32_t width, int64_t start, int32_t t,
+                          int32_t threads) {
+    for (int32_t i = t; i < TALLY_WARP * width; i += threads) TALLY_WRITE(data[i + i / width], take(work, start + i));
 }
 /* Reduces it by one warp; the result is lane 0's. */
-TALLY_FN TALLY_E TALLY_N(reduce_matrix)(TALLY_E *data, int32_t width) {
+TALLY_FN TALLY_E reduce_matrix(TALLY_E *data, int32_t width) {
     const TALLY_E *row = data + tally_lane() * (width + 1);
     TALLY_E sum = TALLY_READ(row[0]);
     for (int32_t k = 1; k < width; k++) {
@@ -37,18 +36,18 @@ TALLY_FN TALLY_E TALLY_N(reduce_matrix)(TALLY_E *data, int32_t width) {
     tally_warp_barrier();
     TALLY_WRITE(data[tally_lane()], sum);
     tally_warp_barrier();
-    TALLY_N(reduce_warp)(data, tally_lane(), width - 1);
+    reduce_warp(data, tally_lane(), width - 1);
     return TALLY_READ(data[0]);
 }
 
 TALLY_KERNEL_OF(matrix) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_matrix, data);
     TALLY_E sum;
-    TALLY_N(load_matrix)(&work, data, TALLY_WARP, (int64_t)tally_block() * TALLY_EACH_matrix, tally_thread(),
-                         TALLY_THREADS_matrix);
+    load_matrix(&work, data, TALLY_WARP, (int64_t)tally_block() * TALLY_EACH_matrix, tally_thread(),
+                TALLY_THREADS_matrix);
     tally_barrier();
     if (tally_branch(tally_warp() != 0)) return;
-    sum = TALLY_N(reduce_matrix)(data, TALLY_WARP);
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    sum = reduce_matrix(data, TALLY_WARP);
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
 }
 #endif

@@ -24,14 +24,14 @@ TALLY_KERNEL_OF(persistent_matrix) {
     tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_EACH_persistent_matrix);
     if (tally_thread() == 0) TALLY_WRITE(*so_far, TALLY_NONE);
     for (int64_t piece = share.first; piece < share.end; piece++) {
-        TALLY_N(load_matrix)(&work, data, TALLY_WARP, piece * TALLY_EACH_persistent_matrix, tally_thread(),
-                             TALLY_THREADS_persistent_matrix);
+        load_matrix(&work, data, TALLY_WARP, piece * TALLY_EACH_persistent_matrix, tally_thread(),
+                    TALLY_THREADS_persistent_matrix);
         tally_barrier();
         if (tally_branch(tally_warp() == 0)) {
-            TALLY_E sum = TALLY_N(reduce_matrix)(data, TALLY_WARP);
+            TALLY_E sum = reduce_matrix(data, TALLY_WARP);
             if (tally_branch(tally_thread() == 0)) TALLY_WRITE(*so_far, TALLY_OP(TALLY_READ(*so_far), sum));
         }
         tally_barrier();
     }
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(*so_far));
+    if (tally_thread() == 0) give(&work, tally_block(), TALLY_READ(*so_far));
 }

@@ -30,14 +30,14 @@ TALLY_KERNEL_OF(diffwarps) {
         TALLY_E *loaded = load;
         if (tally_branch(producer >= 0)) {
             if (piece < share.end)
-                TALLY_N(load_matrix)(&work, load, TALLY_WARP, piece * TALLY_EACH_diffwarps, producer, producers);
+                load_matrix(&work, load, TALLY_WARP, piece * TALLY_EACH_diffwarps, producer, producers);
         } else if (piece > share.first) {
-            TALLY_E sum = TALLY_N(reduce_matrix)(fold, TALLY_WARP);
+            TALLY_E sum = reduce_matrix(fold, TALLY_WARP);
             if (tally_branch(tally_thread() == 0)) TALLY_WRITE(*so_far, TALLY_OP(TALLY_READ(*so_far), sum));
         }
         tally_barrier();
         load = fold;
         fold = loaded;
     }
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(*so_far));
+    if (tally_thread() == 0) give(&work, tally_block(), TALLY_READ(*so_far));
 }

@@ -30,8 +30,8 @@ TALLY_KERNEL_OF(segmented_tb2) {
     int32_t t = tally_thread(), threads = tally_threads(), stride = 1, level = 0;
     int64_t start = (int64_t)2 * tally_block() * threads;
     for (int32_t i = t; i < 2 * threads; i += threads) {
-        TALLY_WRITE(data[tally_gallery_padded(i)], TALLY_N(take)(&work, start + i));
-        TALLY_WRITE(segment_id[tally_gallery_padded(i)], TALLY_N(segment_id)(&work, start + i));
+        TALLY_WRITE(data[tally_gallery_padded(i)], take(&work, start + i));
+        TALLY_WRITE(segment_id[tally_gallery_padded(i)], segment_id(&work, start + i));
     }
     for (int32_t d = threads; d > 0; d /= 2) {
         tally_barrier();
@@ -40,11 +40,11 @@ TALLY_KERNEL_OF(segmented_tb2) {
             int32_t a = tally_gallery_padded(2 * stride * t), b = tally_gallery_padded(2 * stride * t + stride);
             int32_t left = TALLY_READ(segment_id[a]), right = TALLY_READ(segment_id[b]);
             if (tally_branch(left != right))
-                TALLY_N(put_behind)(&work, right, TALLY_READ(data[b]));
+                put_behind(&work, right, TALLY_READ(data[b]));
             else
                 TALLY_WRITE(data[a], TALLY_OP(TALLY_READ(data[a]), TALLY_READ(data[b])));
         }
         stride *= 2;
     }
-    if (t == 0) TALLY_N(leave_behind)(&work, TALLY_READ(data[0]), TALLY_READ(segment_id[0]));
+    if (t == 0) leave_behind(&work, TALLY_READ(data[0]), TALLY_READ(segment_id[0]));
 }

@@ -19,14 +19,14 @@
 #ifndef TALLY_GALLERY_SEGMENTED_TB4_WARP
 #define TALLY_GALLERY_SEGMENTED_TB4_WARP
 /* As reduce_warp; the prefix of the first segment id goes up. */
-TALLY_FN void TALLY_N(reduce_warp_owned)(const tally_work *work, TALLY_E *data, const int32_t *segment_id, int32_t at,
-                                         int32_t level) {
+TALLY_FN void reduce_warp_owned(const tally_work *work, TALLY_E *data, const int32_t *segment_id, int32_t at,
+                                int32_t level) {
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         tally_step(level++);
         if (tally_branch(tally_lane() % (2 * apart) == 0)) {
             int32_t left = TALLY_READ(segment_id[at]), right = TALLY_READ(segment_id[at + apart]);
             if (tally_branch(left != right))
-                TALLY_N(put_behind)(work, right, TALLY_READ(data[at + apart]));
+                put_behind(work, right, TALLY_READ(data[at + apart]));
             else
                 TALLY_WRITE(data[at], TALLY_OP(TALLY_READ(data[at]), TALLY_READ(data[at + apart])));
         }
@@ -42,13 +42,13 @@ TALLY_KERNEL_OF(segmented_tb4_warp) {
     int32_t t = tally_thread(), threads = TALLY_THREADS_segmented_tb4_warp, each = TALLY_EACH_segmented_tb4_warp;
     int64_t start = (int64_t)tally_block() * each;
     for (int32_t i = t; i < each; i += threads) {
-        TALLY_WRITE(data[i], TALLY_N(take)(&work, start + i));
-        TALLY_WRITE(segment_id[i], TALLY_N(segment_id)(&work, start + i));
+        TALLY_WRITE(data[i], take(&work, start + i));
+        TALLY_WRITE(segment_id[i], segment_id(&work, start + i));
     }
     tally_barrier();
     for (int32_t k = 0; k < each / threads; k++) {
         int32_t at = k * threads + t, to = at / TALLY_WARP;
-        TALLY_N(reduce_warp_owned)(&work, data, segment_id, at, 0);
+        reduce_warp_owned(&work, data, segment_id, at, 0);
         if (tally_branch(tally_lane() == 0)) {
             TALLY_WRITE(results[to], TALLY_READ(data[at]));
             TALLY_WRITE(result_segment_id[to], TALLY_READ(segment_id[at]));
@@ -56,7 +56,7 @@ TALLY_KERNEL_OF(segmented_tb4_warp) {
     }
     tally_barrier();
     if (tally_branch(tally_warp() != 0)) return;
-    TALLY_N(reduce_warp_owned)(&work, results, result_segment_id, t, 5);
-    if (t == 0) TALLY_N(leave_behind)(&work, TALLY_READ(results[0]), TALLY_READ(result_segment_id[0]));
+    reduce_warp_owned(&work, results, result_segment_id, t, 5);
+    if (t == 0) leave_behind(&work, TALLY_READ(results[0]), TALLY_READ(result_segment_id[0]));
 }
 #endif

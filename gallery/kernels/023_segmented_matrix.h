@@ -22,15 +22,15 @@
 #ifndef TALLY_GALLERY_SEGMENTED_MATRIX
 #define TALLY_GALLERY_SEGMENTED_MATRIX
 /* An element and whose it is. */
-typedef struct TALLY_N(owned) {
+typedef struct owned_t {
     TALLY_E e;
     int32_t segment_id;
-} TALLY_N(owned);
+} owned_t;
 
 /* The later of two stays; the earlier is put before its segment's output if that is another. */
-TALLY_FN TALLY_N(owned) TALLY_N(later)(const tally_work *work, TALLY_N(owned) a, TALLY_E e, int32_t segment_id) {
+TALLY_FN owned_t later(const tally_work *work, owned_t a, TALLY_E e, int32_t segment_id) {
     if (tally_branch(a.segment_id != segment_id)) {
-        TALLY_N(put_before)(work, a.segment_id, a.e);
+        put_before(work, a.segment_id, a.e);
         a.segment_id = segment_id;
         a.e = e;
     } else
@@ -38,23 +38,22 @@ TALLY_FN TALLY_N(owned) TALLY_N(later)(const tally_work *work, TALLY_N(owned) a,
     return a;
 }
 
-TALLY_FN void TALLY_N(load_owned_matrix)(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width,
-                                         int64_t start, int32_t t, int32_t threads) {
+TALLY_FN void load_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width,
+                                int64_t start, int32_t t, int32_t threads) {
     for (int32_t i = t; i < TALLY_WARP * width; i += threads) {
-        TALLY_WRITE(data[i + i / width], TALLY_N(take)(work, start + i));
-        TALLY_WRITE(segment_id[i + i / width], TALLY_N(segment_id)(work, start + i));
+        TALLY_WRITE(data[i + i / width], take(work, start + i));
+        TALLY_WRITE(segment_id[i + i / width], segment_id(work, start + i));
     }
 }
 /* The suffix of the last segment id, by one warp; lane 0 has it. */
-TALLY_FN TALLY_N(owned) TALLY_N(reduce_owned_matrix)(const tally_work *work, TALLY_E *data, int32_t *segment_id,
-                                                     int32_t width) {
+TALLY_FN owned_t reduce_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
     int32_t lane = tally_lane(), row = lane * (width + 1), level = width - 1;
-    TALLY_N(owned) a;
+    owned_t a;
     a.e = TALLY_READ(data[row]);
     a.segment_id = TALLY_READ(segment_id[row]);
     for (int32_t k = 1; k < width; k++) {
         tally_step(k - 1);
-        a = TALLY_N(later)(work, a, TALLY_READ(data[row + k]), TALLY_READ(segment_id[row + k]));
+        a = later(work, a, TALLY_READ(data[row + k]), TALLY_READ(segment_id[row + k]));
     }
     tally_warp_barrier();
     TALLY_WRITE(data[lane], a.e);
@@ -63,7 +62,7 @@ TALLY_FN TALLY_N(owned) TALLY_N(reduce_owned_matrix)(const tally_work *work, TAL
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         tally_step(level++);
         if (tally_branch(lane % (2 * apart) == 0)) {
-            a = TALLY_N(later)(work, a, TALLY_READ(data[lane + apart]), TALLY_READ(segment_id[lane + apart]));
+            a = later(work, a, TALLY_READ(data[lane + apart]), TALLY_READ(segment_id[lane + apart]));
             TALLY_WRITE(data[lane], a.e);
             TALLY_WRITE(segment_id[lane], a.segment_id);
         }
@@ -75,13 +74,12 @@ TALLY_FN TALLY_N(owned) TALLY_N(reduce_owned_matrix)(const tally_work *work, TAL
 TALLY_KERNEL_OF(segmented_matrix) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_segmented_matrix, data);
     TALLY_ROOM(int32_t, TALLY_ROOM_segmented_matrix, segment_id);
-    TALLY_N(owned) a;
-    TALLY_N(load_owned_matrix)(&work, data, segment_id, TALLY_WARP,
-                               (int64_t)tally_block() * TALLY_EACH_segmented_matrix, tally_thread(),
-                               TALLY_THREADS_segmented_matrix);
+    owned_t a;
+    load_owned_matrix(&work, data, segment_id, TALLY_WARP, (int64_t)tally_block() * TALLY_EACH_segmented_matrix,
+                      tally_thread(), TALLY_THREADS_segmented_matrix);
     tally_barrier();
     if (tally_branch(tally_warp() != 0)) return;
-    a = TALLY_N(reduce_owned_matrix)(&work, data, segment_id, TALLY_WARP);
-    if (tally_thread() == 0) TALLY_N(leave_before)(&work, a.e, a.segment_id);
+    a = reduce_owned_matrix(&work, data, segment_id, TALLY_WARP);
+    if (tally_thread() == 0) leave_before(&work, a.e, a.segment_id);
 }
 #endif

@@ -19,17 +19,17 @@ TALLY_KERNEL_OF(segmented_persistent_matrix) {
     TALLY_ROOM(int32_t, TALLY_ROOM_segmented_matrix, segment_id);
     int32_t each = TALLY_EACH_segmented_persistent_matrix;
     tally_gallery_share share = tally_gallery_share_of(work.count, each);
-    TALLY_N(owned) so_far = {TALLY_NONE, 0}; /* thread 0's */
+    owned_t so_far = {TALLY_NONE, 0}; /* thread 0's */
     for (int64_t piece = share.first; piece < share.end; piece++) {
-        TALLY_N(load_owned_matrix)(&work, data, segment_id, TALLY_WARP, piece * each, tally_thread(),
-                                   TALLY_THREADS_segmented_persistent_matrix);
+        load_owned_matrix(&work, data, segment_id, TALLY_WARP, piece * each, tally_thread(),
+                          TALLY_THREADS_segmented_persistent_matrix);
         tally_barrier();
         if (tally_branch(tally_warp() == 0)) {
-            TALLY_N(owned) a = TALLY_N(reduce_owned_matrix)(&work, data, segment_id, TALLY_WARP);
+            owned_t a = reduce_owned_matrix(&work, data, segment_id, TALLY_WARP);
             if (tally_branch(tally_thread() == 0))
-                so_far = piece == share.first ? a : TALLY_N(later)(&work, so_far, a.e, a.segment_id);
+                so_far = piece == share.first ? a : later(&work, so_far, a.e, a.segment_id);
         }
         tally_barrier();
     }
-    if (tally_thread() == 0) TALLY_N(leave_before)(&work, so_far.e, so_far.segment_id);
+    if (tally_thread() == 0) leave_before(&work, so_far.e, so_far.segment_id);
 }

@@ -16,5 +16,5 @@
 TALLY_KERNEL_OF(segmented_diffwarps) {
     TALLY_ROOM(TALLY_E, 2 * TALLY_ROOM_segmented_matrix, data);
     TALLY_ROOM(int32_t, 2 * TALLY_ROOM_segmented_matrix, segment_id);
-    TALLY_N(reduce_producing)(&work, data, segment_id, TALLY_WARP);
+    reduce_producing(&work, data, segment_id, TALLY_WARP);
 }

@@ -18,5 +18,5 @@
 TALLY_KERNEL_OF(segmented_diffwarps16) {
     TALLY_ROOM(TALLY_E, 2 * TALLY_WARP * (TALLY_WARP / 2 + 1), data);
     TALLY_ROOM(int32_t, 2 * TALLY_WARP * (TALLY_WARP / 2 + 1), segment_id);
-    TALLY_N(reduce_producing)(&work, data, segment_id, TALLY_WARP / 2);
+    reduce_producing(&work, data, segment_id, TALLY_WARP / 2);
 }

@@ -21,23 +21,23 @@
 #include "gallery/kernels/contract.h"
 
 /* The head of a list. */
-typedef struct TALLY_N(head) {
+typedef struct head_t {
     TALLY_T value;
     int32_t list; /* INT32_MAX: empty */
-} TALLY_N(head);
-TALLY_FN int32_t TALLY_N(comes_first)(TALLY_N(head) a, TALLY_N(head) b) {
-    return a.list != INT32_MAX && (b.list == INT32_MAX || TALLY_N(key)(a.value) < TALLY_N(key)(b.value));
+} head_t;
+TALLY_FN int32_t comes_first(head_t a, head_t b) {
+    return a.list != INT32_MAX && (b.list == INT32_MAX || order_key(a.value) < order_key(b.value));
 }
 
 TALLY_KERNEL_OF(merge_lists) {
-    TALLY_ROOM(TALLY_N(head), TALLY_MOST_LISTS, heads);
+    TALLY_ROOM(head_t, TALLY_MOST_LISTS, heads);
     TALLY_ROOM(int32_t, TALLY_MOST_LISTS, taken);
     int32_t t = tally_thread(), lists = work.run;
     const TALLY_T *values = (const TALLY_T *)(const void *)work.x;
     TALLY_WRITE(taken[t], 0);
     for (int64_t n = 0; n < work.count; n++) {
         int64_t at = (int64_t)TALLY_READ(taken[t]) * lists + t;
-        TALLY_N(head) head = {0, INT32_MAX};
+        head_t head = {0, INT32_MAX};
         tally_step(0);
         if (tally_branch(t < lists && at < work.count)) {
             head.value = TALLY_READ(values[at]);
@@ -48,8 +48,8 @@ TALLY_KERNEL_OF(merge_lists) {
         for (int32_t half = tally_threads() / 2; half > 0; half /= 2) {
             tally_step(half);
             if (tally_branch(t < half)) {
-                TALLY_N(head) mine = TALLY_READ(heads[t]), other = TALLY_READ(heads[t + half]);
-                if (tally_branch(TALLY_N(comes_first)(other, mine))) TALLY_WRITE(heads[t], other);
+                head_t mine = TALLY_READ(heads[t]), other = TALLY_READ(heads[t + half]);
+                if (tally_branch(comes_first(other, mine))) TALLY_WRITE(heads[t], other);
             }
             tally_barrier();
         }

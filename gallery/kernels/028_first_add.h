@@ -18,7 +18,7 @@
 #ifndef TALLY_GALLERY_FIRST_ADD
 #define TALLY_GALLERY_FIRST_ADD
 /* The block's elements by a tree of halves; the result is thread 0's. `partial` has room for one of each thread. */
-TALLY_FN TALLY_E TALLY_N(reduce_halves)(TALLY_E *partial, TALLY_E sum) {
+TALLY_FN TALLY_E reduce_halves(TALLY_E *partial, TALLY_E sum) {
     int32_t t = tally_thread();
     TALLY_WRITE(partial[t], sum);
     tally_barrier();
@@ -35,9 +35,9 @@ TALLY_KERNEL_OF(first_add) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_first_add, partial);
     int32_t threads = tally_threads();
     int64_t first = (int64_t)2 * tally_block() * threads + tally_thread();
-    TALLY_E sum = TALLY_N(take)(&work, first);
-    sum = TALLY_OP(sum, TALLY_N(take)(&work, first + threads));
-    sum = TALLY_N(reduce_halves)(partial, sum);
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    TALLY_E sum = take(&work, first);
+    sum = TALLY_OP(sum, take(&work, first + threads));
+    sum = reduce_halves(partial, sum);
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
 }
 #endif

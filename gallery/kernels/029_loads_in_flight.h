@@ -20,10 +20,9 @@ TALLY_KERNEL_OF(loads_in_flight) {
     enum { LOADS = TALLY_EACH_loads_in_flight / TALLY_THREADS_loads_in_flight };
     int64_t first = (int64_t)tally_block() * TALLY_EACH_loads_in_flight + tally_thread();
     TALLY_E value[LOADS], sum;
-    for (int32_t k = 0; k < LOADS; k++)
-        value[k] = TALLY_N(take)(&work, first + k * TALLY_THREADS_loads_in_flight);
+    for (int32_t k = 0; k < LOADS; k++) value[k] = take(&work, first + k * TALLY_THREADS_loads_in_flight);
     sum = value[0];
     for (int32_t k = 1; k < LOADS; k++) sum = TALLY_OP(sum, value[k]);
-    sum = TALLY_N(reduce_halves)(partial, sum);
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    sum = reduce_halves(partial, sum);
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
 }

@@ -18,19 +18,18 @@
 #ifndef TALLY_GALLERY_VECTOR_LOADS
 #define TALLY_GALLERY_VECTOR_LOADS
 /* What the thread folds of the block's piece: vectors of neighbours, a block of vectors apart. */
-TALLY_FN TALLY_E TALLY_N(fold_vectors)(const tally_work *work) {
+TALLY_FN TALLY_E fold_vectors(const tally_work *work) {
     enum { VECTORS = TALLY_EACH_vector_loads / TALLY_THREADS_vector_loads / TALLY_VECTOR };
     int64_t first = (int64_t)tally_block() * TALLY_EACH_vector_loads + tally_thread() * TALLY_VECTOR;
-    TALLY_E sum = TALLY_N(take_vector)(work, first, TALLY_VECTOR);
+    TALLY_E sum = take_vector(work, first, TALLY_VECTOR);
     for (int32_t k = 1; k < VECTORS; k++)
-        sum = TALLY_OP(sum, TALLY_N(take_vector)(work, first + k * TALLY_THREADS_vector_loads * TALLY_VECTOR,
-                                                 TALLY_VECTOR));
+        sum = TALLY_OP(sum, take_vector(work, first + k * TALLY_THREADS_vector_loads * TALLY_VECTOR, TALLY_VECTOR));
     return sum;
 }
 
 TALLY_KERNEL_OF(vector_loads) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_vector_loads, partial);
-    TALLY_E sum = TALLY_N(reduce_halves)(partial, TALLY_N(fold_vectors)(&work));
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    TALLY_E sum = reduce_halves(partial, fold_vectors(&work));
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
 }
 #endif

@@ -19,7 +19,7 @@
 TALLY_KERNEL_OF(unrolled) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_unrolled, partial);
     int32_t t = tally_thread();
-    TALLY_WRITE(partial[t], TALLY_N(fold_vectors)(&work));
+    TALLY_WRITE(partial[t], fold_vectors(&work));
     tally_barrier();
     for (int32_t size = TALLY_THREADS_unrolled / 2; size >= TALLY_WARP; size /= 2) {
         tally_step(size);
@@ -34,5 +34,5 @@ TALLY_KERNEL_OF(unrolled) {
             TALLY_WRITE(partial[t], TALLY_OP(TALLY_READ(partial[t]), TALLY_READ(partial[t + size])));
         tally_warp_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+    if (t == 0) give(&work, tally_block(), TALLY_READ(partial[0]));
 }

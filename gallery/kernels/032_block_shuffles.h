@@ -19,22 +19,22 @@
 #ifndef TALLY_GALLERY_BLOCK_SHUFFLES
 #define TALLY_GALLERY_BLOCK_SHUFFLES
 /* The elements of the block's threads, in order; the result is thread 0's. */
-TALLY_FN TALLY_E TALLY_N(reduce_block)(TALLY_E sum) {
+TALLY_FN TALLY_E reduce_block(TALLY_E sum) {
     TALLY_ROOM(TALLY_E, TALLY_WARP, of_warps);
     int32_t lane = tally_lane(), warps = tally_threads() / TALLY_WARP;
-    sum = TALLY_N(reduce_shuffling)(sum);
+    sum = reduce_shuffling(sum);
     if (lane == 0) TALLY_WRITE(of_warps[tally_warp()], sum);
     tally_barrier();
     if (tally_branch(tally_warp() == 0)) {
         sum = TALLY_NONE;
         if (tally_branch(lane < warps)) sum = TALLY_READ(of_warps[lane]);
-        sum = TALLY_N(reduce_shuffling)(sum);
+        sum = reduce_shuffling(sum);
     }
     return sum;
 }
 
 TALLY_KERNEL_OF(block_shuffles) {
-    TALLY_E sum = TALLY_N(reduce_block)(TALLY_N(fold_vectors)(&work));
-    if (tally_thread() == 0) TALLY_N(give)(&work, tally_block(), sum);
+    TALLY_E sum = reduce_block(fold_vectors(&work));
+    if (tally_thread() == 0) give(&work, tally_block(), sum);
 }
 #endif

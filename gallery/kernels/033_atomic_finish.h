@@ -22,15 +22,14 @@ TALLY_KERNEL_OF(atomic_finish) {
     int64_t threads = tally_threads(), step = tally_blocks() * threads;
     int64_t first = tally_block() * threads + tally_thread();
     int32_t *lock = (int32_t *)work.arrivals;
-    TALLY_E sum = TALLY_N(take)(&work, first);
-    for (int64_t i = first + step; tally_branch(i < work.count); i += step)
-        sum = TALLY_OP(sum, TALLY_N(take)(&work, i));
-    sum = TALLY_N(reduce_block)(sum);
+    TALLY_E sum = take(&work, first);
+    for (int64_t i = first + step; tally_branch(i < work.count); i += step) sum = TALLY_OP(sum, take(&work, i));
+    sum = reduce_block(sum);
     if (tally_thread() != 0) return;
     while (tally_swap32(lock, 1) != 0) continue;
     tally_fence();
-    if (lock[1] > 0) sum = TALLY_OP(TALLY_N(left_at)(&work, 0), sum);
-    TALLY_N(give)(&work, 0, sum);
+    if (lock[1] > 0) sum = TALLY_OP(left_at(&work, 0), sum);
+    give(&work, 0, sum);
     lock[1] = lock[1] + 1 == tally_blocks() ? 0 : lock[1] + 1;
     tally_fence();
     tally_swap32(lock, 0);

@@ -22,17 +22,17 @@ TALLY_KERNEL_OF(tree_one_launch) {
     int32_t t = tally_thread();
     int64_t at = tally_block(), members = tally_blocks(), apart = 1;
     uint32_t *arrivals = work.arrivals;
-    TALLY_E sum = TALLY_N(reduce_block)(TALLY_N(fold_vectors)(&work));
-    if (t == 0) TALLY_N(give)(&work, at, sum);
+    TALLY_E sum = reduce_block(fold_vectors(&work));
+    if (t == 0) give(&work, at, sum);
     while (members > 1) {
         int64_t group = at / TALLY_WARP, groups = (members + TALLY_WARP - 1) / TALLY_WARP, first = group * TALLY_WARP;
         int32_t size = group + 1 < groups ? TALLY_WARP : (int32_t)(members - first);
         if (!tally_gallery_is_last(arrivals + group, size)) return;
         if (tally_branch(tally_warp() == 0)) {
             sum = TALLY_NONE;
-            if (tally_branch(t < size)) sum = TALLY_N(left_at)(&work, (first + t) * apart);
-            sum = TALLY_N(reduce_shuffling)(sum);
-            if (t == 0) TALLY_N(give)(&work, first * apart, sum);
+            if (tally_branch(t < size)) sum = left_at(&work, (first + t) * apart);
+            sum = reduce_shuffling(sum);
+            if (t == 0) give(&work, first * apart, sum);
         }
         tally_barrier(); /* before the next level tells its last */
         arrivals += groups;

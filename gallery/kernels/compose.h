@@ -8,8 +8,8 @@
 #define TALLY_JOIN(a, b) (a).offset = (a).offset * (b).scale + (b).offset, (a).scale = (a).scale * (b).scale
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     TALLY_B bits;
     (void)y;
     __builtin_memcpy(&bits, &x.raw, sizeof bits);
@@ -18,8 +18,8 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     return a;
 }
 /* What becomes of 1. */
-typedef uint64_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+typedef uint64_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    (void) final;
     return a.scale + a.offset;
 }

@@ -6,21 +6,21 @@
  *     TALLY_OP(a, b)               a with b, the later one, behind it
  *     TALLY_NONE                   the element that changes nothing
  *     TALLY_ROOM(type, n, name)    `name`, n things in shared memory
- *   TALLY_N(take)(work, i)       input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
+ *   take(work, i)       input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
  *   beyond the input
- *   TALLY_N(take_vector)(work, i, n)  the n inputs from i on, folded; 16 bytes at a time where n of them are as many,
+ *   take_vector(work, i, n)  the n inputs from i on, folded; 16 bytes at a time where n of them are as many,
  *   and i is a multiple of n
- *     TALLY_N(give)(work, i, e)    leaves element i
- *     TALLY_N(left_at)(work, i)    element i that this launch has left
+ *     give(work, i, e)    leaves element i
+ *     left_at(work, i)    element i that this launch has left
  *
  * and for segments
  *
- *     TALLY_N(segment_id)(work, i)                  the segment of input i; beyond the input that of the last
- *     TALLY_N(put_behind)(work, segment, e)    combines e into the output of a segment, behind what is there or
- *     TALLY_N(put_before)(work, segment, e)    before it
- *   TALLY_N(leave_behind)(work, e, segment)  leaves the block's element with its segment id; the last block there
+ *     segment_id(work, i)                  the segment of input i; beyond the input that of the last
+ *     put_behind(work, segment, e)    combines e into the output of a segment, behind what is there or
+ *     put_before(work, segment, e)    before it
+ *   leave_behind(work, e, segment)  leaves the block's element with its segment id; the last block there
  *   is puts it into the output,
- *     TALLY_N(leave_before)(work, e, segment)  behind or before what is there
+ *     leave_before(work, e, segment)  behind or before what is there
  *
  * An element is a column of the operator (kernels/operators/README.md) where one can hold a whole array: 4 bytes for
  *   the min of f32, as in
@@ -46,52 +46,50 @@
 
 #define TALLY_KERNEL_OF(name) \
     TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), 1)
-#define TALLY_ROOM(type, n, name)         \
-    typedef type name##_room[n];          \
+#define TALLY_ROOM(type, n, name)          \
+    typedef type name##_room[n];           \
     TALLY_SHARED(name##_room, name##_all); \
     type *const name = *name##_all
 
-#define TALLY_E TALLY_N(element)
-#define TALLY_OP TALLY_N(op)
-#define TALLY_NONE TALLY_N(none)()
+#define TALLY_E element
+#define TALLY_OP op
+#define TALLY_NONE none()
 
 #if TALLY_PASSES == 1 && !defined(TALLY_SQUARES) && (!defined(TALLY_SUM_TERM) || TALLY_BYTES >= 4)
-typedef TALLY_N(column) TALLY_E;
-TALLY_FN TALLY_E TALLY_N(none)(void) { return TALLY_N(identity)(); }
-TALLY_FN TALLY_E TALLY_N(op)(TALLY_E a, TALLY_E b) { return TALLY_N(combine)(a, b); }
-TALLY_FN TALLY_E TALLY_N(lifted)(TALLY_N(item) x, TALLY_N(item) y, int64_t at) { return (void)at, TALLY_N(lift)(x, y); }
-TALLY_FN TALLY_N(node) TALLY_N(node_of)(TALLY_E e, int64_t n) { return TALLY_N(seal)(e, n); }
+typedef column_t TALLY_E;
+TALLY_FN TALLY_E none(void) { return identity(); }
+TALLY_FN TALLY_E op(TALLY_E a, TALLY_E b) { return combine(a, b); }
+TALLY_FN TALLY_E lifted(item_t x, item_t y, int64_t at) { return (void)at, lift(x, y); }
+TALLY_FN node_t node_of(TALLY_E e, int64_t n) { return seal(e, n); }
 #else
-typedef TALLY_N(node) TALLY_E;
-TALLY_FN TALLY_E TALLY_N(none)(void) { return TALLY_N(nothing)(); }
-TALLY_FN TALLY_E TALLY_N(op)(TALLY_E a, TALLY_E b) { return TALLY_N(merge)(a, b); }
-TALLY_FN TALLY_E TALLY_N(lifted)(TALLY_N(item) x, TALLY_N(item) y, int64_t at) {
-    TALLY_N(column) column = TALLY_N(lift)(x, y);
+typedef node_t TALLY_E;
+TALLY_FN TALLY_E none(void) { return nothing(); }
+TALLY_FN TALLY_E op(TALLY_E a, TALLY_E b) { return merge(a, b); }
+TALLY_FN TALLY_E lifted(item_t x, item_t y, int64_t at) {
+    column_t column = lift(x, y);
 #if TALLY_PASSES == 2
-    TALLY_N(aim) aim = TALLY_N(take_aim)(column, 1);
-    return TALLY_N(seal)(column, aim, TALLY_N(lift2)(x, 0, aim), 1, at);
+    aim_t aim = take_aim(column, 1);
+    return seal(column, aim, lift2(x, 0, aim), 1, at);
 #else
-    return (void)at, TALLY_N(seal)(column, 1);
+    return (void)at, seal(column, 1);
 #endif
 }
-TALLY_FN TALLY_N(node) TALLY_N(node_of)(TALLY_E e, int64_t n) { return (void)n, e; }
+TALLY_FN node_t node_of(TALLY_E e, int64_t n) { return (void)n, e; }
 #endif
 
-TALLY_FN TALLY_E TALLY_N(take)(const tally_work *work, int64_t i) {
+TALLY_FN TALLY_E take(const tally_work *work, int64_t i) {
     if (!tally_branch(i < work->count)) return TALLY_NONE;
     if (work->user == TALLY_OF_ELEMENTS) return TALLY_READ(((const TALLY_E *)(const void *)work->x)[i]);
     TALLY_T x = TALLY_READ(((const TALLY_T *)(const void *)work->x)[i]), y = x;
     if (TALLY_KERNEL_INPUTS == 2) y = TALLY_READ(((const TALLY_T *)(const void *)work->y)[i]);
-    return TALLY_N(lifted)(TALLY_N(item_of)(x), TALLY_N(item_of)(y), work->first + i);
+    return lifted(item_of(x), item_of(y), work->first + i);
 }
-TALLY_FN void TALLY_N(give)(const tally_work *work, int64_t i, TALLY_E e) {
+TALLY_FN void give(const tally_work *work, int64_t i, TALLY_E e) {
     TALLY_WRITE(((TALLY_E *)(void *)work->nodes)[i], e);
 }
 
-TALLY_FN TALLY_E TALLY_N(left_at)(const tally_work *work, int64_t i) {
-    return TALLY_READ(((TALLY_E *)(void *)work->nodes)[i]);
-}
-TALLY_FN TALLY_E TALLY_N(take_vector)(const tally_work *work, int64_t i, int32_t n) {
+TALLY_FN TALLY_E left_at(const tally_work *work, int64_t i) { return TALLY_READ(((TALLY_E *)(void *)work->nodes)[i]); }
+TALLY_FN TALLY_E take_vector(const tally_work *work, int64_t i, int32_t n) {
     TALLY_E sum = TALLY_NONE;
     if (tally_branch(TALLY_KERNEL_INPUTS == 1 && n * TALLY_BYTES == 16 && work->user == TALLY_OF_VALUES &&
                      i + n <= work->count)) {
@@ -99,40 +97,40 @@ TALLY_FN TALLY_E TALLY_N(take_vector)(const tally_work *work, int64_t i, int32_t
         TALLY_T value[16 / TALLY_BYTES];
         __builtin_memcpy(value, &quad, sizeof value);
         for (int32_t k = 0; k < 16 / TALLY_BYTES; k++) {
-            TALLY_N(item) item = TALLY_N(item_of)(value[k]);
-            sum = TALLY_OP(sum, TALLY_N(lifted)(item, item, work->first + i + k));
+            item_t item = item_of(value[k]);
+            sum = TALLY_OP(sum, lifted(item, item, work->first + i + k));
         }
         return sum;
     }
-    for (int32_t k = 0; k < n; k++) sum = TALLY_OP(sum, TALLY_N(take)(work, i + k));
+    for (int32_t k = 0; k < n; k++) sum = TALLY_OP(sum, take(work, i + k));
     return sum;
 }
 
-TALLY_FN int32_t TALLY_N(segment_id)(const tally_work *work, int64_t i) {
+TALLY_FN int32_t segment_id(const tally_work *work, int64_t i) {
     return TALLY_READ(((const int32_t *)work->saw)[i < work->count ? i : work->count - 1]);
 }
-TALLY_FN void TALLY_N(put_behind)(const tally_work *work, int32_t segment, TALLY_E e) {
+TALLY_FN void put_behind(const tally_work *work, int32_t segment, TALLY_E e) {
     TALLY_E *output = (TALLY_E *)work->node;
     TALLY_WRITE(output[segment], TALLY_OP(TALLY_READ(output[segment]), e));
 }
-TALLY_FN void TALLY_N(put_before)(const tally_work *work, int32_t segment, TALLY_E e) {
+TALLY_FN void put_before(const tally_work *work, int32_t segment, TALLY_E e) {
     TALLY_E *output = (TALLY_E *)work->node;
     TALLY_WRITE(output[segment], TALLY_OP(e, TALLY_READ(output[segment])));
 }
-TALLY_FN void TALLY_N(leave)(const tally_work *work, TALLY_E e, int32_t segment) {
-    TALLY_N(give)(work, tally_block(), e);
+TALLY_FN void leave(const tally_work *work, TALLY_E e, int32_t segment) {
+    give(work, tally_block(), e);
     TALLY_WRITE(((int32_t *)work->result)[tally_block()], segment);
 }
-TALLY_FN void TALLY_N(leave_behind)(const tally_work *work, TALLY_E e, int32_t segment) {
+TALLY_FN void leave_behind(const tally_work *work, TALLY_E e, int32_t segment) {
     if (tally_blocks() == 1)
-        TALLY_N(put_behind)(work, segment, e);
+        put_behind(work, segment, e);
     else
-        TALLY_N(leave)(work, e, segment);
+        leave(work, e, segment);
 }
-TALLY_FN void TALLY_N(leave_before)(const tally_work *work, TALLY_E e, int32_t segment) {
+TALLY_FN void leave_before(const tally_work *work, TALLY_E e, int32_t segment) {
     if (tally_blocks() == 1)
-        TALLY_N(put_before)(work, segment, e);
+        put_before(work, segment, e);
     else
-        TALLY_N(leave)(work, e, segment);
+        leave(work, e, segment);
 }
 #endif

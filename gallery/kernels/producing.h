@@ -5,26 +5,25 @@
 #ifndef TALLY_GALLERY_PRODUCING
 #define TALLY_GALLERY_PRODUCING
 /* With matrices of `width` columns; `data` and `segment_id` have room for two. */
-TALLY_FN void TALLY_N(reduce_producing)(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
+TALLY_FN void reduce_producing(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
     int32_t each = TALLY_WARP * width, load = 0, room = TALLY_WARP * (width + 1);
     int32_t producer = tally_thread() - TALLY_WARP,
             producers = tally_threads() - TALLY_WARP; /* below 0: of the consumer */
     tally_gallery_share share = tally_gallery_share_of(work->count, each);
-    TALLY_N(owned) so_far = {TALLY_NONE, 0}; /* thread 0's */
+    owned_t so_far = {TALLY_NONE, 0}; /* thread 0's */
     for (int64_t piece = share.first; piece <= share.end; piece++) {
         int32_t fold = room - load;
         if (tally_branch(producer >= 0)) {
             if (piece < share.end)
-                TALLY_N(load_owned_matrix)(work, data + load, segment_id + load, width, piece * each, producer,
-                                           producers);
+                load_owned_matrix(work, data + load, segment_id + load, width, piece * each, producer, producers);
         } else if (piece > share.first) {
-            TALLY_N(owned) a = TALLY_N(reduce_owned_matrix)(work, data + fold, segment_id + fold, width);
+            owned_t a = reduce_owned_matrix(work, data + fold, segment_id + fold, width);
             if (tally_branch(tally_thread() == 0))
-                so_far = piece == share.first + 1 ? a : TALLY_N(later)(work, so_far, a.e, a.segment_id);
+                so_far = piece == share.first + 1 ? a : later(work, so_far, a.e, a.segment_id);
         }
         tally_barrier();
         load = fold;
     }
-    if (tally_thread() == 0) TALLY_N(leave_before)(work, so_far.e, so_far.segment_id);
+    if (tally_thread() == 0) leave_before(work, so_far.e, so_far.segment_id);
 }
 #endif

@@ -93,7 +93,7 @@ enum {
     TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_EACH_##name = TALLY_SIZE(each), TALLY_ROOM_##name = room,
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
-    TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2, /* values of a vector load; two of 8 bytes in pictures */
+        TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2, /* values of a vector load; two of 8 bytes in pictures */
     TALLY_MOST_LISTS = 1024
 };
 

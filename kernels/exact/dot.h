@@ -2,6 +2,6 @@
 #define TALLY_PRODUCTS
 #include "lib/exact.h"
 
-TALLY_ONCE void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *result) {
     tally_put(result, tally_sum_result(a->products, 1, final->format), final->format);
 }

@@ -5,7 +5,7 @@
 #include "lib/exact.h"
 
 /* The value a key stands for. */
-TALLY_FN double TALLY_N(from_wide_key)(int64_t key) {
+TALLY_FN double from_wide_key(int64_t key) {
 #if TALLY_IS_F64
     return tally_from_bits_f64(key ^ (key < 0 ? INT64_MAX : 0));
 #else
@@ -13,12 +13,12 @@ TALLY_FN double TALLY_N(from_wide_key)(int64_t key) {
 #endif
 }
 /* The words of tally_stats (include/tally/tally.h) for floats, in its order. */
-TALLY_ONCE void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *result) {
     const tally_format sum_format = TALLY_NATURAL_FORMAT, wide = TALLY_FORMAT_f64;
     int is_nan = a->low == INT64_MIN || a->n == 0;
     double floats[5];
-    floats[0] = is_nan ? tally_nan_f64() : TALLY_N(from_wide_key)(a->low);
-    floats[1] = is_nan ? tally_nan_f64() : TALLY_N(from_wide_key)(a->high);
+    floats[0] = is_nan ? tally_nan_f64() : from_wide_key(a->low);
+    floats[1] = is_nan ? tally_nan_f64() : from_wide_key(a->high);
     floats[2] = tally_sum_result(a->sum, 1, sum_format);
     floats[3] = tally_sum_result(a->sum, (uint64_t)a->n, wide);
     floats[4] = tally_spread_result(a->sum, a->products, a->n, final, wide);

@@ -2,7 +2,7 @@
 #define TALLY_PRODUCTS
 #include "lib/exact.h"
 
-TALLY_ONCE void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *result) {
     double value =
         final->root ? tally_root_result(a->products, final->format) : tally_sum_result(a->products, 1, final->format);
     tally_put(result, value, final->format);

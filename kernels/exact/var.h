@@ -3,6 +3,6 @@
 #define TALLY_PRODUCTS
 #include "lib/exact.h"
 
-TALLY_ONCE void TALLY_N(conclude)(const TALLY_N(total) *a, const tally_final *final, void *result) {
+TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *result) {
     tally_put(result, tally_spread_result(a->sum, a->products, a->n, final, final->format), final->format);
 }

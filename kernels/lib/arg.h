@@ -11,57 +11,54 @@
 #define TALLY_HAS_INDEX
 #include "lib/records.h"
 
-TALLY_FN int32_t TALLY_N(is_better)(TALLY_K a, TALLY_K b) { return TALLY_BETTER(a, b); }
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN int32_t is_better(TALLY_K a, TALLY_K b) { return TALLY_BETTER(a, b); }
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
     a.key = TALLY_ARG_KEY(x);
     return a;
 }
-TALLY_FN TALLY_N(aim) TALLY_N(take_aim)(TALLY_N(column) column, int64_t n) {
-    TALLY_N(aim) aim;
+TALLY_FN aim_t take_aim(column_t column, int64_t n) {
+    aim_t aim;
     (void)n;
     aim.key = column.key;
     return aim;
 }
 /* A skipped NaN has the worst key, which a number may have too: only what is present can be the place. */
-TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_N(item) x, int32_t i, TALLY_N(aim) aim) {
-    TALLY_N(second) a;
-    a.at = TALLY_ARG_KEY(x) == aim.key && TALLY_N(present)(x.raw) ? i : INT32_MAX;
+TALLY_FN second_t lift2(item_t x, int32_t i, aim_t aim) {
+    second_t a;
+    a.at = TALLY_ARG_KEY(x) == aim.key && is_present(x.raw) ? i : INT32_MAX;
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
-    TALLY_N(node) a;
+TALLY_FN node_t nothing(void) {
+    node_t a;
     a.n = 0;
     a.key = TALLY_WORST_KEY;
     a.at = INT64_MAX;
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, TALLY_N(aim) aim, TALLY_N(second) second, int64_t n,
-                                     int64_t first) {
-    TALLY_N(node) a;
+TALLY_FN node_t seal(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
+    node_t a;
     (void)aim;
     a.n = n;
     a.key = column.key;
     a.at = second.at == INT32_MAX ? INT64_MAX : first + second.at;
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+TALLY_FN node_t merge(node_t a, node_t b) {
     int takes = TALLY_BETTER(b.key, a.key) || (b.key == a.key && b.at < a.at);
     a.n += b.n;
     a.key = takes ? b.key : a.key;
     a.at = takes ? b.at : a.at;
     return a;
 }
-TALLY_FN int TALLY_N(spare)(TALLY_N(node) node, TALLY_N(column) column) {
-    return node.at != INT64_MAX && !TALLY_BETTER(column.key, node.key);
-}
-TALLY_FN TALLY_N(node) TALLY_N(shift)(TALLY_N(node) a, int64_t by) {
+TALLY_FN int spare(node_t node, column_t column) { return node.at != INT64_MAX && !TALLY_BETTER(column.key, node.key); }
+TALLY_FN node_t shift(node_t a, int64_t by) {
     a.at = a.at == INT64_MAX ? a.at : (int64_t)((uint64_t)a.at + (uint64_t)by);
     return a;
 }
-typedef int64_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef int64_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return a.n == 0 ? -1 : a.at;
 }

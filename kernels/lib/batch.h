@@ -7,19 +7,19 @@ enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL val
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
 #include "lib/strip.h"
 
-typedef struct TALLY_N(batch) {
-    TALLY_N(strip) x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
-    int64_t row, rows;                                             /* its first, and how many there are */
-} TALLY_N(batch);
+typedef struct batch_t {
+    strip_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
+    int64_t row, rows;                                      /* its first, and how many there are */
+} batch_t;
 /* One of them. */
-typedef struct TALLY_N(row) {
+typedef struct row_t {
     TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS];
     int64_t row; /* its number; -1: there is none */
-} TALLY_N(row);
+} row_t;
 
 /* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take
  * longer than the rest. */
-TALLY_FN int64_t TALLY_N(begin_of_row)(const tally_work *work, int64_t row) {
+TALLY_FN int64_t begin_of_row(const tally_work *work, int64_t row) {
     int64_t outer;
     if (work->outer == 1) return row;
     outer = (row | work->inner) >> 32 == 0 ? (int64_t)((uint32_t)row / (uint32_t)work->inner) : row / work->inner;
@@ -28,23 +28,20 @@ TALLY_FN int64_t TALLY_N(begin_of_row)(const tally_work *work, int64_t row) {
 
 /* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be
  * read at once. */
-TALLY_FN TALLY_N(strip) TALLY_N(read_strip_of_rows)(const tally_work *work, const tally_source *from, int64_t row,
-                                                    int64_t rows, int64_t m, int32_t is_whole) {
-    TALLY_N(strip) strip;
-    if (is_whole)
-        return TALLY_N(read_whole_strip)(from->values +
-                                         (TALLY_N(begin_of_row)(work, row) + m * work->inner) * TALLY_BYTES);
+TALLY_FN strip_t read_strip_of_rows(const tally_work *work, const tally_source *from, int64_t row, int64_t rows,
+                                    int64_t m, int32_t is_whole) {
+    strip_t strip;
+    if (is_whole) return read_whole_strip(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        strip.v[v] =
-            v < rows ? TALLY_N(read_one)(from, TALLY_N(begin_of_row)(work, row + v) + m * work->inner) : (TALLY_T)0;
+        strip.v[v] = v < rows ? read_one(from, begin_of_row(work, row + v) + m * work->inner) : (TALLY_T)0;
     return strip;
 }
-TALLY_FN TALLY_N(batch) TALLY_N(read_batch)(const tally_work *work) {
+TALLY_FN batch_t read_batch(const tally_work *work) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;
-    TALLY_N(batch) batch;
+    batch_t batch;
     batch.row = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
     batch.rows = work->outer * work->inner - batch.row;
     __builtin_memset(batch.x, 0, sizeof batch.x);
@@ -52,15 +49,14 @@ TALLY_FN TALLY_N(batch) TALLY_N(read_batch)(const tally_work *work) {
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
         if (m >= work->length || batch.rows <= 0) continue;
-        batch.x[m] = batch.y[m] = TALLY_N(read_strip_of_rows)(work, &x, batch.row, batch.rows, m, is_whole);
-        if (TALLY_KERNEL_INPUTS == 2)
-            batch.y[m] = TALLY_N(read_strip_of_rows)(work, &y, batch.row, batch.rows, m, is_whole);
+        batch.x[m] = batch.y[m] = read_strip_of_rows(work, &x, batch.row, batch.rows, m, is_whole);
+        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = read_strip_of_rows(work, &y, batch.row, batch.rows, m, is_whole);
     }
     return batch;
 }
 /* Row v of them. */
-TALLY_FN TALLY_N(row) TALLY_N(row_of)(const TALLY_N(batch) *batch, int32_t v) {
-    TALLY_N(row) row;
+TALLY_FN row_t row_of(const batch_t *batch, int32_t v) {
+    row_t row;
     row.row = v < batch->rows ? batch->row + v : -1;
     TALLY_UNROLL
     for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {

@@ -1,19 +1,19 @@
 /* The exact result of one row by one warp, whatever its values: each is deposited in the limbs of a number in shared
  * memory. Slow, and right for everything. No include guard; behind lib/terms.h. */
-TALLY_FN int64_t TALLY_N(with_sign)(uint64_t significand, int32_t is_negative) {
+TALLY_FN int64_t with_sign(uint64_t significand, int32_t is_negative) {
     return is_negative ? -(int64_t)significand : (int64_t)significand;
 }
 
 #define TALLY_PUT_NAME add_one
-#define TALLY_PUT_TYPE TALLY_N(node)
+#define TALLY_PUT_TYPE accumulator_t
 #define TALLY_PUT_SUM(significand, is_negative, offset) \
-    tally_deposit_shared(to->sum + TALLY_EVIDENCE, TALLY_N(with_sign)(significand, is_negative), offset)
+    tally_deposit_shared(to->sum + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
 #define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
-    tally_deposit_shared(to->products + TALLY_EVIDENCE, TALLY_N(with_sign)(significand, is_negative), offset)
+    tally_deposit_shared(to->products + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
 #include "lib/one_pair.h"
 
 /* The notes of all lanes, to the node. */
-TALLY_FN void TALLY_N(gather_notes)(TALLY_N(notes) notes, TALLY_N(node) *node) {
+TALLY_FN void gather_notes(notes_t notes, accumulator_t *node) {
     notes.absent = tally_warp_sum(notes.absent);
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
         notes.seen_sum |= (int32_t)tally_shuffle_xor((uint32_t)notes.seen_sum, mask);
@@ -37,27 +37,27 @@ TALLY_FN void TALLY_N(gather_notes)(TALLY_N(notes) notes, TALLY_N(node) *node) {
 }
 
 /* Values at, at + apart, ...: n of them. The warp's node has them, settled, in the eyes of lane 0. */
-TALLY_LONG void TALLY_N(reduce_by_limbs)(tally_source x, tally_source y, int64_t at, int64_t apart, int64_t n,
-                                         TALLY_N(node) *node) {
+TALLY_LONG void reduce_by_limbs(tally_source x, tally_source y, int64_t at, int64_t apart, int64_t n,
+                                accumulator_t *node) {
     enum { SETTLE = 1 << 25 }; /* a value makes at most six deposits in one limb, of which it takes 2^31 */
     int64_t *words = (int64_t *)(void *)node;
-    TALLY_N(notes) notes = TALLY_N(no_notes)();
+    notes_t notes = no_notes();
     tally_warp_barrier();
     for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
     tally_warp_barrier();
     for (int64_t first = 0; first < n; first += TALLY_WARP) {
         int64_t i = first + tally_lane();
         if (i < n) {
-            TALLY_T vx = TALLY_N(read_one)(&x, at + i * apart);
-            TALLY_N(add_one)(&notes, node, vx, TALLY_KERNEL_INPUTS == 2 ? TALLY_N(read_one)(&y, at + i * apart) : vx);
+            TALLY_T vx = read_one(&x, at + i * apart);
+            add_one(&notes, node, vx, TALLY_KERNEL_INPUTS == 2 ? read_one(&y, at + i * apart) : vx);
         }
         if ((first & (SETTLE - 1)) != 0 || first == 0) continue;
         tally_warp_barrier();
-        if (tally_lane() == 0) TALLY_N(settle)(node);
+        if (tally_lane() == 0) settle_accumulator(node);
         tally_warp_barrier();
     }
     tally_warp_barrier();
     if (tally_lane() == 0) node->n = n;
-    TALLY_N(gather_notes)(notes, node);
-    if (tally_lane() == 0) TALLY_N(settle)(node);
+    gather_notes(notes, node);
+    if (tally_lane() == 0) settle_accumulator(node);
 }

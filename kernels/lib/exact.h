@@ -5,7 +5,7 @@
  *     TALLY_PRODUCTS   that it has a second number, the sum of products x * y (squares, where there is one input)
  *     TALLY_KEYS       that it keeps the least and the greatest key
  *
- * includes this, and defines TALLY_N(conclude). A node is a row of 64-bit words; all but the keys merge by addition. */
+ * includes this, and defines round_total. A node is a row of 64-bit words; all but the keys merge by addition. */
 #include "lib/sums.h"
 
 #define TALLY_IS_F64 (TALLY_BYTES == 8)
@@ -21,7 +21,7 @@
 #define TALLY_NATURAL_FORMAT TALLY_FORMAT_f32
 #endif
 
-typedef struct TALLY_N(node) {
+typedef struct accumulator_t {
     int64_t n;
 #ifdef TALLY_KEYS
     int64_t low, high; /* of values as f32 or f64; a NaN is INT64_MIN here and INT64_MAX there */
@@ -32,16 +32,16 @@ typedef struct TALLY_N(node) {
 #ifdef TALLY_PRODUCTS
     int64_t products[TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS];
 #endif
-} TALLY_N(node);
+} accumulator_t;
 
 /* What conclude makes a result of. */
-typedef struct TALLY_N(total) {
+typedef struct total_t {
     int64_t n, low, high;
     tally_number sum, products;
-} TALLY_N(total);
+} total_t;
 
-TALLY_FN TALLY_N(total) TALLY_N(total_of)(const TALLY_N(node) *a) {
-    TALLY_N(total) total = {a->n, 0, 0, {0, TALLY_LIMBS, TALLY_ORIGIN}, {0, TALLY_PRODUCT_LIMBS, 2 * TALLY_ORIGIN}};
+TALLY_FN total_t total_of(const accumulator_t *a) {
+    total_t total = {a->n, 0, 0, {0, TALLY_LIMBS, TALLY_ORIGIN}, {0, TALLY_PRODUCT_LIMBS, 2 * TALLY_ORIGIN}};
 #ifdef TALLY_KEYS
     total.low = a->low;
     total.high = a->high;
@@ -55,14 +55,14 @@ TALLY_FN TALLY_N(total) TALLY_N(total_of)(const TALLY_N(node) *a) {
     return total;
 }
 
-TALLY_ONCE void TALLY_N(clear)(TALLY_N(node) *a) {
+TALLY_ONCE void clear_accumulator(accumulator_t *a) {
     __builtin_memset(a, 0, sizeof *a);
 #ifdef TALLY_KEYS
     a->low = INT64_MAX;
     a->high = INT64_MIN;
 #endif
 }
-TALLY_ONCE void TALLY_N(settle)(TALLY_N(node) *a) {
+TALLY_ONCE void settle_accumulator(accumulator_t *a) {
     (void)a;
 #ifdef TALLY_SUM_TERM
     tally_settle(a->sum, TALLY_LIMBS);
@@ -72,7 +72,7 @@ TALLY_ONCE void TALLY_N(settle)(TALLY_N(node) *a) {
 #endif
 }
 /* Both settled; the result is too. */
-TALLY_ONCE void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
+TALLY_ONCE void join_accumulators(accumulator_t *a, const accumulator_t *b) {
     a->n += b->n;
 #ifdef TALLY_KEYS
     a->low = b->low < a->low ? b->low : a->low;
@@ -85,5 +85,5 @@ TALLY_ONCE void TALLY_N(join)(TALLY_N(node) *a, const TALLY_N(node) *b) {
     for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++)
         a->products[i] = tally_plus(a->products[i], b->products[i]);
 #endif
-    TALLY_N(settle)(a);
+    settle_accumulator(a);
 }

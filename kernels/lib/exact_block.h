@@ -36,27 +36,27 @@
 #define TALLY_SUM_COLUMNS 32
 #define TALLY_PRODUCT_COLUMNS (TALLY_IS_F64 ? 16 : 32)
 
-typedef struct TALLY_N(shared) {
+typedef struct shared_t {
     tally_stage stage;
-    TALLY_N(node) node; /* n: values left out; evidence as bits of `seen` */
+    accumulator_t node; /* n: values left out; evidence as bits of `seen` */
     int32_t seen_sum, seen_products, scattered, is_last;
 #ifdef TALLY_KEYS
     int64_t low[TALLY_WARPS], high[TALLY_WARPS];
 #endif
     TALLY_IF_SUM(int32_t sum_digits[TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS];)
     TALLY_IF_PRODUCTS(int32_t product_digits[TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS];)
-} TALLY_N(shared);
+} shared_t;
 
 /* What a warp keeps in registers. */
-typedef struct TALLY_N(state) {
-    TALLY_N(ruler) ruler;
+typedef struct state_t {
+    ruler_t ruler;
     int32_t leaves;   /* since the last flush */
     int32_t scatters; /* since the last drain */
     int32_t is_other; /* the warp has seen a term that is not 0, and need not look for signs of zeros */
-    TALLY_N(notes) notes;
-} TALLY_N(state);
+    notes_t notes;
+} state_t;
 
-TALLY_FN void TALLY_N(flush)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
+TALLY_FN void flush(state_t *state, shared_t *shared) {
     TALLY_IF_SUM(tally_flush_levels(&state->ruler.sum, shared->node.sum + TALLY_EVIDENCE, TALLY_ORIGIN);)
     TALLY_IF_PRODUCTS(
         tally_flush_levels(&state->ruler.products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
@@ -66,27 +66,26 @@ TALLY_FN void TALLY_N(flush)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
 /* ---- terms by levels ---- */
 
 #ifdef TALLY_SUM_TERM
-TALLY_FN void TALLY_N(add_values)(tally_levels *levels, const TALLY_N(share) *x, const int32_t count) {
+TALLY_FN void add_values(tally_levels *levels, const share_t *x, const int32_t count) {
     double at[TALLY_DEVICE_LEVELS];
     tally_begin_levels(levels, at, count);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) tally_put_term(at, TALLY_N(term)(x->part[s].v[v]), 0, count);
+        for (int32_t v = 0; v < TALLY_PART; v++) tally_put_term(at, term_in_double(x->part[s].v[v]), 0, count);
     }
     tally_end_levels(levels, at, count);
 }
 #endif
 #ifdef TALLY_PRODUCTS
-TALLY_FN void TALLY_N(add_products)(tally_levels *levels, const TALLY_N(share) *x, const TALLY_N(share) *y,
-                                    const int32_t count) {
+TALLY_FN void add_products(tally_levels *levels, const share_t *x, const share_t *y, const int32_t count) {
     double at[TALLY_DEVICE_LEVELS];
     tally_begin_levels(levels, at, count);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
-            double a = (double)TALLY_N(value)(x->part[s].v[v]), b = (double)TALLY_N(value)(y->part[s].v[v]);
+            double a = (double)value_of(x->part[s].v[v]), b = (double)value_of(y->part[s].v[v]);
             double product = a * b;
             tally_put_term(at, product, 0, count);
 #if TALLY_IS_F64
@@ -99,27 +98,27 @@ TALLY_FN void TALLY_N(add_products)(tally_levels *levels, const TALLY_N(share) *
 #endif
 
 /* Adds a leaf that the levels hold; their number is known to the compiler in each branch. */
-TALLY_FN void TALLY_N(add_leaf)(TALLY_N(state) *state, const TALLY_N(share) *x, const TALLY_N(share) *y) {
+TALLY_FN void add_leaf(state_t *state, const share_t *x, const share_t *y) {
     (void)y;
 #ifdef TALLY_SUM_TERM
-    if (state->ruler.sum.count == 1) TALLY_N(add_values)(&state->ruler.sum, x, 1);
+    if (state->ruler.sum.count == 1) add_values(&state->ruler.sum, x, 1);
 #if !(TALLY_NUMBER == TALLY_NUMBER_f16)
     else if (state->ruler.sum.count == 2)
-        TALLY_N(add_values)(&state->ruler.sum, x, 2);
+        add_values(&state->ruler.sum, x, 2);
     else
-        TALLY_N(add_values)(&state->ruler.sum, x, 3);
+        add_values(&state->ruler.sum, x, 3);
 #endif
 #endif
 #ifdef TALLY_PRODUCTS
     if (!TALLY_IS_F64 && state->ruler.products.count == 1)
-        TALLY_N(add_products)(&state->ruler.products, x, y, 1);
+        add_products(&state->ruler.products, x, y, 1);
     else if (!TALLY_IS_F64 && state->ruler.products.count == 2)
-        TALLY_N(add_products)(&state->ruler.products, x, y, 2);
+        add_products(&state->ruler.products, x, y, 2);
     else if (state->ruler.products.count <= 3)
-        TALLY_N(add_products)(&state->ruler.products, x, y, 3);
+        add_products(&state->ruler.products, x, y, 3);
 #if TALLY_IS_F64
     else
-        TALLY_N(add_products)(&state->ruler.products, x, y, 4);
+        add_products(&state->ruler.products, x, y, 4);
 #endif
 #endif
     state->leaves++;
@@ -128,20 +127,20 @@ TALLY_FN void TALLY_N(add_leaf)(TALLY_N(state) *state, const TALLY_N(share) *x, 
 /* ---- terms one by one ---- */
 
 /* A leaf without NaNs; its values' own keys are narrower. */
-TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share) *x, int64_t n) {
+TALLY_FN void widen_by_leaf(notes_t *notes, const share_t *x, int64_t n) {
 #ifdef TALLY_KEYS
     TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
-            TALLY_K key = TALLY_N(key)(x->part[s].v[v]);
-            if (n < TALLY_DEVICE_LEAF && TALLY_N(place)(s, v) >= n) continue;
+            TALLY_K key = order_key(x->part[s].v[v]);
+            if (n < TALLY_DEVICE_LEAF && place_in_leaf(s, v) >= n) continue;
             low = key < low ? key : low;
             high = key > high ? key : high;
         }
     }
-    if (low <= high) TALLY_N(widen_range)(notes, low, high); /* something is there */
+    if (low <= high) widen_range(notes, low, high); /* something is there */
 #else
     (void)notes, (void)x, (void)n;
 #endif
@@ -149,14 +148,14 @@ TALLY_FN void TALLY_N(widen_by_leaf)(TALLY_N(notes) *notes, const TALLY_N(share)
 
 /* Into digits. */
 #define TALLY_PUT_NAME scatter_one
-#define TALLY_PUT_TYPE TALLY_N(shared)
+#define TALLY_PUT_TYPE shared_t
 #define TALLY_PUT_SUM(significand, is_negative, offset) \
     tally_scatter(to->sum_digits, TALLY_SUM_COLUMNS, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
 #define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
     tally_scatter(to->product_digits, TALLY_PRODUCT_COLUMNS, significand, is_negative, offset, digits)
 #include "lib/one_pair.h"
 
-TALLY_LONG void TALLY_N(drain)(TALLY_N(shared) *shared) {
+TALLY_LONG void drain(shared_t *shared) {
     TALLY_IF_SUM(
         tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
     TALLY_IF_PRODUCTS(tally_drain(shared->product_digits, TALLY_PRODUCT_DIGITS, TALLY_PRODUCT_COLUMNS,
@@ -167,13 +166,13 @@ TALLY_LONG void TALLY_N(drain)(TALLY_N(shared) *shared) {
 #define TALLY_SCATTERS (TALLY_BYTES == 8 ? 32 : TALLY_BYTES == 4 ? 64 : 32)
 
 /* A leaf, or what there is of one, value by value. */
-TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_source from_y, int64_t at, int64_t n,
-                                                TALLY_N(notes) notes, TALLY_N(shared) *shared) {
+TALLY_RARE notes_t scatter_leaf(tally_source from_x, tally_source from_y, int64_t at, int64_t n, notes_t notes,
+                                shared_t *shared) {
     if (from_x.is_packed && from_y.is_packed && n == TALLY_DEVICE_LEAF) {
         const int64_t begin = at * TALLY_BYTES + 16 * tally_lane();
         for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s += 2) { /* two stripes on their way at once */
             tally_quad qx[2], qy[2];
-            TALLY_N(part) x[2], y[2];
+            part_t x[2], y[2];
             TALLY_UNROLL
             for (int32_t k = 0; k < 2; k++) {
                 qx[k] = qy[k] = tally_load16(from_x.values + begin + (s + k) * TALLY_STRIPE_BYTES);
@@ -184,35 +183,33 @@ TALLY_RARE TALLY_N(notes) TALLY_N(scatter_leaf)(tally_source from_x, tally_sourc
             __builtin_memcpy(y, qy, sizeof y);
             TALLY_UNROLL
             for (int32_t v = 0; v < 2 * TALLY_PART; v++)
-                TALLY_N(scatter_one)(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART],
-                                     y[v / TALLY_PART].v[v % TALLY_PART]);
+                scatter_one(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART], y[v / TALLY_PART].v[v % TALLY_PART]);
         }
     } else
         for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
-            TALLY_N(scatter_one)(&notes, shared, TALLY_N(read_one)(&from_x, at + i),
-                                 TALLY_N(read_one)(&from_y, at + i));
+            scatter_one(&notes, shared, read_one(&from_x, at + i), read_one(&from_y, at + i));
     if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
     return notes;
 }
-TALLY_FN void TALLY_N(scatter)(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
-                               TALLY_N(state) *state, TALLY_N(shared) *shared) {
-    state->notes = TALLY_N(scatter_leaf)(*from_x, *from_y, at, n, state->notes, shared);
+TALLY_FN void scatter(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, state_t *state,
+                      shared_t *shared) {
+    state->notes = scatter_leaf(*from_x, *from_y, at, n, state->notes, shared);
     if (++state->scatters == TALLY_SCATTERS) {
-        TALLY_N(drain)(shared);
+        drain(shared);
         state->scatters = 0;
     }
 }
 
 /* ---- leaves ---- */
 
-TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
-    TALLY_N(share) share;
-    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return TALLY_N(read_leaf)(from->values, at);
+TALLY_FN share_t read_any_leaf(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
+    share_t share;
+    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return read_leaf(from->values, at);
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         int64_t row = s * TALLY_DEVICE_COLUMNS;
         if (row < n)
-            share.part[s] = TALLY_N(read_stripe)(from, at + row, n - row, stage);
+            share.part[s] = read_stripe(from, at + row, n - row, stage);
         else
             __builtin_memset(&share.part[s], 0, sizeof share.part[s]);
     }
@@ -220,7 +217,7 @@ TALLY_FN TALLY_N(share) TALLY_N(read_any_leaf)(const tally_source *from, int64_t
 }
 
 /* Whether a term of the lane is not 0. */
-TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(share) *x, const TALLY_N(share) *y, TALLY_N(extent) of_x) {
+TALLY_FN int32_t has_other(const share_t *x, const share_t *y, extent_t of_x) {
     int32_t is_other = of_x.most != 0;
     (void)x, (void)y;
 #if TALLY_KERNEL_INPUTS == 2
@@ -229,81 +226,80 @@ TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(share) *x, const TALLY_N(share
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++)
-            is_other |= TALLY_N(size_bits)(x->part[s].v[v]) != 0 && TALLY_N(size_bits)(y->part[s].v[v]) != 0;
+            is_other |= size_bits(x->part[s].v[v]) != 0 && size_bits(y->part[s].v[v]) != 0;
     }
 #endif
     return is_other;
 }
 
-TALLY_FN void TALLY_N(take_leaf)(const tally_source *from_x, const tally_source *from_y, TALLY_N(share) x,
-                                 TALLY_N(share) y, int64_t at, int64_t n, TALLY_N(state) *state,
-                                 TALLY_N(shared) *shared) {
-    TALLY_N(extent) of_x = TALLY_N(measure)(&x), of_y = of_x;
+TALLY_FN void take_leaf(const tally_source *from_x, const tally_source *from_y, share_t x, share_t y, int64_t at,
+                        int64_t n, state_t *state, shared_t *shared) {
+    extent_t of_x = measure(&x), of_y = of_x;
     int32_t beyond;
-    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(measure)(&y);
+    if (TALLY_KERNEL_INPUTS == 2) of_y = measure(&y);
     beyond = of_x.most > state->ruler.most_x || of_x.least < state->ruler.least_x || of_y.most > state->ruler.most_y ||
              of_y.least < state->ruler.least_y;
     if (tally_any(beyond)) {
-        of_x = TALLY_N(measure_warp)(of_x);
-        of_y = TALLY_N(measure_warp)(of_y);
-        TALLY_N(flush)(state, shared);
-        TALLY_N(forget_levels)(&state->ruler);
-        if (!TALLY_N(choose)(&state->ruler, of_x, of_y, TALLY_LANE_ADDITIONS)) {
-            TALLY_N(forget_levels)(&state->ruler);
-            TALLY_N(scatter)(from_x, from_y, at, n, state, shared);
+        of_x = measure_warp(of_x);
+        of_y = measure_warp(of_y);
+        flush(state, shared);
+        forget_levels(&state->ruler);
+        if (!choose_ruler(&state->ruler, of_x, of_y, TALLY_LANE_ADDITIONS)) {
+            forget_levels(&state->ruler);
+            scatter(from_x, from_y, at, n, state, shared);
             return;
         }
     }
     if (!state->is_other) {
-        state->is_other = tally_any(TALLY_N(has_other)(&x, &y, of_x));
+        state->is_other = tally_any(has_other(&x, &y, of_x));
         if (!state->is_other) { /* nothing but zeros so far: which? */
-            TALLY_N(scatter)(from_x, from_y, at, n, state, shared);
+            scatter(from_x, from_y, at, n, state, shared);
             return;
         }
         state->notes.seen_sum |= 1 << TALLY_OTHER;
         state->notes.seen_products |= 1 << TALLY_OTHER;
     }
-    TALLY_N(widen_by_leaf)(&state->notes, &x, n);
-    TALLY_N(add_leaf)(state, &x, &y);
-    if (state->leaves == TALLY_FLUSH_LEAVES) TALLY_N(flush)(state, shared);
+    widen_by_leaf(&state->notes, &x, n);
+    add_leaf(state, &x, &y);
+    if (state->leaves == TALLY_FLUSH_LEAVES) flush(state, shared);
 }
 
 /* Leaves that begin at value `at`, at + step, ... of `count` are a warp's own. Of one input the next leaf is on its way
  * while one is added. */
-TALLY_FN void TALLY_N(take_leaves)(tally_source x, tally_source y, int64_t at, int64_t step, int64_t count,
-                                   TALLY_N(state) *state, TALLY_N(shared) *shared) {
-    TALLY_N(share) next;
+TALLY_FN void take_leaves(tally_source x, tally_source y, int64_t at, int64_t step, int64_t count, state_t *state,
+                          shared_t *shared) {
+    share_t next;
     __builtin_memset(&next, 0, sizeof next);
-    if (TALLY_AHEAD && at < count) next = TALLY_N(read_any_leaf)(&x, at, count - at, &shared->stage);
+    if (TALLY_AHEAD && at < count) next = read_any_leaf(&x, at, count - at, &shared->stage);
     for (; at < count; at += step) {
         int64_t left = count - at;
-        TALLY_N(share) of_x, of_y;
+        share_t of_x, of_y;
         if (TALLY_AHEAD)
             of_x = next;
         else
-            of_x = TALLY_N(read_any_leaf)(&x, at, left, &shared->stage);
+            of_x = read_any_leaf(&x, at, left, &shared->stage);
         of_y = of_x;
-        if (TALLY_AHEAD && left > step) next = TALLY_N(read_any_leaf)(&x, at + step, left - step, &shared->stage);
-        if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(read_any_leaf)(&y, at, left, &shared->stage);
-        TALLY_N(take_leaf)(&x, &y, of_x, of_y, at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, state, shared);
+        if (TALLY_AHEAD && left > step) next = read_any_leaf(&x, at + step, left - step, &shared->stage);
+        if (TALLY_KERNEL_INPUTS == 2) of_y = read_any_leaf(&y, at, left, &shared->stage);
+        take_leaf(&x, &y, of_x, of_y, at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, state, shared);
     }
 }
 
 /* ---- a block ---- */
 
-TALLY_FN TALLY_N(state) TALLY_N(begin)(void) {
-    TALLY_N(state) state;
+TALLY_FN state_t begin_state(void) {
+    state_t state;
     __builtin_memset(&state, 0, sizeof state);
-    TALLY_N(forget_levels)(&state.ruler);
-    state.notes = TALLY_N(no_notes)();
+    forget_levels(&state.ruler);
+    state.notes = no_notes();
     return state;
 }
 
-enum { TALLY_N(node_words) = sizeof(TALLY_N(node)) / 8 };
+enum { node_words = sizeof(accumulator_t) / 8 };
 
-TALLY_FN void TALLY_N(clear_shared)(TALLY_N(shared) *shared) {
+TALLY_FN void clear_shared(shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node;
-    for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads()) words[i] = 0;
+    for (int32_t i = tally_thread(); i < node_words; i += tally_threads()) words[i] = 0;
     TALLY_IF_SUM(for (int32_t i = tally_thread(); i < TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS; i += tally_threads())
                      shared->sum_digits[i] = 0;)
     TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS;
@@ -314,7 +310,7 @@ TALLY_FN void TALLY_N(clear_shared)(TALLY_N(shared) *shared) {
 
 #ifdef TALLY_KEYS
 /* The range of all threads, in thread 0's shared words. */
-TALLY_FN void TALLY_N(share_range)(TALLY_N(shared) *shared, int64_t low, int64_t high) {
+TALLY_FN void share_range(shared_t *shared, int64_t low, int64_t high) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
         int64_t other_low = tally_shuffle64(low, mask), other_high = tally_shuffle64(high, mask);
         low = other_low < low ? other_low : low;
@@ -332,15 +328,15 @@ TALLY_FN void TALLY_N(share_range)(TALLY_N(shared) *shared, int64_t low, int64_t
 #endif
 
 /* All warps' registers to the block's words. */
-TALLY_FN void TALLY_N(gather_warps)(TALLY_N(state) *state, TALLY_N(shared) *shared) {
-    TALLY_N(flush)(state, shared);
+TALLY_FN void gather_warps(state_t *state, shared_t *shared) {
+    flush(state, shared);
     if (state->notes.seen_sum != 0) tally_or32(&shared->seen_sum, state->notes.seen_sum);
     if (state->notes.seen_products != 0) tally_or32(&shared->seen_products, state->notes.seen_products);
     if (state->notes.absent != 0) tally_add64(&shared->node.n, -state->notes.absent);
     tally_barrier();
-    if (shared->scattered && tally_warp() == 0) TALLY_N(drain)(shared);
+    if (shared->scattered && tally_warp() == 0) drain(shared);
 #ifdef TALLY_KEYS
-    TALLY_N(share_range)(shared, state->notes.low, state->notes.high);
+    share_range(shared, state->notes.low, state->notes.high);
 #endif
     if (tally_thread() < TALLY_EVIDENCE) {
         TALLY_IF_SUM(shared->node.sum[tally_thread()] = shared->seen_sum >> tally_thread() & 1;)

@@ -33,8 +33,7 @@ TALLY_FN int64_t tally_segment_at(const tally_group_work *group, int64_t each, i
     int64_t low = 0, high = group->segments; /* low begins there or before, but for 0; high does not */
     while (high - low > 1) {
         const int64_t step = (high - low + TALLY_WARP - 1) / TALLY_WARP, probe = low + (tally_lane() + 1) * step;
-        const uint32_t before =
-            tally_ballot(probe < high && tally_position_of(group, each, probe) <= position);
+        const uint32_t before = tally_ballot(probe < high && tally_position_of(group, each, probe) <= position);
         const int32_t lanes = before == UINT32_MAX ? TALLY_WARP : __builtin_ffs((int32_t)~before) - 1;
         low += lanes * step;
         if (low + step < high) high = low + step;

@@ -1,14 +1,14 @@
 /* finish of the operators that give one sum of integers, TALLY_WHOLE(node), in 64 bits: sum, norm1, sumsq, dot. No
  * include guard. */
-typedef uint64_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef uint64_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return TALLY_WHOLE(a).w0;
 }
-TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
+TALLY_FN int needs_wide(node_t a, const tally_final *final) {
     return (final->as != TALLY_AS_NATURAL) | (!final->wraps & !tally_fits_word(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED));
 }
-TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     int saw = 0;
     *result = tally_wide_sum(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED, final, &saw);
     return saw;

@@ -9,13 +9,15 @@
 #endif
 #define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
 
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
-#define TALLY_COMBINE TALLY_N(combine)
+#define TALLY_NAME(name) name
+#define TALLY_TYPE_NAME(name) name##_t
+#define TALLY_RECORD column_t
+#define TALLY_COMBINE combine
 #include "lib/halves.h"
 #if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
-#define TALLY_COMBINE TALLY_N(combine2)
+#define TALLY_NAME(name) name##2
+#define TALLY_TYPE_NAME(name) name##2_t
+#define TALLY_RECORD second_t
+#define TALLY_COMBINE combine2
 #include "lib/halves.h"
 #endif

@@ -10,9 +10,9 @@ enum {
     TALLY_SORT_DIGITS = 1 << TALLY_SORT_BITS,
     TALLY_SORT_EACH = 16, /* keys of a thread */
     TALLY_SORT_TILE = 256 * TALLY_SORT_EACH,
-    TALLY_GATHER_VALUES = 8192, /* that a block copies, about */
-    TALLY_GATHER_ACROSS = 64,   /* features of them, at most */
-    TALLY_GATHER_PLACES = 512,  /* places of a tile, at most */
+    TALLY_GATHER_VALUES = 8192,                             /* that a block copies, about */
+    TALLY_GATHER_ACROSS = 64,                               /* features of them, at most */
+    TALLY_GATHER_PLACES = 512,                              /* places of a tile, at most */
     TALLY_GATHER_BYTES = (TALLY_GATHER_ACROSS | 1) * 64 * 4 /* of a tile's values */
 };
 

@@ -2,13 +2,12 @@
  * guard; include with
  *
  *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
- *     TALLY_SUFFIX                    what ends the names; undone here
+ *     TALLY_NAME(name), TALLY_TYPE_NAME(name)     the names of functions and types; undone here
  *
- * Gives TALLY_N(fold<suffix>): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every
- * lane, TALLY_N(fold_lanes<suffix>), the same of so many lanes side by side, and TALLY_N(fold_apart<suffix>), for
+ * Gives TALLY_NAME(fold): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every
+ * lane, TALLY_NAME(fold_lanes), the same of so many lanes side by side, and TALLY_NAME(fold_apart), for
  * columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the caller's
  * own has the earlier one on the left, as it has on the CPU. */
-#define TALLY_NAME(name) TALLY_N(TALLY_PASTE(name, TALLY_SUFFIX))
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     uint32_t w[(sizeof a + 3) / 4];
@@ -21,7 +20,7 @@ TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
 }
 
 /* A column of this lane with one of another; `is_upper`: this lane's is the later. */
-TALLY_FN TALLY_RECORD TALLY_NAME(meet)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
+TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
 #ifdef TALLY_USER_TEXT
     TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
     return TALLY_COMBINE(early, late);
@@ -49,14 +48,14 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const 
                 TALLY_RECORD low = a[v], high = a[v + held];
                 int32_t is_upper = (tally_lane() & mask) != 0;
                 TALLY_RECORD mine = is_upper ? high : low, given = is_upper ? low : high;
-                a[v] = TALLY_NAME(meet)(mine, TALLY_NAME(other)(given, mask), is_upper);
+                a[v] = TALLY_NAME(meet_lane)(mine, TALLY_NAME(other)(given, mask), is_upper);
             }
         } else
-            a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
+            a[0] = TALLY_NAME(meet_lane)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     }
     TALLY_UNROLL
     for (int32_t half = TALLY_HELD / 2, mask = lanes / 2; half > 0; half /= 2, mask /= 2)
-        a[0] = TALLY_NAME(meet)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
+        a[0] = TALLY_NAME(meet_lane)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
     return a[0];
 }
 TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
@@ -81,10 +80,10 @@ TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
 TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
     TALLY_UNROLL
     for (int32_t mask = 4; mask > 0; mask /= 2)
-        a = TALLY_NAME(meet)(a, TALLY_NAME(other)(a, mask), tally_lane() & mask);
+        a = TALLY_NAME(meet_lane)(a, TALLY_NAME(other)(a, mask), tally_lane() & mask);
     return a;
 }
 #undef TALLY_NAME
+#undef TALLY_TYPE_NAME
 #undef TALLY_RECORD
 #undef TALLY_COMBINE
-#undef TALLY_SUFFIX

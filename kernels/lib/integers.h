@@ -5,7 +5,7 @@
  * number) TALLY_SQUARES    that it has a second number, the sum of squares TALLY_RANGE      that it keeps the smallest
  * and the largest value
  *
- * and includes this, which writes all but finish. TALLY_N(sum_of)(node) and TALLY_N(squares_of)(node) are the numbers.
+ * and includes this, which writes all but finish. sum_of(node) and squares_of(node) are the numbers.
  *
  * Columns have lanes that no leaf can fill, as narrow as will do: a leaf is 4096 values of 8 bits, 2048 of 16, 1024 of
  * 32, 512 of 64. */
@@ -102,23 +102,23 @@ TALLY_FN tally_product tally_multiply_signed(int64_t x, int64_t y) {
 #endif
 
 #if TALLY_BYTES == 8 && TALLY_SIGNED
-TALLY_FN tally_product TALLY_N(product)(TALLY_V v, TALLY_V w) { return tally_multiply_signed(v, w); }
+TALLY_FN tally_product wide_product(TALLY_V v, TALLY_V w) { return tally_multiply_signed(v, w); }
 #elif TALLY_BYTES == 8
-TALLY_FN tally_product TALLY_N(product)(TALLY_V v, TALLY_V w) { return tally_multiply(v, w); }
+TALLY_FN tally_product wide_product(TALLY_V v, TALLY_V w) { return tally_multiply(v, w); }
 #elif TALLY_BYTES == 4 && TALLY_SIGNED
-TALLY_FN int64_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (int64_t)v * (int64_t)w; }
+TALLY_FN int64_t wide_product(TALLY_V v, TALLY_V w) { return (int64_t)v * (int64_t)w; }
 #elif TALLY_BYTES == 4
-TALLY_FN uint64_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (uint64_t)v * (uint64_t)w; }
+TALLY_FN uint64_t wide_product(TALLY_V v, TALLY_V w) { return (uint64_t)v * (uint64_t)w; }
 #elif TALLY_SIGNED
-TALLY_FN int32_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (int32_t)v * (int32_t)w; }
+TALLY_FN int32_t wide_product(TALLY_V v, TALLY_V w) { return (int32_t)v * (int32_t)w; }
 #else
-TALLY_FN uint32_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (uint32_t)v * (uint32_t)w; }
+TALLY_FN uint32_t wide_product(TALLY_V v, TALLY_V w) { return (uint32_t)v * (uint32_t)w; }
 #endif
 
 #if TALLY_BYTES == 8
-#define TALLY_SQUARE_OF(x) tally_multiply(TALLY_N(magnitude)((x).value), TALLY_N(magnitude)((x).value))
+#define TALLY_SQUARE_OF(x) tally_multiply(magnitude_of((x).value), magnitude_of((x).value))
 #else
-#define TALLY_SQUARE_OF(x) TALLY_N(product)((x).value, (x).value)
+#define TALLY_SQUARE_OF(x) wide_product((x).value, (x).value)
 #endif
 
 /* ---- the first number ---- */
@@ -131,7 +131,7 @@ TALLY_FN uint32_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (uint32_t)v * 
 #else
 #if TALLY_SUM_TERM == TALLY_PRODUCTS
 #define TALLY_SUM_LANES TALLY_PRODUCT_LANES
-#define TALLY_SUM_OF(x, y) TALLY_N(product)((x).value, (y).value)
+#define TALLY_SUM_OF(x, y) wide_product((x).value, (y).value)
 #define TALLY_SUM_IS_SIGNED TALLY_SIGNED
 #define TALLY_SUM_TOP TALLY_PRODUCT_TOP
 #define TALLY_SET_SUM_TOP TALLY_SET_PRODUCT_TOP
@@ -141,7 +141,7 @@ TALLY_FN uint32_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (uint32_t)v * 
 #define TALLY_SUM_OF(x, y) (x).value
 #define TALLY_SUM_IS_SIGNED TALLY_SIGNED
 #else
-#define TALLY_SUM_OF(x, y) TALLY_N(magnitude)((x).value)
+#define TALLY_SUM_OF(x, y) magnitude_of((x).value)
 #define TALLY_SUM_IS_SIGNED 0
 #endif
 #define TALLY_SUM_TOP(a, name) tally_sign_word((a).name##1)
@@ -188,8 +188,8 @@ TALLY_FN uint32_t TALLY_N(product)(TALLY_V v, TALLY_V w) { return (uint32_t)v * 
 #define TALLY_JOIN(a, b) TALLY_KEPT_JOIN(a, b), TALLY_SUM_JOIN(a, b), TALLY_SQUARES_JOIN(a, b)
 #include "lib/records.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
 #ifdef TALLY_RANGE
     TALLY_RANGE_LIFT(a, x);
@@ -204,60 +204,60 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 }
 
 #ifdef TALLY_SUM_TERM
-TALLY_FN tally_wide TALLY_N(sum_of)(TALLY_N(node) a) {
+TALLY_FN tally_wide sum_of(node_t a) {
     tally_wide sum = {a.sum0, a.sum1, TALLY_SUM_TOP(a, sum)};
     return sum;
 }
-TALLY_FN void TALLY_N(set_sum)(TALLY_N(node) *a, tally_wide sum) {
+TALLY_FN void set_sum(node_t *a, tally_wide sum) {
     a->sum0 = sum.w0;
     a->sum1 = sum.w1;
     TALLY_SET_SUM_TOP(*a, sum, sum);
 }
 #endif
 #ifdef TALLY_SQUARES
-TALLY_FN tally_wide TALLY_N(squares_of)(TALLY_N(node) a) {
+TALLY_FN tally_wide squares_of(node_t a) {
     tally_wide squares = {a.squares0, a.squares1, TALLY_PRODUCT_TOP(a, squares)};
     return squares;
 }
-TALLY_FN void TALLY_N(set_squares)(TALLY_N(node) *a, tally_wide squares) {
+TALLY_FN void set_squares(node_t *a, tally_wide squares) {
     a->squares0 = squares.w0;
     a->squares1 = squares.w1;
     TALLY_SET_PRODUCT_TOP(*a, squares, squares);
 }
 #endif
 
-TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
-    TALLY_N(node) a;
+TALLY_FN node_t nothing(void) {
+    node_t a;
     __builtin_memset(&a, 0, sizeof a);
     TALLY_KEPT_START(a);
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
-    TALLY_N(node) a;
+TALLY_FN node_t seal(column_t column, int64_t n) {
+    node_t a;
     a.n = n;
 #ifdef TALLY_RANGE
     a.low = column.low;
     a.high = column.high;
 #endif
 #ifdef TALLY_SUM_TERM
-    TALLY_N(set_sum)(&a, TALLY_OF_LANES(TALLY_SUM_LANES, WIDE)(column, sum, n, TALLY_SUM_IS_SIGNED));
+    set_sum(&a, TALLY_OF_LANES(TALLY_SUM_LANES, WIDE)(column, sum, n, TALLY_SUM_IS_SIGNED));
 #endif
 #ifdef TALLY_SQUARES
-    TALLY_N(set_squares)(&a, TALLY_OF_LANES(TALLY_PRODUCT_LANES, WIDE)(column, squares, n, 0));
+    set_squares(&a, TALLY_OF_LANES(TALLY_PRODUCT_LANES, WIDE)(column, squares, n, 0));
 #endif
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+TALLY_FN node_t merge(node_t a, node_t b) {
     a.n += b.n;
     TALLY_KEPT_JOIN(a, b);
 #ifdef TALLY_SUM_TERM
-    TALLY_N(set_sum)(&a, tally_wide_add(TALLY_N(sum_of)(a), TALLY_N(sum_of)(b)));
+    set_sum(&a, tally_wide_add(sum_of(a), sum_of(b)));
 #endif
 #ifdef TALLY_SQUARES
-    TALLY_N(set_squares)(&a, tally_wide_add(TALLY_N(squares_of)(a), TALLY_N(squares_of)(b)));
+    set_squares(&a, tally_wide_add(squares_of(a), squares_of(b)));
 #endif
     return a;
 }
 
-/* Where finish alone could be wrong, TALLY_N(needs_wide) says so, and TALLY_N(finish_wide) is right. */
+/* Where finish alone could be wrong, needs_wide says so, and finish_wide is right. */
 #define TALLY_HAS_WIDE

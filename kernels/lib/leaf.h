@@ -54,13 +54,13 @@ TALLY_FN tally_source tally_source_of(const char *values, int64_t stride, int32_
 #define TALLY_DEVICE_LEAF (TALLY_DEVICE_STRIPES * TALLY_DEVICE_COLUMNS)
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 /* The lane's part of one stripe. */
-typedef struct TALLY_N(part) {
+typedef struct part_t {
     TALLY_T v[TALLY_PART];
-} TALLY_N(part);
+} part_t;
 
 /* Value v of a part's bits. Of narrow types by shifts: a GPU's compiler makes one instruction of that, and several of
  * bytes in memory. */
-TALLY_FN TALLY_T TALLY_N(value_of_part)(const tally_quad *quad, int32_t v) {
+TALLY_FN TALLY_T value_of_part(const tally_quad *quad, int32_t v) {
     TALLY_T value;
 #if TALLY_BYTES <= 2 && TALLY_NUMBER != TALLY_NUMBER_structure
     const TALLY_B bits = (TALLY_B)(quad->w[v * TALLY_BYTES / 4] >> 8 * (v * TALLY_BYTES % 4));
@@ -72,13 +72,13 @@ TALLY_FN TALLY_T TALLY_N(value_of_part)(const tally_quad *quad, int32_t v) {
 }
 
 /* The lane's share of a leaf. */
-typedef struct TALLY_N(share) {
-    TALLY_N(part) part[TALLY_DEVICE_STRIPES];
-} TALLY_N(share);
+typedef struct share_t {
+    part_t part[TALLY_DEVICE_STRIPES];
+} share_t;
 #endif
 
 #if TALLY_NUMBER == TALLY_NUMBER_structure
-TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
+TALLY_FN TALLY_T read_at(const tally_source *from, const char *p) {
     TALLY_T value;
     uint8_t bytes[TALLY_BYTES];
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
@@ -87,7 +87,7 @@ TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
     return value;
 }
 #else
-TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
+TALLY_FN TALLY_T read_at(const tally_source *from, const char *p) {
     TALLY_T value;
     TALLY_B bits = 0;
     if (from->is_aligned) return *(const TALLY_T *)(const void *)p;
@@ -98,37 +98,37 @@ TALLY_FN TALLY_T TALLY_N(read_at)(const tally_source *from, const char *p) {
     return value;
 }
 #endif
-TALLY_FN TALLY_T TALLY_N(read_one)(const tally_source *from, int64_t i) {
-    return TALLY_N(read_at)(from, from->values + i * from->stride);
+TALLY_FN TALLY_T read_one(const tally_source *from, int64_t i) {
+    return read_at(from, from->values + i * from->stride);
 }
 
 #if TALLY_BYTES == TALLY_SLOT && TALLY_BYTES <= 16
 
 /* The lane's part of stripe s of such a leaf. */
-TALLY_FN TALLY_N(part) TALLY_N(read_part)(const char *values, int64_t at, int32_t s) {
+TALLY_FN part_t read_part(const char *values, int64_t at, int32_t s) {
     tally_quad quad = tally_load16(values + at * TALLY_BYTES + 16 * tally_lane() + s * TALLY_STRIPE_BYTES);
-    TALLY_N(part) part;
+    part_t part;
     __builtin_memcpy(&part, &quad, sizeof part);
     return part;
 }
 
 #if TALLY_NUMBER != TALLY_NUMBER_structure
 /* The same of a leaf of n values, 0 beyond them. */
-TALLY_FN TALLY_N(part) TALLY_N(read_part_of)(const tally_source *from, int64_t at, int32_t s, int64_t n) {
+TALLY_FN part_t read_part_of(const tally_source *from, int64_t at, int32_t s, int64_t n) {
     const int64_t row = (int64_t)s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART;
     const TALLY_T *values = (const TALLY_T *)(const void *)from->values;
-    TALLY_N(part) part;
-    if (row + TALLY_PART <= n) return TALLY_N(read_part)(from->values, at, s);
+    part_t part;
+    if (row + TALLY_PART <= n) return read_part(from->values, at, s);
     for (int32_t v = 0; v < TALLY_PART; v++) part.v[v] = row + v < n ? values[at + row + v] : (TALLY_T)0;
     return part;
 }
 #endif
 
 /* A whole leaf of packed values: 16 bytes from each of 8 stripes, all on their way at once. */
-TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const char *values, int64_t at) {
+TALLY_FN share_t read_leaf(const char *values, int64_t at) {
     const char *p = values + at * TALLY_BYTES + 16 * tally_lane();
     tally_quad quads[TALLY_DEVICE_STRIPES];
-    TALLY_N(share) share;
+    share_t share;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) quads[s] = tally_load16(p + s * TALLY_STRIPE_BYTES);
     TALLY_UNROLL
@@ -138,12 +138,12 @@ TALLY_FN TALLY_N(share) TALLY_N(read_leaf)(const char *values, int64_t at) {
 
 #if TALLY_NUMBER != TALLY_NUMBER_structure
 /* One stripe of any other leaf, value by value: `count` values from value `at` on (0 or less: none), 0 beyond them. */
-TALLY_FN TALLY_N(part) TALLY_N(read_stripe)(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
+TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
     TALLY_T *row = (TALLY_T *)(void *)stage->quads[tally_warp()];
-    TALLY_N(part) part;
+    part_t part;
     tally_warp_barrier();
     for (int32_t i = tally_lane(); i < TALLY_DEVICE_COLUMNS; i += TALLY_WARP)
-        row[i] = i < count ? TALLY_N(read_one)(from, at + i) : (TALLY_T)0;
+        row[i] = i < count ? read_one(from, at + i) : (TALLY_T)0;
     tally_warp_barrier();
     __builtin_memcpy(&part, &stage->quads[tally_warp()][tally_lane()], 16);
     return part;
@@ -152,6 +152,6 @@ TALLY_FN TALLY_N(part) TALLY_N(read_stripe)(const tally_source *from, int64_t at
 #endif
 
 /* The place in its leaf of value v of stripe s of this lane. */
-TALLY_FN int32_t TALLY_N(place)(int32_t s, int32_t v) {
+TALLY_FN int32_t place_in_leaf(int32_t s, int32_t v) {
     return s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART + v;
 }

@@ -8,13 +8,13 @@ typedef TALLY_MERGE_BITS_TYPE TALLY_M(bits_);
 /* An unsigned integer that ascends as the values do. */
 TALLY_FN TALLY_M(bits_) TALLY_M(key_)(const tally_merge_work *merge, TALLY_M(bits_) bits) {
     const TALLY_M(bits_) sign = (TALLY_M(bits_))((TALLY_M(bits_))1 << (TALLY_MERGE_BITS - 1));
-    const TALLY_M(bits_) magnitude = (TALLY_M(bits_))(bits & (TALLY_M(bits_))~sign);
+    const TALLY_M(bits_) magnitude = (TALLY_M(bits_))(bits & (TALLY_M(bits_)) ~sign);
     if (merge->reading == TALLY_MERGE_UNSIGNED) return bits;
     if (merge->reading == TALLY_MERGE_SIGNED) return (TALLY_M(bits_))(bits ^ sign);
     if (merge->reading == TALLY_MERGE_BOOL) return bits != 0;
     if (merge->reading == TALLY_MERGE_FLOAT) {
         if (magnitude == 0) return sign;
-        if (magnitude > (TALLY_M(bits_))merge->infinity) return (TALLY_M(bits_))~(TALLY_M(bits_))0;
+        if (magnitude > (TALLY_M(bits_))merge->infinity) return (TALLY_M(bits_)) ~(TALLY_M(bits_))0;
     }
     return (TALLY_M(bits_))((bits & sign) != 0 ? ~bits : bits | sign);
 }
@@ -62,7 +62,7 @@ typedef struct TALLY_M(shared_) {
 } TALLY_M(shared_);
 
 /* The same in the tile. */
-TALLY_FN int32_t TALLY_M(path_in_tile_)(const tally_merge_work *merge, const TALLY_M(shared_) *shared, int32_t na,
+TALLY_FN int32_t TALLY_M(path_in_tile_)(const tally_merge_work *merge, const TALLY_M(shared_) * shared, int32_t na,
                                         int32_t nb, int32_t rank) {
     int32_t low = rank > nb ? rank - nb : 0, high = rank < na ? rank : na;
     while (low < high) {
@@ -77,12 +77,13 @@ TALLY_FN int32_t TALLY_M(path_in_tile_)(const tally_merge_work *merge, const TAL
 }
 
 /* Each thread merges the values of its own ranks. */
-TALLY_FN void TALLY_M(order_)(const tally_merge_work *merge, TALLY_M(shared_) *shared, int32_t na, int32_t n) {
+TALLY_FN void TALLY_M(order_)(const tally_merge_work *merge, TALLY_M(shared_) * shared, int32_t na, int32_t n) {
     const int32_t first = tally_thread() * TALLY_MERGE_EACH;
     if (first >= n) return;
     int32_t a = TALLY_M(path_in_tile_)(merge, shared, na, n - na, first), b = na + first - a;
-    TALLY_M(bits_) key_a = a < na ? TALLY_M(key_)(merge, shared->values[a]) : 0,
-                   key_b = b < n ? TALLY_M(key_)(merge, shared->values[b]) : 0;
+    TALLY_M(bits_)
+    key_a = a < na ? TALLY_M(key_)(merge, shared->values[a]) : 0,
+    key_b = b < n ? TALLY_M(key_)(merge, shared->values[b]) : 0;
     for (int32_t rank = first; rank < first + TALLY_MERGE_EACH && rank < n; rank++) {
         if (b >= n || (a < na && key_a <= key_b)) {
             shared->order[rank] = (uint16_t)a++;
@@ -95,7 +96,7 @@ TALLY_FN void TALLY_M(order_)(const tally_merge_work *merge, TALLY_M(shared_) *s
 }
 
 /* Whether each of the tile's values may follow the one in front of it in its array. */
-TALLY_FN void TALLY_M(look_)(const tally_merge_work *merge, const TALLY_M(shared_) *shared, const tally_run *a,
+TALLY_FN void TALLY_M(look_)(const tally_merge_work *merge, const TALLY_M(shared_) * shared, const tally_run *a,
                              const tally_run *b, int64_t a_begin, int64_t b_begin, int32_t na, int32_t n) {
     int32_t is_bad = 0;
     for (int32_t q = tally_thread(); q < n; q += TALLY_MERGE_BLOCK) {
@@ -111,7 +112,7 @@ TALLY_FN void TALLY_M(look_)(const tally_merge_work *merge, const TALLY_M(shared
 }
 
 /* Ranks begin to begin + n - 1 of what two runs are together. */
-TALLY_FN void TALLY_M(tile_)(const tally_merge_work *merge, TALLY_M(shared_) *shared, const tally_run *a,
+TALLY_FN void TALLY_M(tile_)(const tally_merge_work *merge, TALLY_M(shared_) * shared, const tally_run *a,
                              const tally_run *b, int64_t begin, int32_t n) {
     if (tally_warp() < 2) {
         const int64_t from_a = TALLY_M(path_)(merge, a, b, tally_warp() == 0 ? begin : begin + n);
@@ -125,8 +126,8 @@ TALLY_FN void TALLY_M(tile_)(const tally_merge_work *merge, TALLY_M(shared_) *sh
     }
     const int32_t na = (int32_t)apart;
     for (int32_t q = tally_thread(); q < n; q += TALLY_MERGE_BLOCK)
-        shared->values[q] = TALLY_M(load_)(q < na ? a->data + (a_begin + q) * a->stride
-                                                  : b->data + (b_begin + (q - na)) * b->stride);
+        shared->values[q] =
+            TALLY_M(load_)(q < na ? a->data + (a_begin + q) * a->stride : b->data + (b_begin + (q - na)) * b->stride);
     tally_barrier();
     if (merge->from == 0) TALLY_M(look_)(merge, shared, a, b, a_begin, b_begin, na, n);
     TALLY_M(order_)(merge, shared, na, n);

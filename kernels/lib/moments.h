@@ -28,7 +28,7 @@ TALLY_FN double tally_variance(int64_t n, double squares, const tally_final *fin
 #define TALLY_MOMENT_FIELDS(X) X(TALLY_V, sum)
 #define TALLY_MOMENT_START(a) (a).sum = TALLY_ZERO
 #define TALLY_MOMENT_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#define TALLY_MOMENT_LIFT(a, x) (a).sum = TALLY_N(present)(x.raw) ? x.value : TALLY_ZERO
+#define TALLY_MOMENT_LIFT(a, x) (a).sum = is_present(x.raw) ? x.value : TALLY_ZERO
 #define TALLY_AIM(X) X(TALLY_R, pivot)
 #define TALLY_SECOND(X) X(TALLY_R, rest) X(TALLY_R, squares)
 #define TALLY_START2(a) (a).rest = 0, (a).squares = 0
@@ -37,7 +37,7 @@ TALLY_FN double tally_variance(int64_t n, double squares, const tally_final *fin
 /* n is 0 when a leaf holds skipped NaNs only. */
 #define TALLY_MOMENT_PIVOT(sum, n) ((n) == 0 ? 0 : (sum) / (TALLY_R)(n))
 
-TALLY_FN tally_moments TALLY_N(leaf_moments)(TALLY_R pivot, TALLY_R rest, TALLY_R squares, int64_t n) {
+TALLY_FN tally_moments leaf_moments(TALLY_R pivot, TALLY_R rest, TALLY_R squares, int64_t n) {
     tally_moments m;
     double shift = (double)rest / (double)n;
     m.mean = pivot;

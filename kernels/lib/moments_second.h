@@ -1,14 +1,14 @@
 /* The second pass of var and stats, once the structs exist. No include guard. */
-TALLY_FN TALLY_N(aim) TALLY_N(take_aim)(TALLY_N(column) column, int64_t n) {
-    TALLY_N(aim) aim;
+TALLY_FN aim_t take_aim(column_t column, int64_t n) {
+    aim_t aim;
     aim.pivot = TALLY_MOMENT_PIVOT(column.sum, n);
     return aim;
 }
-TALLY_FN TALLY_N(second) TALLY_N(lift2)(TALLY_N(item) x, int32_t i, TALLY_N(aim) aim) {
-    TALLY_N(second) a;
+TALLY_FN second_t lift2(item_t x, int32_t i, aim_t aim) {
+    second_t a;
     TALLY_R rest = (TALLY_R)x.value - aim.pivot;
     (void)i;
-    rest = TALLY_N(present)(x.raw) ? rest : 0;
+    rest = is_present(x.raw) ? rest : 0;
     a.rest = rest;
     a.squares = rest * rest;
     return a;

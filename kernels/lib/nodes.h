@@ -19,28 +19,26 @@ typedef struct tally_ladder {
 
 #include "lib/pairs.h"
 
-TALLY_FN TALLY_N(node) *TALLY_N(node_at)(char *nodes, int64_t i) {
-    return (TALLY_N(node) *)(void *)(nodes + i * (int64_t)sizeof(TALLY_N(node)));
-}
+TALLY_FN node_t *node_at(char *nodes, int64_t i) { return (node_t *)(void *)(nodes + i * (int64_t)sizeof(node_t)); }
 
 /* The tree over nodes at ... at + members - 1, at most TALLY_FAN; the result is lane 0's. */
-TALLY_FN TALLY_N(node) TALLY_N(gather_nodes)(const char *nodes, int64_t at, int32_t members) {
+TALLY_FN node_t gather_nodes(const char *nodes, int64_t at, int32_t members) {
     int32_t mine = 2 * tally_lane();
-    TALLY_N(node) node = TALLY_N(nothing)();
-    if (mine < members) node = TALLY_N(fetch_node)(nodes, at + mine);
-    if (mine + 1 < members) node = TALLY_N(merge)(node, TALLY_N(fetch_node)(nodes, at + mine + 1));
-    return TALLY_N(pair_lanes)(node, (members + 1) / 2);
+    node_t node = nothing();
+    if (mine < members) node = fetch_node(nodes, at + mine);
+    if (mine + 1 < members) node = merge(node, fetch_node(nodes, at + mine + 1));
+    return pair_lanes(node, (members + 1) / 2);
 }
 
 /* One warp takes node `index` of a run of `count` up the tree, as far as it is the last to arrive. True: to the top;
  * lane 0 has the node of the whole. */
-TALLY_FN int32_t TALLY_N(climb)(tally_ladder ladder, TALLY_N(node) *node, int64_t index, int64_t count) {
+TALLY_FN int32_t climb(tally_ladder ladder, node_t *node, int64_t index, int64_t count) {
     while (count > 1) {
         int64_t group = index / TALLY_FAN, first = 2 * ladder.at, at = group * TALLY_FAN;
         int32_t members = (int32_t)(count - at < TALLY_FAN ? count - at : TALLY_FAN);
-        if (tally_lane() == 0) *TALLY_N(node_at)(ladder.nodes, first + index) = *node;
+        if (tally_lane() == 0) *node_at(ladder.nodes, first + index) = *node;
         if (!tally_is_last(ladder.arrivals + ladder.at + group, members)) return 0;
-        *node = TALLY_N(gather_nodes)(ladder.nodes, first + at, members);
+        *node = gather_nodes(ladder.nodes, first + at, members);
         ladder.nodes += ladder.pitch * (int64_t)sizeof *node;
         ladder.arrivals += ladder.counters;
         ladder.pitch = tally_next_pitch(ladder.pitch);

@@ -1,25 +1,25 @@
 /* One pair of values, if it is there: noted, and taken apart. No include guard; behind lib/terms.h. Include with
  *
- *     TALLY_PUT_NAME, TALLY_PUT_TYPE                      the function TALLY_N(name)(notes, to, x, y), and the type of
+ *     TALLY_PUT_NAME, TALLY_PUT_TYPE                      the function name(notes, to, x, y), and the type of
  * what `to` points to TALLY_PUT_SUM(significand, is_negative, offset)     add significand * 2^offset, in units of the
  * origin, to the sum in *to; TALLY_PUT_PRODUCT(..., digits)                      the same to that of products; shifted
  * to a multiple of 16, so many digits of 16 bits
  *
  * which are undone here. */
-TALLY_FN void TALLY_N(TALLY_PUT_NAME)(TALLY_N(notes) *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TALLY_T ty) {
-    TALLY_N(taken) x = TALLY_N(take)(tx), y = TALLY_N(take)(ty);
+TALLY_FN void TALLY_PUT_NAME(notes_t *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TALLY_T ty) {
+    taken_t x = take(tx), y = take(ty);
     (void)y, (void)to;
 #if TALLY_NAN == 1
-    if (TALLY_N(is_nan)(tx) || TALLY_N(is_nan)(ty)) {
+    if (value_is_nan(tx) || value_is_nan(ty)) {
         notes->absent++;
         return;
     }
 #endif
-    TALLY_N(widen_keys)(notes, tx);
+    widen_keys(notes, tx);
 #ifdef TALLY_SUM_TERM
     int32_t is_negative = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? 0 : x.is_negative;
     if (x.is_special)
-        notes->seen_sum |= tally_special_evidence(TALLY_N(term)(tx));
+        notes->seen_sum |= tally_special_evidence(term_in_double(tx));
     else {
         notes->seen_sum |= tally_finite_evidence(x.significand == 0, is_negative);
         TALLY_PUT_SUM(x.significand, is_negative, x.offset);
@@ -27,7 +27,7 @@ TALLY_FN void TALLY_N(TALLY_PUT_NAME)(TALLY_N(notes) *notes, TALLY_PUT_TYPE *to,
 #endif
 #ifdef TALLY_PRODUCTS
     if (x.is_special || y.is_special)
-        notes->seen_products |= tally_special_evidence((double)TALLY_N(value)(tx) * (double)TALLY_N(value)(ty));
+        notes->seen_products |= tally_special_evidence((double)value_of(tx) * (double)value_of(ty));
     else {
         int32_t sign = x.is_negative ^ y.is_negative, offset = x.offset + y.offset;
         notes->seen_products |= tally_finite_evidence(x.significand == 0 || y.significand == 0, sign);

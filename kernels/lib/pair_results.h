@@ -19,18 +19,18 @@ enum {
 #endif
 
 /* -0 for what the NaN policy leaves out: it adds nothing, has no size, and is no evidence. */
-TALLY_FN TALLY_T TALLY_N(absent_value)(void) { return TALLY_N(from_bits)((TALLY_K)TALLY_K_LOW); }
+TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
 
 /* What a result is made of, where each sum is a pair of doubles. */
-typedef struct TALLY_N(in_pairs) {
+typedef struct in_pairs_t {
     tally_pair sum, products; /* exact, but for a last bit that is odd where more is left */
     int64_t present;
     TALLY_K low, high;
     int32_t seen;
-} TALLY_N(in_pairs);
+} in_pairs_t;
 
 /* The result, if it is certain. */
-TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally_final *final, uint64_t *result) {
+TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
     const double n = (double)a->present;
     const int32_t is_f64 = final->format.digits == 53, is_short = a->present < 1 << 20; /* as quotients need it */
     const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);
@@ -45,10 +45,10 @@ TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally
     sure &= is_short;
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[5];
-    TALLY_N(notes) notes = TALLY_N(no_notes)();
-    TALLY_N(widen_range)(&notes, a->low, a->high);
-    floats[0] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : TALLY_N(from_wide_key)(notes.low);
-    floats[1] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : TALLY_N(from_wide_key)(notes.high);
+    notes_t notes = no_notes();
+    widen_range(&notes, a->low, a->high);
+    floats[0] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : from_wide_key(notes.low);
+    floats[1] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : from_wide_key(notes.high);
     if (is_decided) {
         floats[2] = floats[3] = decided;
         floats[4] = tally_nan_f64();
@@ -108,7 +108,7 @@ TALLY_FN int32_t TALLY_N(conclude_pairs)(const TALLY_N(in_pairs) *a, const tally
 }
 
 /* The result of a number of words to place i of those that a kernel writes, by one lane. */
-TALLY_FN int32_t TALLY_N(result_bytes)(const tally_final *final) {
+TALLY_FN int32_t kernel_result_bytes(const tally_final *final) {
 #ifdef TALLY_KEYS
     (void) final;
     return 48;
@@ -116,9 +116,9 @@ TALLY_FN int32_t TALLY_N(result_bytes)(const tally_final *final) {
     return final->format.digits == 53 ? 8 : 4;
 #endif
 }
-TALLY_FN void TALLY_N(put_bytes)(const tally_work *work, int64_t i, const uint64_t *result, int64_t n) {
+TALLY_FN void put_bytes(const tally_work *work, int64_t i, const uint64_t *result, int64_t n) {
     char *to = (char *)work->result + i * work->result_stride;
-    const int32_t bytes = TALLY_N(result_bytes)(&work->final);
+    const int32_t bytes = kernel_result_bytes(&work->final);
     const uint64_t place = (uint64_t)work->result | (uint64_t)work->result_stride;
     if (bytes == 4 && place % 4 == 0)
         *(uint32_t *)(void *)to = (uint32_t)result[0];

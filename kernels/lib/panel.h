@@ -5,13 +5,13 @@
 
 /* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results
  * to the next. */
-typedef struct TALLY_N(strips_of) {
+typedef struct strips_of_t {
     const char *first;
     int64_t row, apart;
-} TALLY_N(strips_of);
+} strips_of_t;
 
-typedef struct TALLY_N(panel) {
-    TALLY_N(strips_of) x, y;
+typedef struct panel_t {
+    strips_of_t x, y;
     int64_t begin;    /* the first value of the panel's first row */
     int64_t inner, i; /* values from one row to the next; this thread's first result among them */
     int32_t across, sub, subs, lane;
@@ -22,29 +22,28 @@ typedef struct TALLY_N(panel) {
     int32_t apart;               /* of this thread's results */
     int32_t is_whole;   /* they lie side by side, at an address that is a multiple of their bytes, and all are there */
     int32_t is_aligned; /* or each value lies at a multiple of its size */
-} TALLY_N(panel);
+} panel_t;
 
 /* A value at any address. */
-TALLY_RARE TALLY_T TALLY_N(read_anywhere)(const char *p) {
+TALLY_RARE TALLY_T read_anywhere(const char *p) {
     const tally_source from = tally_source_of(p, 1, TALLY_BYTES);
-    return TALLY_N(read_one)(&from, 0);
+    return read_one(&from, 0);
 }
 /* One value of each of the thread's results, at p and behind it; is_whole as the panel says, where that can be a
  * constant. */
-TALLY_FN TALLY_N(strip) TALLY_N(read_strip)(const TALLY_N(panel) *panel, const char *p, int64_t apart,
-                                            const int32_t is_whole) {
-    TALLY_N(strip) strip;
-    if (is_whole) return TALLY_N(read_whole_strip)(p);
+TALLY_FN strip_t read_strip(const panel_t *panel, const char *p, int64_t apart, const int32_t is_whole) {
+    strip_t strip;
+    if (is_whole) return read_whole_strip(p);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++, p += apart)
         strip.v[v] = v >= panel->mine    ? (TALLY_T)0
                      : panel->is_aligned ? *(const TALLY_T *)(const void *)p
-                                         : TALLY_N(read_anywhere)(p);
+                                         : read_anywhere(p);
     return strip;
 }
 
-TALLY_FN TALLY_N(strips_of) TALLY_N(strips_from)(const TALLY_N(panel) *panel, const tally_source *from) {
-    TALLY_N(strips_of) strips;
+TALLY_FN strips_of_t strips_from(const panel_t *panel, const tally_source *from) {
+    strips_of_t strips;
     strips.first = from->values + (panel->begin + panel->i) * from->stride;
     strips.row = panel->inner * from->stride;
     strips.apart = panel->apart * from->stride;
@@ -52,14 +51,14 @@ TALLY_FN TALLY_N(strips_of) TALLY_N(strips_from)(const TALLY_N(panel) *panel, co
 }
 
 /* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
-TALLY_FN TALLY_N(panel) TALLY_N(panel_of)(const tally_work *work, int32_t thread) {
+TALLY_FN panel_t panel_of(const tally_work *work, int32_t thread) {
     const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
                   width = TALLY_ACROSS << work->log_across;
     const int64_t panels = (work->inner + width - 1) / width,
                   task = (int64_t)tally_block() * (TALLY_BLOCK / threads) + thread / threads;
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    TALLY_N(panel) panel;
+    panel_t panel;
     panel.threads = threads;
     panel.slot = thread / threads;
     panel.index = task / work->tiles;
@@ -78,11 +77,11 @@ TALLY_FN TALLY_N(panel) TALLY_N(panel_of)(const tally_work *work, int32_t thread
     panel.is_task = panel.outer < work->outer;
     const int64_t left = panel.is_task ? (work->inner - panel.i + panel.apart - 1) / panel.apart : 0;
     panel.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
-    panel.x = TALLY_N(strips_from)(&panel, &x);
-    panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : TALLY_N(strips_from)(&panel, &y);
+    panel.x = strips_from(&panel, &x);
+    panel.y = TALLY_KERNEL_INPUTS == 1 ? panel.x : strips_from(&panel, &y);
     return panel;
 }
 /* The number among all results of this thread's result v; -1: there is none. */
-TALLY_FN int64_t TALLY_N(result_of)(const TALLY_N(panel) *panel, int32_t v) {
+TALLY_FN int64_t result_of(const panel_t *panel, int32_t v) {
     return panel->sub == 0 && v < panel->mine ? panel->outer * panel->inner + panel->i + v * panel->apart : -1;
 }

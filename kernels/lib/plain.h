@@ -3,21 +3,21 @@
 #define TALLY_SEALS_NOTHING /* a sealed column of no values is the node of nothing */
 #include "lib/records.h"
 
-TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
-    TALLY_N(node) a;
+TALLY_FN node_t nothing(void) {
+    node_t a;
     a.n = 0;
     TALLY_START(a);
     return a;
 }
 #define TALLY_FIELD(type, name) a.name = (type)column.name;
-TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
-    TALLY_N(node) a;
+TALLY_FN node_t seal(column_t column, int64_t n) {
+    node_t a;
     a.n = n;
     TALLY_NODE(TALLY_FIELD)
     return a;
 }
 #undef TALLY_FIELD
-TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+TALLY_FN node_t merge(node_t a, node_t b) {
     a.n += b.n;
     TALLY_JOIN(a, b);
     return a;

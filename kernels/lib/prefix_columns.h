@@ -2,19 +2,19 @@
  * that lie in the tile are made without sorting values by pieces. No include guard; behind lib/prefix.h. */
 
 /* A tile of pieces of rows (lib/pieces.h). */
-typedef struct TALLY_N(pieces) {
+typedef struct pieces_t {
     int64_t s, origin; /* the first piece, and the number of the tile's first value */
     int32_t all, n;    /* pieces, the first and the last perhaps in part; values */
-} TALLY_N(pieces);
+} pieces_t;
 /* Whether all pieces lie in the tile, and 16 bytes at a time belong to pieces side by side. */
-TALLY_FN int32_t TALLY_N(are_whole)(const tally_work *work, const TALLY_N(tile) *tile) {
+TALLY_FN int32_t columns_are_whole(const tally_work *work, const tile_t *tile) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     if (!x.is_packed || !y.is_packed || work->cut.inner % TALLY_PART != 0) return 0;
     return !tile->runs_in && !tile->runs_out && tile->s % TALLY_PART == 0 && tile->count % TALLY_PART == 0;
 }
 /* Copies them 16 bytes at a time, of as many pieces, into each of which a value goes. */
-TALLY_FN void TALLY_N(copy_whole_pieces)(const tally_work *work, int32_t is_second, TALLY_N(pieces) of, TALLY_T *to) {
+TALLY_FN void copy_whole_pieces(const tally_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
     enum { SIDE = 2, DOWN = TALLY_PREFIX_THREADS / SIDE, TOGETHER = 4 };
     const char *const values = is_second ? work->y : work->x;
     const int64_t apart = work->cut.inner * TALLY_BYTES;
@@ -37,15 +37,13 @@ TALLY_FN void TALLY_N(copy_whole_pieces)(const tally_work *work, int32_t is_seco
             for (int32_t k = 0; k < TOGETHER; k++) {
                 if (r + k * DOWN >= rows) continue;
                 TALLY_UNROLL
-                for (int32_t v = 0; v < TALLY_PART; v++)
-                    its[v * rows + r + k * DOWN] = TALLY_N(value_of_part)(&quad[k], v);
+                for (int32_t v = 0; v < TALLY_PART; v++) its[v * rows + r + k * DOWN] = value_of_part(&quad[k], v);
             }
         }
     }
 }
 /* Copies them one at a time. Threads that follow one another take pieces side by side, 32 bytes of them. */
-TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_second, TALLY_N(pieces) of,
-                                            TALLY_T *to) {
+TALLY_FN void copy_parts_of_pieces(const tally_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
     enum { MOST_ACROSS = 32 / TALLY_BYTES, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
     const tally_source from =
         tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
@@ -72,24 +70,24 @@ TALLY_FN void TALLY_N(copy_parts_of_pieces)(const tally_work *work, int32_t is_s
             for (int32_t k = 0; k < TOGETHER; k++) to[place + i + k * down] = v[k];
         }
         TALLY_ROLLED
-        for (; i < until; i += down, at += down * apart) to[place + i] = TALLY_N(read_at)(&from, at);
+        for (; i < until; i += down, at += down * apart) to[place + i] = read_at(&from, at);
     }
 }
 /* Copies a tile's values, and zeros behind them up to whole parts. A function of its own, before the rest needs
  * registers. */
-TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side) *side, char *buffer) {
-    const TALLY_N(tile) *const tile = &side->tile;
-    const TALLY_N(pieces) of = {tile->s, tile->origin, tile->count + tile->runs_out, tile->n};
-    const int32_t are_whole = TALLY_N(are_whole)(work, tile);
+TALLY_RARE void copy_pieces(const tally_work *work, const side_t *side, char *buffer) {
+    const tile_t *const tile = &side->tile;
+    const pieces_t of = {tile->s, tile->origin, tile->count + tile->runs_out, tile->n};
+    const int32_t are_whole = columns_are_whole(work, tile);
     for (int32_t k = 0; k < TALLY_KERNEL_INPUTS; k++) {
-        TALLY_T *const to = k == 0 ? TALLY_N(x_of)(buffer) : TALLY_N(y_of)(tile, buffer);
+        TALLY_T *const to = k == 0 ? x_in_buffer(buffer) : y_in_buffer(tile, buffer);
         if (are_whole)
-            TALLY_N(copy_whole_pieces)(work, k, of, to);
+            copy_whole_pieces(work, k, of, to);
         else
-            TALLY_N(copy_parts_of_pieces)(work, k, of, to);
+            copy_parts_of_pieces(work, k, of, to);
         for (int32_t i = of.n + tally_thread(); i < (of.n + TALLY_PART - 1) / TALLY_PART * TALLY_PART;
              i += TALLY_PREFIX_THREADS)
-            to[i] = TALLY_N(plus_zero)();
+            to[i] = plus_zero();
     }
 }
 
@@ -98,14 +96,14 @@ TALLY_RARE void TALLY_N(copy_pieces)(const tally_work *work, const TALLY_N(side)
 
 /* A thread adds up 16 bytes of some rows in memory, which are values of as many pieces. Threads stand `side` side by
  * side. */
-typedef struct TALLY_N(grid) {
+typedef struct grid_t {
     int32_t rows, groups; /* values of each piece; 16-byte parts of a row in memory */
     int32_t side, down;   /* threads, a power of two each */
     int32_t group, sub;   /* where this one stands */
-} TALLY_N(grid);
-TALLY_FN TALLY_N(grid) TALLY_N(grid_of)(const TALLY_N(tile) *tile) {
+} grid_t;
+TALLY_FN grid_t grid_of(const tile_t *tile) {
     enum { EACH = 16 }; /* rows of a thread, or more where they are many */
-    TALLY_N(grid) grid;
+    grid_t grid;
     grid.rows = (int32_t)((uint32_t)tile->n / (uint32_t)tile->count);
     grid.groups = tile->count / TALLY_PART;
     grid.down = 1;
@@ -119,13 +117,12 @@ TALLY_FN TALLY_N(grid) TALLY_N(grid_of)(const TALLY_N(tile) *tile) {
 }
 /* Whether a tile is such pieces. A thread's strip is never longer than levels allow: it has 16 rows or, if down is as
  * large as can be, no more than a tile has 16-byte parts over all threads. */
-TALLY_FN int32_t TALLY_N(suits_grid)(const tally_work *work, const TALLY_N(tile) *tile) {
-    if (tile->count == 0 || !TALLY_N(are_whole)(work, tile)) return 0;
+TALLY_FN int32_t suits_grid(const tally_work *work, const tile_t *tile) {
+    if (tile->count == 0 || !columns_are_whole(work, tile)) return 0;
     return work->cut.chunks == 1 || tile->n == (int32_t)tally_piece_of(&work->cut, tile->s).values * tile->count;
 }
 /* Begins to copy the tile as it lies in memory: value r of piece p to place r * count + p. */
-TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *tile, const TALLY_N(grid) *grid,
-                                 char *buffer) {
+TALLY_FN void copy_grid(const tally_work *work, const tile_t *tile, const grid_t *grid, char *buffer) {
     const int64_t apart = work->cut.inner * TALLY_BYTES;
     tally_piece_place piece = tally_piece_of(&work->cut, tile->s);
     tally_pass_pieces(&work->cut, &piece, grid->group * TALLY_PART);
@@ -142,51 +139,51 @@ TALLY_FN void TALLY_N(copy_grid)(const tally_work *work, const TALLY_N(tile) *ti
     }
     tally_copied();
 }
-TALLY_FN TALLY_N(extent) TALLY_N(measure_grid)(const char *values, const TALLY_N(grid) *grid) {
-    TALLY_N(extent) e = {0, UINT32_MAX};
+TALLY_FN extent_t measure_grid(const char *values, const grid_t *grid) {
+    extent_t e = {0, UINT32_MAX};
     TALLY_ROLLED
     for (int32_t i = tally_thread(); i < grid->rows * grid->groups; i += TALLY_PREFIX_THREADS) {
-        const TALLY_N(extent) other = TALLY_N(measure_strip)((const TALLY_T *)(const void *)(values + 16 * i), 1);
+        const extent_t other = measure_strip((const TALLY_T *)(const void *)(values + 16 * i), 1);
         e.most = other.most > e.most ? other.most : e.most;
         e.least = other.least < e.least ? other.least : e.least;
     }
     return e;
 }
 /* Adds what threads of a warp have counted that stand below one another. */
-TALLY_FN int64_t TALLY_N(add_below)(int64_t d, int32_t side) {
+TALLY_FN int64_t add_below(int64_t d, int32_t side) {
     TALLY_ROLLED
     for (int32_t mask = side; mask < TALLY_WARP; mask *= 2) d = tally_further(d, tally_shuffle64(d, mask));
     return d;
 }
 /* The counts of all pieces, to where prefixes at ends are of other tiles. All threads of the block take part, between
  * barriers. */
-TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *grid, char *buffer) {
-    const double scale_x = TALLY_N(power)(tile->scale_x), scale_y = TALLY_N(power)(tile->scale_y);
+TALLY_FN void add_grid(const tile_t *tile, const grid_t *grid, char *buffer) {
+    const double scale_x = power_of_two(tile->scale_x), scale_y = power_of_two(tile->scale_y);
     const int32_t of_warp = grid->side < TALLY_WARP ? TALLY_WARP / grid->side : 1; /* subs */
-    int64_t *const to = TALLY_N(prefixes_of)(tile, buffer);
+    int64_t *const to = prefixes_of(tile, buffer);
     TALLY_ROLLED
     for (int32_t first = 0; first < grid->groups; first += grid->side) {
         const int32_t g = first + grid->group, is_there = g < grid->groups;
-        double at[TALLY_PART][TALLY_N(prefix_words)];
+        double at[TALLY_PART][prefix_words];
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
             TALLY_UNROLL
-            for (int32_t k = 0; k < TALLY_N(prefix_words); k++) at[v][k] = TALLY_N(prefix_anchor)(k);
+            for (int32_t k = 0; k < prefix_words; k++) at[v][k] = prefix_anchor(k);
         }
         TALLY_ROLLED
         for (int32_t r = grid->sub; is_there && r < grid->rows; r += grid->down) {
             const char *const from = buffer + 16 * (r * grid->groups + g);
             const tally_quad x = tally_take16(from), y = TALLY_KERNEL_INPUTS == 1 ? x : tally_take16(from + tile->y_at);
             TALLY_UNROLL
-            for (int32_t v = 0; v < TALLY_PART; v++) TALLY_N(put_part)(at[v], &x, &y, v, scale_x, scale_y);
+            for (int32_t v = 0; v < TALLY_PART; v++) put_part(at[v], &x, &y, v, scale_x, scale_y);
         }
-        int64_t d[TALLY_PART][TALLY_N(prefix_words)];
+        int64_t d[TALLY_PART][prefix_words];
         TALLY_UNROLL
         for (int32_t v = 0; v < TALLY_PART; v++) {
             TALLY_UNROLL
-            for (int32_t k = 0; k < TALLY_N(prefix_words); k++)
-                d[v][k] = TALLY_N(add_below)(
-                    tally_apart(tally_bits_f64(at[v][k]), tally_bits_f64(TALLY_N(prefix_anchor)(k))), grid->side);
+            for (int32_t k = 0; k < prefix_words; k++)
+                d[v][k] =
+                    add_below(tally_apart(tally_bits_f64(at[v][k]), tally_bits_f64(prefix_anchor(k))), grid->side);
         }
         TALLY_ROLLED
         for (int32_t sub = 0; sub < grid->down; sub += of_warp) { /* warps one after another */
@@ -195,7 +192,7 @@ TALLY_FN void TALLY_N(add_grid)(const TALLY_N(tile) *tile, const TALLY_N(grid) *
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_PART; v++) {
                 TALLY_UNROLL
-                for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
+                for (int32_t k = 0; k < prefix_words; k++) {
                     int64_t *const its = to + k * tile->pitch + g * TALLY_PART + v;
                     *its = sub == 0 ? d[v][k] : tally_further(*its, d[v][k]);
                 }

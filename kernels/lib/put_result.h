@@ -1,11 +1,10 @@
 /* The result of a node to its place among those that a kernel writes, which may be any address. No include guard;
  * behind lib/conclude.h, or lib/quick.h. 0: an exact result is not certain, and nothing is written. */
-TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(node) node) {
+TALLY_FN int32_t put_result(const tally_work *work, int64_t i, node_t node) {
     char *to = (char *)work->result + i * work->result_stride;
-    TALLY_N(result) result;
-    int32_t saw = TALLY_N(conclude)(node, &work->final, &result);
-    const int32_t is_aligned =
-        ((uint64_t)work->result | (uint64_t)work->result_stride) % __alignof__(TALLY_N(result)) == 0;
+    result_t result;
+    int32_t saw = conclude(node, &work->final, &result);
+    const int32_t is_aligned = ((uint64_t)work->result | (uint64_t)work->result_stride) % __alignof__(result_t) == 0;
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS) /* f64, or f32 */
     const float narrow = (float)result;
     const int32_t size = TALLY_RESULT_SIZE(&work->final);
@@ -18,7 +17,7 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, int64_t i, TALLY_N(
     if ((saw & TALLY_SAW_UNSURE) != 0) return 0;
 #endif
     if (is_aligned && size == (int32_t)sizeof result)
-        *(TALLY_N(result) *)(void *)to = result;
+        *(result_t *)(void *)to = result;
     else
         for (int32_t k = 0; k < size; k++) to[k] = from[k];
     if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);

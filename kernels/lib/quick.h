@@ -1,8 +1,7 @@
 /* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
  * doubles (lib/expansion.h), from which the result follows by lib/parts.h. Where either is not certain, the result is
  * left to production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. No include guard; undone by
- * lib/exact_end.h and lib/operator_end.h. Behind the operator's own file, whose numbers of limbs have other names
- * (lib/whole.h). */
+ * lib/exact_end.h and lib/operator_end.h. Behind the operator's own file. */
 #include "lib/cut.h"
 #include "lib/expansion.h"
 #include "lib/plan.h"
@@ -83,27 +82,25 @@
     } while (0)
 #include "lib/records.h"
 
-TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
-    TALLY_N(node) a;
+TALLY_FN node_t nothing(void) {
+    node_t a;
     a.n = 0;
     a.sum = TALLY_OF(-0.0);
     return a;
 }
-TALLY_FN TALLY_N(range) TALLY_N(range_of_column)(TALLY_N(column) a) {
-    const TALLY_N(range) range = {a.most, a.least};
+TALLY_FN range_t range_of_column(column_t a) {
+    const range_t range = {a.most, a.least};
     return range;
 }
-TALLY_FN int32_t TALLY_N(is_exact)(TALLY_N(column) a, int32_t n) {
-    return TALLY_N(width_of)(TALLY_N(range_of_column)(a)) + TALLY_N(log2_of)(n) <= 53;
-}
-TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, int64_t n) {
-    TALLY_N(node) a;
+TALLY_FN int32_t column_is_exact(column_t a, int32_t n) { return width_of(range_of_column(a)) + log2_of(n) <= 53; }
+TALLY_FN node_t seal(column_t column, int64_t n) {
+    node_t a;
     a.n = n;
     a.sum = TALLY_OF(column.sum);
-    a.sum.lost = !TALLY_N(is_exact)(column, (int32_t)n); /* a leaf's, at most */
+    a.sum.lost = !column_is_exact(column, (int32_t)n); /* a leaf's, at most */
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+TALLY_FN node_t merge(node_t a, node_t b) {
     a.n += b.n;
     a.sum = TALLY_ADD(a.sum, b.sum);
     return a;
@@ -126,11 +123,11 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
     } while (0)
 #include "lib/plain.h"
 #endif
-typedef char TALLY_N(node_fits)[sizeof(TALLY_N(node)) <= TALLY_QUICK_NODE_BYTES ? 1 : -1];
+typedef char node_fits[sizeof(node_t) <= TALLY_QUICK_NODE_BYTES ? 1 : -1];
 
 #ifdef TALLY_PRODUCTS
 /* x * y as terms; a product of f64 that loses digits below the smallest numbers is noticed. */
-TALLY_FN TALLY_EXPAND TALLY_N(product_of)(double x, double y) {
+TALLY_FN TALLY_EXPAND product_of(double x, double y) {
     double product = x * y;
     TALLY_EXPAND a = TALLY_OF(product);
 #if TALLY_IS_F64
@@ -142,14 +139,14 @@ TALLY_FN TALLY_EXPAND TALLY_N(product_of)(double x, double y) {
 }
 #endif
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
-    int32_t is_there = TALLY_N(present)(x.raw) && TALLY_N(present)(y.raw);
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
+    int32_t is_there = is_present(x.raw) && is_present(y.raw);
 #ifdef TALLY_SUM_TERM
     double term = (double)x.value;
     if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
 #ifdef TALLY_IS_NARROW_SUM
-    const TALLY_N(range) range = TALLY_N(range_of)(term), none = TALLY_N(no_range)();
+    const range_t range = range_of(term), none = no_range();
     a.sum = is_there ? term : -0.0;
     a.most = is_there ? range.most : none.most;
     a.least = is_there ? range.least : none.least;
@@ -161,41 +158,41 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
 #endif
 #endif
 #ifdef TALLY_PRODUCTS
-    a.products = is_there ? TALLY_N(product_of)((double)x.value, (double)y.value) : TALLY_OF(-0.0);
+    a.products = is_there ? product_of((double)x.value, (double)y.value) : TALLY_OF(-0.0);
 #endif
 #ifdef TALLY_KEYS
-    a.low = is_there ? TALLY_N(key)(x.raw) : TALLY_K_HIGH;
-    a.high = is_there ? TALLY_N(key)(x.raw) : TALLY_K_LOW;
+    a.low = is_there ? order_key(x.raw) : TALLY_K_HIGH;
+    a.high = is_there ? order_key(x.raw) : TALLY_K_LOW;
 #endif
     return a;
 }
 
 #ifdef TALLY_PLAIN
 /* What a value adds: -0, if it does not count. */
-TALLY_FN double TALLY_N(term_of)(TALLY_T x) {
-    const TALLY_N(item) item = TALLY_N(item_of)(x);
-    const TALLY_N(column) term = TALLY_N(lift)(item, item);
+TALLY_FN double term_of(TALLY_T x) {
+    const item_t item = item_of(x);
+    const column_t term = lift(item, item);
     return TALLY_FIRST(term.sum);
 }
 /* Whether sums are all that is asked for, as TALLY_PLAIN, and lie side by side. */
-TALLY_FN int32_t TALLY_N(is_plain)(const tally_work *work) { return work->user == TALLY_PLAIN_DIGITS; }
+TALLY_FN int32_t is_plain(const tally_work *work) { return work->user == TALLY_PLAIN_DIGITS; }
 /* A sum of one or two values takes no proof: an addition is rounded once. */
-TALLY_FN int32_t TALLY_N(put_plain_sum)(void *place, const TALLY_T *x, int32_t n) {
-    TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)TALLY_N(value)(x[0]) : 0;
-    if (n > 1) sum += (TALLY_PLAIN)TALLY_N(value)(x[1]);
+TALLY_FN int32_t put_plain_sum(void *place, const TALLY_T *x, int32_t n) {
+    TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)value_of(x[0]) : 0;
+    if (n > 1) sum += (TALLY_PLAIN)value_of(x[1]);
     *(TALLY_PLAIN *)place = TALLY_CLEAN(sum);
     return n == 0 ? TALLY_SAW_EMPTY : 0;
 }
 /* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
-TALLY_FN int32_t TALLY_N(is_put_plainly)(const tally_work *work, void *place, TALLY_N(node) node) {
+TALLY_FN int32_t is_put_plainly(const tally_work *work, void *place, node_t node) {
     const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1],
                  sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
-    if (!TALLY_N(is_plain)(work) || node.n == 0 || node.sum.lost || rest != 0) return 0;
+    if (!is_plain(work) || node.n == 0 || node.sum.lost || rest != 0) return 0;
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)sum;
     return 1;
 }
 /* Of `lanes` lanes side by side, a power of two. */
-TALLY_FN double TALLY_N(sum_of_lanes)(double sum, int32_t lanes) {
+TALLY_FN double sum_of_lanes(double sum, int32_t lanes) {
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2)
         sum += tally_from_bits_f64(tally_shuffle64(tally_bits_f64(sum), mask));
     return sum;
@@ -204,15 +201,14 @@ TALLY_FN double TALLY_N(sum_of_lanes)(double sum, int32_t lanes) {
 
 #ifdef TALLY_IS_NARROW_SUM
 /* n values too far apart for one f64, by a warp. Few registers: it stands beside the way of most. */
-TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(range) range) {
-    const int32_t log2_n = TALLY_N(log2_meeting)(n), last = TALLY_N(last_bit)(TALLY_N(high_of)(range), log2_n);
-    TALLY_N(two) sum = {-0.0, -0.0};
+TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
+    const int32_t log2_n = log2_meeting(n), last = last_bit(high_of(range), log2_n);
+    two_t sum = {-0.0, -0.0};
     TALLY_ROLLED
-    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
-        TALLY_N(put_in_two)(&sum, TALLY_N(term_of)(x[i]), tally_anchor(last));
-    TALLY_EXPAND all = TALLY_OF(TALLY_N(sum_of_lanes)(sum.above, TALLY_WARP));
-    all.p[1] = TALLY_N(sum_of_lanes)(sum.below, TALLY_WARP);
-    all.lost = !TALLY_N(holds)(range, last, log2_n);
+    for (int32_t i = tally_lane(); i < n; i += TALLY_WARP) put_in_two(&sum, term_of(x[i]), tally_anchor(last));
+    TALLY_EXPAND all = TALLY_OF(sum_of_lanes(sum.above, TALLY_WARP));
+    all.p[1] = sum_of_lanes(sum.below, TALLY_WARP);
+    all.lost = !range_holds(range, last, log2_n);
     return all;
 }
 #endif
@@ -222,7 +218,7 @@ TALLY_FN TALLY_EXPAND TALLY_N(run_in_more)(const TALLY_T *x, int32_t n, TALLY_N(
 #ifdef TALLY_IS_NARROW_SUM
 /* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a
  * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
-TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     tally_pair total = {a.p[0], a.p[1]};
     tally_quick q;
     if (a.p[1] != 0) total = tally_two_sum(a.p[0], a.p[1]);
@@ -239,16 +235,16 @@ TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_m
 }
 #else
 /* Of a sum that is 0: its sign is that of its first part, unless parts cancel. */
-TALLY_FN tally_quick TALLY_N(zero_of)(TALLY_EXPAND a) {
+TALLY_FN tally_quick zero_of(TALLY_EXPAND a) {
     tally_quick zero;
     zero.value = a.p[0] == 0 ? a.p[0] : 0.0;
     zero.sure = !a.lost;
     return zero;
 }
-TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
+TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
     const int64_t by = is_mean ? n : 1;
     tally_pair total = TALLY_TOTAL(a);
-    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a)
+    tally_quick q = total.high == 0 ? zero_of(a)
                     : by == 1       ? tally_nearest(total, is_f64)
                                     : tally_quick_mean(total, (double)by, is_f64);
     if (!q.sure && !is_f64 && by > 1 && total.high != 0) q = tally_mean_again(total, (double)by);
@@ -257,15 +253,15 @@ TALLY_FN tally_quick TALLY_N(quick_mean)(TALLY_EXPAND a, int64_t n, int32_t is_m
 }
 #endif
 #ifdef TALLY_PRODUCTS
-TALLY_FN tally_quick TALLY_N(quick_root)(TALLY_EXPAND a, int32_t is_f64) {
+TALLY_FN tally_quick quick_root(TALLY_EXPAND a, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
-    tally_quick q = total.high == 0 ? TALLY_N(zero_of)(a) : tally_quick_root(total, is_f64);
+    tally_quick q = total.high == 0 ? zero_of(a) : tally_quick_root(total, is_f64);
     if (!q.sure && !is_f64 && total.high != 0) q = tally_root_again(total);
     q.sure &= !a.lost && tally_is_finite(q.value);
     return q;
 }
 #if defined(TALLY_SUM_TERM)
-TALLY_FN tally_quick TALLY_N(quick_spread)(TALLY_N(node) a, const tally_final *final, int32_t is_f64) {
+TALLY_FN tally_quick quick_spread(node_t a, const tally_final *final, int32_t is_f64) {
     tally_quick q;
     q.value = tally_nan_f64();
     q.sure = 1;
@@ -288,18 +284,17 @@ TALLY_FN tally_quick TALLY_N(quick_spread)(TALLY_N(node) a, const tally_final *f
 
 /* As lib/conclude.h; results have the size of final->format, or are a tally_stats. */
 #ifdef TALLY_KEYS
-typedef struct TALLY_N(result) {
+typedef struct result_t {
     int64_t n;
     double floats[5];
-} TALLY_N(result);
-TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+} result_t;
+TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     const tally_format natural = TALLY_NATURAL_FORMAT;
-    tally_quick sum = TALLY_N(quick_mean)(a.sum, a.n, 0, natural.digits == 53),
-                mean = TALLY_N(quick_mean)(a.sum, a.n, 1, 1);
-    tally_quick var = TALLY_N(quick_spread)(a, final, 1);
+    tally_quick sum = quick_mean(a.sum, a.n, 0, natural.digits == 53), mean = quick_mean(a.sum, a.n, 1, 1);
+    tally_quick var = quick_spread(a, final, 1);
     result->n = a.n;
-    result->floats[0] = (double)TALLY_N(value)(TALLY_N(from_key)(a.low));
-    result->floats[1] = (double)TALLY_N(value)(TALLY_N(from_key)(a.high));
+    result->floats[0] = (double)value_of(from_key(a.low));
+    result->floats[1] = (double)value_of(from_key(a.high));
     result->floats[2] = sum.value;
     result->floats[3] = mean.value;
     result->floats[4] = var.value;
@@ -309,18 +304,18 @@ TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_
     }
     return sum.sure && mean.sure && var.sure ? 0 : TALLY_SAW_UNSURE;
 }
-#define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(TALLY_N(result)))
+#define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(result_t))
 #else
-typedef double TALLY_N(result);
-TALLY_FN int TALLY_N(conclude)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
+typedef double result_t;
+TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     const int32_t is_f64 = final->format.digits == 53;
     tally_quick q;
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-    q = TALLY_N(quick_spread)(a, final, is_f64);
+    q = quick_spread(a, final, is_f64);
 #elif defined(TALLY_SUM_TERM)
-    q = TALLY_N(quick_mean)(a.sum, a.n, final->mean, is_f64);
+    q = quick_mean(a.sum, a.n, final->mean, is_f64);
 #else
-    q = final->root ? TALLY_N(quick_root)(a.products, is_f64) : TALLY_N(quick_mean)(a.products, a.n, 0, is_f64);
+    q = final->root ? quick_root(a.products, is_f64) : quick_mean(a.products, a.n, 0, is_f64);
 #endif
     *result = q.value;
     if (a.n == 0) { /* lib/sums.h says the same of no values */

@@ -5,5 +5,5 @@
 #define TALLY_RANGE_START(a) (a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW
 #define TALLY_RANGE_JOIN(a, b) \
     (a).low = (b).low < (a).low ? (b).low : (a).low, (a).high = (b).high > (a).high ? (b).high : (a).high
-#define TALLY_RANGE_LIFT(a, x) (a).low = TALLY_N(low_key)((x).raw), (a).high = TALLY_N(high_key)((x).raw)
+#define TALLY_RANGE_LIFT(a, x) (a).low = low_key((x).raw), (a).high = high_key((x).raw)
 #endif

@@ -4,39 +4,39 @@
  * b), which puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2 and
  * TALLY_JOIN2. */
 #define TALLY_FIELD(type, name) type name;
-typedef struct TALLY_N(column) {
+typedef struct column_t {
     TALLY_COLUMN(TALLY_FIELD)
-} TALLY_N(column);
+} column_t;
 /* n is the number of values behind a node: those present under the NaN policy. */
-typedef struct TALLY_N(node) {
+typedef struct node_t {
     int64_t n;
     TALLY_NODE(TALLY_FIELD)
-} TALLY_N(node);
+} node_t;
 
-TALLY_FN TALLY_N(column) TALLY_N(identity)(void) {
-    TALLY_N(column) a;
+TALLY_FN column_t identity(void) {
+    column_t a;
     TALLY_START(a);
     return a;
 }
-TALLY_FN TALLY_N(column) TALLY_N(combine)(TALLY_N(column) a, TALLY_N(column) b) {
+TALLY_FN column_t combine(column_t a, column_t b) {
     TALLY_JOIN(a, b);
     return a;
 }
 
 #ifdef TALLY_SECOND
 #define TALLY_PASSES 2
-typedef struct TALLY_N(aim) {
+typedef struct aim_t {
     TALLY_AIM(TALLY_FIELD)
-} TALLY_N(aim);
-typedef struct TALLY_N(second) {
+} aim_t;
+typedef struct second_t {
     TALLY_SECOND(TALLY_FIELD)
-} TALLY_N(second);
-TALLY_FN TALLY_N(second) TALLY_N(identity2)(void) {
-    TALLY_N(second) a;
+} second_t;
+TALLY_FN second_t identity2(void) {
+    second_t a;
     TALLY_START2(a);
     return a;
 }
-TALLY_FN TALLY_N(second) TALLY_N(combine2)(TALLY_N(second) a, TALLY_N(second) b) {
+TALLY_FN second_t combine2(second_t a, second_t b) {
     TALLY_JOIN2(a, b);
     return a;
 }

@@ -8,17 +8,17 @@
 /* log2 of the terms that meet in one accumulator of a lane */
 #define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
 
-typedef struct TALLY_N(ruler) {
+typedef struct ruler_t {
     uint32_t most_x, least_x, most_y, least_y; /* the sizes its levels hold */
     TALLY_IF_SUM(tally_levels sum;)
     TALLY_IF_PRODUCTS(tally_levels products;)
-} TALLY_N(ruler);
+} ruler_t;
 
 /* Levels for values of these extents, of which 2^additions meet in one accumulator, and what else they hold. False:
  * there are none. */
-TALLY_FN int32_t TALLY_N(choose)(TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY_N(extent) y, int32_t additions) {
-    int32_t high_x = TALLY_N(high_of)(x.most), unit_x = TALLY_N(unit_of)(x.least);
-    int32_t high_y = TALLY_N(high_of)(y.most), unit_y = TALLY_N(unit_of)(y.least);
+TALLY_FN int32_t choose_ruler(ruler_t *ruler, extent_t x, extent_t y, int32_t additions) {
+    int32_t high_x = high_of(x.most), unit_x = unit_of(x.least);
+    int32_t high_y = high_of(y.most), unit_y = unit_of(y.least);
     int32_t slack = 1 << 10;
     if (x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY) return 0;
     if (x.most == 0 || y.most == 0) return 0; /* zeros: their signs may matter */
@@ -45,13 +45,13 @@ TALLY_FN int32_t TALLY_N(choose)(TALLY_N(ruler) *ruler, TALLY_N(extent) x, TALLY
     if (!tally_choose_levels(&ruler->products, high_x + high_y, unit_x + unit_y, additions, TALLY_PRODUCT_PARTS))
         return 0;
 #endif
-    ruler->most_x = TALLY_N(most_below)(high_x);
-    ruler->least_x = TALLY_N(least_above)(unit_x);
-    ruler->most_y = TALLY_N(most_below)(high_y);
-    ruler->least_y = TALLY_N(least_above)(unit_y);
+    ruler->most_x = most_below(high_x);
+    ruler->least_x = least_above(unit_x);
+    ruler->most_y = most_below(high_y);
+    ruler->least_y = least_above(unit_y);
     return 1;
 }
-TALLY_FN void TALLY_N(forget_levels)(TALLY_N(ruler) *ruler) {
+TALLY_FN void forget_levels(ruler_t *ruler) {
     ruler->most_x = ruler->most_y = 0; /* no leaf but one of zeros is within them */
     ruler->least_x = ruler->least_y = UINT32_MAX;
     TALLY_IF_SUM(tally_no_levels(&ruler->sum);)

@@ -8,21 +8,21 @@
     TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
 #define TALLY_BY_QUARTERS
 enum {
-    TALLY_N(quarter) = 8, /* lanes */
-    TALLY_N(quarter_columns) = TALLY_DEVICE_COLUMNS / TALLY_N(quarter)
+    quarter = 8, /* lanes */
+    quarter_columns = TALLY_DEVICE_COLUMNS / quarter
 };
 
 /* Puts a part's values from ... to - 1 behind the others of their columns. */
-TALLY_FN void TALLY_N(put_in_row)(TALLY_N(column) *columns, const tally_quad *quad, int32_t from, int32_t to) {
+TALLY_FN void put_in_row(column_t *columns, const tally_quad *quad, int32_t from, int32_t to) {
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_PART; v++) {
-        const TALLY_N(item) item = TALLY_N(item_of)(TALLY_N(value_of_part)(quad, v));
-        if (v >= from && v < to) columns[v] = TALLY_N(combine)(columns[v], TALLY_N(lift)(item, item));
+        const item_t item = item_of(value_of_part(quad, v));
+        if (v >= from && v < to) columns[v] = combine(columns[v], lift(item, item));
     }
 }
 /* The lane's columns of n values. */
-TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, int32_t n) {
-    enum { LANES = TALLY_N(quarter), EACH = TALLY_N(quarter_columns) / TALLY_PART, ROW = EACH * LANES };
+TALLY_FN void fill_quarter(column_t *columns, const TALLY_T *x, int32_t n) {
+    enum { LANES = quarter, EACH = quarter_columns / TALLY_PART, ROW = EACH * LANES };
     const int32_t before = n > 0 ? (int32_t)((uint64_t)x % 16 / TALLY_BYTES) : 0, until = before + n;
     const int32_t whole = (int32_t)((uint32_t)until / TALLY_PART), rest = (int32_t)((uint32_t)until % TALLY_PART);
     const int32_t sub = tally_lane() % LANES, most = (int32_t)tally_warp_max((uint32_t)whole);
@@ -31,10 +31,10 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
             comes = sub > 0 ||
                     before == 0; /* whole parts from the lane's next on; whether that one is whole at its begin, too */
     TALLY_UNROLL
-    for (int32_t c = 0; c < TALLY_N(quarter_columns); c++) columns[c] = TALLY_N(identity)();
+    for (int32_t c = 0; c < quarter_columns; c++) columns[c] = identity();
     if (!comes) {
         const tally_quad quad = tally_take16(p);
-        TALLY_N(put_in_row)(columns, &quad, before, TALLY_PART);
+        put_in_row(columns, &quad, before, TALLY_PART);
     }
     TALLY_ROLL
     for (int32_t done = 0; done < most; done += ROW) {
@@ -42,7 +42,7 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
         for (int32_t k = 0; k < EACH; k++) {
             if (left <= k * LANES || (k == 0 && !comes)) continue;
             const tally_quad quad = tally_take16(p + 16 * k * LANES);
-            TALLY_N(put_in_row)(columns + k * TALLY_PART, &quad, 0, TALLY_PART);
+            put_in_row(columns + k * TALLY_PART, &quad, 0, TALLY_PART);
         }
         p += 16 * ROW;
         left -= ROW;
@@ -50,33 +50,33 @@ TALLY_FN void TALLY_N(fill_quarter)(TALLY_N(column) *columns, const TALLY_T *x, 
     }
     if (rest != 0 && whole % LANES == sub) { /* the last part, in one of the lane's places of a row */
         const tally_quad quad = tally_take16(begin + 16 * whole);
-        TALLY_N(column) last[TALLY_PART];
+        column_t last[TALLY_PART];
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++) last[v] = TALLY_N(identity)();
-        TALLY_N(put_in_row)(last, &quad, 0, rest);
+        for (int32_t v = 0; v < TALLY_PART; v++) last[v] = identity();
+        put_in_row(last, &quad, 0, rest);
         TALLY_UNROLL
-        for (int32_t c = 0; c < TALLY_N(quarter_columns); c++)
-            if (whole / LANES % EACH == c / TALLY_PART) columns[c] = TALLY_N(combine)(columns[c], last[c % TALLY_PART]);
+        for (int32_t c = 0; c < quarter_columns; c++)
+            if (whole / LANES % EACH == c / TALLY_PART) columns[c] = combine(columns[c], last[c % TALLY_PART]);
     }
 }
 /* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take
  * part. */
-TALLY_FN TALLY_N(node) TALLY_N(quarter_node)(const TALLY_T *x, int32_t n) {
-    TALLY_N(column) columns[TALLY_N(quarter_columns)];
+TALLY_FN node_t quarter_node(const TALLY_T *x, int32_t n) {
+    column_t columns[quarter_columns];
     int32_t present = n;
-    TALLY_N(fill_quarter)(columns, x, n);
+    fill_quarter(columns, x, n);
     TALLY_UNROLL
-    for (int32_t half = TALLY_N(quarter_columns) / 2; half >= TALLY_PART; half /= 2) {
+    for (int32_t half = quarter_columns / 2; half >= TALLY_PART; half /= 2) {
         TALLY_UNROLL
-        for (int32_t c = 0; c < TALLY_N(quarter_columns) / 2; c++)
-            if (c < half) columns[c] = TALLY_N(combine)(columns[c], columns[c + half]);
+        for (int32_t c = 0; c < quarter_columns / 2; c++)
+            if (c < half) columns[c] = combine(columns[c], columns[c + half]);
     }
-    const TALLY_N(column) column = TALLY_N(fold_lanes)(columns, TALLY_N(quarter));
+    const column_t column = fold_lanes(columns, quarter);
     if (TALLY_MAY_SKIP) {
-        present = TALLY_N(count_from)(x, x, n, tally_lane() % TALLY_N(quarter), TALLY_N(quarter));
-        for (int32_t mask = TALLY_N(quarter) / 2; mask > 0; mask /= 2)
+        present = count_from(x, x, n, tally_lane() % quarter, quarter);
+        for (int32_t mask = quarter / 2; mask > 0; mask /= 2)
             present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
     }
-    return TALLY_N(seal)(column, present);
+    return seal(column, present);
 }
 #endif

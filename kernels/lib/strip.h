@@ -1,11 +1,11 @@
 /* Values of results that lie side by side, TALLY_ACROSS of them. No include guard; behind lib/leaf.h. */
-typedef struct TALLY_N(strip) {
+typedef struct strip_t {
     TALLY_T v[TALLY_ACROSS];
-} TALLY_N(strip);
+} strip_t;
 
 /* From an address that is a multiple of their bytes, of which there are up to 16. */
-TALLY_FN TALLY_N(strip) TALLY_N(read_whole_strip)(const char *p) {
-    TALLY_N(strip) strip;
+TALLY_FN strip_t read_whole_strip(const char *p) {
+    strip_t strip;
     tally_quad quad;
     if (sizeof strip == 16)
         quad = tally_load16(p);

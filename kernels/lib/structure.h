@@ -10,17 +10,17 @@
 #else
 #define TALLY_B uint8_t
 #endif
-typedef struct TALLY_N(bytes) {
+typedef struct bytes_t {
     TALLY_B words[TALLY_BYTES / sizeof(TALLY_B)];
-} TALLY_N(bytes);
-#define TALLY_T TALLY_N(bytes)
+} bytes_t;
+#define TALLY_T bytes_t
 
-typedef struct TALLY_N(item) {
+typedef struct item_t {
     TALLY_T raw;
-} TALLY_N(item);
-TALLY_FN TALLY_N(item) TALLY_N(item_of)(TALLY_T t) {
-    TALLY_N(item) item;
+} item_t;
+TALLY_FN item_t item_of(TALLY_T t) {
+    item_t item;
     item.raw = t;
     return item;
 }
-TALLY_FN int TALLY_N(present)(TALLY_T t) { return (void)t, 1; }
+TALLY_FN int is_present(TALLY_T t) { return (void)t, 1; }

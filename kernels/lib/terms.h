@@ -12,16 +12,16 @@
 #endif
 
 /* What a lane has seen. */
-typedef struct TALLY_N(notes) {
+typedef struct notes_t {
     int32_t seen_sum, seen_products; /* evidence, a bit for each kind */
     int64_t absent;
 #ifdef TALLY_KEYS
     int64_t low, high;
 #endif
-} TALLY_N(notes);
+} notes_t;
 
-TALLY_FN TALLY_N(notes) TALLY_N(no_notes)(void) {
-    TALLY_N(notes) notes;
+TALLY_FN notes_t no_notes(void) {
+    notes_t notes;
     __builtin_memset(&notes, 0, sizeof notes);
 #ifdef TALLY_KEYS
     notes.low = INT64_MAX;
@@ -30,16 +30,16 @@ TALLY_FN TALLY_N(notes) TALLY_N(no_notes)(void) {
     return notes;
 }
 
-TALLY_FN double TALLY_N(term)(TALLY_T t) {
-    double x = (double)TALLY_N(value)(t);
+TALLY_FN double term_in_double(TALLY_T t) {
+    double x = (double)value_of(t);
     TALLY_IF_SUM(if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);)
     return x;
 }
 
-TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
+TALLY_FN void widen_keys(notes_t *notes, TALLY_T t) {
 #ifdef TALLY_KEYS
-    int64_t key = TALLY_IS_F64 ? tally_bits_f64((double)TALLY_N(value)(t)) : tally_bits_f32((float)TALLY_N(value)(t));
-    int32_t is_nan = TALLY_N(is_nan)(t);
+    int64_t key = TALLY_IS_F64 ? tally_bits_f64((double)value_of(t)) : tally_bits_f32((float)value_of(t));
+    int32_t is_nan = value_is_nan(t);
     key ^= key < 0 ? (TALLY_IS_F64 ? INT64_MAX : INT32_MAX) : 0;
     notes->low = is_nan ? INT64_MIN : key < notes->low ? key : notes->low;
     notes->high = is_nan ? INT64_MAX : key > notes->high ? key : notes->high;
@@ -50,22 +50,22 @@ TALLY_FN void TALLY_N(widen_keys)(TALLY_N(notes) *notes, TALLY_T t) {
 
 #ifdef TALLY_KEYS
 /* The same by all values between two, given by the keys of their own type. */
-TALLY_FN void TALLY_N(widen_range)(TALLY_N(notes) *notes, TALLY_K low, TALLY_K high) {
-    TALLY_N(widen_keys)(notes, TALLY_N(from_key)(low));
-    TALLY_N(widen_keys)(notes, TALLY_N(from_key)(high));
+TALLY_FN void widen_range(notes_t *notes, TALLY_K low, TALLY_K high) {
+    widen_keys(notes, from_key(low));
+    widen_keys(notes, from_key(high));
 }
 #endif
 
 /* A finite value is significand * 2^offset, in units of 2^TALLY_ORIGIN. */
-typedef struct TALLY_N(taken) {
+typedef struct taken_t {
     uint64_t significand;
     int32_t offset, is_negative, is_special;
-} TALLY_N(taken);
-TALLY_FN TALLY_N(taken) TALLY_N(take)(TALLY_T t) {
+} taken_t;
+TALLY_FN taken_t take(TALLY_T t) {
     const int32_t fraction = TALLY_DIGITS_OF_TYPE - 1;
-    TALLY_B bits = (TALLY_B)TALLY_N(bits)(t), rest = (TALLY_B)(bits & (((uint64_t)1 << fraction) - 1));
+    TALLY_B bits = (TALLY_B)value_bits(t), rest = (TALLY_B)(bits & (((uint64_t)1 << fraction) - 1));
     int32_t e = (int32_t)((bits & (TALLY_B)TALLY_K_HIGH) >> fraction);
-    TALLY_N(taken) a;
+    taken_t a;
     a.significand = e != 0 ? rest | (uint64_t)1 << fraction : rest;
     a.offset = (e != 0 ? e : 1) + TALLY_SIZE_LEAST - 1 - TALLY_ORIGIN;
     a.is_negative = (int32_t)(bits >> (8 * TALLY_BYTES - 1));

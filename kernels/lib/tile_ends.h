@@ -1,9 +1,9 @@
 /* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as they
  * are taken, and segment ids, become places in shared memory. No include guard; behind an opening. */
-TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) *o, char *shared) {
+TALLY_FN void copy_ends(const tally_work *work, const opening_t *o, char *shared) {
     const tally_cut_work *cut = &work->cut;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
-    if (o->are_segment_ids || TALLY_N(ends_are_offsets)(cut, o->from.value))
+    if (o->are_segment_ids || ends_are_offsets(cut, o->from.value))
         tally_copy_piece(&o->ends, shared, 4, TALLY_CONSUMERS); /* 8 bytes are two of 4 */
     else if (cut->offsets == 0) {                               /* of rows */
         const int64_t before = tally_apart(o->from.segment * cut->row, o->from.value);
@@ -18,7 +18,7 @@ TALLY_FN void TALLY_N(copy_ends)(const tally_work *work, const TALLY_N(opening) 
 
 /* Entries of 8 bytes become their distances from `origin`, which take the first half of their room. All are read before
  * any is overwritten, as those lie before what is still to be read. */
-TALLY_FN void TALLY_N(narrow_entries)(char *entries, int32_t count, int64_t origin) {
+TALLY_FN void narrow_entries(char *entries, int32_t count, int64_t origin) {
     enum { EACH = 4 };
     TALLY_ROLLED
     for (int32_t first = tally_thread(); first - tally_thread() < count; first += EACH * TALLY_CONSUMERS) {
@@ -42,8 +42,8 @@ TALLY_FN void TALLY_N(narrow_entries)(char *entries, int32_t count, int64_t orig
 
 /* A row at an end: what is before `begin` is of the segment that began before the tile, and none begins from `until`
  * on. */
-TALLY_FN tally_four_segment_ids TALLY_N(segment_ids_at_end)(const uint32_t *here, int32_t i, int32_t begin,
-                                                            int32_t until, uint32_t segment) {
+TALLY_FN tally_four_segment_ids segment_ids_at_end(const uint32_t *here, int32_t i, int32_t begin, int32_t until,
+                                                   uint32_t segment) {
     tally_four_segment_ids segment_ids;
     segment_ids.left = i > begin && i < until ? here[i - 1] : segment - 1;
     TALLY_UNROLL
@@ -52,7 +52,7 @@ TALLY_FN tally_four_segment_ids TALLY_N(segment_ids_at_end)(const uint32_t *here
     return segment_ids;
 }
 /* The places of lanes that have many, one lane's after the other's; where a lane has, it has none any more. */
-TALLY_FN void TALLY_N(place_gaps)(int32_t *places, tally_four_segment_ids *segment_ids, int32_t at) {
+TALLY_FN void place_gaps(int32_t *places, tally_four_segment_ids *segment_ids, int32_t at) {
     enum { MANY = 16, LAST = TALLY_SEGMENT_IDS_EACH - 1 };
     for (uint32_t some = tally_ballot(segment_ids->w[LAST] - segment_ids->left > MANY); some != 0; some &= some - 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1, left = (int32_t)tally_shuffle(segment_ids->left, lane),
@@ -66,8 +66,8 @@ TALLY_FN void TALLY_N(place_gaps)(int32_t *places, tally_four_segment_ids *segme
     }
 }
 /* A lane's four, the first of which is value `at`. True: no cut. */
-TALLY_FN int32_t TALLY_N(place_four)(int32_t *places, tally_four_segment_ids segment_ids, int32_t at, uint32_t segment,
-                                     uint32_t begun) {
+TALLY_FN int32_t place_four(int32_t *places, tally_four_segment_ids segment_ids, int32_t at, uint32_t segment,
+                            uint32_t begun) {
     segment_ids.left -= segment;
     TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
@@ -79,13 +79,13 @@ TALLY_FN int32_t TALLY_N(place_four)(int32_t *places, tally_four_segment_ids seg
     }
     fits = fits && tally_segment_ids_rise(&segment_ids, begun);
     if (!fits) segment_ids.left = segment_ids.w[TALLY_SEGMENT_IDS_EACH - 1] = 0; /* nothing is written */
-    TALLY_N(place_gaps)(places, &segment_ids, at);
+    place_gaps(places, &segment_ids, at);
     tally_put_rising(places, &segment_ids, at);
     return !fits;
 }
 /* A warp's rows; true: no cut. Rows that go on with the segment of the row before, as many do, are left at once. */
-TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *here, int32_t *places, int32_t begin,
-                                     uint32_t segment) {
+TALLY_FN int32_t place_rows(const opening_t *o, const uint32_t *here, int32_t *places, int32_t begin,
+                            uint32_t segment) {
     const int32_t until = begin + o->values;
     int32_t is_bad = 0;
     TALLY_ROLLED
@@ -99,15 +99,14 @@ TALLY_FN int32_t TALLY_N(place_rows)(const TALLY_N(opening) *o, const uint32_t *
             if (!tally_any(tally_segment_ids_differ(&its) != 0)) continue;
             segment_ids = its;
         } else
-            segment_ids = TALLY_N(segment_ids_at_end)(here, i, begin, until, segment);
-        is_bad |= TALLY_N(place_four)(places, segment_ids, i - begin, segment, (uint32_t)o->begun);
+            segment_ids = segment_ids_at_end(here, i, begin, until, segment);
+        is_bad |= place_four(places, segment_ids, i - begin, segment, (uint32_t)o->begun);
     }
     return is_bad;
 }
 /* Places behind the last segment that has values: they are the tile's end. By one warp, which looks whether anything
  * runs into the first segment of all, too. */
-TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *its, int32_t *places,
-                                     uint32_t segment) {
+TALLY_FN int32_t place_rest(const opening_t *o, const uint32_t *its, int32_t *places, uint32_t segment) {
     int32_t last = -1, is_bad = 0;
     if (o->values > 0) {
         last = (int32_t)(its[o->values - 1] - segment);
@@ -117,14 +116,14 @@ TALLY_FN int32_t TALLY_N(place_rest)(const TALLY_N(opening) *o, const uint32_t *
     for (int32_t s = last + 1 + tally_lane(); s <= o->begun; s += TALLY_WARP) places[s] = o->values;
     return is_bad;
 }
-TALLY_FN void TALLY_N(place_segment_ids)(const tally_work *work, const TALLY_N(opening) *o, char *buffer) {
+TALLY_FN void place_segment_ids(const tally_work *work, const opening_t *o, char *buffer) {
     const int32_t skew = tally_skew(&o->ends);
     const uint32_t *const here = (const uint32_t *)(const void *)(buffer + o->ends.buffer),
                           segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
     int32_t *const places = (int32_t *)(void *)(buffer + o->ends_at);
-    if (o->are_wide) TALLY_N(narrow_entries)(buffer + o->ends.buffer + skew, o->values, o->from.segment);
-    int32_t is_bad = TALLY_N(place_rows)(o, here, places, skew / 4, segment);
-    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) is_bad |= TALLY_N(place_rest)(o, here + skew / 4, places, segment);
+    if (o->are_wide) narrow_entries(buffer + o->ends.buffer + skew, o->values, o->from.segment);
+    int32_t is_bad = place_rows(o, here, places, skew / 4, segment);
+    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) is_bad |= place_rest(o, here + skew / 4, places, segment);
     if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
     if (o->begun > 0) tally_consumer_barrier(TALLY_CONSUMERS);
 }

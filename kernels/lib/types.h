@@ -5,9 +5,8 @@
  *
  * and undo with lib/types_end.h. Gives, for that type:
  *
- *     TALLY_N(x)     x with type and policy in its name
  *     TALLY_T        the type in memory          TALLY_BYTES   its size
- *     TALLY_V        its value in arithmetic     TALLY_N(value)(t)
+ *     TALLY_V        its value in arithmetic     value_of(t)
  *     TALLY_FLOAT, TALLY_SIGNED, TALLY_BOOLEAN   0 or 1
  *     TALLY_W        the wide type of products: u64 (two's complement) for integers, f32 or f64
  *     TALLY_R        f32 for f16, bf16, f32; f64 for everything else
@@ -16,6 +15,7 @@
  *     TALLY_M        the type of a magnitude
  */
 #include "lib/dialect.h"
+#include "lib/entry.h"
 #include "lib/half.h"
 
 #ifndef TALLY_TYPE_NUMBERS
@@ -34,9 +34,6 @@
 #define TALLY_NUMBER_f32 12
 #define TALLY_NUMBER_f64 13
 #define TALLY_NUMBER_structure 14
-#define TALLY_N2(name, type, nan) tally_##name##_##type##_##nan
-#define TALLY_N1(name, type, nan) TALLY_N2(name, type, nan)
-#define TALLY_N(name) TALLY_N1(name, TALLY_TYPE, TALLY_NAN)
 #endif
 
 #define TALLY_NUMBER TALLY_PASTE(TALLY_NUMBER_, TALLY_TYPE)
@@ -135,7 +132,7 @@
 #define TALLY_ZERO 0
 #endif
 
-TALLY_FN TALLY_V TALLY_N(value)(TALLY_T t) {
+TALLY_FN TALLY_V value_of(TALLY_T t) {
 #if TALLY_BOOLEAN
     return t != 0;
 #elif TALLY_NUMBER == TALLY_NUMBER_f16
@@ -149,14 +146,14 @@ TALLY_FN TALLY_V TALLY_N(value)(TALLY_T t) {
 
 /* A value as lifts take it: its bits, and what they mean in arithmetic. Loops that can convert many values at once fill
  * in both. */
-typedef struct TALLY_N(item) {
+typedef struct item_t {
     TALLY_T raw;
     TALLY_V value;
-} TALLY_N(item);
-TALLY_FN TALLY_N(item) TALLY_N(item_of)(TALLY_T t) {
-    TALLY_N(item) item;
+} item_t;
+TALLY_FN item_t item_of(TALLY_T t) {
+    item_t item;
     item.raw = t;
-    item.value = TALLY_N(value)(t);
+    item.value = value_of(t);
     return item;
 }
 
@@ -166,7 +163,7 @@ TALLY_FN TALLY_N(item) TALLY_N(item_of)(TALLY_T t) {
 #else
 #define TALLY_M TALLY_B
 #endif
-TALLY_FN TALLY_M TALLY_N(magnitude)(TALLY_V v) {
+TALLY_FN TALLY_M magnitude_of(TALLY_V v) {
 #if TALLY_NUMBER == TALLY_NUMBER_f64
     return tally_from_bits_f64(tally_bits_f64(v) & INT64_MAX);
 #elif TALLY_FLOAT
@@ -180,7 +177,7 @@ TALLY_FN TALLY_M TALLY_N(magnitude)(TALLY_V v) {
 
 /* Bits as a signed integer (floats), and whether they are a NaN. */
 #if TALLY_FLOAT
-TALLY_FN TALLY_K TALLY_N(bits)(TALLY_T t) {
+TALLY_FN TALLY_K value_bits(TALLY_T t) {
 #if TALLY_NUMBER == TALLY_NUMBER_f64
     return tally_bits_f64(t);
 #elif TALLY_NUMBER == TALLY_NUMBER_f32
@@ -189,7 +186,7 @@ TALLY_FN TALLY_K TALLY_N(bits)(TALLY_T t) {
     return (int16_t)t;
 #endif
 }
-TALLY_FN TALLY_T TALLY_N(from_bits)(TALLY_K bits) {
+TALLY_FN TALLY_T from_bits(TALLY_K bits) {
 #if TALLY_NUMBER == TALLY_NUMBER_f64
     return tally_from_bits_f64(bits);
 #elif TALLY_NUMBER == TALLY_NUMBER_f32
@@ -211,13 +208,13 @@ TALLY_FN TALLY_T TALLY_N(from_bits)(TALLY_K bits) {
 #define TALLY_INFINITY_BITS 0x7f80
 #define TALLY_NAN_BITS 0x7fc0
 #endif
-TALLY_FN int TALLY_N(is_nan)(TALLY_T t) { return (TALLY_K)(TALLY_N(bits)(t) & TALLY_K_HIGH) > TALLY_INFINITY_BITS; }
+TALLY_FN int value_is_nan(TALLY_T t) { return (TALLY_K)(value_bits(t) & TALLY_K_HIGH) > TALLY_INFINITY_BITS; }
 #endif
 
 /* Whether the policy counts this value as there. */
-TALLY_FN int TALLY_N(present)(TALLY_T t) {
+TALLY_FN int is_present(TALLY_T t) {
 #if TALLY_FLOAT && TALLY_NAN == 1
-    return !TALLY_N(is_nan)(t);
+    return !value_is_nan(t);
 #else
     (void)t;
     return 1;
@@ -225,10 +222,10 @@ TALLY_FN int TALLY_N(present)(TALLY_T t) {
 }
 
 /* Whether the value is not zero; a value that is skipped counts as `absent` says. */
-TALLY_FN int TALLY_N(counts)(TALLY_T t, int absent) {
+TALLY_FN int value_counts(TALLY_T t, int absent) {
 #if TALLY_FLOAT
-    int nonzero = (TALLY_K)(TALLY_N(bits)(t) & TALLY_K_HIGH) != 0;
-    return TALLY_N(present)(t) ? nonzero : absent;
+    int nonzero = (TALLY_K)(value_bits(t) & TALLY_K_HIGH) != 0;
+    return is_present(t) ? nonzero : absent;
 #else
     (void)absent;
     return t != 0;
@@ -237,17 +234,17 @@ TALLY_FN int TALLY_N(counts)(TALLY_T t, int absent) {
 
 /* The integer that orders like the value: negative floats have their magnitude bits flipped, so that the order of keys
  * is IEEE 754 totalOrder. */
-TALLY_FN TALLY_K TALLY_N(key)(TALLY_T t) {
+TALLY_FN TALLY_K order_key(TALLY_T t) {
 #if TALLY_FLOAT
-    TALLY_K bits = TALLY_N(bits)(t);
+    TALLY_K bits = value_bits(t);
     return (TALLY_K)(bits ^ ((TALLY_K)(bits >> (8 * TALLY_BYTES - 1)) & TALLY_K_HIGH));
 #else
-    return TALLY_N(value)(t);
+    return value_of(t);
 #endif
 }
-TALLY_FN TALLY_T TALLY_N(from_key)(TALLY_K key) {
+TALLY_FN TALLY_T from_key(TALLY_K key) {
 #if TALLY_FLOAT
-    return TALLY_N(from_bits)((TALLY_K)(key ^ ((TALLY_K)(key >> (8 * TALLY_BYTES - 1)) & TALLY_K_HIGH)));
+    return from_bits((TALLY_K)(key ^ ((TALLY_K)(key >> (8 * TALLY_BYTES - 1)) & TALLY_K_HIGH)));
 #else
     return key;
 #endif
@@ -255,29 +252,29 @@ TALLY_FN TALLY_T TALLY_N(from_key)(TALLY_K key) {
 
 /* Keys under the NaN policy, for the smallest (low) or the largest (high) to win. A NaN that propagates gets the key
  * beyond every number's in that direction; a NaN that is skipped gets the identity's. */
-TALLY_FN TALLY_K TALLY_N(low_key)(TALLY_T t) {
-    TALLY_K key = TALLY_N(key)(t);
+TALLY_FN TALLY_K low_key(TALLY_T t) {
+    TALLY_K key = order_key(t);
 #if TALLY_FLOAT && TALLY_NAN == 0
-    key = TALLY_N(is_nan)(t) ? TALLY_K_LOW : key;
+    key = value_is_nan(t) ? TALLY_K_LOW : key;
 #elif TALLY_FLOAT && TALLY_NAN == 1
-    key = TALLY_N(is_nan)(t) ? TALLY_K_HIGH : key;
+    key = value_is_nan(t) ? TALLY_K_HIGH : key;
 #endif
     return key;
 }
-TALLY_FN TALLY_K TALLY_N(high_key)(TALLY_T t) {
-    TALLY_K key = TALLY_N(key)(t);
+TALLY_FN TALLY_K high_key(TALLY_T t) {
+    TALLY_K key = order_key(t);
 #if TALLY_FLOAT && TALLY_NAN == 0
-    key = TALLY_N(is_nan)(t) ? TALLY_K_HIGH : key;
+    key = value_is_nan(t) ? TALLY_K_HIGH : key;
 #elif TALLY_FLOAT && TALLY_NAN == 1
-    key = TALLY_N(is_nan)(t) ? TALLY_K_LOW : key;
+    key = value_is_nan(t) ? TALLY_K_LOW : key;
 #endif
     return key;
 }
 /* The value of the winning key; of no values: NaN, or the integer furthest from winning. */
-TALLY_FN TALLY_T TALLY_N(winner)(TALLY_K key, int64_t n) {
+TALLY_FN TALLY_T winner(TALLY_K key, int64_t n) {
 #if TALLY_FLOAT
-    TALLY_T value = TALLY_N(from_key)(key);
-    return n == 0 || (TALLY_NAN != 2 && TALLY_N(is_nan)(value)) ? TALLY_N(from_bits)(TALLY_NAN_BITS) : value;
+    TALLY_T value = from_key(key);
+    return n == 0 || (TALLY_NAN != 2 && value_is_nan(value)) ? from_bits(TALLY_NAN_BITS) : value;
 #else
     (void)n;
 #if TALLY_BOOLEAN

@@ -11,8 +11,7 @@
 #elif TALLY_PASSES == 2
 #error "the text of the operator has a second pass, which operators of the caller's own have not"
 #endif
-TALLY_ASSERT(sizeof(TALLY_N(column)) == TALLY_USER_ACC, "TALLY_COLUMN has another size than acc_size says");
-TALLY_ASSERT(sizeof(TALLY_N(node)) == (sizeof(int64_t) + TALLY_USER_ACC + 7) / 8 * 8,
+TALLY_ASSERT(sizeof(column_t) == TALLY_USER_ACC, "TALLY_COLUMN has another size than acc_size says");
+TALLY_ASSERT(sizeof(node_t) == (sizeof(int64_t) + TALLY_USER_ACC + 7) / 8 * 8,
              "TALLY_NODE has not the fields of TALLY_COLUMN");
-TALLY_ASSERT(sizeof(TALLY_N(result)) == TALLY_USER_RESULT,
-             "TALLY_N(result) has another size than the description says");
+TALLY_ASSERT(sizeof(result_t) == TALLY_USER_RESULT, "result_t has another size than the description says");

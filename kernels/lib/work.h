@@ -43,11 +43,11 @@ enum {
 /* The same of production/features.h: measured (docs/design/015). In canonical order each feature takes registers for 8
  * columns. */
 enum { TALLY_FEATURES_ORDERED, TALLY_FEATURES_FREE, TALLY_FEATURES_EXACT };
-#define TALLY_FEATURES_ACROSS_OF(value_bytes, inputs, how)                     \
-    ((how) == TALLY_FEATURES_ORDERED         ? 1                               \
-     : (how) == TALLY_FEATURES_EXACT         ? ((value_bytes) == 8 ? 1 : 2)    \
-     : 16 / ((value_bytes) * (inputs)) < 4   ? 16 / ((value_bytes) * (inputs)) \
-                                             : 4)
+#define TALLY_FEATURES_ACROSS_OF(value_bytes, inputs, how)                   \
+    ((how) == TALLY_FEATURES_ORDERED       ? 1                               \
+     : (how) == TALLY_FEATURES_EXACT       ? ((value_bytes) == 8 ? 1 : 2)    \
+     : 16 / ((value_bytes) * (inputs)) < 4 ? 16 / ((value_bytes) * (inputs)) \
+                                           : 4)
 #define TALLY_SHORT_ACROSS_OF(value_bytes) \
     ((value_bytes) <= 4 ? 4 : (value_bytes) <= 8 ? 2 : 1) /* the same of rows of a few values */
 enum {
@@ -121,10 +121,10 @@ typedef struct tally_work {
                      or 0 */
     char *
         nodes; /* scratch, 0 before and after each launch: mailboxes of tiles, then of groups of tiles; or exact sums */
-    uint32_t *arrivals; /* scratch: counters, 0 before and after each launch */
-    void *node;         /* the node of the whole goes here; NULL: nobody wants it */
-    void *result;       /* or its result goes here, and what is to be told of it is or'ed to *saw */
-    int32_t *saw;       /* of segments never NULL */
+    uint32_t *arrivals;    /* scratch: counters, 0 before and after each launch */
+    void *node;            /* the node of the whole goes here; NULL: nobody wants it */
+    void *result;          /* or its result goes here, and what is to be told of it is or'ed to *saw */
+    int32_t *saw;          /* of segments never NULL */
     const int32_t *wanted; /* NULL, or a word on the device: while it is 0 the kernel has nothing to do */
     tally_final final;
     /* Of rows (TALLY_ROWS): the array's extents, where results go, and how threads share the work; count is outer *

@@ -6,14 +6,14 @@
 #define TALLY_JOIN(a, b) (a).bits = (TALLY_B)((a).bits | (b).bits)
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
-    a.bits = TALLY_N(counts)(x.raw, 0) ? (TALLY_B) ~(TALLY_B)0 : 0;
+    a.bits = value_counts(x.raw, 0) ? (TALLY_B) ~(TALLY_B)0 : 0;
     return a;
 }
-typedef uint8_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef uint8_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return a.bits != 0;
 }

@@ -2,5 +2,5 @@
  * where. */
 #define TALLY_BETTER(a, b) ((a) < (b))
 #define TALLY_WORST_KEY TALLY_K_HIGH
-#define TALLY_ARG_KEY(x) TALLY_N(low_key)((x).raw)
+#define TALLY_ARG_KEY(x) low_key((x).raw)
 #include "lib/arg.h"

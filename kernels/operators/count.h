@@ -5,14 +5,14 @@
 #define TALLY_JOIN(a, b) (a).count = (a).count + (b).count
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
-    a.count = TALLY_N(counts)(x.raw, 0) ? 1 : 0;
+    a.count = value_counts(x.raw, 0) ? 1 : 0;
     return a;
 }
-typedef int64_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef int64_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return (int64_t)a.count;
 }

@@ -5,14 +5,14 @@
 #define TALLY_JOIN(a, b) (a).key = (b).key > (a).key ? (b).key : (a).key
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
-    a.key = TALLY_N(high_key)((x).raw);
+    a.key = high_key((x).raw);
     return a;
 }
-typedef TALLY_T TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef TALLY_T result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
-    return TALLY_N(winner)(a.key, a.n);
+    return winner(a.key, a.n);
 }

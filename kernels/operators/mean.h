@@ -7,14 +7,14 @@
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
-    a.sum = TALLY_N(present)(x.raw) ? x.value : TALLY_ZERO;
+    a.sum = is_present(x.raw) ? x.value : TALLY_ZERO;
     return a;
 }
-typedef TALLY_R TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef TALLY_R result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return TALLY_REAL(clean)((TALLY_R)(a.sum / (double)a.n));
 }
@@ -23,17 +23,17 @@ TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *fin
 #include "lib/integers.h"
 
 /* A quotient of two numbers that an f64 holds is rounded once. */
-typedef double TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef double result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
 }
-TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
-    int is_small = tally_fits_double(TALLY_N(sum_of)(a)) & tally_count_fits_double(a.n);
+TALLY_FN int needs_wide(node_t a, const tally_final *final) {
+    int is_small = tally_fits_double(sum_of(a)) & tally_count_fits_double(a.n);
     return (final->as != TALLY_AS_NATURAL) | !is_small;
 }
-TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
-    *result = tally_wide_mean(TALLY_N(sum_of)(a), (uint64_t)a.n, final->format);
+TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
+    *result = tally_wide_mean(sum_of(a), (uint64_t)a.n, final->format);
     return 0;
 }
 #endif

@@ -6,19 +6,19 @@
 #define TALLY_JOIN(a, b) TALLY_RANGE_JOIN(a, b)
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
     TALLY_RANGE_LIFT(a, x);
     return a;
 }
-typedef struct TALLY_N(result) {
+typedef struct result_t {
     TALLY_T low, high;
-} TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    TALLY_N(result) pair;
+} result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    result_t pair;
     (void) final;
-    pair.low = TALLY_N(winner)(a.low, a.n);
-    pair.high = TALLY_N(winner)(a.high, a.n);
+    pair.low = winner(a.low, a.n);
+    pair.high = winner(a.high, a.n);
     return pair;
 }

@@ -5,21 +5,21 @@
 #define TALLY_JOIN(a, b) (a).most = (b).most > (a).most ? (b).most : (a).most
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
 #if TALLY_FLOAT
-    a.most = TALLY_N(present)(x.raw) ? (TALLY_B)(TALLY_N(bits)(x.raw) & TALLY_K_HIGH) : 0;
+    a.most = is_present(x.raw) ? (TALLY_B)(value_bits(x.raw) & TALLY_K_HIGH) : 0;
 #else
-    a.most = TALLY_N(magnitude)(x.value);
+    a.most = magnitude_of(x.value);
 #endif
     return a;
 }
-typedef TALLY_W TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
+typedef TALLY_W result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
 #if TALLY_FLOAT
-    return TALLY_REAL(clean)(TALLY_N(value)(TALLY_N(from_bits)((TALLY_K)a.most)));
+    return TALLY_REAL(clean)(value_of(from_bits((TALLY_K)a.most)));
 #else
     return a.most;
 #endif

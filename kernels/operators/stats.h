@@ -9,15 +9,15 @@
 #include "lib/records.h"
 #include "lib/moments_second.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
     TALLY_MOMENT_LIFT(a, x);
     TALLY_RANGE_LIFT(a, x);
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
-    TALLY_N(node) a;
+TALLY_FN node_t nothing(void) {
+    node_t a;
     a.n = 0;
     TALLY_RANGE_START(a);
     a.sum = TALLY_ZERO;
@@ -25,8 +25,8 @@ TALLY_FN TALLY_N(node) TALLY_N(nothing)(void) {
     a.squares = 0;
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(with)(TALLY_N(column) column, int64_t n, tally_moments m) {
-    TALLY_N(node) a;
+TALLY_FN node_t node_with(column_t column, int64_t n, tally_moments m) {
+    node_t a;
     a.n = n;
     a.low = column.low;
     a.high = column.high;
@@ -35,12 +35,11 @@ TALLY_FN TALLY_N(node) TALLY_N(with)(TALLY_N(column) column, int64_t n, tally_mo
     a.squares = m.squares;
     return a;
 }
-TALLY_FN TALLY_N(node) TALLY_N(seal)(TALLY_N(column) column, TALLY_N(aim) aim, TALLY_N(second) second, int64_t n,
-                                     int64_t first) {
+TALLY_FN node_t seal(column_t column, aim_t aim, second_t second, int64_t n, int64_t first) {
     (void)first;
-    return TALLY_N(with)(column, n, TALLY_N(leaf_moments)(aim.pivot, second.rest, second.squares, n));
+    return node_with(column, n, leaf_moments(aim.pivot, second.rest, second.squares, n));
 }
-TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
+TALLY_FN node_t merge(node_t a, node_t b) {
     tally_moments early, late, both;
     early.mean = a.mean;
     early.squares = a.squares;
@@ -62,16 +61,16 @@ TALLY_FN TALLY_N(node) TALLY_N(merge)(TALLY_N(node) a, TALLY_N(node) b) {
 #endif
 
 /* The words of tally_stats (include/tally/tally.h), in its order. */
-typedef union TALLY_N(word) {
+typedef union word_t {
     int64_t i;
     uint64_t u;
     double f;
-} TALLY_N(word);
-typedef struct TALLY_N(result) {
+} word_t;
+typedef struct result_t {
     int64_t count;
-    TALLY_N(word) min, max, sum;
+    word_t min, max, sum;
     double mean, var;
-} TALLY_N(result);
+} result_t;
 #if TALLY_FLOAT
 #define TALLY_SET_WORD(word, value) (word).f = tally_clean_f64((double)(value))
 #elif TALLY_SIGNED || TALLY_BOOLEAN
@@ -80,41 +79,41 @@ typedef struct TALLY_N(result) {
 #define TALLY_SET_WORD(word, value) (word).u = (uint64_t)(value)
 #endif
 #if TALLY_FLOAT
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    TALLY_N(result) r;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    result_t r;
     r.count = a.n;
-    TALLY_SET_WORD(r.min, TALLY_N(value)(TALLY_N(winner)(a.low, a.n)));
-    TALLY_SET_WORD(r.max, TALLY_N(value)(TALLY_N(winner)(a.high, a.n)));
+    TALLY_SET_WORD(r.min, value_of(winner(a.low, a.n)));
+    TALLY_SET_WORD(r.max, value_of(winner(a.high, a.n)));
     TALLY_SET_WORD(r.sum, a.n == 0 ? 0 : a.sum);
     r.mean = a.n == 0 ? tally_nan_f64() : tally_clean_f64(a.mean);
     r.var = a.n == 0 ? tally_nan_f64() : tally_clean_f64(tally_variance(a.n, a.squares, final));
     return r;
 }
 #else
-TALLY_FN TALLY_N(result) TALLY_N(with_range)(TALLY_N(node) a) {
-    TALLY_N(result) r;
+TALLY_FN result_t with_range(node_t a) {
+    result_t r;
     r.count = a.n;
-    TALLY_SET_WORD(r.min, TALLY_N(winner)(a.low, a.n));
-    TALLY_SET_WORD(r.max, TALLY_N(winner)(a.high, a.n));
+    TALLY_SET_WORD(r.min, winner(a.low, a.n));
+    TALLY_SET_WORD(r.max, winner(a.high, a.n));
     return r;
 }
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    TALLY_N(result) r = TALLY_N(with_range)(a);
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    result_t r = with_range(a);
     r.sum.u = a.sum0;
     r.mean = tally_clean_f64((double)(int64_t)a.sum0 / (double)a.n);
-    r.var = tally_small_spread(TALLY_N(sum_of)(a), TALLY_N(squares_of)(a), a.n, final);
+    r.var = tally_small_spread(sum_of(a), squares_of(a), a.n, final);
     return r;
 }
 /* Where the variance is small, the others are smaller: |x| <= x^2. */
-TALLY_FN int TALLY_N(needs_wide)(TALLY_N(node) a, const tally_final *final) {
-    return !tally_is_small_spread(TALLY_N(squares_of)(a), a.n, final);
+TALLY_FN int needs_wide(node_t a, const tally_final *final) {
+    return !tally_is_small_spread(squares_of(a), a.n, final);
 }
-TALLY_FN int TALLY_N(finish_wide)(TALLY_N(node) a, const tally_final *final, TALLY_N(result) *result) {
-    TALLY_N(result) r = TALLY_N(with_range)(a);
+TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
+    result_t r = with_range(a);
     int saw = 0;
-    r.sum.u = tally_wide_sum(TALLY_N(sum_of)(a), TALLY_SIGNED || TALLY_BOOLEAN, final, &saw);
-    r.mean = tally_wide_mean(TALLY_N(sum_of)(a), (uint64_t)a.n, final->format);
-    r.var = tally_wide_spread(TALLY_N(sum_of)(a), TALLY_N(squares_of)(a), a.n, final);
+    r.sum.u = tally_wide_sum(sum_of(a), TALLY_SIGNED || TALLY_BOOLEAN, final, &saw);
+    r.mean = tally_wide_mean(sum_of(a), (uint64_t)a.n, final->format);
+    r.var = tally_wide_spread(sum_of(a), squares_of(a), a.n, final);
     *result = r;
     return saw;
 }

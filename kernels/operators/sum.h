@@ -7,17 +7,17 @@
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
-    a.sum = TALLY_N(present)(x.raw) ? x.value : TALLY_ZERO;
+    a.sum = is_present(x.raw) ? x.value : TALLY_ZERO;
     return a;
 }
 #include "lib/finish_sum.h"
 #else
 #define TALLY_SUM_TERM TALLY_VALUES
 #include "lib/integers.h"
-#define TALLY_WHOLE(a) TALLY_N(sum_of)(a)
+#define TALLY_WHOLE(a) sum_of(a)
 #define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)
 #include "lib/finish_integers.h"
 #endif

@@ -8,15 +8,15 @@
 
 #define TALLY_BLOCK 256
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_nodes_, TALLY_KERNEL)), 1) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_nodes, 1) {
     const int64_t step = (int64_t)tally_blocks() * tally_threads();
     for (int64_t i = (int64_t)tally_block() * tally_threads() + tally_thread(); i < work.count; i += step) {
-        TALLY_N(node) *all = (TALLY_N(node) *)(void *)(work.nodes + i * work.x_stride);
-        TALLY_N(settle)(all);
+        accumulator_t *all = (accumulator_t *)(void *)(work.nodes + i * work.x_stride);
+        settle_accumulator(all);
         for (int32_t p = 1; p < work.run; p++)
-            TALLY_N(join)(all, (const TALLY_N(node) *)(void *)(work.nodes + (p * work.count + i) * work.x_stride));
-        TALLY_N(total) total = TALLY_N(total_of)(all);
-        TALLY_N(conclude)(&total, &work.final, (char *)work.result + i * work.result_stride);
+            join_accumulators(all, (const accumulator_t *)(void *)(work.nodes + (p * work.count + i) * work.x_stride));
+        total_t total = total_of(all);
+        round_total(&total, &work.final, (char *)work.result + i * work.result_stride);
         if (work.saw != 0 && total.n == 0) tally_or32(work.saw, TALLY_SAW_EMPTY);
     }
 }

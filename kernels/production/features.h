@@ -10,24 +10,21 @@
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK
-#include "lib/whole.h"
-#include "lib/types.h" /* by these names, too */
-
 #include TALLY_KERNEL_FILE
 #include "lib/leaf.h"
 #include "lib/levels.h"
 #include "lib/extent.h"
 #include "lib/terms.h"
 #define TALLY_PUT_NAME add_alone
-#define TALLY_PUT_TYPE TALLY_N(node)
+#define TALLY_PUT_TYPE accumulator_t
 #define TALLY_PUT_SUM(significand, is_negative, offset) \
     tally_deposit(to->sum + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), offset)
-#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits)                                                    \
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits)                                                \
     tally_deposit(to->products + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), \
                   offset)
 #include "lib/one_pair.h"
 /* What the thread has noted of n values joins their sum, which is settled then. */
-TALLY_FN void TALLY_N(add_notes)(TALLY_N(node) *node, const TALLY_N(notes) *notes, int64_t n) {
+TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     node->n = n - notes->absent;
 #ifdef TALLY_KEYS
     node->low = notes->low;
@@ -37,23 +34,22 @@ TALLY_FN void TALLY_N(add_notes)(TALLY_N(node) *node, const TALLY_N(notes) *note
         TALLY_IF_SUM(node->sum[k] = notes->seen_sum >> k & 1;)
         TALLY_IF_PRODUCTS(node->products[k] = notes->seen_products >> k & 1;)
     }
-    TALLY_N(settle)(node);
+    settle_accumulator(node);
 }
 #include "lib/terms_end.h"
-#include "lib/whole_end.h"
 #define TALLY_QUICK_PARTS
 #include "lib/quick.h"
 #define TALLY_FEATURES_SHOW TALLY_FEATURES_EXACT
-#define TALLY_FEATURES quick_features_
-#define TALLY_FEATURE_NODES quick_feature_nodes_
+#define TALLY_FEATURES quick_features
+#define TALLY_FEATURE_NODES quick_feature_nodes
 #else
 #include TALLY_KERNEL_FILE
 #include "lib/conclude.h"
-#define TALLY_FEATURES_SHOW (TALLY_IS_FREE ? TALLY_FEATURES_FREE : TALLY_FEATURES_ORDERED)
-#define TALLY_FEATURES features_
-#define TALLY_FEATURE_NODES feature_nodes_
-#endif
 #include "lib/leaf.h"
+#define TALLY_FEATURES_SHOW (TALLY_IS_FREE ? TALLY_FEATURES_FREE : TALLY_FEATURES_ORDERED)
+#define TALLY_FEATURES features
+#define TALLY_FEATURE_NODES feature_nodes
+#endif
 #include "lib/fold.h"
 #include "lib/put_result.h"
 #include "lib/feature_tiles.h"
@@ -64,9 +60,9 @@ TALLY_FN void TALLY_N(add_notes)(TALLY_N(node) *node, const TALLY_N(notes) *note
 #else
 #define TALLY_RESIDENT 4
 #endif
-enum { TALLY_N(features_across) = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
-#define TALLY_ACROSS TALLY_N(features_across) /* features of a thread */
-#define TALLY_ABREAST 8                        /* vectors on their way at once; of a short leaf as many as these: */
+enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
+#define TALLY_ACROSS features_across /* features of a thread */
+#define TALLY_ABREAST 8              /* vectors on their way at once; of a short leaf as many as these: */
 #define TALLY_ROWS_ABREAST (TALLY_BYTES * TALLY_ACROSS * TALLY_KERNEL_INPUTS <= 4 ? 16 : 8)
 #define TALLY_WALK_BITS (TALLY_BYTES == 1 ? 9 : TALLY_BYTES == 2 ? 8 : TALLY_BYTES == 4 ? 7 : 6) /* of a column */
 #define TALLY_DIGITS (TALLY_IS_FREE ? 1 : 7)                                                     /* up to TALLY_FAN */
@@ -74,48 +70,48 @@ enum { TALLY_N(features_across) = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KE
 /* ---- reading ---- */
 
 /* Values of neighbouring features, which are read together. */
-typedef struct TALLY_N(strip) {
+typedef struct strip_t {
     TALLY_T v[TALLY_ACROSS];
-} TALLY_N(strip) __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
+} strip_t __attribute__((aligned(TALLY_BYTES * TALLY_ACROSS)));
 
 /* One input as a thread sees it: its first feature of vector 0, or of the first vector of a leaf, and bytes from one
  * vector to the next and from one feature to the next. */
-typedef struct TALLY_N(features_of) {
+typedef struct features_of {
     const char *first;
     uint32_t vector, apart;
-} TALLY_N(features_of);
+} features_of;
 
 /* What a thread reads: `mine` features from `feature` on. Each value lies at a multiple of its size. */
-typedef struct TALLY_N(reader) {
-    TALLY_N(features_of) x, y;
+typedef struct reader_t {
+    features_of x, y;
     int64_t feature;
     int32_t mine;
     int32_t is_whole;      /* its features lie side by side, at an address that is a multiple of their bytes */
     const uint32_t *order; /* the vectors at a leaf's places, or NULL: they follow one another */
-} TALLY_N(reader);
+} reader_t;
 
-TALLY_FN TALLY_N(features_of) TALLY_N(features_from)(const tally_source *from, int64_t inner, int64_t feature) {
-    TALLY_N(features_of) features = {from->values + feature * from->stride, (uint32_t)(inner * from->stride),
-                                     (uint32_t)from->stride};
+TALLY_FN features_of features_from(const tally_source *from, int64_t inner, int64_t feature) {
+    features_of features = {from->values + feature * from->stride, (uint32_t)(inner * from->stride),
+                            (uint32_t)from->stride};
     return features;
 }
-TALLY_FN TALLY_N(reader) TALLY_N(open_reader)(const tally_work *work, int64_t feature) {
+TALLY_FN reader_t open_reader(const tally_work *work, int64_t feature) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int64_t inner = work->group.inner, left = inner - feature;
-    TALLY_N(reader) reader;
+    reader_t reader;
     reader.feature = feature;
     reader.mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS);
     reader.is_whole = x.is_packed && y.is_packed && inner % TALLY_ACROSS == 0;
-    reader.x = TALLY_N(features_from)(&x, inner, feature);
-    reader.y = TALLY_KERNEL_INPUTS == 1 ? reader.x : TALLY_N(features_from)(&y, inner, feature);
+    reader.x = features_from(&x, inner, feature);
+    reader.y = TALLY_KERNEL_INPUTS == 1 ? reader.x : features_from(&y, inner, feature);
     reader.order = 0;
     return reader;
 }
 /* The same for a leaf that begins at vector `first` of its segment. */
-TALLY_FN TALLY_N(reader) TALLY_N(reader_of_leaf)(const TALLY_N(reader) *all, const tally_group_work *group,
-                                                 const tally_leaf_at *at, int64_t first) {
-    TALLY_N(reader) reader = *all;
+TALLY_FN reader_t reader_of_leaf(const reader_t *all, const tally_group_work *group, const tally_leaf_at *at,
+                                 int64_t first) {
+    reader_t reader = *all;
     if (group->order != 0)
         reader.order = group->order + at->begin + first;
     else {
@@ -128,14 +124,13 @@ TALLY_FN TALLY_N(reader) TALLY_N(reader_of_leaf)(const TALLY_N(reader) *all, con
 
 /* Vectors that are on their way at once: first, first + apart, ... of the leaf's n, or in the order of reversed bits.
  * Beyond them it is the last, again: a read that depends on nothing is begun with the others. */
-typedef struct TALLY_N(abreast) {
-    TALLY_N(strip) v[TALLY_ROWS_ABREAST];
-} TALLY_N(abreast);
-TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, const TALLY_N(features_of) *from,
-                                                int32_t first, int32_t apart, int32_t n, const int32_t count,
-                                                const int32_t is_tree) {
+typedef struct abreast_t {
+    strip_t v[TALLY_ROWS_ABREAST];
+} abreast_t;
+TALLY_FN abreast_t read_abreast(const reader_t *reader, const features_of *from, int32_t first, int32_t apart,
+                                int32_t n, const int32_t count, const int32_t is_tree) {
     uint32_t vectors[TALLY_ROWS_ABREAST];
-    TALLY_N(abreast) x;
+    abreast_t x;
     TALLY_UNROLL
     for (int32_t b = 0; b < count; b++) {
         const int32_t k = first + tally_place_abreast(b, is_tree) * apart;
@@ -149,7 +144,7 @@ TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, c
     for (int32_t b = 0; b < count; b++) {
         const char *at = from->first + (uint64_t)vectors[b] * from->vector;
         if (TALLY_ACROSS == 1 || reader->is_whole)
-            x.v[b] = *(const TALLY_N(strip) *)(const void *)at;
+            x.v[b] = *(const strip_t *)(const void *)at;
         else {
             TALLY_UNROLL
             for (int32_t v = 0; v < TALLY_ACROSS; v++)
@@ -162,109 +157,108 @@ TALLY_FN TALLY_N(abreast) TALLY_N(read_abreast)(const TALLY_N(reader) *reader, c
 /* ---- one leaf ---- */
 
 #if TALLY_PASSES == 2
-typedef struct TALLY_N(aims) {
-    TALLY_N(aim) v[TALLY_ACROSS];
-} TALLY_N(aims);
+typedef struct aims_t {
+    aim_t v[TALLY_ACROSS];
+} aims_t;
 #else
-typedef char TALLY_N(aims);
+typedef char aims_t;
 #endif
 
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
-#define TALLY_COMBINE TALLY_N(combine)
-#define TALLY_NOTHING TALLY_N(identity)()
-#define TALLY_LIFT(x, y, k, v) TALLY_N(lift)(TALLY_N(item_of)(x), TALLY_N(item_of)(y))
+#define TALLY_NAME(name) name
+#define TALLY_TYPE_NAME(name) name##_t
+#define TALLY_RECORD column_t
+#define TALLY_COMBINE combine
+#define TALLY_NOTHING identity()
+#define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
 #include "lib/feature_walk.h"
 #if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
-#define TALLY_COMBINE TALLY_N(combine2)
-#define TALLY_NOTHING TALLY_N(identity2)()
-#define TALLY_LIFT(x, y, k, v) TALLY_N(lift2)(TALLY_N(item_of)(x), k, aims->v[v])
+#define TALLY_NAME(name) name##2
+#define TALLY_TYPE_NAME(name) name##2_t
+#define TALLY_RECORD second_t
+#define TALLY_COMBINE combine2
+#define TALLY_NOTHING identity2()
+#define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
 #include "lib/feature_walk.h"
 #endif
 
-typedef struct TALLY_N(nodes) {
-    TALLY_N(node) v[TALLY_ACROSS];
-} TALLY_N(nodes);
+typedef struct nodes_t {
+    node_t v[TALLY_ACROSS];
+} nodes_t;
 
 /* Of n vectors; `at` is the place of the first in its segment. */
-TALLY_FN TALLY_N(nodes) TALLY_N(leaf_of_vectors)(const TALLY_N(reader) *reader, int32_t n, int64_t at) {
+TALLY_FN nodes_t leaf_of_vectors(const reader_t *reader, int32_t n, int64_t at) {
     int32_t present[TALLY_ACROSS];
-    TALLY_N(nodes) nodes;
-    TALLY_N(across) sum;
+    nodes_t nodes;
+    across_t sum;
     (void)at;
 #if TALLY_FLOAT && TALLY_NAN == 1
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = 0;
-    sum = TALLY_N(walk)(reader, n, present, 0);
+    sum = walk(reader, n, present, 0);
 #else
     for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = n;
-    sum = TALLY_N(walk)(reader, n, 0, 0);
+    sum = walk(reader, n, 0, 0);
 #endif
 #if TALLY_PASSES == 2
-    TALLY_N(aims) aims;
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) aims.v[v] = TALLY_N(take_aim)(sum.v[v], present[v]);
-    const TALLY_N(across2) second = TALLY_N(walk2)(reader, n, 0, &aims);
-    for (int32_t v = 0; v < TALLY_ACROSS; v++)
-        nodes.v[v] = TALLY_N(seal)(sum.v[v], aims.v[v], second.v[v], present[v], at);
+    aims_t aims;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) aims.v[v] = take_aim(sum.v[v], present[v]);
+    const across2_t second = walk2(reader, n, 0, &aims);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = seal(sum.v[v], aims.v[v], second.v[v], present[v], at);
 #else
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = TALLY_N(seal)(sum.v[v], present[v]);
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = seal(sum.v[v], present[v]);
 #endif
     return nodes;
 }
 
 /* ---- results and nodes ---- */
 
-TALLY_FN TALLY_N(nodes) TALLY_N(no_nodes)(void) {
-    TALLY_N(nodes) nodes;
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = TALLY_N(nothing)();
+TALLY_FN nodes_t no_nodes(void) {
+    nodes_t nodes;
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = nothing();
     return nodes;
 }
 #ifdef TALLY_QUICK
-enum { TALLY_N(has_few_limbs) = sizeof(TALLY_WHOLE(node)) <= 256 }; /* the GPU keeps memory of them for all threads */
+enum { has_few_limbs = sizeof(accumulator_t) <= 256 }; /* the GPU keeps memory of them for all threads */
 /* The result of feature v of a leaf of n vectors, whatever its values: slow, and right for all. */
-TALLY_RARE void TALLY_N(put_by_limbs)(const tally_work *work, int64_t i, const TALLY_N(reader) *reader, int32_t v,
-                                      int32_t n) {
-    TALLY_WHOLE(node) node;
-    TALLY_WHOLE(notes) notes = TALLY_WHOLE(no_notes)();
-    uint64_t result[(sizeof(TALLY_N(result)) + 7) / 8];
+TALLY_RARE void put_by_limbs(const tally_work *work, int64_t i, const reader_t *reader, int32_t v, int32_t n) {
+    accumulator_t node;
+    notes_t notes = no_notes();
+    uint64_t result[(sizeof(result_t) + 7) / 8];
     char *to = (char *)work->result + i * work->result_stride;
-    TALLY_WHOLE(clear)(&node);
+    clear_accumulator(&node);
     TALLY_ROLLED
     for (int32_t k = 0; k < n; k++) {
         const uint64_t vector = reader->order != 0 ? reader->order[k] : (uint32_t)k;
         const char *x = reader->x.first + vector * reader->x.vector + (uint32_t)v * reader->x.apart,
                    *y = reader->y.first + vector * reader->y.vector + (uint32_t)v * reader->y.apart;
-        TALLY_WHOLE(add_alone)(&notes, &node, *(const TALLY_T *)(const void *)x, *(const TALLY_T *)(const void *)y);
+        add_alone(&notes, &node, *(const TALLY_T *)(const void *)x, *(const TALLY_T *)(const void *)y);
     }
-    TALLY_WHOLE(add_notes)(&node, &notes, n);
-    const TALLY_WHOLE(total) total = TALLY_WHOLE(total_of)(&node);
-    TALLY_WHOLE(conclude)(&total, &work->final, result);
+    add_notes(&node, &notes, n);
+    const total_t total = total_of(&node);
+    round_total(&total, &work->final, result);
     for (int32_t k = 0; k < TALLY_RESULT_SIZE(&work->final); k++) to[k] = ((const char *)result)[k];
 }
 #endif
 /* Of one leaf of n vectors that `reader` has; or of the nodes of several, where it is NULL. */
-TALLY_FN void TALLY_N(put_results)(const tally_work *work, int64_t s, int64_t feature, int32_t mine,
-                                   const TALLY_N(nodes) *nodes, const TALLY_N(reader) *reader, int32_t n) {
+TALLY_FN void put_results(const tally_work *work, int64_t s, int64_t feature, int32_t mine, const nodes_t *nodes,
+                          const reader_t *reader, int32_t n) {
     (void)reader, (void)n;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = s * work->group.inner + feature + v;
-        if (v >= mine || TALLY_N(put_result)(work, i, nodes->v[v])) continue;
+        if (v >= mine || put_result(work, i, nodes->v[v])) continue;
 #ifdef TALLY_QUICK
-        if (TALLY_N(has_few_limbs) && reader != 0)
-            TALLY_N(put_by_limbs)(work, i, reader, v, n);
+        if (has_few_limbs && reader != 0)
+            put_by_limbs(work, i, reader, v, n);
         else if (tally_look32(work->group.is_unsure) == 0)
             tally_or32(work->group.is_unsure, 1);
 #endif
     }
 }
-TALLY_FN TALLY_N(node) *TALLY_N(nodes_at)(char *nodes, int64_t inner, int64_t slot, int64_t feature) {
-    return (TALLY_N(node) *)(void *)nodes + slot * inner + feature;
+TALLY_FN node_t *nodes_at(char *nodes, int64_t inner, int64_t slot, int64_t feature) {
+    return (node_t *)(void *)nodes + slot * inner + feature;
 }
-TALLY_FN void TALLY_N(put_nodes)(const tally_work *work, const tally_leaf_at *at, int64_t leaf, int32_t log_leaf,
-                                 int64_t slots, int64_t feature, int32_t mine, const TALLY_N(nodes) *nodes) {
-    TALLY_N(node) *to = TALLY_N(nodes_at)(work->group.nodes_to, work->group.inner,
-                                          tally_node_slot(at, leaf, log_leaf, slots), feature);
+TALLY_FN void put_nodes(const tally_work *work, const tally_leaf_at *at, int64_t leaf, int32_t log_leaf, int64_t slots,
+                        int64_t feature, int32_t mine, const nodes_t *nodes) {
+    node_t *to = nodes_at(work->group.nodes_to, work->group.inner, tally_node_slot(at, leaf, log_leaf, slots), feature);
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
         if (v < mine) to[v] = nodes->v[v];
     if (tally_look32(work->group.has_nodes) == 0) tally_or32(work->group.has_nodes, 1);
@@ -272,14 +266,14 @@ TALLY_FN void TALLY_N(put_nodes)(const tally_work *work, const tally_leaf_at *at
 
 /* Where a thread stands: its block's first tile, its team's, and its features. Blocks that take the same tiles for
  * other chunks of the features have one number. */
-typedef struct TALLY_N(team) {
+typedef struct team_t {
     int64_t first, tile, feature;
     int32_t block, chunk;
-} TALLY_N(team);
-TALLY_FN TALLY_N(team) TALLY_N(team_of)(const tally_work *work) {
+} team_t;
+TALLY_FN team_t team_of(const tally_work *work) {
     const int32_t log_across = work->group.log_across, lane = tally_thread() & ((1 << log_across) - 1);
     const int32_t block = (int32_t)((uint32_t)tally_block() / (uint32_t)work->group.chunks);
-    TALLY_N(team) team;
+    team_t team;
     team.block = block;
     team.chunk = tally_block() - block * work->group.chunks;
     team.first = (int64_t)block * (TALLY_BLOCK >> log_across);
@@ -287,15 +281,15 @@ TALLY_FN TALLY_N(team) TALLY_N(team_of)(const tally_work *work) {
     team.feature = ((int64_t)team.chunk * (TALLY_ACROSS << log_across)) + lane * TALLY_ACROSS;
     return team;
 }
-typedef struct TALLY_N(shared_tile) {
+typedef struct shared_tile_t {
     int64_t segments[2];
-} TALLY_N(shared_tile);
+} shared_tile_t;
 
 /* ---- the kernels ---- */
 
 /* The block's share of all offsets: what they say elsewhere is checked as it is used, and here that nothing is left
  * out. */
-TALLY_FN void TALLY_N(check_offsets)(const tally_work *work, const TALLY_N(team) *team) {
+TALLY_FN void check_offsets(const tally_work *work, const team_t *team) {
     const int64_t begin = team->block * work->group.share, all = work->group.segments,
                   end = begin + work->group.share < all ? begin + work->group.share : all;
     int32_t is_bad = 0;
@@ -307,72 +301,73 @@ TALLY_FN void TALLY_N(check_offsets)(const tally_work *work, const TALLY_N(team)
     if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURES, TALLY_KERNEL)), TALLY_RESIDENT) {
-    TALLY_SHARED(TALLY_N(shared_tile), shared);
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURES, TALLY_RESIDENT) {
+    TALLY_SHARED(shared_tile_t, shared);
     const tally_group_work *group = &work.group;
-    const TALLY_N(team) team = TALLY_N(team_of)(&work);
+    const team_t team = team_of(&work);
     const int64_t leaf = (int64_t)1 << group->log_leaf;
-    const TALLY_N(reader) all = TALLY_N(open_reader)(&work, team.feature);
-    tally_leaf_at at = tally_open_tile(group, group->log_leaf, team.tile, team.first,
-                                       TALLY_BLOCK >> group->log_across, shared->segments);
-    TALLY_N(check_offsets)(&work, &team);
+    const reader_t all = open_reader(&work, team.feature);
+    tally_leaf_at at = tally_open_tile(group, group->log_leaf, team.tile, team.first, TALLY_BLOCK >> group->log_across,
+                                       shared->segments);
+    check_offsets(&work, &team);
     for (; all.mine > 0 && tally_find_leaf(group, &at); tally_step_leaf(&at)) {
         const int64_t length = at.end - at.begin, behind = at.leaf << group->log_leaf, left = length - behind;
-        const TALLY_N(reader) reader = TALLY_N(reader_of_leaf)(&all, group, &at, behind);
-        TALLY_N(nodes) nodes = TALLY_N(no_nodes)();
+        const reader_t reader = reader_of_leaf(&all, group, &at, behind);
+        nodes_t nodes = no_nodes();
         const int32_t n = (int32_t)(left < leaf ? left : leaf);
-        if (n > 0) nodes = TALLY_N(leaf_of_vectors)(&reader, n, behind);
+        if (n > 0) nodes = leaf_of_vectors(&reader, n, behind);
         if (length <= leaf)
-            TALLY_N(put_results)(&work, at.segment, team.feature, reader.mine, &nodes, &reader, n);
+            put_results(&work, at.segment, team.feature, reader.mine, &nodes, &reader, n);
         else
-            TALLY_N(put_nodes)(&work, &at, at.leaf, group->log_leaf, group->slots_to, team.feature, reader.mine,
-                               &nodes);
+            put_nodes(&work, &at, at.leaf, group->log_leaf, group->slots_to, team.feature, reader.mine, &nodes);
     }
 }
 
 /* Nodes that follow one another, as digits of a binary counter: `count` have been put there before. */
-TALLY_FN void TALLY_N(push)(TALLY_N(node) *digits, int32_t count, TALLY_N(node) node) {
+TALLY_FN void push(node_t *digits, int32_t count, node_t node) {
     int32_t carries = 1;
-    if (TALLY_IS_FREE) digits[0] = count > 0 ? TALLY_N(merge)(digits[0], node) : node;
+    if (TALLY_IS_FREE) digits[0] = count > 0 ? merge(digits[0], node) : node;
     TALLY_UNROLL
     for (int32_t bit = 0; bit < TALLY_DIGITS && !TALLY_IS_FREE; bit++) {
         if (carries && !(count >> bit & 1)) {
             digits[bit] = node;
             carries = 0;
         } else if (carries)
-            node = TALLY_N(merge)(digits[bit], node);
+            node = merge(digits[bit], node);
     }
 }
-TALLY_FN TALLY_N(node) TALLY_N(collect)(const TALLY_N(node) *digits, int32_t count) {
-    TALLY_N(node) all = digits[0];
+TALLY_FN node_t collect(const node_t *digits, int32_t count) {
+    node_t all = digits[0];
     int32_t is_first = 1;
     TALLY_UNROLL
     for (int32_t bit = 0; bit < TALLY_DIGITS && !TALLY_IS_FREE; bit++) {
         if (!(count >> bit & 1)) continue;
-        all = is_first ? digits[bit] : TALLY_N(merge)(digits[bit], all);
+        all = is_first ? digits[bit] : merge(digits[bit], all);
         is_first = 0;
     }
     return all;
 }
 /* Of some leaves that follow one another, feature by feature. */
-TALLY_FN TALLY_N(node) TALLY_N(combine_leaves)(const tally_group_work *group, const tally_leaf_at *at, int64_t first,
-                                               int32_t members, int64_t feature) {
-    TALLY_N(node) digits[TALLY_DIGITS];
+TALLY_FN node_t combine_leaves(const tally_group_work *group, const tally_leaf_at *at, int64_t first, int32_t members,
+                               int64_t feature) {
+    node_t digits[TALLY_DIGITS];
     TALLY_ROLL
     for (int32_t m = 0; m < members; m++) {
         const int64_t slot = tally_node_slot(at, first + m, group->log_leaf, group->slots_from);
-        TALLY_N(push)(digits, m, *TALLY_N(nodes_at)(group->nodes_from, group->inner, slot, feature));
+        push(digits, m, *nodes_at(group->nodes_from, group->inner, slot, feature));
     }
-    return TALLY_N(collect)(digits, members);
+    return collect(digits, members);
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
-    TALLY_SHARED(TALLY_N(shared_tile), shared);
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURE_NODES, 1) {
+    TALLY_SHARED(shared_tile_t, shared);
     const tally_group_work *group = &work.group;
     if (tally_look32(group->has_nodes) == 0) return;
-    const TALLY_N(team) team = TALLY_N(team_of)(&work);
+    const team_t team = team_of(&work);
     const int64_t left = group->inner - team.feature;
-    const int32_t mine = (int32_t)(left < 0 ? 0 : left < TALLY_ACROSS ? left : TALLY_ACROSS),
+    const int32_t mine = (int32_t)(left < 0              ? 0
+                                   : left < TALLY_ACROSS ? left
+                                                         : TALLY_ACROSS),
                   log_above = group->log_leaf + TALLY_LOG_FAN;
     tally_leaf_at at =
         tally_open_tile(group, log_above, team.tile, team.first, TALLY_BLOCK >> group->log_across, shared->segments);
@@ -380,15 +375,14 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_FEATURE_NODES, TALLY_KERNEL)), 1) {
         const int64_t length = at.end - at.begin, leaf = (int64_t)1 << group->log_leaf,
                       leaves = (length + leaf - 1) >> group->log_leaf, first = at.leaf << TALLY_LOG_FAN;
         const int32_t members = (int32_t)(leaves - first < TALLY_FAN ? leaves - first : TALLY_FAN);
-        TALLY_N(nodes) nodes;
+        nodes_t nodes;
         if (leaves <= 1) continue;
         TALLY_ROLL
-        for (int32_t v = 0; v < mine; v++)
-            nodes.v[v] = TALLY_N(combine_leaves)(group, &at, first, members, team.feature + v);
+        for (int32_t v = 0; v < mine; v++) nodes.v[v] = combine_leaves(group, &at, first, members, team.feature + v);
         if (leaves <= TALLY_FAN)
-            TALLY_N(put_results)(&work, at.segment, team.feature, mine, &nodes, 0, 0);
+            put_results(&work, at.segment, team.feature, mine, &nodes, 0, 0);
         else
-            TALLY_N(put_nodes)(&work, &at, at.leaf, log_above, group->slots_to, team.feature, mine, &nodes);
+            put_nodes(&work, &at, at.leaf, log_above, group->slots_to, team.feature, mine, &nodes);
     }
 }
 

@@ -131,8 +131,7 @@ TALLY_ENTRY(tally_group_move, 4) {
         const int64_t i = first + turn * TALLY_WARP;
         const int32_t is_there = i < group->vectors;
         keys[turn] = is_there ? group->keys[i] : 0;
-        places[turn] =
-            tally_count_digit(shared->counts.of[tally_warp()], tally_digit(group, keys[turn]), is_there);
+        places[turn] = tally_count_digit(shared->counts.of[tally_warp()], tally_digit(group, keys[turn]), is_there);
     }
     tally_barrier();
     tally_place_digits(shared, tally_sum_warps(&shared->counts));

@@ -10,24 +10,24 @@
 #include "lib/conclude.h"
 #include "lib/put_result.h"
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(nodes_, TALLY_KERNEL)), 1) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, nodes, 1) {
     const int64_t step = (int64_t)tally_blocks() * tally_threads();
     for (int64_t i = (int64_t)tally_block() * tally_threads() + tally_thread(); i < work.count; i += step) {
-        TALLY_N(node) all = TALLY_N(nothing)();
+        node_t all = nothing();
 #ifdef TALLY_HAS_INDEX
         int64_t before = 0;
 #endif
         for (int32_t p = 0; p < work.run; p++) {
             const char *from = work.nodes + (p * work.count + i) * work.x_stride;
-            TALLY_N(node) node;
+            node_t node;
             __builtin_memcpy(&node, from, sizeof node);
 #ifdef TALLY_HAS_INDEX
-            node = TALLY_N(shift)(node, before);
+            node = shift(node, before);
             before += *(const int64_t *)(const void *)(from + work.y_stride);
 #endif
-            all = TALLY_N(merge)(all, node);
+            all = merge(all, node);
         }
-        TALLY_N(put_result)(&work, i, all);
+        put_result(&work, i, all);
     }
 }
 

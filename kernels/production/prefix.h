@@ -17,15 +17,15 @@
 #define TALLY_PREFIX_COLUMNS 0
 #endif
 #if TALLY_PREFIX_WIDE
-#define TALLY_PREFIX_NAME wide_
+#define TALLY_PREFIX_NAME wide
 #define TALLY_PREFIX_BLOCKS 3
 #elif TALLY_PREFIX_COLUMNS
-#define TALLY_PREFIX_NAME prefix_columns_
+#define TALLY_PREFIX_NAME prefix_columns
 /* or registers spill */
-#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_N(has_keys) ? 8 : 10)
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || with_keys ? 8 : 10)
 #define TALLY_COLUMNS_ARE_THERE 1
 #else
-#define TALLY_PREFIX_NAME prefix_
+#define TALLY_PREFIX_NAME prefix
 #define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
 #define TALLY_COLUMNS_ARE_THERE 0
 #endif
@@ -33,32 +33,32 @@
 #include "lib/prefix.h"
 #include "lib/prefix_columns.h"
 /* of counts of levels, the last of which is in unit 0 or 1 */
-#define TALLY_LANE_LIMBS ((TALLY_N(level_bits) * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
-#define TALLY_LANE_PRODUCT_LIMBS ((TALLY_N(level_bits) * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
+#define TALLY_LANE_LIMBS ((level_bits * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
+#define TALLY_LANE_PRODUCT_LIMBS ((level_bits * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
 #include "lib/lane_sums.h"
 
-TALLY_FN void TALLY_N(mark)(uint32_t *marks, int64_t i) {
+TALLY_FN void mark(uint32_t *marks, int64_t i) {
     tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
 }
-TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
+TALLY_FN void tell(const tally_work *work, int32_t saw) {
     if ((tally_look32(work->saw) & saw) == 0) tally_or32(work->saw, saw);
 }
 /* Leaves a tile to the stage that follows. */
-TALLY_RARE void TALLY_N(leave_tile)(const tally_work *work, int64_t t) {
+TALLY_RARE void leave_tile(const tally_work *work, int64_t t) {
     const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
-    TALLY_N(mark)(is_far ? work->cut.far : work->cut.left, t);
-    TALLY_N(tell)(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
+    mark(is_far ? work->cut.far : work->cut.left, t);
+    tell(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
 }
 
 /* The first value's distance from a multiple of 16 bytes, if it can be kept. */
-TALLY_FN int32_t TALLY_N(skew_of)(const tally_source *x, int64_t at) {
+TALLY_FN int32_t skew_of(const tally_source *x, int64_t at) {
     const uint64_t apart = (uint64_t)(x->values + at * x->stride) % 16;
     return x->stride == TALLY_BYTES && apart % TALLY_BYTES == 0 ? (int32_t)(apart / TALLY_BYTES) : 0;
 }
 
 /* Which values and segments a tile has, and where its arrays lie in the buffer; by one thread. */
-TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from, const tally_edge *to,
-                                  const tally_source *x, TALLY_N(tile) *tile) {
+TALLY_FN void place_tile(const tally_work *work, const tally_edge *from, const tally_edge *to, const tally_source *x,
+                         tile_t *tile) {
     const int32_t runs_in = from->segment > 0 && from->end > from->value,
                   runs_out = to->segment > 0 && to->end > to->value;
     const int64_t n = tally_apart(to->value, from->value), count = (to->segment - runs_out) - (from->segment - runs_in);
@@ -78,121 +78,115 @@ TALLY_FN void TALLY_N(place_tile)(const tally_work *work, const tally_edge *from
     tile->runs_out = runs_out;
     tile->n = (int32_t)n;
     tile->count = (int32_t)count;
-    tile->skew = TALLY_N(has_columns)(work) ? 0 : TALLY_N(skew_of)(x, from->value);
+    tile->skew = has_columns(work) ? 0 : skew_of(x, from->value);
     const int32_t parts = (tile->skew + tile->n + TALLY_PART - 1) / TALLY_PART;
     tile->strip = (parts / TALLY_PREFIX_THREADS + 1) | 1;
     tile->over = 65536 / tile->strip + 1;
     tile->pitch = tile->count < tile->n + 1 ? tile->count : tile->n + 1;
     tile->y_at = 16 * parts;
     tile->prefixes_at = 16 * parts * TALLY_KERNEL_INPUTS;
-    tile->keys_at = tile->prefixes_at + 8 * TALLY_N(prefix_words) * tile->pitch;
-    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_N(has_keys) * tile->pitch + 3) / 4 * 4;
+    tile->keys_at = tile->prefixes_at + 8 * prefix_words * tile->pitch;
+    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * with_keys * tile->pitch + 3) / 4 * 4;
 }
 /* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the
  * tile; by one thread. */
-TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side) {
+TALLY_FN void open_tile(const tally_work *work, int64_t t, char *buffer, side_t *side) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
-    TALLY_N(tile) tile;
+    tile_t tile;
     __builtin_memset(&tile, 0, sizeof tile);
-    TALLY_N(place_tile)(work, &from, &to, &x, &tile);
+    place_tile(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = !TALLY_N(has_columns)(work) && TALLY_N(is_bulk)(&x, tile.origin, tile.n, tile.skew, work->count);
+        tile.is_bulk = !has_columns(work) && copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->count);
         if (TALLY_KERNEL_INPUTS == 2)
-            tile.is_bulk = tile.is_bulk && TALLY_N(is_bulk)(&y, tile.origin, tile.n, tile.skew, work->count);
+            tile.is_bulk = tile.is_bulk && copies_in_bulk(&y, tile.origin, tile.n, tile.skew, work->count);
         if (tile.is_bulk) {
             tally_mbarrier_expect(&side->mbarrier, tile.prefixes_at);
-            TALLY_N(copy_in_bulk)(&x, tile.origin, tile.n, tile.skew, TALLY_N(x_of)(buffer), &side->mbarrier);
+            copy_in_bulk(&x, tile.origin, tile.n, tile.skew, x_in_buffer(buffer), &side->mbarrier);
             if (TALLY_KERNEL_INPUTS == 2)
-                TALLY_N(copy_in_bulk)(&y, tile.origin, tile.n, tile.skew, TALLY_N(y_of)(&tile, buffer),
-                                      &side->mbarrier);
+                copy_in_bulk(&y, tile.origin, tile.n, tile.skew, y_in_buffer(&tile, buffer), &side->mbarrier);
         }
         tile.first = t;
-        if (tile.runs_in && !TALLY_N(has_pieces)(work))
-            tile.first = TALLY_N(tile_of)(work, tile.s, TALLY_N(begin_of)(work, tile.s));
+        if (tile.runs_in && !has_pieces(work)) tile.first = tile_of(work, tile.s, begin_of(work, tile.s));
     }
     side->is_bad = side->is_unordered = side->is_wanted = 0;
     side->tile = tile;
 }
 /* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the mbarrier's. */
-TALLY_FN void TALLY_N(read_tile)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side,
-                                 int32_t *phase) {
-    TALLY_N(copy_ends)(work, tile, buffer, side);
+TALLY_FN void read_tile(const tally_work *work, const tile_t *tile, char *buffer, side_t *side, int32_t *phase) {
+    copy_ends(work, tile, buffer, side);
     if (tile->is_bulk) {
         tally_mbarrier_wait(&side->mbarrier, (*phase)++);
-        TALLY_N(clear_around)(tile, TALLY_N(x_of)(buffer));
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(clear_around)(tile, TALLY_N(y_of)(tile, buffer));
+        clear_around(tile, x_in_buffer(buffer));
+        if (TALLY_KERNEL_INPUTS == 2) clear_around(tile, y_in_buffer(tile, buffer));
         return;
     }
-    if (TALLY_N(has_columns)(work)) return; /* they have come before */
+    if (has_columns(work)) return; /* they have come before */
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
-    TALLY_N(copy_tile)(&x, tile->origin, tile->n, tile->skew, TALLY_N(x_of)(buffer));
-    if (TALLY_KERNEL_INPUTS == 2)
-        TALLY_N(copy_tile)(&y, tile->origin, tile->n, tile->skew, TALLY_N(y_of)(tile, buffer));
+    copy_tile(&x, tile->origin, tile->n, tile->skew, x_in_buffer(buffer));
+    if (TALLY_KERNEL_INPUTS == 2) copy_tile(&y, tile->origin, tile->n, tile->skew, y_in_buffer(tile, buffer));
     tally_copied();
 }
 
 /* ---- results ---- */
 
 /* The largest unit for a sum's limbs in which every level counts, as products' limbs count in its square. */
-TALLY_FN int32_t TALLY_N(least_unit)(int32_t scale_x, int32_t scale_y) {
-    const int32_t of_sum = TALLY_N(unit_of_prefix)(TALLY_PREFIX_LEVELS - 1) - scale_x,
-                  of_products = (TALLY_N(unit_of_prefix)(TALLY_N(prefix_words) - 1) - scale_x - scale_y) >> 1;
-    return !TALLY_N(has_products) || (TALLY_N(has_sum) && of_sum < of_products) ? of_sum : of_products;
+TALLY_FN int32_t least_unit(int32_t scale_x, int32_t scale_y) {
+    const int32_t of_sum = unit_of_prefix(TALLY_PREFIX_LEVELS - 1) - scale_x,
+                  of_products = (unit_of_prefix(prefix_words - 1) - scale_x - scale_y) >> 1;
+    return !with_products || (with_sum && of_sum < of_products) ? of_sum : of_products;
 }
 
 /* Places of values in the tile: the first, how many, and how far apart. */
-typedef struct TALLY_N(places) {
+typedef struct places_t {
     int32_t at, n, apart;
-} TALLY_N(places);
+} places_t;
 /* Whether some value there is anything but -0, where the sum is 0. */
-TALLY_FN int32_t TALLY_N(has_other)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(places) of) {
-    const TALLY_T *const x = TALLY_N(x_of)(buffer) + tile->skew + of.at, *const y = TALLY_N(y_of)(tile, buffer) +
-                                                                                    tile->skew + of.at;
+TALLY_FN int32_t has_other(const tile_t *tile, char *buffer, places_t of) {
+    const TALLY_T *const x = x_in_buffer(buffer) + tile->skew + of.at, *const y = y_in_buffer(tile, buffer) +
+                                                                                  tile->skew + of.at;
     for (int32_t i = 0; i < of.n; i++)
-        if (TALLY_N(is_other)(x[i * of.apart], y[i * of.apart])) return 1;
+        if (value_is_other(x[i * of.apart], y[i * of.apart])) return 1;
     return 0;
 }
 
 /* The result at end e of a tile or of a grid, where pairs of doubles cannot tell it: its counts are read once more. */
-TALLY_RARE void TALLY_N(put_by_limbs)(const tally_work *work, const TALLY_N(side) *side, char *buffer, int32_t scale_x,
-                                      int32_t scale_y, int32_t is_grid, int32_t e, TALLY_N(places) of, int32_t seen) {
-    TALLY_N(tile) tile = side->tile;
-    const int32_t *const ends = TALLY_N(ends_of)(&tile, buffer);
+TALLY_RARE void put_by_limbs(const tally_work *work, const side_t *side, char *buffer, int32_t scale_x, int32_t scale_y,
+                             int32_t is_grid, int32_t e, places_t of, int32_t seen) {
+    tile_t tile = side->tile;
+    const int32_t *const ends = ends_of(&tile, buffer);
     int32_t strip = 0, strip_before = 0, rank = 0, rank_before = 0;
-    TALLY_N(noted) noted = is_grid ? TALLY_N(nothing_noted)() : TALLY_N(noted_at_end)(ends[e]);
-    TALLY_N(lane_sums) a;
+    noted_t noted = is_grid ? nothing_noted() : noted_at_end(ends[e]);
+    lane_sums_t a;
     __builtin_memset(&a, 0, sizeof a);
-    a.origin = TALLY_N(least_unit)(scale_x, scale_y);
+    a.origin = least_unit(scale_x, scale_y);
     if (!is_grid) {
-        rank = TALLY_N(end_at)(&tile, side, tile.skew + of.at + of.n, &strip);
-        if (e > 0) rank_before = TALLY_N(end_at)(&tile, side, tile.skew + of.at, &strip_before);
+        rank = end_at(&tile, side, tile.skew + of.at + of.n, &strip);
+        if (e > 0) rank_before = end_at(&tile, side, tile.skew + of.at, &strip_before);
     }
     TALLY_ROLLED
-    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
-        const int32_t is_product = k >= TALLY_N(value_words);
-        int64_t d = TALLY_N(prefixes_of)(&tile, buffer)[k * tile.pitch + (is_grid ? e : rank)];
+    for (int32_t k = 0; k < prefix_words; k++) {
+        const int32_t is_product = k >= value_words;
+        int64_t d = prefixes_of(&tile, buffer)[k * tile.pitch + (is_grid ? e : rank)];
         if (!is_grid)
-            d = tally_apart(TALLY_N(prefix_at)(&tile, buffer, side, k, rank, strip),
-                            e == 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k))
-                                   : TALLY_N(prefix_at)(&tile, buffer, side, k, rank_before, strip_before));
-        TALLY_N(add_to_lane)(&a, d, TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x),
-                             is_product);
+            d = tally_apart(prefix_at(&tile, buffer, side, k, rank, strip),
+                            e == 0 ? tally_bits_f64(prefix_anchor(k))
+                                   : prefix_at(&tile, buffer, side, k, rank_before, strip_before));
+        add_to_lane(&a, d, unit_of_prefix(k) - (is_product ? scale_x + scale_y : scale_x), is_product);
     }
     noted.seen = seen;
 #ifdef TALLY_KEYS
-    if (of.n > 0) TALLY_N(keys_at_end)(&tile, buffer, side, tile.skew + of.at, strip, rank, &noted);
+    if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, strip, rank, &noted);
 #endif
-    TALLY_N(put_lane_sums)(work, tile.s + e, &a, of.n - noted.absent, &noted);
+    put_lane_sums(work, tile.s + e, &a, of.n - noted.absent, &noted);
 }
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
-                                const TALLY_N(side) *side, int32_t is_grid, int32_t e, TALLY_N(places) of,
-                                const int64_t *d, TALLY_N(noted) noted) {
+TALLY_FN void put_sums(const tally_work *work, const tile_t *tile, char *buffer, const side_t *side, int32_t is_grid,
+                       int32_t e, places_t of, const int64_t *d, noted_t noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    TALLY_N(in_pairs) a;
+    in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     a.present = of.n - noted.absent;
     a.seen = noted.seen;
@@ -201,184 +195,171 @@ TALLY_FN void TALLY_N(put_sums)(const tally_work *work, const TALLY_N(tile) *til
     a.high = (TALLY_K)noted.high;
 #endif
     if (a.present == 0) {
-        TALLY_N(put_nothing)(work, tile->s + e);
+        put_nothing(work, tile->s + e);
         return;
     }
-    TALLY_IF_SUM(a.sum = TALLY_N(scaled_pair)(d, TALLY_N(value_words), tile->scale_x);)
-    TALLY_IF_PRODUCTS(a.products = TALLY_N(scaled_pair)(d + TALLY_N(value_words), TALLY_N(product_words),
-                                                        tile->scale_x + tile->scale_y);)
-    if ((TALLY_N(has_sum) ? a.sum.high : a.products.high) != 0 || TALLY_N(has_other)(tile, buffer, of))
-        a.seen |= TALLY_NOT_MINUS_ZERO;
-    if (TALLY_N(conclude_pairs)(&a, &work->final, result))
-        TALLY_N(put_bytes)(work, tile->s + e, result, a.present);
+    TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, tile->scale_x);)
+    TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, tile->scale_x + tile->scale_y);)
+    if ((with_sum ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
+    if (conclude_pairs(&a, &work->final, result))
+        put_bytes(work, tile->s + e, result, a.present);
     else
-        TALLY_N(put_by_limbs)(work, side, buffer, tile->scale_x, tile->scale_y, is_grid, e, of, a.seen);
+        put_by_limbs(work, side, buffer, tile->scale_x, tile->scale_y, is_grid, e, of, a.seen);
 }
 
 /* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
-TALLY_RARE void TALLY_N(add_piece)(const tally_work *work, const TALLY_N(side) *side, int32_t scale_x, int32_t scale_y,
-                                   char *buffer, int64_t s, TALLY_N(places) of, const int64_t *d,
-                                   TALLY_N(noted) noted) {
-    TALLY_N(node) *const node = TALLY_N(node_of_piece)(work, s);
+TALLY_RARE void add_piece(const tally_work *work, const side_t *side, int32_t scale_x, int32_t scale_y, char *buffer,
+                          int64_t s, places_t of, const int64_t *d, noted_t noted) {
+    accumulator_t *const node = node_of_piece(work, s);
     int64_t some = 0;
     TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
+    for (int32_t k = 0; k < prefix_words; k++) {
         some |= d[k];
         if (d[k] == 0) continue;
-        const int32_t is_product = k >= TALLY_N(value_words),
-                      unit = TALLY_N(unit_of_prefix)(k) - (is_product ? scale_x + scale_y : scale_x);
+        const int32_t is_product = k >= value_words,
+                      unit = unit_of_prefix(k) - (is_product ? scale_x + scale_y : scale_x);
         TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d[k], unit - TALLY_ORIGIN);)
         TALLY_IF_PRODUCTS(if (is_product)
                               tally_deposit_word(node->products + TALLY_EVIDENCE, d[k], unit - 2 * TALLY_ORIGIN);)
     }
-    if (some != 0 || TALLY_N(has_other)(&side->tile, buffer, of)) noted.seen |= TALLY_NOT_MINUS_ZERO;
-    TALLY_N(deposit_noted)(&noted, of.n - noted.absent, node);
+    if (some != 0 || has_other(&side->tile, buffer, of)) noted.seen |= TALLY_NOT_MINUS_ZERO;
+    deposit_noted(&noted, of.n - noted.absent, node);
 }
 /* What is made of a segment's sums. */
-TALLY_FN void TALLY_N(put_segment)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
-                                   const TALLY_N(side) *side, int32_t is_grid, int32_t e, TALLY_N(places) of,
-                                   const int64_t *d, TALLY_N(noted) noted) {
-    if (TALLY_N(has_pieces)(work))
-        TALLY_N(add_piece)(work, side, tile->scale_x, tile->scale_y, buffer, tile->s + e, of, d, noted);
+TALLY_FN void put_segment(const tally_work *work, const tile_t *tile, char *buffer, const side_t *side, int32_t is_grid,
+                          int32_t e, places_t of, const int64_t *d, noted_t noted) {
+    if (has_pieces(work))
+        add_piece(work, side, tile->scale_x, tile->scale_y, buffer, tile->s + e, of, d, noted);
     else
-        TALLY_N(put_sums)(work, tile, buffer, side, is_grid, e, of, d, noted);
+        put_sums(work, tile, buffer, side, is_grid, e, of, d, noted);
 }
 
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its
  * neighbour that at the end before. */
-TALLY_FN void TALLY_N(put_segments)(const tally_work *work, const TALLY_N(tile) *tile, char *buffer,
-                                    const TALLY_N(side) *side) {
-    const int32_t *const ends = TALLY_N(ends_of)(tile, buffer);
+TALLY_FN void put_segments(const tally_work *work, const tile_t *tile, char *buffer, const side_t *side) {
+    const int32_t *const ends = ends_of(tile, buffer);
     TALLY_ROLLED
     for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count;
-         first += TALLY_N(prefix_warps) * (TALLY_WARP - 1)) {
+         first += prefix_warps * (TALLY_WARP - 1)) {
         const int32_t e = first + tally_lane() - 1, last = e < tile->count ? e : tile->count - 1;
         const int32_t entry = last < 0 ? 0 : ends[last], end = entry & TALLY_END_PLACE;
         const int32_t begin = (int32_t)tally_shuffle((uint32_t)end, tally_lane() == 0 ? 0 : tally_lane() - 1);
         int32_t strip = 0, rank = 0;
-        int64_t d[TALLY_N(prefix_words)];
-        if (last >= 0) rank = TALLY_N(end_at)(tile, side, tile->skew + end, &strip);
+        int64_t d[prefix_words];
+        if (last >= 0) rank = end_at(tile, side, tile->skew + end, &strip);
         TALLY_UNROLL
-        for (int32_t k = 0; k < TALLY_N(prefix_words); k++) {
-            const int64_t here = last < 0 ? tally_bits_f64(TALLY_N(prefix_anchor)(k))
-                                          : TALLY_N(prefix_at)(tile, buffer, side, k, rank, strip);
+        for (int32_t k = 0; k < prefix_words; k++) {
+            const int64_t here =
+                last < 0 ? tally_bits_f64(prefix_anchor(k)) : prefix_at(tile, buffer, side, k, rank, strip);
             d[k] = tally_apart(here, tally_of_lane64(here, tally_lane() == 0 ? 0 : tally_lane() - 1));
         }
-        if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) ||
-            !TALLY_N(is_wanted)(work, tile->s + e))
+        if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) || !wants_segment(work, tile->s + e))
             continue;
-        TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
+        noted_t noted = noted_at_end(entry);
 #ifdef TALLY_KEYS
-        if (end > begin) TALLY_N(keys_at_end)(tile, buffer, side, tile->skew + begin, strip, rank, &noted);
+        if (end > begin) keys_at_end(tile, buffer, side, tile->skew + begin, strip, rank, &noted);
 #endif
-        const TALLY_N(places) of = {begin, end - begin, 1};
-        TALLY_N(put_segment)(work, tile, buffer, side, 0, e, of, d, noted);
+        const places_t of = {begin, end - begin, 1};
+        put_segment(work, tile, buffer, side, 0, e, of, d, noted);
     }
 }
 
 /* The tile's part of a segment over its edges goes to its number of limbs, by a warp: of what lies before the first
  * end, or with is_open behind the last. */
-TALLY_RARE void TALLY_N(give_part)(const TALLY_N(side) *side, char *buffer, int32_t scale_x, int32_t scale_y,
-                                   int32_t is_open, TALLY_N(node) *node) {
-    TALLY_N(tile) tile = side->tile;
+TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int32_t scale_y, int32_t is_open,
+                          accumulator_t *node) {
+    tile_t tile = side->tile;
     tile.scale_x = scale_x;
     tile.scale_y = scale_y;
-    const int32_t *const ends = TALLY_N(ends_of)(&tile, buffer);
+    const int32_t *const ends = ends_of(&tile, buffer);
     const int32_t begin = is_open && tile.count > 0 ? ends[tile.count - 1] & TALLY_END_PLACE : 0,
                   entry = ends[is_open ? tile.count : 0];
     const int32_t end = is_open ? tile.n : entry & TALLY_END_PLACE, has_rank = !is_open || begin > 0;
     int32_t strip = 0, rank = 0;
-    TALLY_N(noted) noted = TALLY_N(noted_at_end)(entry);
-    if (has_rank) rank = TALLY_N(end_at)(&tile, side, tile.skew + (is_open ? begin : end), &strip);
-    if (tally_lane() < TALLY_N(prefix_words)) { /* a word each */
-        const int32_t k = tally_lane(), unit = TALLY_N(unit_of_prefix)(k) - TALLY_N(scale_of_prefix)(&tile, k);
+    noted_t noted = noted_at_end(entry);
+    if (has_rank) rank = end_at(&tile, side, tile.skew + (is_open ? begin : end), &strip);
+    if (tally_lane() < prefix_words) { /* a word each */
+        const int32_t k = tally_lane(), unit = unit_of_prefix(k) - scale_of_prefix(&tile, k);
         int64_t d = 0;
-        if (has_rank)
-            d = tally_apart(TALLY_N(prefix_at)(&tile, buffer, side, k, rank, strip),
-                            tally_bits_f64(TALLY_N(prefix_anchor)(k)));
-        if (is_open) d = tally_apart(side->base[k][TALLY_N(base_pitch) - 1], d);
-        TALLY_IF_SUM(if (k < TALLY_N(value_words))
-                         tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
-        TALLY_IF_PRODUCTS(if (k >= TALLY_N(value_words))
+        if (has_rank) d = tally_apart(prefix_at(&tile, buffer, side, k, rank, strip), tally_bits_f64(prefix_anchor(k)));
+        if (is_open) d = tally_apart(side->base[k][base_pitch - 1], d);
+        TALLY_IF_SUM(if (k < value_words) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
+        TALLY_IF_PRODUCTS(if (k >= value_words)
                               tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
     }
     for (int32_t i = begin; i < end && !(noted.seen & TALLY_NOT_MINUS_ZERO); i += TALLY_WARP) {
         const int32_t at = i + tally_lane();
-        const TALLY_N(places) one = {at, 1, 1};
-        if (tally_any(at < end && TALLY_N(has_other)(&tile, buffer, one))) noted.seen |= TALLY_NOT_MINUS_ZERO;
+        const places_t one = {at, 1, 1};
+        if (tally_any(at < end && has_other(&tile, buffer, one))) noted.seen |= TALLY_NOT_MINUS_ZERO;
     }
     if (tally_lane() != 0 || end <= begin) return;
 #ifdef TALLY_KEYS
     if (is_open)
-        TALLY_N(keys_behind)(&tile, side, tile.skew + begin, &noted);
+        keys_behind(&tile, side, tile.skew + begin, &noted);
     else
-        TALLY_N(keys_at_end)(&tile, buffer, side, tile.skew + begin, strip, rank, &noted);
+        keys_at_end(&tile, buffer, side, tile.skew + begin, strip, rank, &noted);
 #endif
-    TALLY_N(deposit_noted)(&noted, end - begin - noted.absent, node);
+    deposit_noted(&noted, end - begin - noted.absent, node);
 }
 
 /* ---- a tile ---- */
 
-TALLY_FN void TALLY_N(measure_tile)(const TALLY_N(tile) *tile, char *buffer, TALLY_N(side) *side, int32_t parts) {
+TALLY_FN void measure_tile(const tile_t *tile, char *buffer, side_t *side, int32_t parts) {
     const int32_t begin = tally_thread() * tile->strip * TALLY_PART;
-    TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(x_of)(buffer) + begin, parts), side, 0);
-    if (TALLY_KERNEL_INPUTS == 2)
-        TALLY_N(share_extent)(TALLY_N(measure_strip)(TALLY_N(y_of)(tile, buffer) + begin, parts), side, 1);
+    share_extent(measure_strip(x_in_buffer(buffer) + begin, parts), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) share_extent(measure_strip(y_in_buffer(tile, buffer) + begin, parts), side, 1);
 }
-TALLY_RARE void TALLY_N(take_specials)(TALLY_N(side) *side, char *buffer, int32_t parts) {
-    const TALLY_N(tile) tile = side->tile;
+TALLY_RARE void take_specials(side_t *side, char *buffer, int32_t parts) {
+    const tile_t tile = side->tile;
     const int32_t begin = tally_thread() * tile.strip;
     tally_barrier();
-    TALLY_N(note_specials)(&tile, buffer, begin * TALLY_PART, (begin + parts) * TALLY_PART);
-    TALLY_N(measure_tile)(&tile, buffer, side, parts);
+    note_specials(&tile, buffer, begin * TALLY_PART, (begin + parts) * TALLY_PART);
+    measure_tile(&tile, buffer, side, parts);
     tally_barrier();
 }
 
 #if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
 /* The pieces of a tile that suits a grid. False: some values are infinite or NaN. */
-TALLY_FN int32_t TALLY_N(take_grid)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side) {
-    TALLY_N(tile) tile = side->tile;
-    const TALLY_N(grid) grid = TALLY_N(grid_of)(&tile);
-    TALLY_N(copy_grid)(work, &tile, &grid, buffer);
+TALLY_FN int32_t take_grid(const tally_work *work, int64_t t, char *buffer, side_t *side) {
+    tile_t tile = side->tile;
+    const grid_t grid = grid_of(&tile);
+    copy_grid(work, &tile, &grid, buffer);
     tally_barrier();
-    TALLY_N(share_extent)(TALLY_N(measure_grid)(buffer, &grid), side, 0);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(share_extent)(TALLY_N(measure_grid)(buffer + tile.y_at, &grid), side, 1);
+    share_extent(measure_grid(buffer, &grid), side, 0);
+    if (TALLY_KERNEL_INPUTS == 2) share_extent(measure_grid(buffer + tile.y_at, &grid), side, 1);
     tally_barrier();
-    const TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0),
-                          of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
+    const extent_t of_x = shared_extent(side, 0), of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) return 0;
-    if (!TALLY_N(choose_scales)(&tile, of_x, of_y)) {
-        if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
+    if (!choose_scales(&tile, of_x, of_y)) {
+        if (tally_thread() == 0) leave_tile(work, t);
         return 1;
     }
-    TALLY_N(add_grid)(&tile, &grid, buffer);
+    add_grid(&tile, &grid, buffer);
     tally_barrier();
-    const int64_t *const sums = TALLY_N(prefixes_of)(&tile, buffer);
+    const int64_t *const sums = prefixes_of(&tile, buffer);
     for (int32_t e = tally_thread(); e < tile.count; e += TALLY_PREFIX_THREADS) {
-        const TALLY_N(places) of = {e, grid.rows, tile.count};
-        int64_t d[TALLY_N(prefix_words)];
+        const places_t of = {e, grid.rows, tile.count};
+        int64_t d[prefix_words];
         TALLY_UNROLL
-        for (int32_t k = 0; k < TALLY_N(prefix_words); k++) d[k] = sums[k * tile.pitch + e];
-        TALLY_N(put_segment)(work, &tile, buffer, side, 1, e, of, d, TALLY_N(nothing_noted)());
+        for (int32_t k = 0; k < prefix_words; k++) d[k] = sums[k * tile.pitch + e];
+        put_segment(work, &tile, buffer, side, 1, e, of, d, nothing_noted());
     }
     return 1;
 }
 #endif
 
 /* The tile's segments that are wanted. All threads of the block take part, between barriers. */
-TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer, TALLY_N(side) *side,
-                                 int32_t *phase) {
+TALLY_FN void take_tile(const tally_work *work, int64_t t, char *buffer, side_t *side, int32_t *phase) {
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS)
         side->marks[i] = 0;
-    if (tally_thread() == 0) TALLY_N(open_tile)(work, t, buffer, side);
+    if (tally_thread() == 0) open_tile(work, t, buffer, side);
     tally_barrier();
 #if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
-    if (side->tile.is_good && TALLY_N(suits_grid)(work, &side->tile) && TALLY_N(take_grid)(work, t, buffer, side))
-        return;
+    if (side->tile.is_good && suits_grid(work, &side->tile) && take_grid(work, t, buffer, side)) return;
 #endif
-    if (TALLY_N(has_columns)(work) && side->tile.is_good) TALLY_N(copy_pieces)(work, side, buffer);
-    TALLY_N(tile) tile = side->tile;
-    if (tile.is_good) TALLY_N(read_tile)(work, &tile, buffer, side, phase);
+    if (has_columns(work) && side->tile.is_good) copy_pieces(work, side, buffer);
+    tile_t tile = side->tile;
+    if (tile.is_good) read_tile(work, &tile, buffer, side, phase);
     tally_barrier();
     if (!side->is_wanted || side->is_bad) {
         if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
@@ -386,51 +367,49 @@ TALLY_FN void TALLY_N(take_tile)(const tally_work *work, int64_t t, char *buffer
     }
     const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
     const int32_t parts = mine < 0 ? 0 : mine < tile.strip ? mine : tile.strip;
-    if (tile.count > 0) TALLY_N(mark_ends)(&tile, buffer, side);
-    TALLY_N(measure_tile)(&tile, buffer, side, parts);
+    if (tile.count > 0) mark_ends(&tile, buffer, side);
+    measure_tile(&tile, buffer, side, parts);
     tally_barrier();
-    TALLY_N(extent) of_x = TALLY_N(shared_extent)(side, 0), of_y = of_x;
-    if (TALLY_KERNEL_INPUTS == 2) of_y = TALLY_N(shared_extent)(side, 1);
+    extent_t of_x = shared_extent(side, 0), of_y = of_x;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = shared_extent(side, 1);
     uint64_t marks = 0;
     int32_t rank = 0;
     if (tile.count > 0) {
-        marks = TALLY_N(marks_of)(side, tally_thread());
-        rank = TALLY_N(rank_strip)(side, marks);
+        marks = marks_of(side, tally_thread());
+        rank = rank_strip(side, marks);
         if (side->is_unordered) {
             if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
             return;
         }
     }
 #ifdef TALLY_KEYS
-    TALLY_N(take_keys)(&tile, buffer, side, marks, rank);
+    take_keys(&tile, buffer, side, marks, rank);
 #endif
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
-        TALLY_N(take_specials)(side, buffer, parts);
-        of_x = TALLY_N(shared_extent)(side, 0);
-        of_y = TALLY_KERNEL_INPUTS == 2 ? TALLY_N(shared_extent)(side, 1) : of_x;
+        take_specials(side, buffer, parts);
+        of_x = shared_extent(side, 0);
+        of_y = TALLY_KERNEL_INPUTS == 2 ? shared_extent(side, 1) : of_x;
     }
-    if (!TALLY_N(choose_scales)(&tile, of_x, of_y)) {
-        if (tally_thread() == 0) TALLY_N(leave_tile)(work, t);
+    if (!choose_scales(&tile, of_x, of_y)) {
+        if (tally_thread() == 0) leave_tile(work, t);
         return;
     }
-    TALLY_N(add_prefixes)(&tile, buffer, side, marks, rank);
+    add_prefixes(&tile, buffer, side, marks, rank);
     tally_barrier();
-    TALLY_N(scan_strips)(side);
+    scan_strips(side);
     tally_barrier();
-    if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && TALLY_N(is_wanted)(work, tile.s))
-        TALLY_N(give_part)
-        (side, buffer, tile.scale_x, tile.scale_y, 0, TALLY_N(node_for_part)(work, t, tile.first, tile.s));
-    if (tile.runs_out && tally_warp() == 1 && TALLY_N(is_wanted)(work, tile.s + tile.count))
-        TALLY_N(give_part)
-        (side, buffer, tile.scale_x, tile.scale_y, 1,
-         TALLY_N(node_for_part)(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
-    TALLY_N(put_segments)(work, &tile, buffer, side);
+    if (tile.runs_in && tile.count > 0 && tally_warp() == 0 && wants_segment(work, tile.s))
+        give_part(side, buffer, tile.scale_x, tile.scale_y, 0, node_for_part(work, t, tile.first, tile.s));
+    if (tile.runs_out && tally_warp() == 1 && wants_segment(work, tile.s + tile.count))
+        give_part(side, buffer, tile.scale_x, tile.scale_y, 1,
+                  node_for_part(work, t, tile.count > 0 ? t : tile.first, tile.s + tile.count));
+    put_segments(work, &tile, buffer, side);
 }
 
-TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALLY_KERNEL)), TALLY_PREFIX_BLOCKS) {
-    TALLY_SHARED(TALLY_N(side), side);
-    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_N(has_sum),
-                                                    TALLY_N(has_products), TALLY_N(has_keys), TALLY_PREFIX_WIDE));
+TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, TALLY_PREFIX_BLOCKS) {
+    TALLY_SHARED(side_t, side);
+    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, with_sum, with_products,
+                                                    with_keys, TALLY_PREFIX_WIDE));
     if (tally_is_idle(&work)) return;
     int32_t phase = 0;
     tally_let_next_start();
@@ -453,13 +432,13 @@ TALLY_ENTRY_OF(TALLY_PREFIX_THREADS, TALLY_N(TALLY_PASTE(TALLY_PREFIX_NAME, TALL
         for (uint32_t left = tally_ballot(its < work.cut.tiles && (work.cut.left[its / 32] >> its % 32 & 1)); left != 0;
              left &= left - 1) {
             tally_barrier();
-            TALLY_N(take_tile)(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, buffer, side, &phase);
+            take_tile(&work, first + (__builtin_ffs((int32_t)left) - 1) * blocks, buffer, side, &phase);
         }
     }
 #else
     for (int64_t t = tally_block(); t < work.cut.tiles; t += tally_blocks()) {
         tally_barrier();
-        TALLY_N(take_tile)(&work, t, buffer, side, &phase);
+        take_tile(&work, t, buffer, side, &phase);
     }
 #endif
 }

@@ -13,39 +13,39 @@
 
 /* Blocks that a multiprocessor holds: three, or two where three would have registers spill on every architecture. */
 #if TALLY_PASSES == 2
-#define TALLY_HELD_BYTES (TALLY_HELD * (sizeof(TALLY_N(column)) + sizeof(TALLY_N(second))))
+#define TALLY_HELD_BYTES (TALLY_HELD * (sizeof(column_t) + sizeof(second_t)))
 #else
-#define TALLY_HELD_BYTES (TALLY_HELD * sizeof(TALLY_N(column)))
+#define TALLY_HELD_BYTES (TALLY_HELD * sizeof(column_t))
 #endif
 #define TALLY_RESIDENT (TALLY_KERNEL_INPUTS == 2 || TALLY_HELD_BYTES >= 80 ? 2 : 3)
 
 /* ---- the tree over tiles ---- */
 
 /* Node `index` of the `count` of one level, and the group that it is combined in. */
-typedef struct TALLY_N(rank) {
+typedef struct rank_t {
     uint64_t *boxes;    /* of the level */
     uint32_t *arrivals; /* of its groups */
     int64_t index, count;
-} TALLY_N(rank);
+} rank_t;
 
-TALLY_FN int32_t TALLY_N(members)(TALLY_N(rank) rank) {
+TALLY_FN int32_t rank_members(rank_t rank) {
     int64_t left = rank.count - rank.index / TALLY_FAN * TALLY_FAN;
     return (int32_t)(left < TALLY_FAN ? left : TALLY_FAN);
 }
 
 /* Lane 0's node is left for whoever arrives last at the group. True: that is this warp. */
-TALLY_FN int32_t TALLY_N(arrive)(TALLY_N(rank) rank, TALLY_N(node) node) {
-    return TALLY_N(post_node)(rank.boxes, rank.index, node, rank.arrivals + rank.index / TALLY_FAN,
-                              (uint32_t)TALLY_N(members)(rank) - 1);
+TALLY_FN int32_t arrive(rank_t rank, node_t node) {
+    return post_node(rank.boxes, rank.index, node, rank.arrivals + rank.index / TALLY_FAN,
+                     (uint32_t)rank_members(rank) - 1);
 }
 
 /* Lane 0 has the node of the whole. */
-TALLY_RARE void TALLY_N(deliver)(const tally_work *work, TALLY_N(node) node) {
+TALLY_RARE void deliver(const tally_work *work, node_t node) {
     if (tally_lane() != 0) return;
     if (work->node != 0) __builtin_memcpy(work->node, &node, sizeof node);
     if (work->result != 0) {
-        TALLY_N(result) result;
-        int32_t saw = TALLY_N(conclude)(node, &work->final, &result);
+        result_t result;
+        int32_t saw = conclude(node, &work->final, &result);
         __builtin_memcpy(work->result, &result, sizeof result);
         if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
     }
@@ -53,82 +53,82 @@ TALLY_RARE void TALLY_N(deliver)(const tally_work *work, TALLY_N(node) node) {
 
 /* By the last warp to arrive at the group of `rank`: it combines the group, and goes up the tree as far as it is the
  * last. */
-TALLY_RARE void TALLY_N(climb)(const tally_work *work, TALLY_N(rank) rank) {
-    TALLY_N(node) node;
+TALLY_RARE void climb(const tally_work *work, rank_t rank) {
+    node_t node;
     do {
         int64_t group = rank.index / TALLY_FAN, groups = (rank.count + TALLY_FAN - 1) / TALLY_FAN,
                 at = group * TALLY_FAN;
-        int32_t members = TALLY_N(members)(rank), mine = 2 * tally_lane();
-        node = TALLY_N(nothing)();
-        if (mine < members) node = TALLY_N(take_node)(rank.boxes, at + mine);
-        if (mine + 1 < members) node = TALLY_N(merge)(node, TALLY_N(take_node)(rank.boxes, at + mine + 1));
-        node = TALLY_N(pair_lanes)(node, (members + 1) / 2);
+        int32_t members = rank_members(rank), mine = 2 * tally_lane();
+        node = nothing();
+        if (mine < members) node = take_node(rank.boxes, at + mine);
+        if (mine + 1 < members) node = merge(node, take_node(rank.boxes, at + mine + 1));
+        node = pair_lanes(node, (members + 1) / 2);
         if (groups == 1) {
-            TALLY_N(deliver)(work, node);
+            deliver(work, node);
             return;
         }
-        rank.boxes += rank.count * TALLY_N(node_words);
+        rank.boxes += rank.count * node_words;
         rank.arrivals += groups;
         rank.index = group;
         rank.count = groups;
-    } while (TALLY_N(arrive)(rank, node));
+    } while (arrive(rank, node));
 }
 
 /* ---- the kernel ---- */
 
-typedef struct TALLY_N(shared) {
+typedef struct shared_t {
     TALLY_STAGE stage;
-    TALLY_N(node) nodes[TALLY_WARPS];
-} TALLY_N(shared);
+    node_t nodes[TALLY_WARPS];
+} shared_t;
 
 /* The warp's run of leaves, of which there are `leaves` from leaf `begin` on; lane 0's is the node. */
-TALLY_FN TALLY_N(node) TALLY_N(run_node)(const tally_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
+TALLY_FN node_t run_node(const tally_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
     tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                  y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     int64_t whole = x.is_packed && y.is_packed ? work->count - TALLY_DEVICE_LEAF
                                                : -1; /* the last place of a leaf that can be read at once */
-    TALLY_N(node) node = TALLY_N(nothing)();
+    node_t node = nothing();
     for (int32_t read = 0; read < leaves; read++) {
         int64_t at = (begin + read) * TALLY_DEVICE_LEAF;
-        TALLY_N(node) leaf;
+        node_t leaf;
         int32_t is_spared = 0;
         if (at > whole)
-            leaf = TALLY_N(slow_node)(x, y, at, work->count - at, work->first, stage);
+            leaf = slow_node(x, y, at, work->count - at, work->first, stage);
         else
 #if TALLY_IN_REGISTERS
-            leaf = TALLY_N(plain_node)(work->x, work->y, at, work->first, &node, &is_spared);
+            leaf = plain_node(work->x, work->y, at, work->first, &node, &is_spared);
 #else
-            leaf = TALLY_N(staged_node)(work->x, at, stage);
+            leaf = staged_node(work->x, at, stage);
 #endif
         if (is_spared) continue;
         if (TALLY_IS_FREE)
-            node = TALLY_N(merge)(node, leaf);
+            node = merge(node, leaf);
         else if (read == tally_lane()) /* lane i keeps leaf i of the run */
             node = leaf;
     }
-    return TALLY_IS_FREE ? node : TALLY_N(pair_lanes)(node, (int32_t)leaves);
+    return TALLY_IS_FREE ? node : pair_lanes(node, (int32_t)leaves);
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(reduce_, TALLY_KERNEL)), TALLY_RESIDENT) {
-    TALLY_SHARED(TALLY_N(shared), shared);
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, TALLY_RESIDENT) {
+    TALLY_SHARED(shared_t, shared);
     int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,
             runs = (leaves + (1 << work.run) - 1) >> work.run;
     int64_t mine = (int64_t)tally_block() * TALLY_WARPS + tally_warp(), begin = mine << work.run, left = leaves - begin;
-    TALLY_N(node) node = TALLY_N(run_node)(&work, begin, left < 1 << work.run ? left : 1 << work.run, &shared->stage);
-    TALLY_N(rank) rank;
+    node_t node = run_node(&work, begin, left < 1 << work.run ? left : 1 << work.run, &shared->stage);
+    rank_t rank;
     if (tally_lane() == 0) shared->nodes[tally_warp()] = node;
     tally_barrier();
     if (tally_warp() != 0) return;
-    node = TALLY_N(pair_lanes)(shared->nodes[tally_lane() % TALLY_WARPS],
-                               (int32_t)(runs - mine < TALLY_WARPS ? runs - mine : TALLY_WARPS));
+    node = pair_lanes(shared->nodes[tally_lane() % TALLY_WARPS],
+                      (int32_t)(runs - mine < TALLY_WARPS ? runs - mine : TALLY_WARPS));
     rank.boxes = (uint64_t *)(void *)work.nodes;
     rank.arrivals = work.arrivals;
     rank.index = tally_block();
     rank.count = tally_blocks();
     if (rank.count == 1)
-        TALLY_N(deliver)(&work, node);
-    else if (TALLY_N(arrive)(rank, node))
-        TALLY_N(climb)(&work, rank);
+        deliver(&work, node);
+    else if (arrive(rank, node))
+        climb(&work, rank);
 }
 
 #undef TALLY_HELD_BYTES

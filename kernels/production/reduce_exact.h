@@ -10,12 +10,12 @@
 #include "lib/trim.h"
 
 /* The block's words are added to those in memory. True: by the last block, which has taken them all, and left 0. */
-TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) *shared) {
+TALLY_FN int32_t gather_blocks(const tally_work *work, shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node, *all = (int64_t *)(void *)work->nodes;
 #ifdef TALLY_KEYS
     int64_t *keys = all + TALLY_KEYS_AT / 8;
 #endif
-    for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads())
+    for (int32_t i = tally_thread(); i < node_words; i += tally_threads())
         if (words[i] != 0) tally_add64(all + i, words[i]);
 #ifdef TALLY_KEYS
     if (tally_thread() == 0) keys[2 * tally_block()] = shared->low[0], keys[2 * tally_block() + 1] = shared->high[0];
@@ -28,7 +28,7 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
     }
     tally_barrier();
     if (!shared->is_last) return 0;
-    for (int32_t i = tally_thread(); i < TALLY_N(node_words); i += tally_threads()) {
+    for (int32_t i = tally_thread(); i < node_words; i += tally_threads()) {
         words[i] = (int64_t)tally_load_fresh((const uint64_t *)(all + i));
         all[i] = 0;
     }
@@ -40,7 +40,7 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
         low = low_there < low ? low_there : low;
         high = high_there > high ? high_there : high;
     }
-    TALLY_N(share_range)(shared, low, high);
+    share_range(shared, low, high);
     if (tally_thread() == 0) shared->node.low = shared->low[0], shared->node.high = shared->high[0];
 #endif
     tally_barrier();
@@ -48,8 +48,8 @@ TALLY_FN int32_t TALLY_N(gather_blocks)(const tally_work *work, TALLY_N(shared) 
 }
 
 /* The node, or its result: by warp 0 of the last block. */
-TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) {
-    TALLY_N(node) *node = &shared->node;
+TALLY_FN void deliver(const tally_work *work, shared_t *shared) {
+    accumulator_t *node = &shared->node;
     int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
     TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
                  if (sum.end > 0 && sum.first < first) first = sum.first;)
@@ -59,31 +59,31 @@ TALLY_FN void TALLY_N(deliver)(const tally_work *work, TALLY_N(shared) *shared) 
     if (tally_lane() != 0) return;
     node->n += work->count;
     if (work->node != 0) {
-        TALLY_N(settle)(node);
+        settle_accumulator(node);
         __builtin_memcpy(work->node, node, sizeof *node);
     } else if (work->result != 0) {
-        TALLY_N(total) total = TALLY_N(total_of)(node);
+        total_t total = total_of(node);
         /* The origin of products stays twice that of values. */
         TALLY_IF_SUM(tally_trim(&total.sum, node->sum, first, sum.end);
                      tally_settle(node->sum + first, total.sum.count);)
         TALLY_IF_PRODUCTS(tally_trim(&total.products, node->products, 2 * first, products.end);
                           tally_settle(node->products + 2 * first, total.products.count);)
-        TALLY_N(conclude)(&total, &work->final, work->result);
+        round_total(&total, &work->final, work->result);
         if (work->saw != 0 && total.n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
     }
 }
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(exact_, TALLY_KERNEL)), TALLY_RESIDENT) {
-    TALLY_SHARED(TALLY_N(shared), shared);
-    TALLY_N(state) state = TALLY_N(begin)();
-    TALLY_N(clear_shared)(shared);
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact, TALLY_RESIDENT) {
+    TALLY_SHARED(shared_t, shared);
+    state_t state = begin_state();
+    clear_shared(shared);
     int64_t leaf = (int64_t)tally_block() * TALLY_WARPS + tally_warp(), step = (int64_t)tally_blocks() * TALLY_WARPS;
-    TALLY_N(take_leaves)(tally_source_of(work.x, work.x_stride, TALLY_BYTES),
-                         tally_source_of(work.y, work.y_stride, TALLY_BYTES), leaf * TALLY_DEVICE_LEAF,
-                         step * TALLY_DEVICE_LEAF, work.count, &state, shared);
-    TALLY_N(gather_warps)(&state, shared);
-    if (!TALLY_N(gather_blocks)(&work, shared) || tally_warp() != 0) return;
-    TALLY_N(deliver)(&work, shared);
+    take_leaves(tally_source_of(work.x, work.x_stride, TALLY_BYTES),
+                tally_source_of(work.y, work.y_stride, TALLY_BYTES), leaf * TALLY_DEVICE_LEAF, step * TALLY_DEVICE_LEAF,
+                work.count, &state, shared);
+    gather_warps(&state, shared);
+    if (!gather_blocks(&work, shared) || tally_warp() != 0) return;
+    deliver(&work, shared);
 }
 
 #include "lib/exact_block_end.h"

@@ -11,18 +11,16 @@
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
-#include "lib/whole.h"
 #include TALLY_KERNEL_FILE
-#include "lib/whole_end.h"
 #include "lib/quick.h"
-#define TALLY_SEGMENTS quick_
-#define TALLY_SPANS quick_spans_
+#define TALLY_SEGMENTS quick
+#define TALLY_SPANS quick_spans
 #else
 #include TALLY_KERNEL_FILE
 #include "lib/conclude.h"
-#define TALLY_SEGMENTS segments_
-#define TALLY_SPANS spans_
-#define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(TALLY_N(result)))
+#define TALLY_SEGMENTS segments
+#define TALLY_SPANS spans
+#define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(result_t))
 #endif
 
 #include "lib/cut.h"
@@ -35,37 +33,36 @@
 /* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few;
  * none may spill (tests/unit/test_compile.c). */
 #if TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(second)) <= 8 ? 3 : 2)
+#define TALLY_SEGMENTS_RESIDENT (sizeof(second_t) <= 8 ? 3 : 2)
 #else
-#define TALLY_SEGMENTS_RESIDENT (sizeof(TALLY_N(node)) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
+#define TALLY_SEGMENTS_RESIDENT (sizeof(node_t) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
 #endif
 
 /* ---- results ---- */
 
 /* Where results from segment s on lie. */
-TALLY_FN char *TALLY_N(results_from)(const tally_work *work, int64_t s) {
+TALLY_FN char *results_from(const tally_work *work, int64_t s) {
     return (char *)work->result + s * work->cut.result_stride;
 }
 /* The place of one of `size` bytes, i behind those, where results lie side by side. */
-TALLY_FN void *TALLY_N(place_of)(char *results, int32_t i, const int32_t size) {
+TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
     return results + (uint64_t)(uint32_t)i * (uint32_t)size;
 }
 /* Writes the result of segment s + i; those from s on lie at `results`. Gives what is to be told of it. */
-TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *results, int64_t s, int32_t i, TALLY_N(node) node) {
+TALLY_FN int32_t put_at(const tally_work *work, char *results, int64_t s, int32_t i, node_t node) {
 #ifdef TALLY_PLAIN
-    if (TALLY_N(is_put_plainly)(work, TALLY_N(place_of)(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
-        return 0; /* as a rule */
+    if (is_put_plainly(work, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node)) return 0; /* as a rule */
 #endif
-    TALLY_N(result) result;
-    int32_t saw = TALLY_N(conclude)(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
+    result_t result;
+    int32_t saw = conclude(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
 #ifdef TALLY_QUICK
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
-        *(float *)TALLY_N(place_of)(results, i, 4) = narrow;
+        *(float *)place_of(results, i, 4) = narrow;
     else
 #endif
         if (work->cut.are_packed)
-        *(TALLY_N(result) *)TALLY_N(place_of)(results, i, (int32_t)sizeof result) = result;
+        *(result_t *)place_of(results, i, (int32_t)sizeof result) = result;
     else {
         volatile uint8_t *to = (volatile uint8_t *)results + i * work->cut.result_stride;
         uint8_t bytes[sizeof result];
@@ -83,143 +80,140 @@ TALLY_FN int32_t TALLY_N(put_at)(const tally_work *work, char *results, int64_t 
 }
 
 /* What this lane has seen: a look spares most of the atomic operations. */
-TALLY_FN void TALLY_N(tell)(const tally_work *work, int32_t saw) {
+TALLY_FN void tell(const tally_work *work, int32_t saw) {
     if (saw != 0 && (saw & ~tally_look32(work->saw)) != 0) tally_or32(work->saw, saw);
 }
 
 /* ---- a tile ---- */
 
 enum {
-    TALLY_N(values_room) = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
+    values_room = TALLY_TILE_MOST(TALLY_KERNEL_INPUTS),
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves
        at least. */
-    TALLY_N(most_leaves) = 2 * (TALLY_N(values_room) / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
+    most_leaves = 2 * (values_room / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
 #ifdef TALLY_IS_SORTED
     /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these
      * wait, a segment has 8 values and an end on average; if all others are empty, a value and 8 ends. And there may be
      * fewer than TALLY_WARP, where a warp looks last. */
-    TALLY_N(value_bytes) = TALLY_BYTES * TALLY_KERNEL_INPUTS,
-    TALLY_N(if_others_wait) = 8 * TALLY_N(value_bytes) + TALLY_END_BYTES,
-    TALLY_N(if_others_are_empty) = TALLY_N(value_bytes) + 8 * TALLY_END_BYTES,
-    TALLY_N(least_each) =
-        TALLY_N(if_others_wait) < TALLY_N(if_others_are_empty) ? TALLY_N(if_others_wait) : TALLY_N(if_others_are_empty),
-    TALLY_N(most_waiting) = TALLY_N(values_room) / TALLY_N(least_each) + 4 * TALLY_CONSUMER_WARPS,
-    TALLY_N(list_room) = TALLY_N(most_waiting)
+    bytes_of_value = TALLY_BYTES * TALLY_KERNEL_INPUTS,
+    if_others_wait = 8 * bytes_of_value + TALLY_END_BYTES,
+    if_others_are_empty = bytes_of_value + 8 * TALLY_END_BYTES,
+    least_each = if_others_wait < if_others_are_empty ? if_others_wait : if_others_are_empty,
+    most_waiting = values_room / least_each + 4 * TALLY_CONSUMER_WARPS,
+    list_room = most_waiting
 #else
-    TALLY_N(most_waiting) = 2 * TALLY_WARP /* of each warp: fewer than TALLY_WARP, and as many more at once */
+    most_waiting = 2 * TALLY_WARP /* of each warp: fewer than TALLY_WARP, and as many more at once */
 #endif
 };
 #ifdef TALLY_IS_SORTED
 /* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
-typedef struct TALLY_N(waiting) {
+typedef struct waiting_t {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
-} TALLY_N(waiting);
+} waiting_t;
 #endif
 /* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends
  * behind it. */
-enum { TALLY_N(edge_runs) = 2 };
+enum { edge_runs = 2 };
 /* What the warp that brings tiles has found about one, for the consumers: first what this asks of every tile. */
-typedef struct TALLY_N(opening) {
-    int32_t is_ready, is_dense;  /* all comes as it is taken; values of x lie side by side */
-    int32_t values, own;         /* values; segments that begin and end in it */
-    int32_t x_at, y_at, ends_at; /* where they will lie in shared memory */
-    uint32_t origin;             /* as a tile has it */
-    int32_t run_at[TALLY_N(edge_runs)], run_n[TALLY_N(edge_runs)]; /* first value and values of each run */
-    char *results;                                                 /* of its segments */
+typedef struct opening_t {
+    int32_t is_ready, is_dense;                  /* all comes as it is taken; values of x lie side by side */
+    int32_t values, own;                         /* values; segments that begin and end in it */
+    int32_t x_at, y_at, ends_at;                 /* where they will lie in shared memory */
+    uint32_t origin;                             /* as a tile has it */
+    int32_t run_at[edge_runs], run_n[edge_runs]; /* first value and values of each run */
+    char *results;                               /* of its segments */
     tally_edge from;
     int64_t to_place;
     tally_piece x, y, ends;
     int32_t begun;                     /* segments that begin in it: one end more comes, or is made */
     int32_t are_segment_ids, are_wide; /* segment ids come in place of ends; 8 bytes each: what comes becomes places */
     int32_t is_good, values_come, ends_come; /* it is a tile; what need not be copied by all */
-} TALLY_N(opening);
+} opening_t;
 
-typedef struct TALLY_N(shared) {
+typedef struct shared_t {
     int32_t is_none; /* there is no tile any more, and no opening */
     int32_t round;   /* which one of the block's it is: here, so that the consumers needs no register for it */
     tally_mbarrier come, left; /* it has been copied; the consumers's warps are done with it */
 #ifdef TALLY_IS_SORTED
-    TALLY_N(waiting) waiting;
+    waiting_t waiting;
 #endif
-    TALLY_N(node) leaves[TALLY_N(most_leaves)];
-} TALLY_N(shared);
+    node_t leaves[most_leaves];
+} shared_t;
 
 #if defined(TALLY_PLAIN) && TALLY_BYTES >= 4 && TALLY_NAN == 0
 #define TALLY_IN_STRIPS
 #endif
-typedef struct TALLY_N(strips) TALLY_N(strips);
+typedef struct strips_t strips_t;
 #ifdef TALLY_IN_STRIPS
 #include "lib/strip_sums.h"
 /* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of some
  * hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured. */
 enum {
-    TALLY_N(least_in_strips) = TALLY_IS_F64 ? 28 : 48,
-    TALLY_N(few_in_strips) = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
-    TALLY_N(most_in_strips) =
+    least_in_strips = TALLY_IS_F64 ? 28 : 48,
+    few_in_strips = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
+    most_in_strips =
         (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
-    TALLY_N(most_listed) = (TALLY_N(most_in_strips) + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP
+    most_listed = (most_in_strips + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP
 };
-typedef char TALLY_N(list_is_enough)[TALLY_N(most_listed) >= (int32_t)TALLY_N(most_waiting) ? 1 : -1];
+typedef char list_is_enough[most_listed >= (int32_t)most_waiting ? 1 : -1];
 #elif defined(TALLY_BY_QUARTERS)
 enum {
-    TALLY_N(most_longs) = TALLY_N(values_room) / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) +
-                          TALLY_WARP, /* of more than 64 values, and room to see that there are more */
-    TALLY_N(most_listed) = TALLY_N(most_waiting) + TALLY_N(most_longs)
+    most_longs = values_room / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) +
+                 TALLY_WARP, /* of more than 64 values, and room to see that there are more */
+    most_listed = most_waiting + most_longs
 };
 #elif !defined(TALLY_IS_SORTED)
-enum { TALLY_N(most_listed) = TALLY_N(most_waiting) };
+enum { most_listed = most_waiting };
 #endif
 #ifndef TALLY_IS_SORTED
-enum { TALLY_N(list_room) = TALLY_CONSUMER_WARPS * TALLY_N(most_listed) }; /* a list of each warp's own */
+enum { list_room = TALLY_CONSUMER_WARPS * most_listed }; /* a list of each warp's own */
 #endif
 
 /* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips,
  * before all have come to that tile: one list will do. */
-typedef struct TALLY_N(all_shared) {
-    TALLY_N(opening) openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has
+typedef struct all_shared_t {
+    opening_t openings[2 * TALLY_MOST_BUFFERS]; /* of tiles in turn: the next is written while the block has
                                                           those of all buffers */
-    TALLY_N(shared) of[TALLY_MOST_BUFFERS];
+    shared_t of[TALLY_MOST_BUFFERS];
     int32_t told; /* what is known to all */
-    uint16_t list[TALLY_N(list_room)];
+    uint16_t list[list_room];
 #ifdef TALLY_IN_STRIPS
-    TALLY_N(in_strips) in_strips;
+    in_strips_t in_strips;
 #endif
-} TALLY_N(all_shared);
+} all_shared_t;
 /* The round-th tile of a block goes where the one `buffers` before it was, which is 1 or 2, and there it is the
  * phase-th. */
-TALLY_FN int32_t TALLY_N(buffer_of)(const tally_cut_work *cut, int32_t round) { return round & cut->log_buffers; }
-TALLY_FN int32_t TALLY_N(phase_of)(const tally_cut_work *cut, int32_t round) { return round >> cut->log_buffers; }
-TALLY_FN TALLY_N(shared) *TALLY_N(shared_of)(const tally_cut_work *cut, TALLY_N(all_shared) *all, int32_t round) {
-    return &all->of[TALLY_N(buffer_of)(cut, round)];
+TALLY_FN int32_t buffer_of(const tally_cut_work *cut, int32_t round) { return round & cut->log_buffers; }
+TALLY_FN int32_t phase_of(const tally_cut_work *cut, int32_t round) { return round >> cut->log_buffers; }
+TALLY_FN shared_t *shared_of(const tally_cut_work *cut, all_shared_t *all, int32_t round) {
+    return &all->of[buffer_of(cut, round)];
 }
-TALLY_FN TALLY_N(opening) *TALLY_N(opening_of)(TALLY_N(all_shared) *all, int32_t round) {
+TALLY_FN opening_t *opening_of(all_shared_t *all, int32_t round) {
     return &all->openings[round & (2 * TALLY_MOST_BUFFERS - 1)];
 }
 
-typedef struct TALLY_N(tile) {
-    const TALLY_N(opening) *opening;
+typedef struct tile_t {
+    const opening_t *opening;
     int32_t values, own;
     const TALLY_T *x, *y;
     const int32_t *
         ends; /* less `origin`: where its own segments begin, and where the last ends, from the tile's first value on */
     uint32_t origin;
-} TALLY_N(tile);
+} tile_t;
 
 /* Place i of the tile's ends; more than its values: behind it, or of what is no cut. */
-TALLY_FN uint32_t TALLY_N(end_of)(const TALLY_N(tile) *tile, int32_t i) {
-    return (uint32_t)tile->ends[i] - tile->origin;
-}
+TALLY_FN uint32_t end_of(const tile_t *tile, int32_t i) { return (uint32_t)tile->ends[i] - tile->origin; }
 
 /* A segment within the tile. */
-typedef struct TALLY_N(span) {
+typedef struct span_t {
     int32_t at, n, saw;
-} TALLY_N(span);
+} span_t;
 
 /* Segment i of the tile's own, of no values where the cut is none; of none where there is no such segment. */
-TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, int32_t is_there) {
-    TALLY_N(span) none = {0, 0, 0}, span = none;
+TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
+    span_t none = {0, 0, 0}, span = none;
     uint32_t at = 0, end = 0;
-    if (is_there) at = TALLY_N(end_of)(tile, i), end = TALLY_N(end_of)(tile, i + 1);
+    if (is_there) at = end_of(tile, i), end = end_of(tile, i + 1);
     span.at = (int32_t)at;
     span.n = (int32_t)(end - at);
     if (at > end || end > (uint32_t)tile->values) {
@@ -230,8 +224,8 @@ TALLY_FN TALLY_N(span) TALLY_N(span_of)(const TALLY_N(tile) *tile, int32_t i, in
 }
 
 /* Writes the result of segment i of the tile's, and gives what is to be told of it. */
-TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, const TALLY_N(opening) *o, int32_t i, TALLY_N(node) node) {
-    return TALLY_N(put_at)(work, o->results, o->from.segment, i, node);
+TALLY_FN int32_t put_result(const tally_work *work, const opening_t *o, int32_t i, node_t node) {
+    return put_at(work, o->results, o->from.segment, i, node);
 }
 
 /* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis.
@@ -241,7 +235,7 @@ TALLY_FN int32_t TALLY_N(put_result)(const tally_work *work, const TALLY_N(openi
 #else
 #define TALLY_IS_APART(work) ((void)(work), 0)
 #endif
-TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
+TALLY_FN int64_t lies_at(const tally_work *work, int64_t i) {
     if (!TALLY_IS_APART(work)) return i;
     int64_t row = i / work->length, outer = row / work->inner;
     return (outer * work->length + (i - row * work->length)) * work->inner + (row - outer * work->inner);
@@ -253,19 +247,19 @@ TALLY_FN int64_t TALLY_N(lies_at)(const tally_work *work, int64_t i) {
 #else
 #define TALLY_PIECE TALLY_T
 #endif
-TALLY_FN int32_t TALLY_N(is_dense)(const tally_work *work, const char *values, int64_t stride) {
+TALLY_FN int32_t values_are_dense(const tally_work *work, const char *values, int64_t stride) {
     return stride == TALLY_BYTES && tally_source_of(values, stride, TALLY_BYTES).is_aligned && !TALLY_IS_APART(work);
 }
 /* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are
  * read. */
-TALLY_FN int32_t TALLY_N(ends_are_offsets)(const tally_cut_work *cut, int64_t origin) {
+TALLY_FN int32_t ends_are_offsets(const tally_cut_work *cut, int64_t origin) {
     return cut->offsets != 0 && (uint64_t)cut->offsets % (uint64_t)cut->offset_bytes == 0 &&
            (cut->offset_bytes == 8 || origin <= INT32_MAX);
 }
 
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing
  * else is ever read. */
-TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(opening) *o) {
+TALLY_FN void open_tile(const tally_work *work, int64_t t, opening_t *o) {
     const tally_cut_work *cut = &work->cut;
     const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
     const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
@@ -273,8 +267,8 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     const int64_t behind = ends_behind ? to.leaf * cut->leaf : 0;
     o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count &&
                  begun <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 && values >= 0 &&
-                 to.value <= work->count && values <= TALLY_N(values_room) &&
-                 values * cut->weight + begun * cut->offset_bytes <= TALLY_N(values_room);
+                 to.value <= work->count && values <= values_room &&
+                 values * cut->weight + begun * cut->offset_bytes <= values_room;
     /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
      */
     o->is_good = o->is_good && from.end >= from.value && to.end >= to.value &&
@@ -287,7 +281,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
                                  begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
     const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->count, cut->index_bytes * from.value,
                                      cut->index_bytes * (int32_t)values, 0};
-    o->results = TALLY_N(results_from)(work, from.segment);
+    o->results = results_from(work, from.segment);
     o->from = from;
     o->to_place = to.place;
     o->values = (int32_t)values;
@@ -308,9 +302,9 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     }
     o->ends = cut->segment_ids != 0 ? segment_ids : offsets;
     o->ends.buffer = o->y.buffer + (x.bytes + 31) / 16 * 16 + TALLY_STRIP_BYTES;
-    const int32_t x_is_dense = TALLY_N(is_dense)(work, work->x, work->x_stride),
-                  y_is_dense = TALLY_N(is_dense)(work, work->y, work->y_stride);
-    const int32_t are_offsets = TALLY_N(ends_are_offsets)(cut, from.value);
+    const int32_t x_is_dense = values_are_dense(work, work->x, work->x_stride),
+                  y_is_dense = values_are_dense(work, work->y, work->y_stride);
+    const int32_t are_offsets = ends_are_offsets(cut, from.value);
     o->is_dense = x_is_dense;
     o->values_come = TALLY_HAS_BULK && x_is_dense && tally_is_inside(&o->x) &&
                      (TALLY_KERNEL_INPUTS == 1 || (y_is_dense && tally_is_inside(&o->y)));
@@ -328,7 +322,7 @@ TALLY_FN void TALLY_N(open_tile)(const tally_work *work, int64_t t, TALLY_N(open
     o->origin = are_offsets && !o->are_wide ? (uint32_t)from.value : 0;
 }
 /* Begins the copies that one thread can begin. */
-TALLY_FN void TALLY_N(begin_copies)(char *buffer, tally_mbarrier *mbarrier, const TALLY_N(opening) *o) {
+TALLY_FN void begin_copies(char *buffer, tally_mbarrier *mbarrier, const opening_t *o) {
     const int32_t each = o->values_come ? tally_rounded(&o->x) : 0,
                   other = o->values_come && TALLY_KERNEL_INPUTS == 2 ? tally_rounded(&o->y) : 0;
     const int32_t ends = o->ends_come && o->ends.bytes > 0 ? tally_rounded(&o->ends) : 0;
@@ -350,36 +344,34 @@ TALLY_FN void TALLY_N(begin_copies)(char *buffer, tally_mbarrier *mbarrier, cons
 }
 
 /* What did not come that way, by the consumers. */
-TALLY_FN void TALLY_N(copy_values)(const tally_work *work, const tally_piece *piece, int64_t stride, char *shared) {
-    if (TALLY_N(is_dense)(work, piece->memory, stride)) {
+TALLY_FN void copy_values(const tally_work *work, const tally_piece *piece, int64_t stride, char *shared) {
+    if (values_are_dense(work, piece->memory, stride)) {
         tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_CONSUMERS);
         return;
     }
     const tally_source from = tally_source_of(piece->memory, stride, TALLY_BYTES);
     TALLY_ROLLED
     for (int32_t i = tally_thread(); i < piece->bytes / TALLY_BYTES; i += TALLY_CONSUMERS)
-        ((TALLY_T *)(void *)(shared + piece->buffer))[i] =
-            TALLY_N(read_one)(&from, TALLY_N(lies_at)(work, piece->at / TALLY_BYTES + i));
+        ((TALLY_T *)(void *)(shared + piece->buffer))[i] = read_one(&from, lies_at(work, piece->at / TALLY_BYTES + i));
 }
 
 #include "lib/tile_ends.h"
 
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
  * one thread. */
-TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *all, char *buffers) {
+TALLY_FN void bring_tiles(const tally_work *work, all_shared_t *all, char *buffers) {
     const tally_cut_work *cut = &work->cut;
     TALLY_ROLLED
     for (int32_t round = 0;; round++) {
-        const int32_t here = TALLY_N(buffer_of)(cut, round), phase = TALLY_N(phase_of)(cut, round);
+        const int32_t here = buffer_of(cut, round), phase = phase_of(cut, round);
         const uint32_t tile = tally_arrive(cut->next, UINT32_MAX);
         const int32_t is_none = tile >= (uint64_t)cut->tiles;
-        TALLY_N(opening) *const opening = TALLY_N(opening_of)(all, round);
-        TALLY_N(shared) *const its = TALLY_N(shared_of)(cut, all, round);
-        if (!is_none) TALLY_N(open_tile)(work, tile, opening);
+        opening_t *const opening = opening_of(all, round);
+        shared_t *const its = shared_of(cut, all, round);
+        if (!is_none) open_tile(work, tile, opening);
         if (phase > 0) tally_mbarrier_wait(&its->left, phase - 1);
         /* One tile on its way at a time: memory that is asked for more was never faster, and once slower. */
-        if (round > 0)
-            tally_mbarrier_wait(&TALLY_N(shared_of)(cut, all, round - 1)->come, TALLY_N(phase_of)(cut, round - 1));
+        if (round > 0) tally_mbarrier_wait(&shared_of(cut, all, round - 1)->come, phase_of(cut, round - 1));
         its->is_none = is_none;
         its->round = round;
         if (is_none) {
@@ -387,7 +379,7 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
             return;
         }
         if (opening->is_good)
-            TALLY_N(begin_copies)(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
+            begin_copies(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
         else {
             tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
             tally_mbarrier_arrive(&its->come);
@@ -396,29 +388,27 @@ TALLY_FN void TALLY_N(bring_tiles)(const tally_work *work, TALLY_N(all_shared) *
 }
 
 /* What has not come of a tile as the consumers takes it, or, once more, its values. False: it is none. */
-TALLY_FN int32_t TALLY_N(finish_copies)(const tally_work *work, const TALLY_N(opening) *o, char *buffer,
-                                        int32_t is_again) {
+TALLY_FN int32_t finish_copies(const tally_work *work, const opening_t *o, char *buffer, int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
     if (!values_come) {
-        TALLY_N(copy_values)(work, &o->x, work->x_stride, buffer);
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_values)(work, &o->y, work->y_stride, buffer);
+        copy_values(work, &o->x, work->x_stride, buffer);
+        if (TALLY_KERNEL_INPUTS == 2) copy_values(work, &o->y, work->y_stride, buffer);
     }
-    if (!ends_come) TALLY_N(copy_ends)(work, o, buffer);
+    if (!ends_come) copy_ends(work, o, buffer);
     if (!values_come || !ends_come) {
         tally_copied();
         tally_consumer_barrier(TALLY_CONSUMERS);
     }
     if (o->are_segment_ids && !is_again)
-        TALLY_N(place_segment_ids)(work, o, buffer);
+        place_segment_ids(work, o, buffer);
     else if (o->are_wide && !is_again)
-        TALLY_N(narrow_entries)(buffer + o->ends_at, o->begun + 1, o->from.value);
+        narrow_entries(buffer + o->ends_at, o->begun + 1, o->from.value);
     return 1;
 }
 /* The tile, once it has come, or again, as its values are gone. False: it is none. */
-TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile, const TALLY_N(opening) *o,
-                                    char *buffer, int32_t is_again) {
-    if ((is_again || !o->is_ready) && !TALLY_N(finish_copies)(work, o, buffer, is_again)) return 0;
+TALLY_FN int32_t read_tile(const tally_work *work, tile_t *tile, const opening_t *o, char *buffer, int32_t is_again) {
+    if ((is_again || !o->is_ready) && !finish_copies(work, o, buffer, is_again)) return 0;
     tile->opening = o;
     tile->values = o->values;
     tile->own = o->own;
@@ -432,46 +422,44 @@ TALLY_FN int32_t TALLY_N(read_tile)(const tally_work *work, TALLY_N(tile) *tile,
 #include "lib/own_segments.h"
 
 #ifdef TALLY_IN_STRIPS
-TALLY_FN int32_t TALLY_N(is_for_strips)(const TALLY_N(tile) *tile) {
+TALLY_FN int32_t is_for_strips(const tile_t *tile) {
     const int32_t own = tile->own;
-    return (own >= TALLY_N(least_in_strips) || own < TALLY_N(few_in_strips)) && own <= TALLY_N(most_in_strips) &&
-           tile->values > 4 * own;
+    return (own >= least_in_strips || own < few_in_strips) && own <= most_in_strips && tile->values > 4 * own;
 }
 #endif
 /* A tile's segments, by the consumers; what was seen. */
-TALLY_FN int32_t TALLY_N(take_tile)(const tally_work *work, TALLY_N(all_shared) *all, TALLY_N(shared) *its,
-                                    const TALLY_N(opening) *opening, char *buffer) {
+TALLY_FN int32_t take_tile(const tally_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
+                           char *buffer) {
     int32_t saw = 0;
-    TALLY_N(tile) tile;
+    tile_t tile;
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
-        if (!TALLY_N(read_tile)(work, &tile, opening, buffer, is_again)) return 0;
+        if (!read_tile(work, &tile, opening, buffer, is_again)) return 0;
 #ifdef TALLY_IN_STRIPS
         if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
-        if (is_again || !opening->is_dense || !TALLY_N(is_for_strips)(&tile)) break;
-        if (TALLY_N(take_strips)(work, &tile, all, &saw)) return saw;
+        if (is_again || !opening->is_dense || !is_for_strips(&tile)) break;
+        if (take_strips(work, &tile, all, &saw)) return saw;
 #else
         break;
 #endif
     }
-    if (TALLY_N(put_leaves)(work, &tile, its->leaves)) return saw;
+    if (put_leaves(work, &tile, its->leaves)) return saw;
 #ifdef TALLY_IS_SORTED
-    return saw | TALLY_N(take_own)(work, &tile, &its->waiting, all->list);
+    return saw | take_own(work, &tile, &its->waiting, all->list);
 #else
-    return saw | TALLY_N(take_own)(work, &tile, all->list + TALLY_N(most_listed) * tally_warp());
+    return saw | take_own(work, &tile, all->list + most_listed * tally_warp());
 #endif
 }
-TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *shared, char *buffers) {
+TALLY_FN void take_tiles(const tally_work *work, all_shared_t *shared, char *buffers) {
     for (int32_t round = 0, next;; round = next) {
-        TALLY_N(shared) *const its = TALLY_N(shared_of)(&work->cut, shared, round);
-        const TALLY_N(opening) *const opening = TALLY_N(opening_of)(shared, round);
-        tally_mbarrier_wait(&its->come, TALLY_N(phase_of)(&work->cut, round));
+        shared_t *const its = shared_of(&work->cut, shared, round);
+        const opening_t *const opening = opening_of(shared, round);
+        tally_mbarrier_wait(&its->come, phase_of(&work->cut, round));
         if (its->is_none) return;
-        const int32_t saw = TALLY_N(take_tile)(work, shared, its, opening,
-                                               buffers + TALLY_N(buffer_of)(&work->cut, round) *
-                                                             TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
+        const int32_t saw = take_tile(work, shared, its, opening,
+                                      buffers + buffer_of(&work->cut, round) * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS));
         if (saw != 0 && (saw & ~tally_look32(&shared->told)) != 0) { /* once for each that there is, more or less */
-            TALLY_N(tell)(work, saw);
+            tell(work, saw);
             tally_or32(&shared->told, saw);
         }
         next = its->round + 1;
@@ -481,13 +469,13 @@ TALLY_FN void TALLY_N(take_tiles)(const tally_work *work, TALLY_N(all_shared) *s
     }
 }
 
-TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_KERNEL)), TALLY_SEGMENTS_RESIDENT) {
-    TALLY_SHARED(TALLY_N(all_shared), shared);
+TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, TALLY_SEGMENTS_RESIDENT) {
+    TALLY_SHARED(all_shared_t, shared);
     TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.cut.log_buffers);
     if (tally_is_idle(&work)) return;
     if (tally_warp() < TALLY_MOST_BUFFERS) {
 #ifdef TALLY_IS_SORTED
-        TALLY_N(clear_waiting)(&shared->of[tally_warp()].waiting);
+        clear_waiting(&shared->of[tally_warp()].waiting);
 #endif
         if (tally_lane() == 0) {
             tally_mbarrier_init(&shared->of[tally_warp()].come, 1);
@@ -497,60 +485,58 @@ TALLY_ENTRY_OF(TALLY_SEGMENTS_BLOCK, TALLY_N(TALLY_PASTE(TALLY_SEGMENTS, TALLY_K
 #ifdef TALLY_IN_STRIPS
     for (int32_t k = tally_thread(); k < (int32_t)(sizeof shared->in_strips.borders / 4); k += TALLY_SEGMENTS_BLOCK)
         (&shared->in_strips.borders[0][0])[k] = 0;
-    if (tally_thread() == 0)
-        shared->in_strips.high = TALLY_N(first_guess), shared->in_strips.turn = shared->in_strips.count = 0;
+    if (tally_thread() == 0) shared->in_strips.high = first_guess, shared->in_strips.turn = shared->in_strips.count = 0;
 #endif
     if (tally_thread() == 0) shared->told = 0;
     tally_let_next_start();
     tally_barrier();
     tally_await_before();
     if (tally_warp() < TALLY_CONSUMER_WARPS)
-        TALLY_N(take_tiles)(&work, shared, buffers);
+        take_tiles(&work, shared, buffers);
     else if (tally_lane() == 0)
-        TALLY_N(bring_tiles)(&work, shared, buffers);
+        bring_tiles(&work, shared, buffers);
 }
 
 /* ---- spans ---- */
 
 /* A group of TALLY_FAN leaves, from leaf `leaf` of segment s on, which has `count` values and its nodes at `place`. */
-typedef struct TALLY_N(group_of_leaves) {
+typedef struct group_of_leaves_t {
     int64_t s, count, leaf, place;
-} TALLY_N(group_of_leaves);
+} group_of_leaves_t;
 
 /* Combines it; the last of a segment's groups gives the result. */
-TALLY_FN void TALLY_N(close_group)(const tally_work *work, const TALLY_N(group_of_leaves) *group) {
+TALLY_FN void close_group(const tally_work *work, const group_of_leaves_t *group) {
     const tally_cut_work *cut = &work->cut;
     int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2,
             left = leaves - group->leaf;
-    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(TALLY_N(node)), work->arrivals,
+    tally_ladder ladder = {work->nodes + pitch * (int64_t)sizeof(node_t), work->arrivals,
                            group->place / (2 * TALLY_FAN), tally_next_pitch(pitch), cut->cells / TALLY_FAN + 1};
-    TALLY_N(node) node =
-        TALLY_N(gather_nodes)(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
+    node_t node = gather_nodes(work->nodes, group->place + group->leaf, (int32_t)(left < TALLY_FAN ? left : TALLY_FAN));
     int32_t saw = 0;
-    if (!TALLY_N(climb)(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
-    if (tally_lane() == 0) saw = TALLY_N(put_at)(work, TALLY_N(results_from)(work, group->s), group->s, 0, node);
-    TALLY_N(tell)(work, saw);
+    if (!climb(ladder, &node, group->leaf / TALLY_FAN, (leaves + TALLY_FAN - 1) / TALLY_FAN)) return;
+    if (tally_lane() == 0) saw = put_at(work, results_from(work, group->s), group->s, 0, node);
+    tell(work, saw);
 }
 
 /* The groups that lanes have found, one after the other by the whole warp. */
-TALLY_FN void TALLY_N(close_groups)(const tally_work *work, int32_t is_there, TALLY_N(group_of_leaves) mine) {
+TALLY_FN void close_groups(const tally_work *work, int32_t is_there, group_of_leaves_t mine) {
     for (uint32_t some = tally_ballot(is_there); some != 0; some &= some - 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1;
-        const TALLY_N(group_of_leaves) group = {tally_of_lane64(mine.s, lane), tally_of_lane64(mine.count, lane),
-                                                tally_of_lane64(mine.leaf, lane), tally_of_lane64(mine.place, lane)};
-        TALLY_N(close_group)(work, &group);
+        const group_of_leaves_t group = {tally_of_lane64(mine.s, lane), tally_of_lane64(mine.count, lane),
+                                         tally_of_lane64(mine.leaf, lane), tally_of_lane64(mine.place, lane)};
+        close_group(work, &group);
     }
 }
 
 /* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments
  * have any. */
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, 1) {
     if (tally_is_idle(&work)) return;
     tally_let_next_start();
     tally_await_before();
     const tally_cut_work *cut = &work.cut;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
-    TALLY_N(group_of_leaves) before = {0, 0, 0, 0}, behind = before;
+    group_of_leaves_t before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
     const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.saw);
     tally_edge from = {0, 0, 0, 0, 0}, to = from;
@@ -561,19 +547,19 @@ TALLY_ENTRY(TALLY_N(TALLY_PASTE(TALLY_SPANS, TALLY_KERNEL)), 1) {
             int64_t leaf = (from.leaf + TALLY_FAN - 1) / TALLY_FAN * TALLY_FAN,
                     begin = from.value - from.leaf * TALLY_DEVICE_LEAF;
             int64_t until = from.end < to.value ? from.end : to.value;
-            const TALLY_N(group_of_leaves) found = {from.segment - 1, from.end - begin, leaf, from.place};
+            const group_of_leaves_t found = {from.segment - 1, from.end - begin, leaf, from.place};
             before = found;
             has_before = from.place >= 0 && from.end > from.value && begin + leaf * TALLY_DEVICE_LEAF < until;
         }
         if (from.value != to.value && to.segment > from.segment) { /* of one that ends behind */
-            const TALLY_N(group_of_leaves) found = {to.segment - 1, to.end - to.value + to.leaf * TALLY_DEVICE_LEAF, 0,
-                                                    to.place};
+            const group_of_leaves_t found = {to.segment - 1, to.end - to.value + to.leaf * TALLY_DEVICE_LEAF, 0,
+                                             to.place};
             behind = found;
             has_behind = to.place >= 0 && to.end > to.value;
         }
     }
-    TALLY_N(close_groups)(&work, has_before, before);
-    TALLY_N(close_groups)(&work, has_behind, behind);
+    close_groups(&work, has_before, before);
+    close_groups(&work, has_behind, behind);
 }
 
 #undef TALLY_SEGMENTS_RESIDENT

@@ -17,13 +17,13 @@
 #define TALLY_RESIDENT 4
 #endif
 
-TALLY_ENTRY(TALLY_N(TALLY_PASTE(short_, TALLY_KERNEL)), TALLY_RESIDENT) {
-    const TALLY_N(batch) batch = TALLY_N(read_batch)(&work);
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, short, TALLY_RESIDENT) {
+    const batch_t batch = read_batch(&work);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
-        const TALLY_N(row) row = TALLY_N(row_of)(&batch, v);
-        const TALLY_N(node) node = TALLY_N(short_node)(&row, (int32_t)work.length);
-        if (row.row >= 0) TALLY_N(put_result)(&work, row.row, node);
+        const row_t row = row_of(&batch, v);
+        const node_t node = short_node(&row, (int32_t)work.length);
+        if (row.row >= 0) put_result(&work, row.row, node);
     }
 }
 

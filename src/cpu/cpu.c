@@ -111,7 +111,7 @@ int tally_cpu_threads(void) { return tally__pool_threads(); }
 static void climb(const tally__kernel *kernel, tally__ordered_room *level, int64_t leaves, tally__node *leaf) {
     int k = 0;
     for (; leaves >> k & 1; k++) {
-        kernel->merge(kernel, &level[k].node, leaf);
+        kernel->merge_nodes(kernel, &level[k].node, leaf);
         tally__copy_node(kernel, leaf, &level[k].node);
     }
     tally__copy_node(kernel, &level[k].node, leaf);
@@ -121,7 +121,7 @@ static void descend(const tally__kernel *kernel, tally__ordered_room *level, int
     tally__copy_node(kernel, node, &level[k].node);
     for (k++; leaves >> k; k++)
         if (leaves >> k & 1) {
-            kernel->merge(kernel, &level[k].node, node);
+            kernel->merge_nodes(kernel, &level[k].node, node);
             tally__copy_node(kernel, node, &level[k].node);
         }
 }
@@ -134,7 +134,7 @@ static void run_strided(const tally__spec *spec, const tally__input *in, int64_t
     tally__room leaf;
     tally__ordered_room level[64]; /* where order cannot show, only the first is used, and is in `node` */
     int64_t leaves = 0;
-    kernel->nothing(kernel, node);
+    kernel->give_nothing(kernel, node);
     for (int64_t at = 0; at < n; at += kernel->leaf, leaves++) {
         int64_t count = n - at < kernel->leaf ? n - at : kernel->leaf;
         tally__gather(spec, in, begin + at, count, x, y);
@@ -142,7 +142,7 @@ static void run_strided(const tally__spec *spec, const tally__input *in, int64_t
         if (spec->order_shows)
             climb(kernel, level, leaves, &leaf.node);
         else
-            kernel->merge(kernel, node, &leaf.node);
+            kernel->merge_nodes(kernel, node, &leaf.node);
     }
     if (spec->order_shows && leaves > 0) descend(kernel, level, leaves, node);
 }
@@ -153,7 +153,7 @@ void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t beg
     if (!in->packed)
         run_strided(spec, in, begin, n, first, node);
     else if (n == 0)
-        spec->kernel->nothing(spec->kernel, node);
+        spec->kernel->give_nothing(spec->kernel, node);
     else
         spec->kernel->run(spec->kernel, in->x + begin * bytes, in->y + begin * bytes, n, first, node);
 }
@@ -161,7 +161,7 @@ void tally__cpu_run(const tally__spec *spec, const tally__input *in, int64_t beg
 void tally__cpu_pairs(const tally__kernel *kernel, tally__node *nodes, int64_t count, int64_t step) {
     for (int64_t apart = 1; apart < count; apart *= 2)
         for (int64_t i = 0; i + apart < count; i += 2 * apart)
-            kernel->merge(kernel, tally__node_at(kernel, nodes, i * step),
+            kernel->merge_nodes(kernel, tally__node_at(kernel, nodes, i * step),
                           tally__node_at(kernel, nodes, (i + apart) * step));
 }
 
@@ -228,7 +228,7 @@ static tally_status cpu_reduce(const tally__spec *spec, const tally__input *in, 
         return TALLY_OK;
     }
     cpu_tree(spec, in, 0, in->count, 0, &room.node);
-    report->saw = kernel->finish(kernel, &room.node, &spec->final, result);
+    report->saw = kernel->finish_node(kernel, &room.node, &spec->final, result);
     report->saw |= tally__store(spec, sink, 0, 1, result);
     return TALLY_OK;
 }

@@ -6,35 +6,35 @@
  * vectors are full: `fold` rows of `pitch` values each, the first `width` of which are columns. */
 
 enum {
-    TALLY_N(strip_width) = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
-    TALLY_N(block) = 65536 / sizeof(TALLY_N(base)),  /* values of a block */
+    strip_width = TALLY_IS_F64 ? 128 : 512, /* columns that go together */
+    block_values = 65536 / sizeof(base_t),  /* values of a block */
     /* Bits that a value has fewer than f32: tiles are measured as if it had them all. */
-    TALLY_N(spared) = TALLY_BYTES != 2                   ? 0
-                      : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
-                                                         : 16,
+    spared = TALLY_BYTES != 2                   ? 0
+             : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
+                                                : 16,
     /* Products of f64 that are few enough to be within three levels of each other nearly always. */
-    TALLY_N(near) = TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? 2048 : TALLY_N(block)
+    near_values = TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? 2048 : block_values
 };
-typedef struct TALLY_N(strip) {
-    _Alignas(64) TALLY_N(base) x[TALLY_N(block)], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_N(block) : 1];
+typedef struct strip_t {
+    _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
     _Alignas(64) double held[2][TALLY_COLUMN_LEVELS * TALLY_COLUMN_MOST_LANES]; /* by columns of values, of products */
     int64_t lows[TALLY_COLUMN_MOST_LANES], highs[TALLY_COLUMN_MOST_LANES];
-    int32_t missing[TALLY_N(strip_width)]; /* values that are skipped */
-    bool special[TALLY_N(strip_width)];    /* something was taken out of the column */
-    bool taken;                            /* or of any */
-    int64_t width, pitch, fold, lanes;     /* lanes = pitch * fold */
-    int64_t apart, ahead;                  /* values to the next row of lanes; to the next block of dense ones, or 0 */
+    int32_t missing[strip_width];      /* values that are skipped */
+    bool special[strip_width];         /* something was taken out of the column */
+    bool taken;                        /* or of any */
+    int64_t width, pitch, fold, lanes; /* lanes = pitch * fold */
+    int64_t apart, ahead;              /* values to the next row of lanes; to the next block of dense ones, or 0 */
     tally__columns columns[2];
     tally__tile tile;
     tally__bunch bunch;
     union {
-        TALLY_N(node) node;
-        char room[(sizeof(TALLY_N(node)) + 15) / 16 * 16];
-    } nodes[TALLY_N(strip_width)];
-} TALLY_N(strip);
+        accumulator_t node;
+        char room[(sizeof(accumulator_t) + 15) / 16 * 16];
+    } nodes[strip_width];
+} strip_t;
 
 /* Dense rows stay as they lie where few of them fill whole vectors; others are padded. */
-static void TALLY_N(lay_out)(TALLY_N(strip) *s, int64_t width, int64_t stride) {
+static void lay_out(strip_t *s, int64_t width, int64_t stride) {
     s->width = width;
     s->pitch = width > 256 ? (width + 31) / 32 * 32 : width > 4 ? (width + 7) / 8 * 8 : width == 3 ? 4 : width;
     if (stride == width && (width & -width) * TALLY_COLUMN_MOST_LANES >= width * TALLY_COLUMN_LANES) s->pitch = width;
@@ -43,16 +43,13 @@ static void TALLY_N(lay_out)(TALLY_N(strip) *s, int64_t width, int64_t stride) {
     s->lanes = s->pitch * s->fold;
 }
 /* Whether rows lie one after the other as a block of them does. */
-static bool TALLY_N(is_dense)(const TALLY_N(strip) *s, int64_t stride) {
-    return s->width == stride && s->pitch == stride;
-}
-static void TALLY_N(copy_rows)(const TALLY_N(strip) *s, TALLY_N(base) *to, const TALLY_N(raw) *x, int64_t rows,
-                               int64_t stride) {
-    const int64_t together = TALLY_N(is_dense)(s, stride) ? rows : 1, n = together * s->width;
+static bool values_are_dense(const strip_t *s, int64_t stride) { return s->width == stride && s->pitch == stride; }
+static void copy_rows(const strip_t *s, base_t *to, const raw_t *x, int64_t rows, int64_t stride) {
+    const int64_t together = values_are_dense(s, stride) ? rows : 1, n = together * s->width;
     const int64_t bytes = (int64_t)sizeof *to, last = (rows + s->fold - 1) / s->fold * s->lanes;
     for (int64_t r = 0; r < rows; r += together) {
 #if TALLY_BYTES == 2
-        TALLY_N(widen)(to + r * s->pitch, x + r * stride, n);
+        widen(to + r * s->pitch, x + r * stride, n);
 #else
         __builtin_memcpy(to + r * s->pitch, x + r * stride, (size_t)(n * bytes));
 #endif
@@ -61,26 +58,26 @@ static void TALLY_N(copy_rows)(const TALLY_N(strip) *s, TALLY_N(base) *to, const
     }
     __builtin_memset(to + rows * s->pitch, 0, (size_t)((last - rows * s->pitch) * bytes));
 }
-static int64_t TALLY_N(block_rows)(const TALLY_N(strip) *s) {
-    const int64_t most = 1 << TALLY_COLUMN_ADDITIONS, rows = TALLY_N(block) / s->lanes * s->fold;
+static int64_t block_rows(const strip_t *s) {
+    const int64_t most = 1 << TALLY_COLUMN_ADDITIONS, rows = block_values / s->lanes * s->fold;
     return rows < most ? rows : most;
 }
 /* How many of `rows` rows are the next block. Last rows that do not fill a row of lanes are a block of their own, so
  * that the others can be read in place. */
-static int64_t TALLY_N(some_rows)(const TALLY_N(strip) *s, int64_t rows) {
-    const int64_t most = TALLY_N(block_rows)(s), some = rows < most ? rows : most;
+static int64_t some_rows(const strip_t *s, int64_t rows) {
+    const int64_t most = block_rows(s), some = rows < most ? rows : most;
     return some >= s->fold ? some - some % s->fold : some;
 }
 
 #ifdef TALLY_KEYS
 /* Widens the keys of each lane by a block. `all`: no value is NaN; otherwise the block is copied, and its values are
  * looked at one by one. */
-static void TALLY_N(widen_keys)(TALLY_N(strip) *s, int64_t rows, bool all) {
+static void widen_keys(strip_t *s, int64_t rows, bool all) {
     const int64_t whole = all ? rows / s->fold : 0;
     tally__cpu_tiles()->column_range[TALLY_IS_F64](s->tile.x, whole, s->lanes, s->apart, s->lows, s->highs);
     for (int64_t r = whole * s->fold; r < rows; r++)
         for (int64_t p = 0; p < s->width; p++) {
-            const TALLY_N(base) *value = s->x + r * s->pitch + p;
+            const base_t *value = s->x + r * s->pitch + p;
             const tally__tile one = {.x = value, .given = value, .n = 1, .present = 1, .is_f64 = TALLY_IS_F64};
             if (*value == *value)
                 tally__widen_range(&s->lows[p], &s->highs[p], &one);
@@ -92,20 +89,19 @@ static void TALLY_N(widen_keys)(TALLY_N(strip) *s, int64_t rows, bool all) {
 
 /* Measures rows where they lie. False: they must be copied. They do not fill rows of lanes, or they must be widened, or
  * some value is infinite or NaN. */
-static bool TALLY_N(read_in_place)(TALLY_N(strip) *s, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t rows,
-                                   int64_t stride) {
+static bool read_in_place(strip_t *s, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride) {
     tally__tile *tile = &s->tile;
     if (TALLY_BYTES == 2 || rows % s->fold != 0) return false;
-    if (s->width != s->lanes && !TALLY_N(is_dense)(s, stride)) return false;
+    if (s->width != s->lanes && !values_are_dense(s, stride)) return false;
     s->apart = s->width == s->lanes ? stride : s->lanes;
-    s->ahead = TALLY_N(is_dense)(s, stride) ? rows * stride : 0;
+    s->ahead = values_are_dense(s, stride) ? rows * stride : 0;
     tile->x = x;
     tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
     tally__measure_rows(tile, rows / s->fold, s->lanes, s->apart);
     return !tile->x_extent.special && !tile->y_extent.special;
 }
 /* Notes value i of a copied block, which is infinite or NaN. */
-static void TALLY_N(note_special)(const tally__kernel *kernel, TALLY_N(strip) *s, int64_t i, tally__node *nodes) {
+static void note_special(const tally__kernel *kernel, strip_t *s, int64_t i, tally__node *nodes) {
     const double a = (double)s->x[i], b = TALLY_KERNEL_INPUTS == 2 ? (double)s->y[i] : a;
     const int64_t p = i % s->pitch;
     s->special[p] = s->taken = true;
@@ -114,7 +110,7 @@ static void TALLY_N(note_special)(const tally__kernel *kernel, TALLY_N(strip) *s
         return;
     }
     if (nodes == NULL) return;
-    TALLY_N(node) *node = (void *)tally__node_at(kernel, nodes, p);
+    accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
 #ifdef TALLY_SUM_TERM
     tally_witness(node->sum, TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? __builtin_fabs(a) : a);
 #endif
@@ -123,46 +119,46 @@ static void TALLY_N(note_special)(const tally__kernel *kernel, TALLY_N(strip) *s
 #endif
 }
 /* All that are infinite or NaN; where both inputs are, the first tells. */
-static void TALLY_N(note_specials)(const tally__kernel *kernel, TALLY_N(strip) *s, tally__node *nodes) {
+static void note_specials(const tally__kernel *kernel, strip_t *s, tally__node *nodes) {
     const int64_t n = s->tile.n;
     for (int k = 0; k < TALLY_KERNEL_INPUTS; k++) {
-        const TALLY_N(base) *values = k == 0 ? s->x : s->y;
+        const base_t *values = k == 0 ? s->x : s->y;
         int64_t i = tally__cpu_tiles()->find_special[TALLY_IS_F64](values, 0, n);
         for (; i < n; i = tally__cpu_tiles()->find_special[TALLY_IS_F64](values, i + 1, n))
-            if (k == 0 || s->x[i] - s->x[i] == 0) TALLY_N(note_special)(kernel, s, i, nodes);
+            if (k == 0 || s->x[i] - s->x[i] == 0) note_special(kernel, s, i, nodes);
     }
 }
 /* Copies a block and measures it. What is infinite or NaN is taken out: noted in the nodes of its columns, and in
  * `special`. */
-static void TALLY_N(read_block)(const tally__kernel *kernel, TALLY_N(strip) *s, const TALLY_N(raw) *x,
-                                const TALLY_N(raw) *y, int64_t rows, int64_t stride, tally__node *nodes) {
+static void read_block(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+                       int64_t stride, tally__node *nodes) {
     tally__tile *tile = &s->tile;
     tile->is_f64 = TALLY_IS_F64;
-    if (TALLY_N(read_in_place)(s, x, y, rows, stride)) {
+    if (read_in_place(s, x, y, rows, stride)) {
 #ifdef TALLY_KEYS
-        TALLY_N(widen_keys)(s, rows, true);
+        widen_keys(s, rows, true);
 #endif
         return;
     }
     s->apart = s->lanes;
     s->ahead = 0;
-    TALLY_N(copy_rows)(s, s->x, x, rows, stride);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(copy_rows)(s, s->y, y, rows, stride);
+    copy_rows(s, s->x, x, rows, stride);
+    if (TALLY_KERNEL_INPUTS == 2) copy_rows(s, s->y, y, rows, stride);
     tile->x = s->x;
     tile->y = TALLY_KERNEL_INPUTS == 2 ? s->y : s->x;
     tile->n = (rows + s->fold - 1) / s->fold * s->lanes;
     tally__measure_tile(tile);
     const bool special = tile->x_extent.special || tile->y_extent.special;
 #ifdef TALLY_KEYS
-    TALLY_N(widen_keys)(s, rows, !special);
+    widen_keys(s, rows, !special);
 #endif
-    if (special) TALLY_N(note_specials)(kernel, s, nodes);
+    if (special) note_specials(kernel, s, nodes);
     tally__take_out_specials(tile, TALLY_NAN == 1, s->x, s->y);
-    tile->x_extent.unit += TALLY_N(spared);
-    tile->y_extent.unit += TALLY_N(spared);
+    tile->x_extent.unit += spared;
+    tile->y_extent.unit += spared;
 }
 
-static void TALLY_N(clear_strip)(TALLY_N(strip) *s) {
+static void clear_strip(strip_t *s) {
     __builtin_memset(s->missing, 0, (size_t)s->width * sizeof *s->missing);
     __builtin_memset(s->special, 0, (size_t)s->width * sizeof *s->special);
     s->taken = false;
@@ -171,7 +167,7 @@ static void TALLY_N(clear_strip)(TALLY_N(strip) *s) {
 #endif
 }
 /* The keys of the lanes of a column become its own. */
-static void TALLY_N(fold_keys)(TALLY_N(strip) *s) {
+static void fold_keys(strip_t *s) {
 #ifdef TALLY_KEYS
     for (int64_t j = s->pitch; j < s->lanes; j++) {
         const int64_t p = j % s->pitch;
@@ -182,11 +178,11 @@ static void TALLY_N(fold_keys)(TALLY_N(strip) *s) {
     (void)s;
 #endif
 }
-static void TALLY_N(widen_nodes)(const tally__kernel *kernel, TALLY_N(strip) *s, tally__node *nodes) {
-    TALLY_N(fold_keys)(s);
+static void widen_nodes(const tally__kernel *kernel, strip_t *s, tally__node *nodes) {
+    fold_keys(s);
 #ifdef TALLY_KEYS
     for (int64_t p = 0; p < s->width; p++) {
-        TALLY_N(node) *node = (void *)tally__node_at(kernel, nodes, p);
+        accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
         node->low = s->lows[p] < node->low ? s->lows[p] : node->low;
         node->high = s->highs[p] > node->high ? s->highs[p] : node->high;
     }
@@ -196,98 +192,98 @@ static void TALLY_N(widen_nodes)(const tally__kernel *kernel, TALLY_N(strip) *s,
 }
 
 /* Which terms there are sums of: k = 0, values or magnitudes, and 1, products. */
-static const int TALLY_N(terms)[2] = {TALLY_FIRST_TERM, TALLY_TERM_PRODUCT};
-enum { TALLY_N(first_kind) = TALLY_IF_SUM(1) ? 0 : 1, TALLY_N(kinds) = TALLY_IF_PRODUCTS(1) ? 2 : 1 };
+static const int terms_of_kinds[2] = {TALLY_FIRST_TERM, TALLY_TERM_PRODUCT};
+enum { first_kind = TALLY_IF_SUM(1) ? 0 : 1, term_kinds = TALLY_IF_PRODUCTS(1) ? 2 : 1 };
 
-static void TALLY_N(begin_columns)(TALLY_N(strip) *s, int kind) {
+static void begin_columns(strip_t *s, int kind) {
     const tally__columns *c = &s->columns[kind];
     for (int k = 0; k < c->count; k++)
         for (int64_t j = 0; j < s->lanes; j++) s->held[kind][k * s->lanes + j] = c->anchor[k];
 }
 /* Level k of column p, exactly. */
-static inline double TALLY_N(column_total)(const TALLY_N(strip) *s, int kind, int k, int64_t p) {
+static inline double column_total(const strip_t *s, int kind, int k, int64_t p) {
     const double *held = s->held[kind] + k * s->lanes + p;
     double total = 0;
     for (int64_t f = 0; f < s->fold; f++) total += held[f * s->pitch] - s->columns[kind].anchor[k];
     return total;
 }
 /* Adds the block that was read to the columns. */
-static void TALLY_N(add_block)(TALLY_N(strip) *s, int kind, int64_t rows) {
+static void add_block(strip_t *s, int kind, int64_t rows) {
     const int64_t lines = (rows + s->fold - 1) / s->fold;
-    const int64_t ahead = kind == TALLY_N(first_kind) ? s->ahead : 0; /* memory is asked once */
+    const int64_t ahead = kind == first_kind ? s->ahead : 0; /* memory is asked once */
     s->columns[kind].sum(s->tile.x, s->tile.y, lines, s->lanes, s->apart, ahead, s->held[kind]);
     s->columns[kind].rows += (int32_t)rows;
 }
 /* What columns hold goes to the limbs. */
-static void TALLY_N(flush_columns)(const tally__kernel *kernel, TALLY_N(strip) *s, int kind, tally__node *nodes) {
+static void flush_columns(const tally__kernel *kernel, strip_t *s, int kind, tally__node *nodes) {
     tally__columns *c = &s->columns[kind];
     for (int64_t p = 0; p < s->width && c->rows > 0; p++) {
-        TALLY_N(node) *node = (void *)tally__node_at(kernel, nodes, p);
+        accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
         int64_t *words = kind == 0 ? TALLY_IF_SUM(node->sum) : TALLY_IF_PRODUCTS(node->products);
         for (int k = 0; k < c->count; k++) {
-            const double total = TALLY_N(column_total)(s, kind, k, p);
+            const double total = column_total(s, kind, k, p);
             if (total != 0) tally_add_value(words, (kind + 1) * TALLY_ORIGIN, total);
         }
     }
     c->count = c->rows = 0;
 }
-static bool TALLY_N(no_terms)(const TALLY_N(strip) *s, int kind) {
+static bool no_terms(const strip_t *s, int kind) {
     return s->tile.x_extent.zeros || (kind == 1 && s->tile.y_extent.zeros);
 }
 
 /* Adds a measured block by the levels that there are, or by new ones. `follow`: more blocks do. False: some of its
  * terms are too far apart. */
-static bool TALLY_N(add_terms)(const tally__kernel *kernel, TALLY_N(strip) *s, int kind, int64_t rows, bool follow,
-                               tally__node *nodes) {
+static bool add_terms(const tally__kernel *kernel, strip_t *s, int kind, int64_t rows, bool follow,
+                      tally__node *nodes) {
     tally__columns *c = &s->columns[kind];
-    const int term = TALLY_N(terms)[kind];
-    if (TALLY_N(no_terms)(s, kind)) return true;
+    const int term = terms_of_kinds[kind];
+    if (no_terms(s, kind)) return true;
     if (!tally__columns_suit(c, &s->tile, term, rows)) {
-        TALLY_N(flush_columns)(kernel, s, kind, nodes);
+        flush_columns(kernel, s, kind, nodes);
         if (!tally__plan_columns(c, &s->tile, term, TALLY_COLUMN_ADDITIONS, TALLY_COLUMN_LEVELS, follow)) return false;
-        TALLY_N(begin_columns)(s, kind);
+        begin_columns(s, kind);
     }
-    TALLY_N(add_block)(s, kind, rows);
+    add_block(s, kind, rows);
     return true;
 }
 /* Adds a strip to nodes, which are clear. False: some of its terms are too far apart, and nodes hold nothing of use. */
-static bool TALLY_N(add_strip)(const tally__kernel *kernel, TALLY_N(strip) *s, const TALLY_N(raw) *x,
-                               const TALLY_N(raw) *y, int64_t rows, int64_t stride, tally__node *nodes) {
+static bool add_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+                      int64_t stride, tally__node *nodes) {
     s->columns[0].count = s->columns[1].count = s->columns[0].rows = s->columns[1].rows = 0;
     for (int64_t at = 0, some; at < rows; at += some) {
-        some = TALLY_N(some_rows)(s, rows - at);
-        TALLY_N(read_block)(kernel, s, x + at * stride, y + at * stride, some, stride, nodes);
-        for (int kind = TALLY_N(first_kind); kind < TALLY_N(kinds); kind++)
-            if (!TALLY_N(add_terms)(kernel, s, kind, some, rows > some, nodes)) return false;
+        some = some_rows(s, rows - at);
+        read_block(kernel, s, x + at * stride, y + at * stride, some, stride, nodes);
+        for (int kind = first_kind; kind < term_kinds; kind++)
+            if (!add_terms(kernel, s, kind, some, rows > some, nodes)) return false;
     }
-    for (int kind = TALLY_N(first_kind); kind < TALLY_N(kinds); kind++) TALLY_N(flush_columns)(kernel, s, kind, nodes);
+    for (int kind = first_kind; kind < term_kinds; kind++) flush_columns(kernel, s, kind, nodes);
     for (int64_t p = 0; p < s->width; p++) {
-        TALLY_N(node) *node = (void *)tally__node_at(kernel, nodes, p);
+        accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
         node->n = rows - s->missing[p];
         /* A sum that is 0 takes its sign from its terms. */
 #ifdef TALLY_SUM_TERM
-        TALLY_N(witness)(node->sum, TALLY_SUM_TERM, x + p, y + p, rows, stride);
+        witness(node->sum, TALLY_SUM_TERM, x + p, y + p, rows, stride);
 #endif
 #ifdef TALLY_PRODUCTS
-        TALLY_N(witness)(node->products, TALLY_TERM_PRODUCT, x + p, y + p, rows, stride);
+        witness(node->products, TALLY_TERM_PRODUCT, x + p, y + p, rows, stride);
 #endif
-        TALLY_N(settle)(node);
+        settle_accumulator(node);
     }
     return true;
 }
 
 /* ---- columns copied together ---- */
 
-typedef struct TALLY_N(copied) {
+typedef struct copied_t {
     TALLY_T x[TALLY_LEAF_BYTES / TALLY_BYTES], y[TALLY_KERNEL_INPUTS == 2 ? TALLY_LEAF_BYTES / TALLY_BYTES : 1];
-} TALLY_N(copied);
+} copied_t;
 /* Some at a time, so that a cache line is read once. */
-static void TALLY_N(add_copied)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t rows,
-                                int64_t stride, int64_t width, tally__node *nodes) {
+static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                       int64_t width, tally__node *nodes) {
     enum { TOGETHER = 8, LEAF = TALLY_LEAF_BYTES / TALLY_BYTES };
-    TALLY_N(copied) columns[TOGETHER];
+    copied_t columns[TOGETHER];
     union {
-        TALLY_N(node) node;
+        accumulator_t node;
         tally__node head;
     } leaf;
     for (int64_t p = 0; p < width; p += TOGETHER)
@@ -301,8 +297,8 @@ static void TALLY_N(add_copied)(const tally__kernel *kernel, const TALLY_N(raw) 
                 }
             for (int64_t k = 0; k < together; k++) {
                 const TALLY_T *b = TALLY_KERNEL_INPUTS == 2 ? columns[k].y : columns[k].x;
-                TALLY_N(run)(kernel, columns[k].x, b, some, 0, &leaf.head);
-                TALLY_N(join)((void *)tally__node_at(kernel, nodes, p + k), &leaf.node);
+                reduce_leaves(kernel, columns[k].x, b, some, 0, &leaf.head);
+                join_accumulators((void *)tally__node_at(kernel, nodes, p + k), &leaf.node);
             }
         }
 }
@@ -310,22 +306,21 @@ static void TALLY_N(add_copied)(const tally__kernel *kernel, const TALLY_N(raw) 
 /* ---- results ---- */
 
 /* Adds up a block for each kind of term that is asked for. False: some terms are too far apart. */
-static bool TALLY_N(sum_block)(TALLY_N(strip) *s, int64_t rows) {
+static bool sum_block(strip_t *s, int64_t rows) {
     int32_t additions = TALLY_BUNCH_ADDITIONS;
     while (rows > 1 << additions) additions++;
-    for (int kind = TALLY_N(first_kind); kind < TALLY_N(kinds); kind++) {
+    for (int kind = first_kind; kind < term_kinds; kind++) {
         tally__columns *c = &s->columns[kind];
         c->count = 0;
-        if (TALLY_N(no_terms)(s, kind)) continue;
-        if (!tally__plan_columns(c, &s->tile, TALLY_N(terms)[kind], additions, TALLY_PARTS, false)) return false;
-        TALLY_N(begin_columns)(s, kind);
-        TALLY_N(add_block)(s, kind, rows);
+        if (no_terms(s, kind)) continue;
+        if (!tally__plan_columns(c, &s->tile, terms_of_kinds[kind], additions, TALLY_PARTS, false)) return false;
+        begin_columns(s, kind);
+        add_block(s, kind, rows);
     }
     return true;
 }
 /* The parts of the sums of a bunch of columns from `first` on, with zeros behind them. Gives the number of parts. */
-static int TALLY_N(take_columns)(const TALLY_N(strip) *s, int kind, int64_t first, const tally__bunch *bunch,
-                                 tally__parts parts) {
+static int take_columns(const strip_t *s, int kind, int64_t first, const tally__bunch *bunch, tally__parts parts) {
     const int count = s->columns[kind].count;
     for (int k = 0; k < count; k++) {
         const double *held = s->held[kind] + k * s->lanes + first, anchor = s->columns[kind].anchor[k];
@@ -339,7 +334,7 @@ static int TALLY_N(take_columns)(const TALLY_N(strip) *s, int kind, int64_t firs
     return 1;
 }
 /* The bunch of the columns from `first` on, of a block of so many rows. */
-static void TALLY_N(fill_bunch)(TALLY_N(strip) *s, int64_t first, int64_t rows, int32_t ddof) {
+static void fill_bunch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
     tally__bunch *bunch = &s->bunch;
     bunch->count = (int)(s->width - first < TALLY_BUNCH_MOST ? s->width - first : TALLY_BUNCH_MOST);
     bunch->padded = (bunch->count + 7) / 8 * 8;
@@ -347,24 +342,23 @@ static void TALLY_N(fill_bunch)(TALLY_N(strip) *s, int64_t first, int64_t rows, 
     bunch->product_parts = 0;
     for (int i = 0; i < bunch->count; i++) bunch->lengths[i] = (int32_t)rows - s->missing[first + i];
     for (int i = bunch->count; i < bunch->padded; i++) bunch->lengths[i] = 0;
-    bunch->sum_parts = TALLY_N(take_columns)(s, TALLY_N(first_kind), first, bunch, bunch->sums);
-    if (TALLY_N(first_kind) + 1 < TALLY_N(kinds))
-        bunch->product_parts = TALLY_N(take_columns)(s, TALLY_N(first_kind) + 1, first, bunch, bunch->products);
+    bunch->sum_parts = take_columns(s, first_kind, first, bunch, bunch->sums);
+    if (first_kind + 1 < term_kinds)
+        bunch->product_parts = take_columns(s, first_kind + 1, first, bunch, bunch->products);
 }
 /* One column by itself. Gives whether it has no values. */
-static bool TALLY_N(reduce_column)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                   int64_t rows, int64_t stride, const tally_final *final, void *result) {
-    TALLY_N(copied) column;
+static bool reduce_column(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
+                          const tally_final *final, void *result) {
+    copied_t column;
     for (int64_t r = 0; r < rows; r++) {
         column.x[r] = x[r * stride];
         if (TALLY_KERNEL_INPUTS == 2) column.y[r] = y[r * stride];
     }
-    return TALLY_N(reduce_run)(kernel, column.x, TALLY_KERNEL_INPUTS == 2 ? column.y : column.x, rows, final, result);
+    return reduce_run(kernel, column.x, TALLY_KERNEL_INPUTS == 2 ? column.y : column.x, rows, final, result);
 }
 /* What a bunch leaves unsure, and columns that something was taken out of. */
-static void TALLY_N(finish_columns)(const tally__kernel *kernel, const TALLY_N(strip) *s, int64_t first,
-                                    const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t rows, int64_t stride,
-                                    const tally_final *final, char *results, bool *empty) {
+static void finish_columns(const tally__kernel *kernel, const strip_t *s, int64_t first, const raw_t *x, const raw_t *y,
+                           int64_t rows, int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     const tally__bunch *bunch = &s->bunch;
     for (int i = 0; i < bunch->count; i++) {
@@ -372,80 +366,76 @@ static void TALLY_N(finish_columns)(const tally__kernel *kernel, const TALLY_N(s
         char result[TALLY_RESULT_BYTES];
         if (bunch->sure[i] && !s->special[p]) continue;
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
-        if (TALLY_N(is_zero)(bunch, i) && !s->special[p])
-            TALLY_N(put_zero)(x + p, y + p, rows, stride, final, result);
+        if (segment_is_zero(bunch, i) && !s->special[p])
+            put_zero(x + p, y + p, rows, stride, final, result);
         else
 #endif
-            *empty |= TALLY_N(reduce_column)(kernel, x + p, y + p, rows, stride, final, result);
-        TALLY_N(place)(results, p, result, bytes);
+            *empty |= reduce_column(kernel, x + p, y + p, rows, stride, final, result);
+        place_in_leaf(results, p, result, bytes);
     }
 }
 /* The results of columns that are one block, from their parts. False: their terms are too far apart. */
-static bool TALLY_N(conclude_strip)(const tally__kernel *kernel, TALLY_N(strip) *s, const TALLY_N(raw) *x,
-                                    const TALLY_N(raw) *y, int64_t rows, int64_t stride, const tally_final *final,
-                                    char *results, bool *empty) {
+static bool conclude_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+                           int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    TALLY_N(read_block)(kernel, s, x, y, rows, stride, NULL);
-    if (!TALLY_N(sum_block)(s, rows)) return false;
-    TALLY_N(fold_keys)(s);
+    read_block(kernel, s, x, y, rows, stride, NULL);
+    if (!sum_block(s, rows)) return false;
+    fold_keys(s);
     for (int64_t first = 0; first < s->width; first += TALLY_BUNCH_MOST) {
-        TALLY_N(fill_bunch)(s, first, rows, final->ddof);
-        TALLY_N(conclude_bunch)(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
+        fill_bunch(s, first, rows, final->ddof);
+        conclude_bunch(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
         if (s->bunch.unsure > 0 || s->taken)
-            TALLY_N(finish_columns)(kernel, s, first, x, y, rows, stride, final, results, empty);
+            finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);
     }
     return true;
 }
 
 /* The nodes of a strip, which may be many blocks. */
-static void TALLY_N(strip_nodes)(const tally__kernel *kernel, TALLY_N(strip) *s, const TALLY_N(raw) *x,
-                                 const TALLY_N(raw) *y, int64_t rows, int64_t stride, tally__node *nodes) {
-    TALLY_N(clear_strip)(s);
-    for (int64_t p = 0; p < s->width; p++) TALLY_N(clear)((void *)tally__node_at(kernel, nodes, p));
-    if (TALLY_N(add_strip)(kernel, s, x, y, rows, stride, nodes)) {
-        TALLY_N(widen_nodes)(kernel, s, nodes);
+static void strip_nodes(const tally__kernel *kernel, strip_t *s, const raw_t *x, const raw_t *y, int64_t rows,
+                        int64_t stride, tally__node *nodes) {
+    clear_strip(s);
+    for (int64_t p = 0; p < s->width; p++) clear_accumulator((void *)tally__node_at(kernel, nodes, p));
+    if (add_strip(kernel, s, x, y, rows, stride, nodes)) {
+        widen_nodes(kernel, s, nodes);
         return;
     }
-    for (int64_t p = 0; p < s->width; p++) TALLY_N(clear)((void *)tally__node_at(kernel, nodes, p));
-    TALLY_N(add_copied)(kernel, x, y, rows, stride, s->width, nodes);
+    for (int64_t p = 0; p < s->width; p++) clear_accumulator((void *)tally__node_at(kernel, nodes, p));
+    add_copied(kernel, x, y, rows, stride, s->width, nodes);
 }
 /* Results of nodes. */
-static int TALLY_N(finish_strip)(const tally__kernel *kernel, TALLY_N(strip) *s, const tally_final *final,
-                                 char *results) {
+static int finish_strip(const tally__kernel *kernel, strip_t *s, const tally_final *final, char *results) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     int saw = 0;
     for (int64_t p = 0; p < s->width; p++) {
         char result[TALLY_RESULT_BYTES];
-        saw |= TALLY_N(finish_node)(kernel, tally__node_at(kernel, s->nodes, p), final, result);
-        TALLY_N(place)(results, p, result, bytes);
+        saw |= kernel_finish(kernel, tally__node_at(kernel, s->nodes, p), final, result);
+        place_in_leaf(results, p, result, bytes);
     }
     return saw;
 }
 /* Rows as internal.h says. Columns that are one block are concluded from their parts; of f64 products such blocks are
  * small, as larger ones would need more levels than there are parts. */
-static int TALLY_N(rows)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
-                         int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
-                         void *results) {
-    const int64_t few = rows > 0 ? TALLY_N(near) / rows / 8 * 8 : 0;
-    const bool one_block = results && TALLY_N(is_quick)(final) && few > 0;
-    TALLY_N(strip) *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
+static int reduce_rows(const tally__kernel *kernel, const void *vx, const void *vy, int64_t rows, int64_t stride,
+                       int64_t width, int64_t first, const tally_final *final, void *scratch, tally__node *nodes,
+                       void *results) {
+    const int64_t few = rows > 0 ? near_values / rows / 8 * 8 : 0;
+    const bool one_block = results && is_quick(final) && few > 0;
+    strip_t *s = (void *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63);
     int saw = 0;
     (void)first;
     for (int64_t p = 0; p < width; p += s->width) {
-        const TALLY_N(raw) *x = (const TALLY_N(raw) *)vx + p, *y = (const TALLY_N(raw) *)vy + p;
-        const int64_t most = width - p < TALLY_N(strip_width) ? width - p : TALLY_N(strip_width);
+        const raw_t *x = (const raw_t *)vx + p, *y = (const raw_t *)vy + p;
+        const int64_t most = width - p < strip_width ? width - p : strip_width;
         char *to = results ? (char *)results + p * (int64_t)tally__result_bytes(kernel, final) : NULL;
         bool empty = false;
-        TALLY_N(lay_out)(s, one_block && few < most ? few : most, stride);
-        TALLY_N(clear_strip)(s);
-        if (one_block && rows <= TALLY_N(block_rows)(s) &&
-            TALLY_N(conclude_strip)(kernel, s, x, y, rows, stride, final, to, &empty)) {
+        lay_out(s, one_block && few < most ? few : most, stride);
+        clear_strip(s);
+        if (one_block && rows <= block_rows(s) && conclude_strip(kernel, s, x, y, rows, stride, final, to, &empty)) {
             saw |= empty ? TALLY_SAW_EMPTY : 0;
             continue;
         }
-        TALLY_N(strip_nodes)(kernel, s, x, y, rows, stride,
-                             results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
-        if (results) saw |= TALLY_N(finish_strip)(kernel, s, final, to);
+        strip_nodes(kernel, s, x, y, rows, stride, results ? (void *)s->nodes : tally__node_at(kernel, nodes, p));
+        if (results) saw |= finish_strip(kernel, s, final, to);
     }
     return saw;
 }

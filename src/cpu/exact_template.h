@@ -6,55 +6,54 @@
 
 #ifndef TALLY_CPU_EXACT_TEMPLATE
 #define TALLY_CPU_EXACT_TEMPLATE
-#define TALLY_MEMBERS(type, nan)                                                                                       \
-    {                                                                                                                  \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                          \
-        .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                              \
-        .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), .rows = TALLY_N2(rows, type, nan), \
-        .rows_scratch = sizeof(TALLY_N2(strip, type, nan)) + 64,                                                       \
-        .rows_most = 16 * TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                              \
+#define TALLY_MEMBERS(type, nan)                                                                             \
+    {                                                                                                        \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .columns = 1,              \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),                  \
+        .run = TALLY_N2(reduce_leaves, type, nan), .segments = TALLY_N2(reduce_segments, type, nan),         \
+        .rows = TALLY_N2(reduce_rows, type, nan), .rows_scratch = sizeof(TALLY_N2(strip_t, type, nan)) + 64, \
+        .rows_most = 16 * TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                  \
     }
 #endif
 
-typedef TALLY_T TALLY_N(input);
-typedef TALLY_T TALLY_N(raw) __attribute__((aligned(1), may_alias));
+typedef TALLY_T input_t;
+typedef TALLY_T raw_t __attribute__((aligned(1), may_alias));
 #if TALLY_IS_F64
-typedef double TALLY_N(base);
+typedef double base_t;
 #else
-typedef float TALLY_N(base);
+typedef float base_t;
 #endif
-typedef TALLY_N(base) TALLY_N(base_raw) __attribute__((aligned(1), may_alias));
-_Static_assert(sizeof(TALLY_N(node)) <= TALLY_NODE_BYTES, "TALLY_NODE_BYTES is too small");
+typedef base_t base_raw_t __attribute__((aligned(1), may_alias));
+_Static_assert(sizeof(accumulator_t) <= TALLY_NODE_BYTES, "TALLY_NODE_BYTES is too small");
 
-enum { TALLY_N(tile) = TALLY_IS_F64 ? TALLY_TILE / 2 : TALLY_TILE };
+enum { tile_values = TALLY_IS_F64 ? TALLY_TILE / 2 : TALLY_TILE };
 
 /* What a tile is read through when it cannot be used where it lies. */
-typedef struct TALLY_N(buffers) {
-    _Alignas(64) TALLY_N(base) x[TALLY_N(tile)], y[TALLY_N(tile)];
-} TALLY_N(buffers);
+typedef struct buffers_t {
+    _Alignas(64) base_t x[tile_values], y[tile_values];
+} buffers_t;
 
 #if TALLY_BYTES == 2
-static void TALLY_N(widen)(TALLY_N(base) *to, const TALLY_N(raw) *x, int64_t n) {
+static void widen(base_t *to, const raw_t *x, int64_t n) {
 #if TALLY_NUMBER == TALLY_NUMBER_f16
     tally__cpu_tiles()->widen_f16(x, n, to);
 #else
-    for (int64_t i = 0; i < n; i++) to[i] = TALLY_N(value)(x[i]);
+    for (int64_t i = 0; i < n; i++) to[i] = value_of(x[i]);
 #endif
 }
 #endif
 
 /* The n values at x and y (at most a tile of them) as a measured tile. */
-static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, const TALLY_N(raw) *x,
-                               const TALLY_N(raw) *y, int64_t n) {
+static void read_tile(tally__tile *tile, buffers_t *buffers, const raw_t *x, const raw_t *y, int64_t n) {
     tile->n = n;
     tile->is_f64 = TALLY_IS_F64;
     tile->x = x;
     tile->y = TALLY_KERNEL_INPUTS == 2 ? y : x;
 #if TALLY_BYTES == 2
-    TALLY_N(widen)(buffers->x, x, n);
+    widen(buffers->x, x, n);
     tile->x = tile->y = buffers->x;
     if (TALLY_KERNEL_INPUTS == 2) {
-        TALLY_N(widen)(buffers->y, y, n);
+        widen(buffers->y, y, n);
         tile->y = buffers->y;
     }
 #endif
@@ -78,21 +77,21 @@ static void TALLY_N(read_tile)(tally__tile *tile, TALLY_N(buffers) *buffers, con
 #endif
 
 enum {
-    TALLY_N(sum_parts) = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_VALUE),
-    TALLY_N(product_parts) = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_PRODUCT),
-    TALLY_N(together) =
+    parts_of_sum = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_VALUE),
+    parts_of_product = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_PRODUCT),
+    parts_together =
         TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
 };
 
 /* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little.
  */
-static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n) {
     const void *a = x, *b = TALLY_KERNEL_INPUTS == 2 ? y : x;
 #if TALLY_BYTES == 2
     float few[2][TALLY_PLAIN_FEW];
     n = n < TALLY_PLAIN_FEW ? n : TALLY_PLAIN_FEW;
-    TALLY_N(widen)(few[0], x, n);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(few[1], y, n);
+    widen(few[0], x, n);
+    if (TALLY_KERNEL_INPUTS == 2) widen(few[1], y, n);
     a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
 #endif
     *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
@@ -103,11 +102,10 @@ static bool TALLY_N(plan_plain)(tally__plain *plain, const TALLY_N(raw) *x, cons
     return tally__plan_plain(plain, a, b, n);
 }
 /* Notes the signs of n terms that add up to 0, `stride` values apart: whether there is any, and any other than -0. */
-TALLY_ONCE void TALLY_N(witness)(int64_t *words, int term, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                 int64_t stride) {
+TALLY_ONCE void witness(int64_t *words, int term, const raw_t *x, const raw_t *y, int64_t n, int64_t stride) {
     for (int64_t i = 0; i < n * stride && !words[TALLY_OTHER]; i += stride) {
-        const double a = (double)TALLY_N(value)(x[i]);
-        const double second = TALLY_KERNEL_INPUTS == 2 ? (double)TALLY_N(value)(y[i]) : a;
+        const double a = (double)value_of(x[i]);
+        const double second = TALLY_KERNEL_INPUTS == 2 ? (double)value_of(y[i]) : a;
         const double b = term == TALLY_TERM_PRODUCT ? second : 1;
         const bool negative = (tally_bits_f64(a) ^ tally_bits_f64(b)) < 0;
         const bool plus = term == TALLY_TERM_MAGNITUDE || (a != 0 && b != 0) || !negative;
@@ -117,28 +115,26 @@ TALLY_ONCE void TALLY_N(witness)(int64_t *words, int term, const TALLY_N(raw) *x
 }
 #if TALLY_BYTES >= 4
 /* Adds a sum that its parts are, of n terms, to a number. */
-static void TALLY_N(add_plainly)(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts,
-                                 const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+static void add_plainly(int64_t *words, int32_t origin, int term, tally__plain_sums sums, int parts, const raw_t *x,
+                        const raw_t *y, int64_t n) {
     if (tally__plain_total(sums, parts, 0) == 0)
-        TALLY_N(witness)(words, term, x, y, n, 1);
+        witness(words, term, x, y, n, 1);
     else
         for (int k = 0; k < parts; k++) tally_add_value(words, origin, sums[k][0]);
 }
 /* Adds values to a node by plain sums of many: how many of n; not all where a sum is not exact. */
-static int64_t TALLY_N(run_plainly)(const tally__plain *plain, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                    TALLY_N(node) *node) {
+static int64_t run_plainly(const tally__plain *plain, const raw_t *x, const raw_t *y, int64_t n, accumulator_t *node) {
     int64_t at = 0;
     tally__plain_made made;
     while (at < n) {
-        const int64_t offsets[2] = {0, n - at < TALLY_N(together) ? n - at : TALLY_N(together)};
+        const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
         if (!tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made)) break;
 #ifdef TALLY_SUM_TERM
-        TALLY_N(add_plainly)(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, TALLY_N(sum_parts), x + at, y + at,
-                             offsets[1]);
+        add_plainly(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, parts_of_sum, x + at, y + at, offsets[1]);
 #endif
 #ifdef TALLY_PRODUCTS
-        TALLY_N(add_plainly)(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products,
-                             TALLY_N(product_parts), x + at, y + at, offsets[1]);
+        add_plainly(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products, parts_of_product, x + at,
+                    y + at, offsets[1]);
 #endif
 #ifdef TALLY_KEYS
         int64_t least, greatest;
@@ -152,16 +148,16 @@ static int64_t TALLY_N(run_plainly)(const tally__plain *plain, const TALLY_N(raw
     return at;
 }
 #endif
-static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
-                         tally__node *out) {
+static void reduce_leaves(const tally__kernel *kernel, const void *vx, const void *vy, int64_t n, int64_t first,
+                          tally__node *out) {
     const int64_t settle_every = (int64_t)1 << 10; /* tiles: 2^6 times bins, which change a limb by less than 2^56 */
-    TALLY_N(node) *node = (void *)out;
-    const TALLY_N(raw) *x = vx, *y = TALLY_KERNEL_INPUTS == 2 ? vy : vx;
-    TALLY_N(buffers) buffers;
+    accumulator_t *node = (void *)out;
+    const raw_t *x = vx, *y = TALLY_KERNEL_INPUTS == 2 ? vy : vx;
+    buffers_t buffers;
     tally__tile tile;
     tally__sums sums;
     (void)kernel, (void)first;
-    TALLY_N(clear)(node);
+    clear_accumulator(node);
     tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN,
                       TALLY_FIRST_TERM);
 #if TALLY_BYTES >= 4
@@ -171,35 +167,35 @@ static void TALLY_N(run)(const tally__kernel *kernel, const void *vx, const void
     int64_t again = 0;
     int refusals = 0; /* one after the other */
     tally__plain plain;
-    bool plainly = n <= cached && TALLY_N(plan_plain)(&plain, x, y, n);
+    bool plainly = n <= cached && plan_plain(&plain, x, y, n);
 #endif
-    for (int64_t at = 0, tiles = 1; at < n; at += TALLY_N(tile), tiles++) {
+    for (int64_t at = 0, tiles = 1; at < n; at += tile_values, tiles++) {
 #if TALLY_BYTES >= 4
         if (plainly && at >= again) {
-            const int64_t done = TALLY_N(run_plainly)(&plain, x + at, y + at, n - at, node);
+            const int64_t done = run_plainly(&plain, x + at, y + at, n - at, node);
             at += done;
             if (at == n) break;
             refusals = done > 0 ? 1 : refusals + 1;
             plainly = refusals < 2;
-            again = at + TALLY_N(together);
+            again = at + parts_together;
         }
 #endif
-        TALLY_N(read_tile)(&tile, &buffers, x + at, y + at, n - at < TALLY_N(tile) ? n - at : TALLY_N(tile));
+        read_tile(&tile, &buffers, x + at, y + at, n - at < tile_values ? n - at : tile_values);
         node->n += tile.present;
 #ifdef TALLY_KEYS
         tally__widen_range(&node->low, &node->high, &tile);
 #endif
         tally__add_tile(&sums, &tile);
-        if (tiles % settle_every == 0) TALLY_N(settle)(node);
+        if (tiles % settle_every == 0) settle_accumulator(node);
     }
     tally__flush_sums(&sums);
-    TALLY_N(settle)(node);
+    settle_accumulator(node);
 }
 
 /* ---- segments ---- */
 
 /* Whether results have a format that is made from parts. */
-TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
+TALLY_FN bool is_quick(const tally_final *final) {
 #ifdef TALLY_KEYS
     (void) final;
     return true;
@@ -209,7 +205,7 @@ TALLY_FN bool TALLY_N(is_quick)(const tally_final *final) {
 }
 
 /* Whether the sum of segment s is 0; then its sign is still to be found. */
-TALLY_FN bool TALLY_N(is_zero)(const tally__bunch *bunch, int s) {
+TALLY_FN bool segment_is_zero(const tally__bunch *bunch, int s) {
     bool some = false;
     for (int k = 0; k < bunch->sum_parts; k++) some |= bunch->sums[k][s] != 0;
     return !some;
@@ -217,8 +213,8 @@ TALLY_FN bool TALLY_N(is_zero)(const tally__bunch *bunch, int s) {
 
 /* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure
  * are left for another way. */
-static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, const int64_t *highs,
-                                    const tally_final *final, char *results) {
+static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
+                           char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
 #ifdef TALLY_KEYS
     const tally_format natural = TALLY_NATURAL_FORMAT;
@@ -229,9 +225,9 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
     for (int what = 0; what < 3; what++) {
         static const int whats[] = {TALLY_QUICK_SUM, TALLY_QUICK_MEAN, TALLY_QUICK_SPREAD};
         bunch->is_f64 = what > 0 || natural.digits == 53;
-        tiles->conclude(bunch, whats[what]);
+        tiles->results(bunch, whats[what]);
         for (int s = 0; s < bunch->count && bunch->unsure > 0; s++)
-            sure[s] &= bunch->sure[s] || (what < 2 && TALLY_N(is_zero)(bunch, s));
+            sure[s] &= bunch->sure[s] || (what < 2 && segment_is_zero(bunch, s));
         for (int s = 0; s < bunch->count; s++)
             floats[what][s] = bunch->is_f64 ? bunch->values[s] : (double)bunch->narrow[s];
     }
@@ -247,7 +243,7 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
     size_t count = (size_t)bunch->count;
     (void)lows, (void)highs;
     bunch->is_f64 = final->format.digits == 53;
-    tiles->conclude(bunch, what);
+    tiles->results(bunch, what);
     if (bunch->is_f64)
         __builtin_memcpy(results, bunch->values, count * sizeof(double));
     else
@@ -255,41 +251,38 @@ static void TALLY_N(conclude_bunch)(tally__bunch *bunch, const int64_t *lows, co
 #endif
 }
 
-static bool TALLY_N(conclude_sums)(const tally__sums *sums, const TALLY_N(total) *total, const tally_final *final,
-                                   void *result) {
+static bool conclude_sums(const tally__sums *sums, const total_t *total, const tally_final *final, void *result) {
     tally__bunch one;
-    if (!TALLY_N(is_quick)(final) || !tally__parts_of_sums(sums, &one)) return false;
+    if (!is_quick(final) || !tally__parts_of_sums(sums, &one)) return false;
     one.lengths[0] = (int32_t)total->n;
     one.ddof = final->ddof;
-    TALLY_N(conclude_bunch)(&one, &total->low, &total->high, final, result);
+    conclude_bunch(&one, &total->low, &total->high, final, result);
     return one.unsure == 0;
 }
 
 /* At most TALLY_FEW_TILES: numbers no longer than the values need. Those of f64 are measured all before any is added,
  * to know how long that is; otherwise numbers are short anyway, and memory is read while values are added. False: they
  * need long ones. */
-static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, const tally_final *final,
-                                void *result, bool *empty) {
+static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_final *final, void *result, bool *empty) {
     enum { FEW = 14, TILES = TALLY_IS_F64 ? TALLY_FEW_TILES : 1 };
-    TALLY_N(buffers) buffers[TILES];
+    buffers_t buffers[TILES];
     tally__sums sums;
     tally__tile tiles[TILES];
     tally__fit fit = {TALLY_ORIGIN, TALLY_LIMBS, TALLY_PRODUCT_LIMBS};
-    TALLY_N(total) total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
+    total_t total = {0, INT64_MAX, INT64_MIN, {0, 0, 0}, {0, 0, 0}};
     int64_t sum[TALLY_EVIDENCE + FEW], products[TALLY_EVIDENCE + 2 * FEW];
-#define TALLY_READ_TILE(k)                                                         \
-    TALLY_N(read_tile)(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, \
-                       n - at < TALLY_N(tile) ? n - at : TALLY_N(tile))
+#define TALLY_READ_TILE(k) \
+    read_tile(&tiles[(k) % TILES], &buffers[(k) % TILES], x + at, y + at, n - at < tile_values ? n - at : tile_values)
     if (TALLY_IS_F64) {
         int count = 0;
-        for (int64_t at = 0; at < n; at += TALLY_N(tile), count++) TALLY_READ_TILE(count);
+        for (int64_t at = 0; at < n; at += tile_values, count++) TALLY_READ_TILE(count);
         fit = tally__fit_tiles(tiles, count);
     }
     if (fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
     __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
     __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
     tally__begin_sums(&sums, TALLY_IF_SUM(sum), TALLY_IF_PRODUCTS(products), fit.origin, TALLY_FIRST_TERM);
-    for (int64_t at = 0, k = 0; at < n; at += TALLY_N(tile), k++) {
+    for (int64_t at = 0, k = 0; at < n; at += tile_values, k++) {
         const tally__tile *tile = &tiles[k % TILES];
         if (!TALLY_IS_F64) TALLY_READ_TILE(k);
         total.n += tile->present;
@@ -299,66 +292,65 @@ static bool TALLY_N(reduce_few)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, in
         tally__add_tile(&sums, tile);
     }
 #undef TALLY_READ_TILE
-    if (TALLY_N(conclude_sums)(&sums, &total, final, result)) return true;
+    if (conclude_sums(&sums, &total, final, result)) return true;
     tally__flush_sums(&sums);
     tally_carry(sum + TALLY_EVIDENCE, fit.limbs);
     tally_carry(products + TALLY_EVIDENCE, fit.product_limbs);
     total.sum = (tally_number){sum, fit.limbs, fit.origin};
     total.products = (tally_number){products, fit.product_limbs, 2 * fit.origin};
-    TALLY_N(conclude)(&total, final, result);
+    round_total(&total, final, result);
     *empty |= total.n == 0;
     return true;
 }
 
-static bool TALLY_N(reduce_run)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                const tally_final *final, void *result) {
+static bool reduce_run(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t n, const tally_final *final,
+                       void *result) {
     union {
-        TALLY_N(node) node;
+        accumulator_t node;
         tally__node head;
     } run;
-    TALLY_N(total) total;
+    total_t total;
     bool empty = false;
-    if (n > 0 && n <= TALLY_FEW_TILES * TALLY_N(tile) && TALLY_N(reduce_few)(x, y, n, final, result, &empty))
-        return empty;
-    TALLY_N(run)(kernel, x, y, n, 0, &run.head);
-    total = TALLY_N(total_of)(&run.node);
-    TALLY_N(conclude)(&total, final, result);
+    if (n > 0 && n <= TALLY_FEW_TILES * tile_values && reduce_few(x, y, n, final, result, &empty)) return empty;
+    reduce_leaves(kernel, x, y, n, 0, &run.head);
+    total = total_of(&run.node);
+    round_total(&total, final, result);
     return total.n == 0;
 }
 
-TALLY_FN void TALLY_N(place)(void *results, int64_t s, const void *result, int64_t bytes) {
+TALLY_FN void place_in_leaf(void *results, int64_t s, const void *result, int64_t bytes) {
     __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
 }
 
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
 /* The result of n terms that add up to 0: with the sign on which they agree. */
-static void TALLY_N(put_zero)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t stride,
-                              const tally_final *final, void *result) {
+static void put_zero(const raw_t *x, const raw_t *y, int64_t n, int64_t stride, const tally_final *final,
+                     void *result) {
     int64_t words[TALLY_EVIDENCE] = {0};
-    TALLY_N(witness)(words, TALLY_FIRST_TERM, x, y, n, stride);
+    witness(words, TALLY_FIRST_TERM, x, y, n, stride);
     tally_put(result, words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER] ? -0.0 : 0.0, final->format);
 }
 #endif
 /* The result of a segment that a bunch leaves unsure. */
-static void TALLY_N(reduce_unsure)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                   const tally__bunch *bunch, int s, const tally_final *final, void *result) {
+static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const tally__bunch *bunch, int s,
+                          const tally_final *final, void *result) {
     int64_t n = bunch->lengths[s];
     x += bunch->places[s];
     y += bunch->places[s];
 #if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
-    if (TALLY_N(is_zero)(bunch, s)) {
-        TALLY_N(put_zero)(x, y, n, 1, final, result);
+    if (segment_is_zero(bunch, s)) {
+        put_zero(x, y, n, 1, final, result);
         return;
     }
 #endif
-    TALLY_N(reduce_run)(kernel, x, y, n, final, result);
+    reduce_run(kernel, x, y, n, final, result);
 }
 /* Results of a bunch of segments, the first of which begins at x, from their parts. */
-static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                  tally__bunch *bunch, const int64_t *lows, const int64_t *highs,
-                                  const tally_final *final, char *results, bool *empty) {
+static void finish_bunch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, tally__bunch *bunch,
+                         const int64_t *lows, const int64_t *highs, const tally_final *final, char *results,
+                         bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    TALLY_N(conclude_bunch)(bunch, lows, highs, final, results);
+    conclude_bunch(bunch, lows, highs, final, results);
     for (int s = 0; s < bunch->count && bunch->lost; s++)
         if (bunch->sums[0][s] != bunch->sums[0][s] ||
             (bunch->product_parts > 0 && bunch->products[0][s] != bunch->products[0][s])) {
@@ -369,17 +361,16 @@ static void TALLY_N(finish_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];
         if (bunch->sure[s]) continue;
-        TALLY_N(reduce_unsure)(kernel, x, y, bunch, s, final, result);
-        TALLY_N(place)(results, s, result, bytes);
+        reduce_unsure(kernel, x, y, bunch, s, final, result);
+        place_in_leaf(results, s, result, bytes);
     }
 }
 
 #include "cpu/exact_plain_template.h"
 
 /* Up to TALLY_BUNCH_MOST segments of TALLY_BUNCH_VALUES values in all, together. False: nothing was done. */
-static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                  const int64_t *offsets, int count, const tally_final *final, char *results,
-                                  bool *empty) {
+static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_t *y, const int64_t *offsets, int count,
+                         const tally_final *final, char *results, bool *empty) {
     int64_t n = offsets[count] - offsets[0], lows[TALLY_BUNCH_MOST], highs[TALLY_BUNCH_MOST];
     tally__bunch bunch;
     tally__tile tile;
@@ -388,8 +379,8 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     y += offsets[0];
 #if TALLY_BYTES == 2
     float wide[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
-    TALLY_N(widen)(wide[0], x, n);
-    if (TALLY_KERNEL_INPUTS == 2) TALLY_N(widen)(wide[TALLY_KERNEL_INPUTS - 1], y, n);
+    widen(wide[0], x, n);
+    if (TALLY_KERNEL_INPUTS == 2) widen(wide[TALLY_KERNEL_INPUTS - 1], y, n);
     tile.x = wide[0];
     tile.y = wide[TALLY_KERNEL_INPUTS - 1];
 #else
@@ -399,7 +390,7 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
     tile.n = n;
     tile.is_f64 = TALLY_IS_F64;
     tally__measure_tile(&tile);
-    TALLY_N(base) rooms[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
+    base_t rooms[TALLY_KERNEL_INPUTS][TALLY_BUNCH_VALUES];
     const void *const given[2] = {tile.x, tile.y};
     tally__take_out_specials(&tile, TALLY_NAN == 1, rooms[0], rooms[TALLY_KERNEL_INPUTS - 1]);
     if (tile.x_extent.zeros) tile.x_extent.high = tile.x_extent.unit = 0;
@@ -421,29 +412,28 @@ static bool TALLY_N(reduce_bunch)(const tally__kernel *kernel, const TALLY_N(raw
 #ifdef TALLY_KEYS
     tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
-    TALLY_N(finish_bunch)(kernel, x, y, &bunch, lows, highs, final, results, empty);
+    finish_bunch(kernel, x, y, &bunch, lows, highs, final, results, empty);
     for (int k = 0; k < TALLY_KERNEL_INPUTS && tile.x != given[0];
          k++) { /* segments that something was taken out of, once more */
         int64_t at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], 0, n);
         for (int s = 0; at < n; at = tally__cpu_tiles()->find_special[TALLY_IS_F64](given[k], bunch.places[s], n)) {
             char result[TALLY_RESULT_BYTES];
             while (bunch.places[s + 1] <= at) s++;
-            *empty |=
-                TALLY_N(reduce_run)(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
-            TALLY_N(place)(results, s++, result, (int64_t)tally__result_bytes(kernel, final));
+            *empty |= reduce_run(kernel, x + bunch.places[s], y + bunch.places[s], bunch.lengths[s], final, result);
+            place_in_leaf(results, s++, result, (int64_t)tally__result_bytes(kernel, final));
         }
     }
     return true;
 }
 
-static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
-                                   const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
-    const TALLY_N(raw) *x = vx, *y = vy;
+static int dense_segments(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+                          const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
+    const raw_t *x = vx, *y = vy;
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
-    bool empty = false, quick = TALLY_N(is_quick)(final);
+    bool empty = false, quick = is_quick(final);
     tally__plain plain;
     bool plainly =
-        quick && count > 0 && TALLY_N(plan_plain)(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
+        quick && count > 0 && plan_plain(&plain, x + offsets[0], y + offsets[0], offsets[count] - offsets[0]);
     int64_t again =
         0; /* where plain sums are next tried: a refusal may be chance, two one after the other hardly are */
     int refusals = 0;
@@ -453,9 +443,9 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
     for (int64_t at = 0; at < count;) {
         const int64_t *from = offsets + at;
         char *to = (char *)results + at * bytes;
-        const int together = plainly && at >= again ? TALLY_N(plain_fitting)(from, count - at) : 0;
+        const int together = plainly && at >= again ? plain_fitting(from, count - at) : 0;
         if (together > 0) {
-            if (TALLY_N(reduce_plain)(kernel, &plain, x, y, from, together, final, to, &empty)) {
+            if (reduce_plain(kernel, &plain, x, y, from, together, final, to, &empty)) {
                 refusals = 0;
                 at += together;
                 continue;
@@ -466,7 +456,7 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
         int bunch = (int)(count - at < most ? count - at : most);
         if (from[bunch] - from[0] > TALLY_BUNCH_VALUES) bunch = tally__fitting(from, bunch, TALLY_BUNCH_MOST);
         if (quick && bunch > 1 && from[bunch] - from[0] <= TALLY_BUNCH_VALUES &&
-            TALLY_N(reduce_bunch)(kernel, x, y, from, bunch, final, to, &empty)) {
+            reduce_bunch(kernel, x, y, from, bunch, final, to, &empty)) {
             at += bunch;
             int usual = from[bunch] - from[0] <= TALLY_BUNCH_VALUES / 4 ? TALLY_BUNCH_MOST : TALLY_BUNCH_MOST / 2;
             most = 2 * most < usual ? 2 * most : usual;
@@ -479,9 +469,9 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
         for (int s = 0; s < bunch; s++, at++) {
             char result[TALLY_RESULT_BYTES];
             int64_t n = from[s + 1] - from[s];
-            const TALLY_N(raw) *a = n > 0 ? x + from[s] : x, *b = n > 0 ? y + from[s] : y; /* there may be no array */
-            empty |= TALLY_N(reduce_run)(kernel, a, b, n, final, result);
-            TALLY_N(place)(to, s, result, bytes);
+            const raw_t *a = n > 0 ? x + from[s] : x, *b = n > 0 ? y + from[s] : y; /* there may be no array */
+            empty |= reduce_run(kernel, a, b, n, final, result);
+            place_in_leaf(to, s, result, bytes);
         }
     }
     return empty ? TALLY_SAW_EMPTY : 0;
@@ -489,22 +479,21 @@ static int TALLY_N(dense_segments)(const tally__kernel *kernel, const void *vx, 
 
 /* Without the empty ones, half or more of them, the others are segments of the same values: bunches have room for so
  * many more. */
-static __attribute__((noinline)) void TALLY_N(sparse_segments)(const tally__kernel *kernel, const void *x,
-                                                               const void *y, int64_t limit, const int64_t *offsets,
-                                                               int64_t count, int64_t filled, const tally_final *final,
-                                                               char *results) {
+static __attribute__((noinline)) void sparse_segments(const tally__kernel *kernel, const void *x, const void *y,
+                                                      int64_t limit, const int64_t *offsets, int64_t count,
+                                                      int64_t filled, const tally_final *final, char *results) {
     const size_t bytes = tally__result_bytes(kernel, final);
     int64_t begins[TALLY_SIFTED + 8];
     char made[(TALLY_SIFTED + 1) * sizeof(tally_stats)];
     tally__cpu_tiles()->list_filled(offsets, count, begins);
-    TALLY_N(dense_segments)(kernel, x, y, limit, begins, filled, final, made);
-    TALLY_N(reduce_run)(kernel, x, y, 0, final, made + (size_t)filled * bytes);
+    dense_segments(kernel, x, y, limit, begins, filled, final, made);
+    reduce_run(kernel, x, y, 0, final, made + (size_t)filled * bytes);
     tally__cpu_tiles()->spread[bytes == sizeof(float)    ? 0
                                : bytes == sizeof(double) ? 1
                                                          : 2](offsets, count, filled, made, results);
 }
-static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
-                             const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
+static int reduce_segments(const tally__kernel *kernel, const void *x, const void *y, int64_t limit,
+                           const int64_t *offsets, int64_t count, const tally_final *final, void *results) {
     const size_t bytes = tally__result_bytes(kernel, final);
     int saw = 0;
     for (int64_t at = 0; at < count; at += TALLY_SIFTED) {
@@ -512,9 +501,9 @@ static int TALLY_N(segments)(const tally__kernel *kernel, const void *x, const v
         int64_t some = count - at < TALLY_SIFTED ? count - at : TALLY_SIFTED,
                 filled = tally__cpu_tiles()->count_filled(offsets + at, some);
         if (filled > some / 2)
-            saw |= TALLY_N(dense_segments)(kernel, x, y, limit, offsets + at, some, final, to);
+            saw |= dense_segments(kernel, x, y, limit, offsets + at, some, final, to);
         else {
-            TALLY_N(sparse_segments)(kernel, x, y, limit, offsets + at, some, filled, final, to);
+            sparse_segments(kernel, x, y, limit, offsets + at, some, filled, final, to);
             saw |= TALLY_SAW_EMPTY;
         }
     }

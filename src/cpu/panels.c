@@ -97,7 +97,7 @@ static void lift_panel(const tally__kernel *kernel, const tally__workspace *w, i
     for (int64_t i = 0; i < width; i++) {
         tally__node *earlier = tally__node_at(kernel, w->levels, k * width + i),
                     *node = tally__node_at(kernel, w->node, i);
-        kernel->merge(kernel, earlier, node);
+        kernel->merge_nodes(kernel, earlier, node);
         tally__copy_node(kernel, node, earlier);
     }
 }
@@ -111,7 +111,7 @@ int tally__panel_tree(const tally__panels *p, const tally__workspace *w, const t
     const char *x, *y;
     int64_t stride, leaves = 0;
     int saw = 0;
-    for (int64_t i = 0; i < width && n == 0; i++) kernel->nothing(kernel, tally__node_at(kernel, w->node, i));
+    for (int64_t i = 0; i < width && n == 0; i++) kernel->give_nothing(kernel, tally__node_at(kernel, w->node, i));
     for (int64_t done = 0; done < n; leaves++) {
         const int64_t rows = least(n - done, most);
         int k = 0;
@@ -136,7 +136,7 @@ int tally__finish_panel(const tally__panels *p, const tally__workspace *w, const
     const tally__kernel *kernel = p->spec->kernel;
     int saw = 0;
     for (int64_t i = 0; i < panel->width; i++)
-        saw |= kernel->finish(kernel, tally__node_at(kernel, nodes, i), &p->spec->final,
+        saw |= kernel->finish_node(kernel, tally__node_at(kernel, nodes, i), &p->spec->final,
                               w->results + (size_t)i * p->spec->result_bytes);
     return saw | tally__store(p->spec, p->sink, panel->first, panel->width, w->results);
 }

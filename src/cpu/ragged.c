@@ -54,7 +54,7 @@ static void reduce_packed(job *j, const int64_t *offsets, int64_t count, void *r
 static void reduce_one(job *j, int64_t begin, int64_t end, void *result) {
     tally__room room;
     tally__cpu_run(j->spec, j->in, begin, end - begin, 0, &room.node);
-    note(j, j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result));
+    note(j, j->spec->kernel->finish_node(j->spec->kernel, &room.node, &j->spec->final, result));
 }
 
 /* Strided values: as many segments as fit a buffer are copied together and reduced there. */
@@ -385,7 +385,7 @@ static void take_longs(job *j, int threads) {
         _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
         tally__room room;
         tally__cpu_tree(j->spec, j->in, s->begin, s->end - s->begin, 0, threads, &room.node);
-        note(j, j->spec->kernel->finish(j->spec->kernel, &room.node, &j->spec->final, result));
+        note(j, j->spec->kernel->finish_node(j->spec->kernel, &room.node, &j->spec->final, result));
         note(j, tally__store(j->spec, j->sink, s->segment, 1, result));
     }
 }

@@ -90,48 +90,43 @@ TALLY_INLINE TALLY_TARGET void tally__fill_slots(char *slots, const char *x, con
 
 /* ---- short ones ---- */
 
-typedef struct TALLY_N(slots) {
+typedef struct slots_t {
     _Alignas(64) TALLY_T x[TALLY_BUNCH * TALLY_WIDE_SLOT];
     _Alignas(64) TALLY_T y[TALLY_KERNEL_INPUTS == 2 ? TALLY_BUNCH * TALLY_WIDE_SLOT : 1];
-} TALLY_N(slots);
+} slots_t;
 
 /* Results go to any address. */
-typedef struct __attribute__((packed, may_alias)) TALLY_N(result_anywhere) {
-    TALLY_N(result) value;
-} TALLY_N(result_anywhere);
+typedef struct __attribute__((packed, may_alias)) result_anywhere_t {
+    result_t value;
+} result_anywhere_t;
 
 /* The tree over a slot. Bits say which values exist, as compilers make branches of comparisons of one length again and
  * again. */
-TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(slot_column)(const TALLY_T *x, const TALLY_T *y, int32_t there,
-                                                               const int width) {
-    TALLY_N(column) c[TALLY_WIDE_SLOT];
+TALLY_INLINE TALLY_TARGET column_t slot_column(const TALLY_T *x, const TALLY_T *y, int32_t there, const int width) {
+    column_t c[TALLY_WIDE_SLOT];
 #pragma GCC unroll 8
-    for (int k = 0; k < width; k++)
-        c[k] = TALLY_N(select)(there >> k & 1, TALLY_N(lift)(TALLY_N(item_of)(x[k]), TALLY_N(item_of)(y[k])),
-                               TALLY_N(identity)());
+    for (int k = 0; k < width; k++) c[k] = select(there >> k & 1, lift(item_of(x[k]), item_of(y[k])), identity());
 #pragma GCC unroll 4
-    for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = TALLY_N(combine)(c[k], c[k + TALLY_NARROW_SLOT]);
-    return TALLY_N(combine)(TALLY_N(combine)(c[0], c[2]), TALLY_N(combine)(c[1], c[3]));
+    for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = combine(c[k], c[k + TALLY_NARROW_SLOT]);
+    return combine(combine(c[0], c[2]), combine(c[1], c[3]));
 }
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(slot_second)(const TALLY_T *x, int32_t there, const int width,
-                                                               TALLY_N(aim) aim) {
-    TALLY_N(second) c[TALLY_WIDE_SLOT];
+TALLY_INLINE TALLY_TARGET second_t slot_second(const TALLY_T *x, int32_t there, const int width, aim_t aim) {
+    second_t c[TALLY_WIDE_SLOT];
 #pragma GCC unroll 8
-    for (int k = 0; k < width; k++)
-        c[k] = TALLY_N(select2)(there >> k & 1, TALLY_N(lift2)(TALLY_N(item_of)(x[k]), k, aim), TALLY_N(identity2)());
+    for (int k = 0; k < width; k++) c[k] = select2(there >> k & 1, lift2(item_of(x[k]), k, aim), identity2());
 #pragma GCC unroll 4
-    for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = TALLY_N(combine2)(c[k], c[k + TALLY_NARROW_SLOT]);
-    return TALLY_N(combine2)(TALLY_N(combine2)(c[0], c[2]), TALLY_N(combine2)(c[1], c[3]));
+    for (int k = 0; k + TALLY_NARROW_SLOT < width; k++) c[k] = combine2(c[k], c[k + TALLY_NARROW_SLOT]);
+    return combine2(combine2(c[0], c[2]), combine2(c[1], c[3]));
 }
 #endif
 /* How many values of a slot the NaN policy counts. */
-TALLY_INLINE TALLY_TARGET int32_t TALLY_N(slot_count)(const TALLY_T *x, const TALLY_T *y, int32_t there, int32_t n,
-                                                      const int width) {
+TALLY_INLINE TALLY_TARGET int32_t slot_count(const TALLY_T *x, const TALLY_T *y, int32_t there, int32_t n,
+                                             const int width) {
 #if TALLY_FLOAT && TALLY_NAN == 1
     n = 0;
 #pragma GCC unroll 8
-    for (int k = 0; k < width; k++) n += (there >> k & 1) & TALLY_N(present)(x[k]) & TALLY_N(present)(y[k]);
+    for (int k = 0; k < width; k++) n += (there >> k & 1) & is_present(x[k]) & is_present(y[k]);
 #else
     (void)x, (void)y, (void)there, (void)width;
 #endif
@@ -139,42 +134,36 @@ TALLY_INLINE TALLY_TARGET int32_t TALLY_N(slot_count)(const TALLY_T *x, const TA
 }
 #define TALLY_SLOT_X (slots->x + i * width)
 #define TALLY_SLOT_Y (TALLY_KERNEL_INPUTS == 2 ? slots->y + i * width : TALLY_SLOT_X)
-#define TALLY_SLOT_COUNT TALLY_N(slot_count)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], lengths[i], width)
+#define TALLY_SLOT_COUNT slot_count(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], lengths[i], width)
 
 /* Results of the slots, side by side. Returns what was seen (TALLY_SAW_...) in those that fit their slots, and
  * TALLY_CAREFUL if any result may be wrong because it takes more care than lanes can. */
-TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots, const tally__kinds *kinds,
-                                                    const int width, const tally_final *final,
-                                                    TALLY_N(result_anywhere) *results) {
+TALLY_INLINE TALLY_TARGET int reduce_slots(const slots_t *slots, const tally__kinds *kinds, const int width,
+                                           const tally_final *final, result_anywhere_t *results) {
     const int32_t *there = kinds->there, *lengths = kinds->lengths;
     int32_t empty = kinds->seen & TALLY_SEEN_EMPTY, care = 0;
 #if TALLY_PASSES == 2 /* a loop for each step: compilers make vectors of each, but not of all as one */
-    TALLY_N(arrays) arrays;
-    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    TALLY_N(arrays2) arrays2;
-    TALLY_N(lanes2) lanes2 = TALLY_N(lanes_of2)(&arrays2);
-    TALLY_N(arrays_aim) aim_arrays;
-    TALLY_N(lanes_aim) aims = TALLY_N(lanes_of_aim)(&aim_arrays);
+    arrays_t arrays;
+    lanes_t lanes = lanes_of(&arrays);
+    arrays2_t arrays2;
+    lanes2_t lanes2 = lanes_of2(&arrays2);
+    arrays_aim_t aim_arrays;
+    lanes_aim_t aims = lanes_of_aim(&aim_arrays);
     _Static_assert(TALLY_BUNCH <= TALLY_COLUMNS, "a bunch has more lanes than a leaf");
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++)
-        TALLY_N(put)(lanes, i, TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
+    for (int i = 0; i < TALLY_BUNCH; i++) put(lanes, i, slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width));
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++)
-        TALLY_N(put_aim)(aims, i, TALLY_N(take_aim)(TALLY_N(get)(lanes, i), TALLY_SLOT_COUNT));
+    for (int i = 0; i < TALLY_BUNCH; i++) put_aim(aims, i, take_aim(get(lanes, i), TALLY_SLOT_COUNT));
     TALLY_FREE_LANES
-    for (int i = 0; i < TALLY_BUNCH; i++)
-        TALLY_N(put2)(lanes2, i, TALLY_N(slot_second)(TALLY_SLOT_X, there[i], width, TALLY_N(get_aim)(aims, i)));
-#define TALLY_SLOT_NODE \
-    TALLY_N(seal)(TALLY_N(get)(lanes, i), TALLY_N(get_aim)(aims, i), TALLY_N(get2)(lanes2, i), TALLY_SLOT_COUNT, 0)
+    for (int i = 0; i < TALLY_BUNCH; i++) put2(lanes2, i, slot_second(TALLY_SLOT_X, there[i], width, get_aim(aims, i)));
+#define TALLY_SLOT_NODE seal(get(lanes, i), get_aim(aims, i), get2(lanes2, i), TALLY_SLOT_COUNT, 0)
 #else
-#define TALLY_SLOT_NODE \
-    TALLY_N(seal)(TALLY_N(slot_column)(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
+#define TALLY_SLOT_NODE seal(slot_column(TALLY_SLOT_X, TALLY_SLOT_Y, there[i], width), TALLY_SLOT_COUNT)
 #endif
     TALLY_FREE_LANES
     for (int i = 0; i < TALLY_BUNCH; i++) {
-        TALLY_N(node) node = TALLY_SLOT_NODE;
-        results[i].value = TALLY_N(finish)(node, final);
+        node_t node = TALLY_SLOT_NODE;
+        results[i].value = finish(node, final);
 #if TALLY_FLOAT && TALLY_NAN == 1
         empty |= (node.n == 0) & (lengths[i] <= width);
 #endif
@@ -187,15 +176,14 @@ TALLY_INLINE TALLY_TARGET int TALLY_N(reduce_slots)(const TALLY_N(slots) *slots,
     return (empty ? TALLY_SAW_EMPTY : 0) | (care ? TALLY_CAREFUL : 0);
 }
 /* Results of a whole bunch, from where all of a slot can be read. */
-#define TALLY_SHORT_SEGMENTS(name, width)                                                                       \
-    static TALLY_TARGET int TALLY_N(name)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, const int64_t *offsets, \
-                                          const tally__kinds *kinds, const tally_final *final,                  \
-                                          TALLY_N(result_anywhere) *results) {                                  \
-        TALLY_N(slots) slots;                                                                                   \
-        tally__fill_slots((char *)slots.x, (const char *)x, offsets, TALLY_BYTES, width *TALLY_BYTES);          \
-        if (TALLY_KERNEL_INPUTS == 2)                                                                           \
-            tally__fill_slots((char *)slots.y, (const char *)y, offsets, TALLY_BYTES, width *TALLY_BYTES);      \
-        return TALLY_N(reduce_slots)(&slots, kinds, width, final, results);                                     \
+#define TALLY_SHORT_SEGMENTS(name, width)                                                                           \
+    static TALLY_TARGET int name(const raw_t *x, const raw_t *y, const int64_t *offsets, const tally__kinds *kinds, \
+                                 const tally_final *final, result_anywhere_t *results) {                            \
+        slots_t slots;                                                                                              \
+        tally__fill_slots((char *)slots.x, (const char *)x, offsets, TALLY_BYTES, width *TALLY_BYTES);              \
+        if (TALLY_KERNEL_INPUTS == 2)                                                                               \
+            tally__fill_slots((char *)slots.y, (const char *)y, offsets, TALLY_BYTES, width *TALLY_BYTES);          \
+        return reduce_slots(&slots, kinds, width, final, results);                                                  \
     }
 TALLY_SHORT_SEGMENTS(narrow_segments, TALLY_NARROW_SLOT)
 TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
@@ -203,38 +191,36 @@ TALLY_SHORT_SEGMENTS(wide_segments, TALLY_WIDE_SLOT)
 /* ---- a bunch ---- */
 
 /* The `count` segments of a bunch that `list` names, or the first ones; none is empty. */
-TALLY_APART TALLY_TARGET int TALLY_N(other_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                                     const int64_t *offsets, const int32_t *list, int count,
-                                                     const tally_final *final, char *results) {
+TALLY_APART TALLY_TARGET int other_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets,
+                                            const int32_t *list, int count, const tally_final *final, char *results) {
     int saw = 0;
     for (int i = 0; i < count; i++) {
         const int s = list == NULL ? i : list[i];
         const int64_t begin = offsets[s], n = offsets[s + 1] - begin;
-        TALLY_N(node) node;
-        TALLY_N(result) result;
+        node_t node;
+        result_t result;
         if (n >= TALLY_LEAF)
-            node = TALLY_N(tree)(x + begin, y + begin, n, limit - begin, 0);
+            node = tree(x + begin, y + begin, n, limit - begin, 0);
         else if (__builtin_expect(n <= TALLY_SMALL_LEAF && begin <= limit - TALLY_SMALL_LEAF, 1))
-            node = TALLY_N(small_node)(x + begin, y + begin, n, 0);
+            node = small_node(x + begin, y + begin, n, 0);
         else
-            node = TALLY_N(edge_node)(x + begin, y + begin, n, limit - begin, 0);
-        saw |= TALLY_N(conclude)(node, final, &result);
-        TALLY_N(write)(results, s, result);
+            node = edge_node(x + begin, y + begin, n, limit - begin, 0);
+        saw |= conclude(node, final, &result);
+        write(results, s, result);
     }
     return saw;
 }
 /* Every result is that of nothing. */
-TALLY_APART TALLY_TARGET int TALLY_N(empty_segments)(int count, const tally_final *final, char *results) {
-    TALLY_N(result) nothing;
-    int saw = TALLY_N(conclude)(TALLY_N(nothing)(), final, &nothing);
-    for (int s = 0; s < count; s++) TALLY_N(write)(results, s, nothing);
+TALLY_APART TALLY_TARGET int empty_segments(int count, const tally_final *final, char *results) {
+    result_t empty;
+    int saw = conclude(nothing(), final, &empty);
+    for (int s = 0; s < count; s++) write(results, s, empty);
     return saw;
 }
 /* At most TALLY_BUNCH segments, some of them empty or short. */
-static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t limit,
-                                                const int64_t *offsets, int count, const tally__kinds *kinds,
-                                                const tally_final *final, char *results) {
-    TALLY_N(result_anywhere) *made = (void *)results;
+static TALLY_TARGET int mixed_segments(const raw_t *x, const raw_t *y, int64_t limit, const int64_t *offsets, int count,
+                                       const tally__kinds *kinds, const tally_final *final, char *results) {
+    result_anywhere_t *made = (void *)results;
     const bool slots =
         count == TALLY_BUNCH && offsets[count] <= limit - TALLY_WIDE_SLOT && (kinds->seen & TALLY_SEEN_SHORT) != 0;
     tally__list list, long_list, *others = &list;
@@ -247,36 +233,36 @@ static TALLY_TARGET int TALLY_N(mixed_segments)(const TALLY_N(raw) *x, const TAL
         }
     }
     if (!slots)
-        saw = (kinds->seen & TALLY_SEEN_EMPTY) ? TALLY_N(empty_segments)(count, final, results) : 0;
+        saw = (kinds->seen & TALLY_SEEN_EMPTY) ? empty_segments(count, final, results) : 0;
     else if (others == &list)
-        saw = TALLY_N(narrow_segments)(x, y, offsets, kinds, final, made);
+        saw = narrow_segments(x, y, offsets, kinds, final, made);
     else
-        saw = TALLY_N(wide_segments)(x, y, offsets, kinds, final, made);
+        saw = wide_segments(x, y, offsets, kinds, final, made);
     if (saw & TALLY_CAREFUL) { /* once more, one by one */
         saw -= TALLY_CAREFUL;
         others = &list;
         listed = tally__longer(kinds, count, 0, list);
     }
-    if (listed > 0) saw |= TALLY_N(other_segments)(x, y, limit, offsets, *others, listed, final, results);
+    if (listed > 0) saw |= other_segments(x, y, limit, offsets, *others, listed, final, results);
     return saw;
 }
 
-static TALLY_TARGET int TALLY_N(segments)(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
-                                          const int64_t *offsets, int64_t count, const tally_final *final,
-                                          void *results) {
-    const TALLY_N(raw) *x = vx, *y = vy;
+static TALLY_TARGET int reduce_segments(const tally__kernel *kernel, const void *vx, const void *vy, int64_t limit,
+                                        const int64_t *offsets, int64_t count, const tally_final *final,
+                                        void *results) {
+    const raw_t *x = vx, *y = vy;
     int saw = 0;
     (void)kernel;
     for (int64_t at = 0; at < count; at += TALLY_BUNCH) {
         int bunch = (int)(count - at < TALLY_BUNCH ? count - at : TALLY_BUNCH);
         const int64_t *from = offsets + at;
-        char *to = (char *)results + at * (int64_t)sizeof(TALLY_N(result));
+        char *to = (char *)results + at * (int64_t)sizeof(result_t);
         tally__kinds kinds;
         tally__kinds_of(&kinds, from, bunch);
         if (kinds.seen == TALLY_SEEN_LONG)
-            saw |= TALLY_N(other_segments)(x, y, limit, from, NULL, bunch, final, to);
+            saw |= other_segments(x, y, limit, from, NULL, bunch, final, to);
         else
-            saw |= TALLY_N(mixed_segments)(x, y, limit, from, bunch, &kinds, final, to);
+            saw |= mixed_segments(x, y, limit, from, bunch, &kinds, final, to);
     }
     return saw;
 }

@@ -21,19 +21,19 @@ typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(2), may_a
 typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
 #endif
 
-#define TALLY_MEMBERS(type, nan)                                                                                   \
-    {                                                                                                              \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                                    \
-        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input, type, nan)),                 \
-        .value_bytes = sizeof(TALLY_N2(input, type, nan)), .row_bytes = TALLY_N2(row_bytes, type, nan),            \
-        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(run, type, nan), .segments = TALLY_N2(segments, type, nan), \
-        .rows = TALLY_N2(rows, type, nan),                                                                         \
+#define TALLY_MEMBERS(type, nan)                                                                                 \
+    {                                                                                                            \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),                                \
+        .columns = TALLY_LEAF_BYTES / TALLY_STRIPES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)),             \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), .row_bytes = TALLY_N2(kernel_row_bytes, type, nan), \
+        TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(reduce_leaves, type, nan),                                \
+        .segments = TALLY_N2(reduce_segments, type, nan), .rows = TALLY_N2(reduce_rows, type, nan),              \
     }
 #endif
 
-typedef TALLY_T TALLY_N(input);
+typedef TALLY_T input_t;
 /* Input lies at any address, and may be declared as any type by the caller. */
-typedef TALLY_T TALLY_N(raw) __attribute__((aligned(1), may_alias));
+typedef TALLY_T raw_t __attribute__((aligned(1), may_alias));
 
 #define TALLY_LEAF (TALLY_LEAF_BYTES / TALLY_BYTES)
 #define TALLY_COLUMNS (TALLY_LEAF / TALLY_STRIPES)
@@ -41,8 +41,8 @@ typedef TALLY_T TALLY_N(raw) __attribute__((aligned(1), may_alias));
 #define TALLY_IS_FREE \
     (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE || (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE_INTS && !TALLY_FLOAT))
 
-_Static_assert(sizeof(TALLY_N(node)) <= TALLY_ORDERED_NODE_BYTES, "TALLY_ORDERED_NODE_BYTES is too small");
-_Static_assert(sizeof(TALLY_N(result)) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTES is too small");
+_Static_assert(sizeof(node_t) <= TALLY_ORDERED_NODE_BYTES, "TALLY_ORDERED_NODE_BYTES is too small");
+_Static_assert(sizeof(result_t) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTES is too small");
 
 /* ---- lanes ---- */
 
@@ -57,31 +57,32 @@ _Static_assert(sizeof(TALLY_N(result)) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTE
 #define TALLY_SHIFT(type, name) lanes.name += by;
 #define TALLY_SIZE(type, name) +sizeof(type)
 
-#define TALLY_SUFFIX
-#define TALLY_RECORD TALLY_N(column)
+#define TALLY_NAME(name) name
+#define TALLY_TYPE_NAME(name) name##_t
+#define TALLY_RECORD column_t
 #define TALLY_FIELDS TALLY_COLUMN
-#define TALLY_COMBINE TALLY_N(combine)
+#define TALLY_COMBINE combine
 #include "cpu/lanes_template.h"
 #if TALLY_PASSES == 2
-#define TALLY_SUFFIX 2
-#define TALLY_RECORD TALLY_N(second)
+#define TALLY_NAME(name) name##2
+#define TALLY_TYPE_NAME(name) name##2_t
+#define TALLY_RECORD second_t
 #define TALLY_FIELDS TALLY_SECOND
-#define TALLY_COMBINE TALLY_N(combine2)
+#define TALLY_COMBINE combine2
 #include "cpu/lanes_template.h"
-#define TALLY_SUFFIX _aim
-#define TALLY_RECORD TALLY_N(aim)
+#define TALLY_NAME(name) name##_aim
+#define TALLY_TYPE_NAME(name) name##_aim_t
+#define TALLY_RECORD aim_t
 #define TALLY_FIELDS TALLY_AIM
 #include "cpu/lanes_template.h"
-enum {
-    TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) + sizeof(int32_t)
-};
+enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TALLY_AIM(TALLY_SIZE)) + sizeof(int32_t) };
 #else
-enum { TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
+enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
 
 /* Many results at once are finished in vector lanes, the few that need care one by one (kernels/lib/integers.h). */
 #ifdef TALLY_HAS_WIDE
-#define TALLY_NEEDS_WIDE(node, final) TALLY_N(needs_wide)(node, final)
+#define TALLY_NEEDS_WIDE(node, final) needs_wide(node, final)
 #define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of so many times a value's bytes are read row by row */
 #else
 #define TALLY_NARROW 2
@@ -89,61 +90,51 @@ enum { TALLY_N(row_bytes) = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
 
 /* Results go to any address. */
-TALLY_INLINE void TALLY_N(write)(void *results, int64_t s, TALLY_N(result) result) {
+TALLY_INLINE void write(void *results, int64_t s, result_t result) {
     __builtin_memcpy((char *)results + s * (int64_t)sizeof result, &result, sizeof result);
 }
 
 /* ---- loops over lanes ---- */
 
 /* Item k of an input; `wide`, where a leaf was converted as a whole, has its value. */
-TALLY_INLINE TALLY_N(item) TALLY_N(item_at)(const TALLY_N(raw) *x, const TALLY_V *wide, int64_t k) {
-    TALLY_N(item) item = TALLY_N(item_of)(x[k]);
+TALLY_INLINE item_t item_at(const raw_t *x, const TALLY_V *wide, int64_t k) {
+    item_t item = item_of(x[k]);
     if (wide != NULL) item.value = wide[k];
     return item;
 }
 /* Lane j = the values j, j + step, ... of `rows` rows, top to bottom; rows is a constant. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(stack)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                              const TALLY_V *wide_x, const TALLY_V *wide_y, int64_t count, int64_t step,
-                                              const int rows) {
+TALLY_INLINE TALLY_TARGET void stack(lanes_t lanes, const raw_t *x, const raw_t *y, const TALLY_V *wide_x,
+                                     const TALLY_V *wide_y, int64_t count, int64_t step, const int rows) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++) {
-        TALLY_N(column) a = TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, j), TALLY_N(item_at)(y, wide_y, j));
+        column_t a = lift(item_at(x, wide_x, j), item_at(y, wide_y, j));
 #pragma GCC unroll 8
         for (int k = 1; k < rows; k++)
-            a = TALLY_N(combine)(
-                a, TALLY_N(lift)(TALLY_N(item_at)(x, wide_x, k * step + j), TALLY_N(item_at)(y, wide_y, k * step + j)));
-        TALLY_N(put)(lanes, j, a);
+            a = combine(a, lift(item_at(x, wide_x, k * step + j), item_at(y, wide_y, k * step + j)));
+        put(lanes, j, a);
     }
 }
 /* One more row below the lanes. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(extend)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                               int64_t count) {
+TALLY_INLINE TALLY_TARGET void extend(lanes_t lanes, const raw_t *x, const raw_t *y, int64_t count) {
     TALLY_FREE_LANES
-    for (int64_t j = 0; j < count; j++)
-        TALLY_N(put)(
-            lanes, j,
-            TALLY_N(combine)(TALLY_N(get)(lanes, j), TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]))));
+    for (int64_t j = 0; j < count; j++) put(lanes, j, combine(get(lanes, j), lift(item_of(x[j]), item_of(y[j]))));
 }
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET void TALLY_N(stack2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, const TALLY_V *wide,
-                                               int64_t count, int64_t step, const int rows, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void stack2(lanes2_t lanes, const raw_t *x, const TALLY_V *wide, int64_t count, int64_t step,
+                                      const int rows, aim_t aim) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++) {
-        TALLY_N(second) a = TALLY_N(lift2)(TALLY_N(item_at)(x, wide, j), (int32_t)j, aim);
+        second_t a = lift2(item_at(x, wide, j), (int32_t)j, aim);
 #pragma GCC unroll 8
         for (int k = 1; k < rows; k++)
-            a = TALLY_N(combine2)(
-                a, TALLY_N(lift2)(TALLY_N(item_at)(x, wide, k * step + j), (int32_t)(k * step + j), aim));
-        TALLY_N(put2)(lanes, j, a);
+            a = combine2(a, lift2(item_at(x, wide, k * step + j), (int32_t)(k * step + j), aim));
+        put2(lanes, j, a);
     }
 }
-TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int64_t count,
-                                                int32_t place, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void extend2(lanes2_t lanes, const raw_t *x, int64_t count, int32_t place, aim_t aim) {
     TALLY_FREE_LANES
     for (int64_t j = 0; j < count; j++)
-        TALLY_N(put2)(lanes, j,
-                      TALLY_N(combine2)(TALLY_N(get2)(lanes, j),
-                                        TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + (int32_t)j, aim)));
+        put2(lanes, j, combine2(get2(lanes, j), lift2(item_of(x[j]), place + (int32_t)j, aim)));
 }
 #endif
 
@@ -152,24 +143,24 @@ TALLY_INLINE TALLY_TARGET void TALLY_N(extend2)(TALLY_N(lanes2) lanes, const TAL
 /* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of lib/half.h.
  * An operator that never looks at the value drops the conversion again. */
 #if TALLY_NUMBER == TALLY_NUMBER_f16 && defined(TALLY_HAS_F16C)
-TALLY_INLINE TALLY_TARGET void TALLY_N(widen_leaf)(TALLY_V *wide, const TALLY_N(raw) *x) {
+TALLY_INLINE TALLY_TARGET void widen_leaf(TALLY_V *wide, const raw_t *x) {
     for (int k = 0; k < TALLY_LEAF; k += 8)
         *(tally__eight_f32 *)(wide + k) = __builtin_ia32_vcvtph2ps256(*(const tally__eight_f16 *)(x + k));
 }
 #define TALLY_WIDENS 1 /* byte of favour for walking columns, which alone uses the conversion */
 #define TALLY_WIDE_LEAF(name, x)           \
     _Alignas(64) TALLY_V name[TALLY_LEAF]; \
-    TALLY_N(widen_leaf)(name, x);
+    widen_leaf(name, x);
 #else
 #define TALLY_WIDENS 0
 #define TALLY_WIDE_LEAF(name, x) const TALLY_V *const name = NULL;
 #endif
 
 /* How many of n values the NaN policy counts. */
-TALLY_INLINE TALLY_TARGET int64_t TALLY_N(count_present)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
+TALLY_INLINE TALLY_TARGET int64_t count_present(const raw_t *x, const raw_t *y, int64_t n) {
 #if TALLY_FLOAT && TALLY_NAN == 1
     int32_t present = 0;
-    for (int64_t j = 0; j < n; j++) present += TALLY_N(present)(x[j]) & TALLY_N(present)(y[j]);
+    for (int64_t j = 0; j < n; j++) present += is_present(x[j]) & is_present(y[j]);
     return present;
 #else
     (void)x, (void)y;
@@ -178,176 +169,169 @@ TALLY_INLINE TALLY_TARGET int64_t TALLY_N(count_present)(const TALLY_N(raw) *x, 
 }
 
 /* Brings a leaf into the first cache by reading one byte of each line, in order. */
-TALLY_INLINE void TALLY_N(touch)(const TALLY_N(raw) *x) {
+TALLY_INLINE void touch(const raw_t *x) {
     const volatile char *bytes = (const volatile char *)x;
     for (int line = 0; line < TALLY_LEAF_BYTES; line += 64) (void)bytes[line];
 }
 /* Two ways, chosen by what was measured (docs/measurements). Row by row reads memory in order, and keeps lanes in the
  * first cache: right for lanes of the values' own width. Walking down the columns keeps wide accumulators in registers,
  * but as eight streams that hardware prefetchers do not follow: so the leaf is touched in order first. */
-TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(full_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y) {
-    TALLY_N(arrays) arrays;
-    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    if (sizeof(TALLY_N(column)) + TALLY_WIDENS <= TALLY_NARROW * TALLY_BYTES) {
-        TALLY_N(stack)(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
+TALLY_INLINE TALLY_TARGET column_t full_leaf(const raw_t *x, const raw_t *y) {
+    arrays_t arrays;
+    lanes_t lanes = lanes_of(&arrays);
+    if (sizeof(column_t) + TALLY_WIDENS <= TALLY_NARROW * TALLY_BYTES) {
+        stack(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
         for (int row = TALLY_COLUMNS; row < TALLY_LEAF; row += TALLY_COLUMNS)
-            TALLY_N(extend)(lanes, x + row, y + row, TALLY_COLUMNS);
+            extend(lanes, x + row, y + row, TALLY_COLUMNS);
     } else {
         TALLY_WIDE_LEAF(wide_x, x)
         TALLY_WIDE_LEAF(wide_y, TALLY_KERNEL_INPUTS == 2 ? y : x)
-        TALLY_N(touch)(x);
-        if (TALLY_KERNEL_INPUTS == 2) TALLY_N(touch)(y);
-        TALLY_N(stack)(lanes, x, y, wide_x, wide_y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
+        touch(x);
+        if (TALLY_KERNEL_INPUTS == 2) touch(y);
+        stack(lanes, x, y, wide_x, wide_y, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES);
     }
-    return TALLY_N(halve)(lanes, TALLY_COLUMNS);
+    return halve(lanes, TALLY_COLUMNS);
 }
 /* A row of which the first `count` of `width` values are there, as the first or one more; all can be read, and what is
  * not there is replaced by the identity. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                                 int count, int width, const bool is_first) {
+TALLY_INLINE TALLY_TARGET void mask_row(lanes_t lanes, const raw_t *x, const raw_t *y, int count, int width,
+                                        const bool is_first) {
     TALLY_FREE_LANES
     for (int j = 0; j < width; j++) {
-        TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(x[j]), TALLY_N(item_of)(y[j]));
-        lifted = TALLY_N(select)(j < count, lifted, TALLY_N(identity)());
-        TALLY_N(put)(lanes, j, is_first ? lifted : TALLY_N(combine)(TALLY_N(get)(lanes, j), lifted));
+        column_t lifted = lift(item_of(x[j]), item_of(y[j]));
+        lifted = select(j < count, lifted, identity());
+        put(lanes, j, is_first ? lifted : combine(get(lanes, j), lifted));
     }
 }
 /* Columns that a leaf of n > TALLY_SMALL_LEAF values needs: those it has, or fewer when even the first row is not full.
  */
-TALLY_INLINE int TALLY_N(part_width)(int64_t n) {
+TALLY_INLINE int part_width(int64_t n) {
     int width = TALLY_COLUMNS;
     while (width / 2 >= n) width /= 2;
     return width;
 }
 /* More than TALLY_SMALL_LEAF values, fewer than a leaf, and `room` that can be read: at least a row. */
-static TALLY_TARGET TALLY_N(column) TALLY_N(part_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                                       int64_t room) {
-    TALLY_N(arrays) arrays;
-    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
+static TALLY_TARGET column_t part_leaf(const raw_t *x, const raw_t *y, int64_t n, int64_t room) {
+    arrays_t arrays;
+    lanes_t lanes = lanes_of(&arrays);
     int64_t row = TALLY_COLUMNS;
     if (n < TALLY_COLUMNS)
-        TALLY_N(mask_row)(lanes, x, y, (int)n, TALLY_N(part_width)(n), true);
+        mask_row(lanes, x, y, (int)n, part_width(n), true);
     else
-        TALLY_N(stack)(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
-    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) TALLY_N(extend)(lanes, x + row, y + row, TALLY_COLUMNS);
+        stack(lanes, x, y, NULL, NULL, TALLY_COLUMNS, 0, 1);
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend(lanes, x + row, y + row, TALLY_COLUMNS);
     if (row < n && row + TALLY_COLUMNS <= room)
-        TALLY_N(mask_row)(lanes, x + row, y + row, (int)(n - row), TALLY_COLUMNS, false);
+        mask_row(lanes, x + row, y + row, (int)(n - row), TALLY_COLUMNS, false);
     else if (row < n)
-        TALLY_N(extend)(lanes, x + row, y + row, n - row);
-    return TALLY_N(halve)(lanes, TALLY_N(part_width)(n));
+        extend(lanes, x + row, y + row, n - row);
+    return halve(lanes, part_width(n));
 }
 /* Rows from ... to of a small leaf below the lanes; what lies beyond n is read, and replaced by the identity. */
-TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows)(TALLY_N(lanes) lanes, const TALLY_N(raw) *x, const TALLY_N(raw) *y,
-                                                   int n, const int from, const int to) {
+TALLY_INLINE TALLY_TARGET void small_rows(lanes_t lanes, const raw_t *x, const raw_t *y, int n, const int from,
+                                          const int to) {
 #pragma GCC unroll 8
     for (int row = from * TALLY_SMALL_COLUMNS; row < to * TALLY_SMALL_COLUMNS; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
         for (int j = 0; j < TALLY_SMALL_COLUMNS; j++) {
-            TALLY_N(column) lifted = TALLY_N(lift)(TALLY_N(item_of)(x[row + j]), TALLY_N(item_of)(y[row + j]));
-            lifted = TALLY_N(select)(row + j < n, lifted, TALLY_N(identity)());
-            TALLY_N(put)(lanes, j, row == 0 ? lifted : TALLY_N(combine)(TALLY_N(get)(lanes, j), lifted));
+            column_t lifted = lift(item_of(x[row + j]), item_of(y[row + j]));
+            lifted = select(row + j < n, lifted, identity());
+            put(lanes, j, row == 0 ? lifted : combine(get(lanes, j), lifted));
         }
     }
 }
 /* At most TALLY_SMALL_LEAF values, though as many can be read. All eight rows where they are cheap, as a branch on the
  * length is foretold wrongly for many segments of random length (10 to 50 values from memory, f32: 8.1 -> 5.6 ns a
  * segment); else four or eight. */
-#define TALLY_CHEAP_ROWS (TALLY_PASSES == 1 && sizeof(TALLY_N(column)) <= 2 * TALLY_BYTES)
-TALLY_INLINE TALLY_TARGET TALLY_N(column) TALLY_N(small_leaf)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n) {
-    TALLY_N(arrays) arrays;
-    TALLY_N(lanes) lanes = TALLY_N(lanes_of)(&arrays);
-    TALLY_N(small_rows)(lanes, x, y, (int)n, 0, 4);
-    if (TALLY_CHEAP_ROWS || n > 4 * TALLY_SMALL_COLUMNS) TALLY_N(small_rows)(lanes, x, y, (int)n, 4, 8);
-    return TALLY_N(halve)(lanes, TALLY_SMALL_COLUMNS);
+#define TALLY_CHEAP_ROWS (TALLY_PASSES == 1 && sizeof(column_t) <= 2 * TALLY_BYTES)
+TALLY_INLINE TALLY_TARGET column_t small_leaf(const raw_t *x, const raw_t *y, int64_t n) {
+    arrays_t arrays;
+    lanes_t lanes = lanes_of(&arrays);
+    small_rows(lanes, x, y, (int)n, 0, 4);
+    if (TALLY_CHEAP_ROWS || n > 4 * TALLY_SMALL_COLUMNS) small_rows(lanes, x, y, (int)n, 4, 8);
+    return halve(lanes, TALLY_SMALL_COLUMNS);
 }
 
 #if TALLY_PASSES == 2
-TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(full_leaf2)(const TALLY_N(raw) *x, TALLY_N(aim) aim) {
-    TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
+TALLY_INLINE TALLY_TARGET second_t full_leaf2(const raw_t *x, aim_t aim) {
+    arrays2_t arrays;
+    lanes2_t lanes = lanes_of2(&arrays);
     TALLY_WIDE_LEAF(wide, x)
-    TALLY_N(stack2)(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
-    return TALLY_N(halve2)(lanes, TALLY_COLUMNS);
+    stack2(lanes, x, wide, TALLY_COLUMNS, TALLY_COLUMNS, TALLY_STRIPES, aim);
+    return halve2(lanes, TALLY_COLUMNS);
 }
-TALLY_INLINE TALLY_TARGET void TALLY_N(mask_row2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int count, int width,
-                                                  int32_t place, const bool is_first, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void mask_row2(lanes2_t lanes, const raw_t *x, int count, int width, int32_t place,
+                                         const bool is_first, aim_t aim) {
     TALLY_FREE_LANES
     for (int j = 0; j < width; j++) {
-        TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x[j]), place + j, aim);
-        lifted = TALLY_N(select2)(j < count, lifted, TALLY_N(identity2)());
-        TALLY_N(put2)(lanes, j, is_first ? lifted : TALLY_N(combine2)(TALLY_N(get2)(lanes, j), lifted));
+        second_t lifted = lift2(item_of(x[j]), place + j, aim);
+        lifted = select2(j < count, lifted, identity2());
+        put2(lanes, j, is_first ? lifted : combine2(get2(lanes, j), lifted));
     }
 }
-static TALLY_TARGET TALLY_N(second) TALLY_N(part_leaf2)(const TALLY_N(raw) *x, int64_t n, int64_t room,
-                                                        TALLY_N(aim) aim) {
-    TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
+static TALLY_TARGET second_t part_leaf2(const raw_t *x, int64_t n, int64_t room, aim_t aim) {
+    arrays2_t arrays;
+    lanes2_t lanes = lanes_of2(&arrays);
     int64_t row = TALLY_COLUMNS;
     if (n < TALLY_COLUMNS)
-        TALLY_N(mask_row2)(lanes, x, (int)n, TALLY_N(part_width)(n), 0, true, aim);
+        mask_row2(lanes, x, (int)n, part_width(n), 0, true, aim);
     else
-        TALLY_N(stack2)(lanes, x, NULL, TALLY_COLUMNS, 0, 1, aim);
-    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS)
-        TALLY_N(extend2)(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
+        stack2(lanes, x, NULL, TALLY_COLUMNS, 0, 1, aim);
+    for (; row + TALLY_COLUMNS <= n; row += TALLY_COLUMNS) extend2(lanes, x + row, TALLY_COLUMNS, (int32_t)row, aim);
     if (row < n && row + TALLY_COLUMNS <= room)
-        TALLY_N(mask_row2)(lanes, x + row, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
+        mask_row2(lanes, x + row, (int)(n - row), TALLY_COLUMNS, (int32_t)row, false, aim);
     else if (row < n)
-        TALLY_N(extend2)(lanes, x + row, n - row, (int32_t)row, aim);
-    return TALLY_N(halve2)(lanes, TALLY_N(part_width)(n));
+        extend2(lanes, x + row, n - row, (int32_t)row, aim);
+    return halve2(lanes, part_width(n));
 }
-TALLY_INLINE TALLY_TARGET void TALLY_N(small_rows2)(TALLY_N(lanes2) lanes, const TALLY_N(raw) *x, int n, const int from,
-                                                    const int to, TALLY_N(aim) aim) {
+TALLY_INLINE TALLY_TARGET void small_rows2(lanes2_t lanes, const raw_t *x, int n, const int from, const int to,
+                                           aim_t aim) {
 #pragma GCC unroll 8
     for (int row = from * TALLY_SMALL_COLUMNS; row < to * TALLY_SMALL_COLUMNS; row += TALLY_SMALL_COLUMNS) {
         TALLY_FREE_LANES
         for (int j = 0; j < TALLY_SMALL_COLUMNS; j++) {
-            TALLY_N(second) lifted = TALLY_N(lift2)(TALLY_N(item_of)(x[row + j]), row + j, aim);
-            lifted = TALLY_N(select2)(row + j < n, lifted, TALLY_N(identity2)());
-            TALLY_N(put2)(lanes, j, row == 0 ? lifted : TALLY_N(combine2)(TALLY_N(get2)(lanes, j), lifted));
+            second_t lifted = lift2(item_of(x[row + j]), row + j, aim);
+            lifted = select2(row + j < n, lifted, identity2());
+            put2(lanes, j, row == 0 ? lifted : combine2(get2(lanes, j), lifted));
         }
     }
 }
-TALLY_INLINE TALLY_TARGET TALLY_N(second) TALLY_N(small_leaf2)(const TALLY_N(raw) *x, int64_t n, TALLY_N(aim) aim) {
-    TALLY_N(arrays2) arrays;
-    TALLY_N(lanes2) lanes = TALLY_N(lanes_of2)(&arrays);
-    TALLY_N(small_rows2)(lanes, x, (int)n, 0, 4, aim);
-    if (n > 4 * TALLY_SMALL_COLUMNS) TALLY_N(small_rows2)(lanes, x, (int)n, 4, 8, aim);
-    return TALLY_N(halve2)(lanes, TALLY_SMALL_COLUMNS);
+TALLY_INLINE TALLY_TARGET second_t small_leaf2(const raw_t *x, int64_t n, aim_t aim) {
+    arrays2_t arrays;
+    lanes2_t lanes = lanes_of2(&arrays);
+    small_rows2(lanes, x, (int)n, 0, 4, aim);
+    if (n > 4 * TALLY_SMALL_COLUMNS) small_rows2(lanes, x, (int)n, 4, 8, aim);
+    return halve2(lanes, TALLY_SMALL_COLUMNS);
 }
-#define TALLY_SEAL(size, column, x, y, n, first)                                                       \
-    do {                                                                                               \
-        int64_t there = TALLY_N(count_present)(x, y, n);                                               \
-        TALLY_N(aim) aim = TALLY_N(take_aim)(column, there);                                           \
-        return TALLY_N(seal)(column, aim, TALLY_N(size)(x TALLY_LENGTH_##size(n), aim), there, first); \
+#define TALLY_SEAL(size, column, x, y, n, first)                                     \
+    do {                                                                             \
+        int64_t there = count_present(x, y, n);                                      \
+        aim_t aim = take_aim(column, there);                                         \
+        return seal(column, aim, size(x TALLY_LENGTH_##size(n), aim), there, first); \
     } while (0)
 #define TALLY_LENGTH_full_leaf2(n)
 #define TALLY_LENGTH_part_leaf2(n) , n, room
 #define TALLY_LENGTH_small_leaf2(n) , n
 #else
-#define TALLY_SEAL(size, column, x, y, n, first) return TALLY_N(seal)(column, TALLY_N(count_present)(x, y, n))
+#define TALLY_SEAL(size, column, x, y, n, first) return seal(column, count_present(x, y, n))
 #endif
 
-TALLY_INLINE TALLY_TARGET TALLY_N(node) TALLY_N(seal_full)(TALLY_N(column) column, const TALLY_N(raw) *x,
-                                                           const TALLY_N(raw) *y, int64_t first) {
+TALLY_INLINE TALLY_TARGET node_t seal_full(column_t column, const raw_t *x, const raw_t *y, int64_t first) {
     (void)first;
     TALLY_SEAL(full_leaf2, column, x, y, TALLY_LEAF, first);
 }
-TALLY_INLINE TALLY_TARGET TALLY_N(node) TALLY_N(small_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                                            int64_t first) {
-    TALLY_N(column) column = TALLY_N(small_leaf)(x, y, n);
+TALLY_INLINE TALLY_TARGET node_t small_node(const raw_t *x, const raw_t *y, int64_t n, int64_t first) {
+    column_t column = small_leaf(x, y, n);
     (void)first;
     TALLY_SEAL(small_leaf2, column, x, y, n, first);
 }
-static TALLY_TARGET TALLY_N(node) TALLY_N(part_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                                     int64_t room, int64_t first) {
-    TALLY_N(column) column = TALLY_N(part_leaf)(x, y, n, room);
+static TALLY_TARGET node_t part_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+    column_t column = part_leaf(x, y, n, room);
     (void)first;
     TALLY_SEAL(part_leaf2, column, x, y, n, first);
 }
 /* What is not a whole leaf: 1 to TALLY_LEAF - 1 values, where `room` values can be read. A small leaf and a row are
  * read whole, so that what is too close to the end is copied first. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n,
-                                                     int64_t room, int64_t first) {
+static TALLY_TARGET node_t edge_node(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
     enum { ROW = TALLY_COLUMNS > TALLY_SMALL_LEAF ? TALLY_COLUMNS : TALLY_SMALL_LEAF };
     TALLY_T padded[TALLY_KERNEL_INPUTS][ROW];
     if (n < ROW && room < ROW) {
@@ -358,62 +342,60 @@ static TALLY_TARGET TALLY_N(node) TALLY_N(edge_node)(const TALLY_N(raw) *x, cons
         y = padded[TALLY_KERNEL_INPUTS - 1];
         room = ROW;
     }
-    return n <= TALLY_SMALL_LEAF ? TALLY_N(small_node)(x, y, n, first) : TALLY_N(part_node)(x, y, n, room, first);
+    return n <= TALLY_SMALL_LEAF ? small_node(x, y, n, first) : part_node(x, y, n, room, first);
 }
 
 /* ---- runs of leaves ---- */
 
 #if TALLY_IS_FREE
 /* n values, and room >= n that can be read. Any order will do: leaves join one node as they come. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
-                                                int64_t first) {
-    TALLY_N(node) node = TALLY_N(nothing)();
+static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+    node_t node = nothing();
     int64_t at = 0;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
-        TALLY_N(column) column = TALLY_N(full_leaf)(x + at, y + at);
+        column_t column = full_leaf(x + at, y + at);
 #ifdef TALLY_CAN_SPARE
-        if (TALLY_N(spare)(node, column)) {
-            node.n += TALLY_N(count_present)(x + at, y + at, TALLY_LEAF);
+        if (spare(node, column)) {
+            node.n += count_present(x + at, y + at, TALLY_LEAF);
             continue;
         }
 #endif
-        node = TALLY_N(merge)(node, TALLY_N(seal_full)(column, x + at, y + at, first + at));
+        node = merge(node, seal_full(column, x + at, y + at, first + at));
     }
-    if (at < n) node = TALLY_N(merge)(node, TALLY_N(edge_node)(x + at, y + at, n - at, room - at, first + at));
+    if (at < n) node = merge(node, edge_node(x + at, y + at, n - at, room - at, first + at));
     return node;
 }
 #else
 /* The adjacent-pair tree over leaves, as a binary counter: level k holds a finished run of 2^k leaves or nothing. */
-static TALLY_TARGET TALLY_N(node) TALLY_N(tree)(const TALLY_N(raw) *x, const TALLY_N(raw) *y, int64_t n, int64_t room,
-                                                int64_t first) {
-    TALLY_N(node) level[64];
+static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64_t room, int64_t first) {
+    node_t level[64];
     int64_t leaves = 0, at = 0;
-    TALLY_N(node) node;
+    node_t node;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
         int k = 0;
-        node = TALLY_N(seal_full)(TALLY_N(full_leaf)(x + at, y + at), x + at, y + at, first + at);
-        for (; leaves >> k & 1; k++) node = TALLY_N(merge)(level[k], node);
+        node = seal_full(full_leaf(x + at, y + at), x + at, y + at, first + at);
+        for (; leaves >> k & 1; k++) node = merge(level[k], node);
         level[k] = node;
         leaves++;
     }
     if (at < n)
-        node = TALLY_N(edge_node)(x + at, y + at, n - at, room - at, first + at);
+        node = edge_node(x + at, y + at, n - at, room - at, first + at);
     else if (leaves == 0)
-        return TALLY_N(nothing)();
+        return nothing();
     else {
         int lowest = __builtin_ctzll((unsigned long long)leaves);
         node = level[lowest];
         leaves &= leaves - 1;
     }
     for (int k = 0; leaves >> k; k++)
-        if (leaves >> k & 1) node = TALLY_N(merge)(level[k], node);
+        if (leaves >> k & 1) node = merge(level[k], node);
     return node;
 }
 #endif
 
-static TALLY_TARGET void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void *y, int64_t n,
-                                      int64_t first, tally__node *out) {
-    TALLY_N(node) node = TALLY_N(tree)(x, y, n, n, first);
+static TALLY_TARGET void reduce_leaves(const tally__kernel *kernel, const void *x, const void *y, int64_t n,
+                                       int64_t first, tally__node *out) {
+    node_t node = tree(x, y, n, n, first);
     (void)kernel;
     __builtin_memcpy((void *)out, &node, sizeof node);
 }

@@ -175,7 +175,7 @@ typedef struct tally__tiles {
      * fewest of products. NULL: there is none. */
     tally__tile_sum *both[2];
     void (*begin_bunch)(tally__bunch *bunch, const int64_t *offsets, int count); /* fills in all up to `shortest` */
-    void (*conclude)(tally__bunch *bunch, int what);
+    void (*results)(tally__bunch *bunch, int what);
     /* By f32 or f64, and term. NULL: the machine has no operations that may be rounded unseen, as products need. */
     tally__plain_sum *plain[2][TALLY_TERMS];
     /* Values and squares of one segment in one pass, likewise. */

@@ -370,10 +370,9 @@ TALLY_INLINE TALLY_TARGET void sum_tile(const int is_f64, const int kind, const 
         else /* squares are loaded once */                                                                \
             sum_tile(is_f64, kind, levels, x, x, 0, n, anchor, counts);                                   \
     }
-#define TALLY_SUMS(type, is_f64, name, kind, a, b, c, d)                          \
-    TALLY_SUM(type, is_f64, name, kind, a)                                        \
-    TALLY_SUM(type, is_f64, name, kind, b) TALLY_SUM(type, is_f64, name, kind, c) \
-        TALLY_SUM(type, is_f64, name, kind, d)
+#define TALLY_SUMS(type, is_f64, name, kind, a, b, c, d) \
+    TALLY_SUM(type, is_f64, name, kind, a)               \
+    TALLY_SUM(type, is_f64, name, kind, b) TALLY_SUM(type, is_f64, name, kind, c) TALLY_SUM(type, is_f64, name, kind, d)
 
 /* Levels by need; what needs more goes to bins. */
 #define TALLY_TILE_SUMS(X)                                 \
@@ -477,7 +476,7 @@ const tally__tiles TALLY_TILES = {
     .plain_both = {plain_both_f32, plain_both_f64},
 #endif
     .begin_bunch = begin_bunch,
-    .conclude = conclude,
+    .results = conclude,
     TALLY_PLAIN_SUMS(TALLY_PLAIN_ENTRY).round_sums = round_sums,
     .read_offsets = {read_offsets_i32, read_offsets_i64},
     .count_filled = count_filled,

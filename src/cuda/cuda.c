@@ -254,7 +254,7 @@ static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     TALLY_TRY(launch(c, 0, c->in.count, 0, finished ? GIVES_RESULT : GIVES_NODE, 0));
     TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node,
                                 finished ? kernel->result_bytes : kernel->node_size));
-    if (!finished) report->saw = kernel->finish(kernel, &room.node, &c->spec->final, result);
+    if (!finished) report->saw = kernel->finish_node(kernel, &room.node, &c->spec->final, result);
     report->saw |= tally__store(c->spec, c->sink, 0, 1, result);
     return TALLY_OK;
 }
@@ -267,8 +267,8 @@ static int saw_of_nothing(const tally__spec *spec, const tally__sink *sink) {
     tally__room room;
     int saw;
     if (spec->user != NULL) return 0;
-    spec->kernel->nothing(spec->kernel, &room.node);
-    saw = spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
+    spec->kernel->give_nothing(spec->kernel, &room.node);
+    saw = spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
     return saw | tally__store(spec, &here, 0, 1, result);
 }
 

@@ -84,9 +84,10 @@ TALLY_WITHIN(16)
 TALLY_WITHIN(32)
 TALLY_WITHIN(64)
 
-const tally__merge_kernels TALLY_MERGE_KERNELS = {
-    .up = {{in_order16_0, two16_0, two_with16_0}, {in_order32_0, two32_0, two_with32_0},
-           {in_order64_0, two64_0, two_with64_0}},
-    .down = {{in_order16_1, two16_1, two_with16_1}, {in_order32_1, two32_1, two_with32_1},
-             {in_order64_1, two64_1, two_with64_1}},
-    .within = {within_8, within_16, within_32, within_64}};
+const tally__merge_kernels TALLY_MERGE_KERNELS = {.up = {{in_order16_0, two16_0, two_with16_0},
+                                                         {in_order32_0, two32_0, two_with32_0},
+                                                         {in_order64_0, two64_0, two_with64_0}},
+                                                  .down = {{in_order16_1, two16_1, two_with16_1},
+                                                           {in_order32_1, two32_1, two_with32_1},
+                                                           {in_order64_1, two64_1, two_with64_1}},
+                                                  .within = {within_8, within_16, within_32, within_64}};

@@ -61,14 +61,14 @@ TALLY_TARGET static void TALLY_M(paths)(const TALLY_M(key) * a, int64_t na, cons
 
 /* The next key of the merged runs to out[place], where i keys of `a` and place - i of `b` stand before it. Chosen by
  * masks, as compilers make branches of a choice, which are foreseen half of the time. */
-#define TALLY_TAKE(i, place)                                                              \
-    do {                                                                                  \
-        const int64_t place_ = (place), j_ = place_ - i;                                  \
-        const TALLY_KEY of_a_ = a[i], of_b_ = b[j_];                                      \
-        const int64_t from_b_ = TALLY_BEFORE(of_b_, of_a_);                               \
-        out[place_] = (TALLY_KEY)(of_a_ ^ ((of_a_ ^ of_b_) & -from_b_));                  \
-        if (with) with_out[place_] = with_a[i] ^ ((with_a[i] ^ with_b[j_]) & -from_b_);   \
-        i += 1 - from_b_;                                                                 \
+#define TALLY_TAKE(i, place)                                                            \
+    do {                                                                                \
+        const int64_t place_ = (place), j_ = place_ - i;                                \
+        const TALLY_KEY of_a_ = a[i], of_b_ = b[j_];                                    \
+        const int64_t from_b_ = TALLY_BEFORE(of_b_, of_a_);                             \
+        out[place_] = (TALLY_KEY)(of_a_ ^ ((of_a_ ^ of_b_) & -from_b_));                \
+        if (with) with_out[place_] = with_a[i] ^ ((with_a[i] ^ with_b[j_]) & -from_b_); \
+        i += 1 - from_b_;                                                               \
     } while (0)
 
 /* with: whether numbers stand beside keys. */
@@ -276,7 +276,7 @@ TALLY_TARGET static void TALLY_M(close)(const TALLY_M(flow) * s, const TALLY_M(k
                                         const TALLY_M(key) * b_end) {
     const bool few_of_a = a_end - s->a <= b_end - s->b;
     const TALLY_M(key) *const rest = few_of_a ? s->a : s->b, *const many = few_of_a ? s->b : s->a,
-                             *const many_end = few_of_a ? b_end : a_end;
+                              *const many_end = few_of_a ? b_end : a_end;
     /* no more than a vector is wanted where it is the output that ends */
     const int64_t n = least((few_of_a ? a_end : b_end) - rest, TALLY_LANES);
     TALLY_M(key) few[2 * TALLY_LANES];
@@ -299,8 +299,9 @@ TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void
     TALLY_M(flow) s[STREAMS];
     if (na < TALLY_LANES || nb < TALLY_LANES) {
         const bool few_of_a = na < nb;
-        TALLY_M(insert)(few_of_a ? a : b, few_of_a ? a_end : b_end, few_of_a ? b : a, few_of_a ? b_end : a_end, out,
-                        (TALLY_M(key) *)out + na + nb);
+        TALLY_M(insert)
+        (few_of_a ? a : b, few_of_a ? a_end : b_end, few_of_a ? b : a, few_of_a ? b_end : a_end, out,
+         (TALLY_M(key) *)out + na + nb);
         return;
     }
     int64_t begins[STREAMS];
@@ -323,8 +324,9 @@ TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void
     }
     for (int i = begun; i < STREAMS; i++) {
         const bool few_of_a = a_end - s[i].a < b_end - s[i].b;
-        TALLY_M(insert)(few_of_a ? s[i].a : s[i].b, few_of_a ? a_end : b_end, few_of_a ? s[i].b : s[i].a,
-                        few_of_a ? b_end : a_end, s[i].out, s[i].end);
+        TALLY_M(insert)
+        (few_of_a ? s[i].a : s[i].b, few_of_a ? a_end : b_end, few_of_a ? s[i].b : s[i].a, few_of_a ? b_end : a_end,
+         s[i].out, s[i].end);
     }
 }
 #undef TALLY_LANES
@@ -336,8 +338,7 @@ TALLY_TARGET static void TALLY_M(two)(const void *a_keys, int64_t na, const void
 #undef TALLY_LATER_WHERE
 #undef TALLY_EXCHANGE
 #else
-TALLY_TARGET static void TALLY_M(two)(const void *a, int64_t na, const void *b, int64_t nb, void *out,
-                                      int64_t ahead) {
+TALLY_TARGET static void TALLY_M(two)(const void *a, int64_t na, const void *b, int64_t nb, void *out, int64_t ahead) {
     (void)ahead; /* these loops wait for themselves more than for memory */
     TALLY_M(by_one)(a, NULL, na, b, NULL, nb, out, NULL, false);
 }

@@ -5,23 +5,23 @@
 
 #ifndef TALLY_REF_EXACT_TEMPLATE
 #define TALLY_REF_EXACT_TEMPLATE
-#define TALLY_MEMBERS(type, nan)                                                                                \
-    {                                                                                                           \
-        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input, type, nan)), .columns = 1,                   \
-        .value_bytes = sizeof(TALLY_N2(input, type, nan)), TALLY_NODE_MEMBERS(type, nan),                       \
-        .run = TALLY_N2(run, type, nan),                                                                        \
+#define TALLY_MEMBERS(type, nan)                                                                \
+    {                                                                                           \
+        .leaf = TALLY_LEAF_BYTES / (int64_t)sizeof(TALLY_N2(input_t, type, nan)), .columns = 1, \
+        .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), TALLY_NODE_MEMBERS(type, nan),     \
+        .run = TALLY_N2(reduce_leaves, type, nan),                                              \
     }
 #endif
 
-typedef TALLY_T TALLY_N(input);
+typedef TALLY_T input_t;
 
-static double TALLY_N(read)(const char *values, int64_t i) {
+static double read_value(const char *values, int64_t i) {
     TALLY_T value;
     __builtin_memcpy(&value, values + i * TALLY_BYTES, TALLY_BYTES);
-    return (double)TALLY_N(value)(value);
+    return (double)value_of(value);
 }
 
-static void TALLY_N(add)(TALLY_N(node) *node, double x, double y) {
+static void add(accumulator_t *node, double x, double y) {
     (void)x, (void)y;
     node->n++;
 #ifdef TALLY_KEYS
@@ -38,18 +38,18 @@ static void TALLY_N(add)(TALLY_N(node) *node, double x, double y) {
 #endif
 }
 
-static void TALLY_N(run)(const tally__kernel *kernel, const void *x, const void *y, int64_t n, int64_t first,
-                         tally__node *out) {
-    TALLY_N(node) *node = (void *)out;
+static void reduce_leaves(const tally__kernel *kernel, const void *x, const void *y, int64_t n, int64_t first,
+                          tally__node *out) {
+    accumulator_t *node = (void *)out;
     (void)kernel, (void)first;
-    TALLY_N(clear)(node);
+    clear_accumulator(node);
     for (int64_t i = 0; i < n; i++) {
-        double a = TALLY_N(read)(x, i), b = TALLY_N(read)(y, i);
+        double a = read_value(x, i), b = read_value(y, i);
         if (TALLY_NAN == 1 && (a != a || b != b)) continue;
-        TALLY_N(add)(node, a, b);
-        if (i % (1 << 20) == 0) TALLY_N(settle)(node);
+        add(node, a, b);
+        if (i % (1 << 20) == 0) settle_accumulator(node);
     }
-    TALLY_N(settle)(node);
+    settle_accumulator(node);
 }
 
 #include "exact_functions.h"

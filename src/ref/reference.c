@@ -56,7 +56,7 @@ static tally_status reduce_slice(const tally__spec *spec, const tally__input *in
     unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     TALLY_TRY(slice_tree(spec, in, begin, n, step, 0, &room.node));
-    report->saw |= spec->kernel->finish(spec->kernel, &room.node, &spec->final, result);
+    report->saw |= spec->kernel->finish_node(spec->kernel, &room.node, &spec->final, result);
     report->saw |= tally__store(spec, sink, place, 1, result);
     return TALLY_OK;
 }
@@ -82,7 +82,7 @@ static void reference_tree(const tally__spec *spec, const tally__input *in, int6
     while (2 * left < n) left *= 2;
     reference_tree(spec, in, begin, left, first, node);
     reference_tree(spec, in, begin + left, n - left, first + left, &right.node);
-    kernel->merge(kernel, node, &right.node);
+    kernel->merge_nodes(kernel, node, &right.node);
 }
 
 static tally_status reference_reduce(const tally__spec *spec, const tally__input *in, const tally__sink *sink,

@@ -163,8 +163,8 @@ static tally__unit unit_of(const char *op, const char *type) {
              "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_BLOCK 256\n#define TALLY_KERNEL_FILE "
              "\"operators/%s.h\"\n"
              "#include \"lib/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"lib/device.h\"\n"
-             "TALLY_ENTRY(%s, 1) {\n    const TALLY_N(node) *a = (const TALLY_N(node) *)work.nodes;\n"
-             "    *(TALLY_N(result) *)work.result = TALLY_N(finish)(TALLY_N(merge)(a[0], a[tally_thread()]), "
+             "TALLY_ENTRY(%s, 1) {\n    const node_t *a = (const node_t *)work.nodes;\n"
+             "    *(result_t *)work.result = finish(merge(a[0], a[tally_thread()]), "
              "&work.final);\n}\n",
              type, op, unit.entry);
     return unit;

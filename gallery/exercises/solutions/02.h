@@ -8,8 +8,8 @@ TALLY_KERNEL_OF(mine) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t first = (int64_t)2 * tally_block() * threads;
-    TALLY_WRITE(partial[t], TALLY_N(take)(&work, first + t));
-    TALLY_WRITE(partial[threads + t], TALLY_N(take)(&work, first + threads + t));
+    TALLY_WRITE(partial[t], take(&work, first + t));
+    TALLY_WRITE(partial[threads + t], take(&work, first + threads + t));
     tally_barrier();
     for (int32_t size = threads; size > 0; size /= 2) {
         if (tally_branch(t < size)) {
@@ -17,5 +17,5 @@ TALLY_KERNEL_OF(mine) {
         }
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+    if (t == 0) give(&work, tally_block(), TALLY_READ(partial[0]));
 }

@@ -9,7 +9,7 @@ TALLY_KERNEL_OF(mine) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t first = (int64_t)tally_block() * threads;
-    TALLY_WRITE(partial[t + t / 32], TALLY_N(take)(&work, first + t));
+    TALLY_WRITE(partial[t + t / 32], take(&work, first + t));
     tally_barrier();
     for (int32_t stride = 1; stride < threads; stride *= 2) {
         int32_t at = 2 * stride * t;
@@ -18,5 +18,5 @@ TALLY_KERNEL_OF(mine) {
             TALLY_WRITE(partial[a], TALLY_OP(TALLY_READ(partial[a]), TALLY_READ(partial[b])));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+    if (t == 0) give(&work, tally_block(), TALLY_READ(partial[0]));
 }

@@ -8,12 +8,12 @@
 TALLY_KERNEL_OF(mine) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
-    TALLY_WRITE(partial[t], TALLY_N(take)(&work, (int64_t)tally_block() * threads + t));
+    TALLY_WRITE(partial[t], take(&work, (int64_t)tally_block() * threads + t));
     tally_barrier();
     for (int32_t stride = threads / 2; stride > 0; stride /= 2) {
         if (tally_branch(t < stride))
             TALLY_WRITE(partial[t], TALLY_OP(TALLY_READ(partial[t]), TALLY_READ(partial[t + stride])));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+    if (t == 0) give(&work, tally_block(), TALLY_READ(partial[0]));
 }

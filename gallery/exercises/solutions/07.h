@@ -8,8 +8,8 @@ TALLY_KERNEL_OF(mine) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
     int32_t t = tally_thread(), threads = tally_threads();
     int64_t first = (int64_t)2 * tally_block() * threads;
-    TALLY_WRITE(partial[t], TALLY_N(take)(&work, first + t));
-    TALLY_WRITE(partial[threads + t], TALLY_N(take)(&work, first + threads + t));
+    TALLY_WRITE(partial[t], take(&work, first + t));
+    TALLY_WRITE(partial[threads + t], take(&work, first + threads + t));
     tally_barrier();
     for (int32_t stride = 1; stride <= threads; stride *= 2) {
         int32_t at = 2 * stride * t;
@@ -17,5 +17,5 @@ TALLY_KERNEL_OF(mine) {
             TALLY_WRITE(partial[at], TALLY_OP(TALLY_READ(partial[at]), TALLY_READ(partial[at + stride])));
         tally_barrier();
     }
-    if (t == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+    if (t == 0) give(&work, tally_block(), TALLY_READ(partial[0]));
 }

@@ -7,12 +7,12 @@
 TALLY_KERNEL_OF(mine) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_mine, partial);
     int32_t lane = tally_lane();
-    TALLY_WRITE(partial[lane], TALLY_N(take)(&work, (int64_t)tally_block() * 32 + lane));
+    TALLY_WRITE(partial[lane], take(&work, (int64_t)tally_block() * 32 + lane));
     tally_warp_barrier();
     for (int32_t half = 16; half > 0; half /= 2) {
         if (tally_branch(lane < half))
             TALLY_WRITE(partial[lane], TALLY_OP(TALLY_READ(partial[lane]), TALLY_READ(partial[lane + half])));
         tally_warp_barrier();
     }
-    if (lane == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(partial[0]));
+    if (lane == 0) give(&work, tally_block(), TALLY_READ(partial[0]));
 }

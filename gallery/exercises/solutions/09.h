@@ -4,10 +4,10 @@
  */
 #include "gallery/kernels/contract.h"
 
-TALLY_FN TALLY_E TALLY_N(reduce_all)(const tally_work *work, TALLY_E *partial, int64_t first, int64_t step) {
+TALLY_FN TALLY_E reduce_all(const tally_work *work, TALLY_E *partial, int64_t first, int64_t step) {
     int32_t t = tally_thread();
     TALLY_E sum = TALLY_NONE;
-    for (int64_t i = first; i < work->count; i += step) sum = TALLY_OP(sum, TALLY_N(take)(work, i));
+    for (int64_t i = first; i < work->count; i += step) sum = TALLY_OP(sum, take(work, i));
     TALLY_WRITE(partial[t], sum);
     tally_barrier();
     for (int32_t size = tally_threads() / 2; size > 0; size /= 2) {
@@ -27,9 +27,9 @@ TALLY_KERNEL_OF(mine) {
     int64_t step = (int64_t)tally_blocks() * threads;
     uint32_t last = (uint32_t)tally_blocks() - 1;
     tally_work left = work;
-    TALLY_E sum = TALLY_N(reduce_all)(&work, partial, (int64_t)tally_block() * threads + t, step);
+    TALLY_E sum = reduce_all(&work, partial, (int64_t)tally_block() * threads + t, step);
     if (t == 0) {
-        TALLY_N(give)(&work, tally_block(), sum);
+        give(&work, tally_block(), sum);
         tally_fence();
         *is_last = tally_arrive(work.arrivals, last) == last;
         tally_fence();
@@ -39,6 +39,6 @@ TALLY_KERNEL_OF(mine) {
     left.x = work.nodes;
     left.user = TALLY_OF_ELEMENTS;
     left.count = tally_blocks();
-    sum = TALLY_N(reduce_all)(&left, partial, t, threads);
-    if (t == 0) TALLY_N(give)(&work, 0, sum);
+    sum = reduce_all(&left, partial, t, threads);
+    if (t == 0) give(&work, 0, sum);
 }

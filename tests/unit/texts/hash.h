@@ -5,8 +5,8 @@
 #define TALLY_JOIN(a, b) (a).hash = (a).hash * (b).power + (b).hash, (a).power = (a).power * (b).power
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     uint8_t bytes[TALLY_BYTES];
     (void)y;
     __builtin_memcpy(bytes, &x.raw, sizeof bytes);
@@ -15,8 +15,8 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     for (int32_t b = 0; b < TALLY_BYTES; b++) a.hash = a.hash * 257 + bytes[b];
     return a;
 }
-typedef uint64_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+typedef uint64_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    (void) final;
     return a.hash;
 }

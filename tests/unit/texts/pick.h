@@ -3,19 +3,18 @@
 #define TALLY_COLUMN(X) X(float, key) X(uint32_t, tag)
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a) (a).key = -3e38f, (a).tag = 0
-#define TALLY_JOIN(a, b)                                   \
-    (a).tag = (b).key > (a).key ? (b).tag : (a).tag, \
-    (a).key = (b).key > (a).key ? (b).key : (a).key
+#define TALLY_JOIN(a, b) \
+    (a).tag = (b).key > (a).key ? (b).tag : (a).tag, (a).key = (b).key > (a).key ? (b).key : (a).key
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
     __builtin_memcpy(&a, &x.raw, sizeof a);
     return a;
 }
-typedef uint32_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+typedef uint32_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    (void) final;
     return a.tag;
 }

@@ -5,8 +5,8 @@
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
 #include "lib/plain.h"
 
-TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
-    TALLY_N(column) a;
+TALLY_FN column_t lift(item_t x, item_t y) {
+    column_t a;
     (void)y;
 #if TALLY_STRUCT_BYTES == 1
     int8_t v;
@@ -17,8 +17,8 @@ TALLY_FN TALLY_N(column) TALLY_N(lift)(TALLY_N(item) x, TALLY_N(item) y) {
     a.sum = (int64_t)v * v;
     return a;
 }
-typedef int64_t TALLY_N(result);
-TALLY_FN TALLY_N(result) TALLY_N(finish)(TALLY_N(node) a, const tally_final *final) {
-    (void)final;
+typedef int64_t result_t;
+TALLY_FN result_t finish(node_t a, const tally_final *final) {
+    (void) final;
     return -a.sum;
 }
