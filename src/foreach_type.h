@@ -16,81 +16,81 @@
 #if TALLY_KERNEL_ON & TALLY_CLASS_BOOL && !defined(TALLY_TRUTHS)
 #define TALLY_TYPE boolean
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #endif
 
 #if TALLY_KERNEL_ON & TALLY_CLASS_INT
 #define TALLY_TYPE i8
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE i16
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE i32
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE i64
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #endif
 
 #if TALLY_KERNEL_ON & TALLY_CLASS_UINT && !defined(TALLY_SIGNLESS)
 #define TALLY_TYPE u8
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE u16
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE u32
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE u64
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #endif
 
 #if TALLY_KERNEL_ON & TALLY_CLASS_FLOAT
 #define TALLY_TYPE f16
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE f16
 #define TALLY_NAN 1
-#include TALLY_TEMPLATE
+#include "instance.h"
 #ifndef TALLY_TRUTHS
 #define TALLY_TYPE bf16
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #endif
 #define TALLY_TYPE bf16
 #define TALLY_NAN 1
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE f32
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE f32
 #define TALLY_NAN 1
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE f64
 #define TALLY_NAN 0
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE f64
 #define TALLY_NAN 1
-#include TALLY_TEMPLATE
+#include "instance.h"
 #if TALLY_KERNEL_NANS == TALLY_NANS_ORDER
 #define TALLY_TYPE f16
 #define TALLY_NAN 2
-#include TALLY_TEMPLATE
+#include "instance.h"
 #ifndef TALLY_PLACES
 #define TALLY_TYPE bf16
 #define TALLY_NAN 2
-#include TALLY_TEMPLATE
+#include "instance.h"
 #endif
 #define TALLY_TYPE f32
 #define TALLY_NAN 2
-#include TALLY_TEMPLATE
+#include "instance.h"
 #define TALLY_TYPE f64
 #define TALLY_NAN 2
-#include TALLY_TEMPLATE
+#include "instance.h"
 #endif
 #endif
 

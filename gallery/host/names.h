@@ -5,7 +5,7 @@
 #include "lib/entry.h"
 
 #define comes_first TALLY_N(comes_first)
-#define element TALLY_N(element)
+#define element_t TALLY_N(element_t)
 #define fold_vectors TALLY_N(fold_vectors)
 #define from_above TALLY_N(from_above)
 #define give_input TALLY_N(give_input)

@@ -51,7 +51,7 @@
     TALLY_SHARED(name##_room, name##_all); \
     type *const name = *name##_all
 
-#define TALLY_E element
+#define TALLY_E element_t
 #define TALLY_OP op
 #define TALLY_NONE none()
 

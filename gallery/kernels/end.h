@@ -1,6 +1,4 @@
 /* Undoes gallery/kernels/contract.h and what kernels' texts keep others from including twice. */
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
 #undef TALLY_GALLERY_CONTRACT
 #undef TALLY_KERNEL_OF
 #undef TALLY_ROOM

@@ -1,4 +1,7 @@
 /* stats: count, min, max, sum, mean and var in one pass; min, max and sum have the bits that min, max and sum give. */
+#ifndef TALLY_EXACT_STATS_H
+#define TALLY_EXACT_STATS_H
+
 #define TALLY_SUM_TERM TALLY_TERM_VALUE
 #define TALLY_PRODUCTS
 #define TALLY_KEYS
@@ -26,3 +29,5 @@ TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *re
     __builtin_memcpy(result, &a->n, 8);
     __builtin_memcpy((char *)result + 8, floats, sizeof floats);
 }
+
+#endif

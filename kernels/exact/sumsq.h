@@ -1,4 +1,7 @@
 /* sumsq and norm2: the sum of squares, and its square root. */
+#ifndef TALLY_EXACT_SUMSQ_H
+#define TALLY_EXACT_SUMSQ_H
+
 #define TALLY_PRODUCTS
 #include "lib/exact.h"
 
@@ -7,3 +10,5 @@ TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *re
         final->root ? tally_root_result(a->products, final->format) : tally_sum_result(a->products, 1, final->format);
     tally_put(result, value, final->format);
 }
+
+#endif

@@ -1,5 +1,11 @@
 /* Sums of f64 in two doubles (lib/width.h) by lanes. The anchor is guessed from a value of each lane; where the range
- * of all tells that it was not right, they are looked at once more. No include guard; a part of lib/shared_parts.h. */
+ * of all tells that it was not right, they are looked at once more. */
+#ifndef TALLY_ANCHORED_H
+#define TALLY_ANCHORED_H
+
+#include "lib/leaf.h"
+#include "lib/operator.h"
+
 typedef struct anchored_t {
     range_t range;
     int32_t last; /* the anchor's last bit */
@@ -64,3 +70,5 @@ TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
     all.lost = last == too_large || !range_holds(range, next, log2_n);
     return all;
 }
+
+#endif

@@ -1,4 +1,9 @@
-/* argmin and argmax. The including file says which key is better; ties go to the lowest index. No include guard. */
+/* argmin and argmax. The including file says which key is better; ties go to the lowest index. */
+#ifndef TALLY_ARG_H
+#define TALLY_ARG_H
+
+#include "lib/types.h"
+
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = TALLY_WORST_KEY
 #define TALLY_JOIN(a, b) (a).key = TALLY_BETTER((b).key, (a).key) ? (b).key : (a).key
@@ -62,6 +67,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return a.n == 0 ? -1 : a.at;
 }
-#undef TALLY_BETTER
-#undef TALLY_WORST_KEY
-#undef TALLY_ARG_KEY
+
+#endif

@@ -1,7 +1,9 @@
-/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. No include guard; behind
- * lib/leaf.h. */
+/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. */
 #ifndef TALLY_BATCH_H
 #define TALLY_BATCH_H
+
+#ifndef TALLY_BATCH_SHARED_H
+#define TALLY_BATCH_SHARED_H
 enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
 #endif
 #define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
@@ -67,3 +69,5 @@ TALLY_FN row_t row_of(const batch_t *batch, int32_t v) {
     }
     return row;
 }
+
+#endif

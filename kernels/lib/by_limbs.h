@@ -1,5 +1,8 @@
 /* The exact result of one row by one warp, whatever its values: each is deposited in the limbs of a number in shared
- * memory. Slow, and right for everything. No include guard; behind lib/terms.h. */
+ * memory. Slow, and right for everything. */
+#ifndef TALLY_BY_LIMBS_H
+#define TALLY_BY_LIMBS_H
+
 TALLY_FN int64_t with_sign(uint64_t significand, int32_t is_negative) {
     return is_negative ? -(int64_t)significand : (int64_t)significand;
 }
@@ -61,3 +64,5 @@ TALLY_LONG void reduce_by_limbs(tally_source x, tally_source y, int64_t at, int6
     gather_notes(notes, node);
     if (tally_lane() == 0) settle_accumulator(node);
 }
+
+#endif

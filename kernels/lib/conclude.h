@@ -1,5 +1,10 @@
-/* The result of a node of an operator of kernels/operators, and what is to be told of it (TALLY_SAW_...). No include
- * guard. */
+/* The result of a node of an operator of kernels/operators, and what is to be told of it (TALLY_SAW_...). */
+#ifndef TALLY_CONCLUDE_H
+#define TALLY_CONCLUDE_H
+
+#include TALLY_KERNEL_FILE
+#include "lib/dialect.h"
+
 TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     int saw = a.n == 0 ? TALLY_SAW_EMPTY : 0;
 #ifdef TALLY_HAS_WIDE
@@ -8,3 +13,5 @@ TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     *result = finish(a, final);
     return saw;
 }
+
+#endif

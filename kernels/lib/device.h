@@ -53,6 +53,15 @@
 
 #include "lib/work.h"
 
+/* Loops over arrays in registers say how they are unrolled. */
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL _Pragma("unroll")
+#define TALLY_ROLL _Pragma("unroll 1")
+#else
+#define TALLY_UNROLL
+#define TALLY_ROLL
+#endif
+
 enum { TALLY_WARP = 32 };
 
 typedef struct tally_quad {

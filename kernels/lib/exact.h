@@ -1,11 +1,14 @@
-/* The node of an exact operator, for one type. No include guard; undone by lib/exact_end.h. A file of kernels/exact
- * defines
+/* The node of an exact operator, for one type. A file of kernels/exact defines
  *
  *     TALLY_SUM_TERM   what its first number adds up: TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE (none: no such number)
  *     TALLY_PRODUCTS   that it has a second number, the sum of products x * y (squares, where there is one input)
  *     TALLY_KEYS       that it keeps the least and the greatest key
  *
  * includes this, and defines round_total. A node is a row of 64-bit words; all but the keys merge by addition. */
+#ifndef TALLY_EXACT_H
+#define TALLY_EXACT_H
+
+#include "lib/types.h"
 #include "lib/sums.h"
 
 #define TALLY_IS_F64 (TALLY_BYTES == 8)
@@ -87,3 +90,5 @@ TALLY_ONCE void join_accumulators(accumulator_t *a, const accumulator_t *b) {
 #endif
     settle_accumulator(a);
 }
+
+#endif

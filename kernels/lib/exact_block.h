@@ -3,9 +3,12 @@
  * A warp reads a leaf into registers and measures it: the largest and the smallest magnitude that is not 0. As long as
  * leaves stay within what the warp's levels hold, each value is cut into multiples of the levels' units by additions
  * that are exact (3 for each level but the last), and each lane counts units in 64-bit integers. A leaf beyond them
- * chooses new levels; one that no levels hold is *scattered*: each value is added to 16-bit digits in shared memory, of
- * which every lane has a column of its own, by 32-bit atomics, whatever its exponent. Both end in the block's limbs. No
- * include guard; undone by lib/exact_block_end.h. */
+ * chooses new levels; one that no levels hold is *scattered*: each value is added to 16-bit digits in shared memory,
+ * of which every lane has a column of its own, by 32-bit atomics, whatever its exponent. Both end in the block's
+ * limbs. */
+#ifndef TALLY_EXACT_BLOCK_H
+#define TALLY_EXACT_BLOCK_H
+
 #include "lib/leaf.h"
 #include "lib/levels.h"
 
@@ -344,3 +347,5 @@ TALLY_FN void gather_warps(state_t *state, shared_t *shared) {
     }
     tally_barrier();
 }
+
+#endif

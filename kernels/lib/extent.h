@@ -1,5 +1,11 @@
 /* How large the values of a leaf are, for exact sums on a device: what a lane measures, and the bounds that levels are
- * planned from. For the type of lib/exact.h and lib/leaf.h. No include guard; the including file undoes its macros. */
+ * planned from. For the type of lib/exact.h and lib/leaf.h. */
+#ifndef TALLY_EXTENT_H
+#define TALLY_EXTENT_H
+
+#include TALLY_KERNEL_FILE
+#include "lib/leaf.h"
+
 /* The magnitude of a value as bits, of an f64 the upper half; not 0 unless the value is. */
 TALLY_FN uint32_t size_bits(TALLY_T t) {
 #if TALLY_IS_F64
@@ -93,3 +99,5 @@ TALLY_FN uint32_t least_above(int32_t unit) { /* minus 1, as extents have it */
     int32_t e = unit - (TALLY_SIZE_LEAST - 1);
     return e <= 1 ? 0 : ((uint32_t)e << TALLY_SIZE_FRACTION) - 1;
 }
+
+#endif

@@ -4,6 +4,8 @@
  *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
  *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of feature v; undone here
  *     TALLY_NAME(name), TALLY_TYPE_NAME(name)        the names of functions and types; undone here */
+#include "lib/feature_tiles.h"
+#include "lib/fold.h"
 
 typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];

@@ -1,5 +1,9 @@
-/* finish of the operators that give one sum of integers, TALLY_WHOLE(node), in 64 bits: sum, norm1, sumsq, dot. No
- * include guard. */
+/* finish of the operators that give one sum of integers, TALLY_WHOLE(node), in 64 bits: sum, norm1, sumsq, dot. */
+#ifndef TALLY_FINISH_INTEGERS_H
+#define TALLY_FINISH_INTEGERS_H
+
+#include "lib/wide.h"
+
 typedef uint64_t result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
@@ -13,3 +17,5 @@ TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     *result = tally_wide_sum(TALLY_WHOLE(a), TALLY_WHOLE_IS_SIGNED, final, &saw);
     return saw;
 }
+
+#endif

@@ -1,13 +1,17 @@
 /* Exact sums of many segments at a flat cost: whatever the lengths of segments and the values, a warp's work is shared
- * out by values. No include guard; behind lib/ruler.h, whose levels are the fewest that ordinary values need, and
- * lib/pair_results.h. Undone by lib/flat_end.h.
+ * out by values.
  *
  * A warp takes a chunk of consecutive values and the ends of segments in it. Each lane adds up a strip of consecutive
- * values in levels (lib/levels.h), and at each end stores what it has counted since the last one. A segmented scan over
- * the lanes (Blelloch, "Prefix sums and their applications", 1990) completes the first sum of each strip. The chunk is
- * measured first, so that nothing is guessed: values too far apart for the levels are cut into windows of binades, one
- * pass each, and the counts of all windows make up the sum. Infinities and NaNs are noted apart and leave zeros behind.
- */
+ * values in levels (lib/levels.h), and at each end stores what it has counted since the last one. A segmented scan
+ * over the lanes (Blelloch, "Prefix sums and their applications", 1990) completes the first sum of each strip. The
+ * chunk is measured first, so that nothing is guessed: values too far apart for the levels are cut into windows of
+ * binades, one pass each, and the counts of all windows make up the sum. Infinities and NaNs are noted apart and leave
+ * zeros behind. */
+#ifndef TALLY_FLAT_H
+#define TALLY_FLAT_H
+
+#include "lib/flat_nodes.h"
+#include "lib/ruler.h"
 
 /* Levels of a window, and the binades that it has room for. */
 #define TALLY_WINDOW_VALUE_LEVELS 3
@@ -421,3 +425,5 @@ typedef struct open_t {
     int64_t n;       /* values so far */
     int32_t in_node; /* the node has some of them */
 } open_t;
+
+#endif

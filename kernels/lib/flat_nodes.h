@@ -1,10 +1,16 @@
 /* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are
  * to be reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that run over edges
- * of tiles. No include guard; behind lib/pair_results.h.
+ * of tiles.
  *
- * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers commute,
- * so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP tiles each
- * group of them has its own, and the last kernel adds these up. */
+ * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers
+ * commute, so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP
+ * tiles each group of them has its own, and the last kernel adds these up. */
+#ifndef TALLY_FLAT_NODES_H
+#define TALLY_FLAT_NODES_H
+
+#include "lib/cut.h"
+#include "lib/pair_results.h"
+
 #ifndef TALLY_COLUMNS_ARE_THERE /* 0: rows lie across others never, 1: always, 2: as the work says */
 #define TALLY_COLUMNS_ARE_THERE 2
 #endif
@@ -199,3 +205,5 @@ TALLY_FN int32_t is_node_used(const tally_work *work, int64_t t) {
     const tally_edge *const edges = work->cut.edges + t;
     return (edges[0].segment < edges[1].segment || t % TALLY_FLAT_GROUP == 0) && runs_over(work, &edges[1]) >= 0;
 }
+
+#endif

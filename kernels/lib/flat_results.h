@@ -1,5 +1,8 @@
-/* What is made of the sums at the ends of a chunk (lib/flat.h): results, and what goes to numbers of limbs. No include
- * guard; behind lib/flat.h. */
+/* What is made of the sums at the ends of a chunk (lib/flat.h): results, and what goes to numbers of limbs. */
+#ifndef TALLY_FLAT_RESULTS_H
+#define TALLY_FLAT_RESULTS_H
+
+#include "lib/flat.h"
 
 /* Word k of window w counts units of 2^unit. */
 TALLY_RARE int32_t unit_of_word(const chunk_t *c, const ruler_t *ruler, int32_t w, int32_t k, int32_t *is_product) {
@@ -110,3 +113,5 @@ TALLY_FN int32_t pairs_at(const flat_t *flat, const chunk_t *c, const ruler_t *r
     *a = other;
     return sure;
 }
+
+#endif

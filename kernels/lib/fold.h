@@ -1,5 +1,10 @@
-/* How many columns of a leaf a lane holds, and how a warp folds those of all its lanes. No include guard; undone, with
- * lib/leaf.h, by lib/fold_end.h. */
+/* How many columns of a leaf a lane holds, and how a warp folds those of all its lanes. */
+#ifndef TALLY_FOLD_H
+#define TALLY_FOLD_H
+
+#include "lib/leaf.h"
+#include "lib/operator.h"
+
 /* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy.
  */
 #ifdef TALLY_QUICK
@@ -20,4 +25,6 @@
 #define TALLY_RECORD second_t
 #define TALLY_COMBINE combine2
 #include "lib/halves.h"
+#endif
+
 #endif

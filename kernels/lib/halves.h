@@ -1,13 +1,7 @@
-/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. No include
- * guard; include with
- *
- *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine; undone here
- *     TALLY_NAME(name), TALLY_TYPE_NAME(name)     the names of functions and types; undone here
- *
- * Gives TALLY_NAME(fold): from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in every
- * lane, TALLY_NAME(fold_lanes), the same of so many lanes side by side, and TALLY_NAME(fold_apart), for
- * columns TALLY_WARP apart. Operands may change sides, as those of built-in operators may; a combine of the caller's
- * own has the earlier one on the left, as it has on the CPU. */
+/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. Operands
+ * may change sides, as those of built-in operators may; a combine of the caller's own has the earlier one on the left,
+ * as it has on the CPU. */
+#include "lib/device.h"
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     uint32_t w[(sizeof a + 3) / 4];

@@ -1,5 +1,5 @@
-/* Columns and nodes of an operator that is made of exact sums of integers. No include guard; undone by
- * lib/operator_end.h. A file of kernels/operators defines, for integers,
+/* Columns and nodes of an operator that is made of exact sums of integers. A file of kernels/operators defines, for
+ * integers,
  *
  *     TALLY_SUM_TERM   what its first number adds up: TALLY_VALUES, TALLY_MAGNITUDES or TALLY_PRODUCTS (none: no such
  * number) TALLY_SQUARES    that it has a second number, the sum of squares TALLY_RANGE      that it keeps the smallest
@@ -9,10 +9,13 @@
  *
  * Columns have lanes that no leaf can fill, as narrow as will do: a leaf is 4096 values of 8 bits, 2048 of 16, 1024 of
  * 32, 512 of 64. */
-#include "lib/wide.h"
-
 #ifndef TALLY_INTEGERS_H
 #define TALLY_INTEGERS_H
+
+#include "lib/wide.h"
+
+#ifndef TALLY_INTEGERS_SHARED_H
+#define TALLY_INTEGERS_SHARED_H
 
 #define TALLY_VALUES 1
 #define TALLY_MAGNITUDES 2
@@ -261,3 +264,5 @@ TALLY_FN node_t merge(node_t a, node_t b) {
 
 /* Where finish alone could be wrong, needs_wide says so, and finish_wide is right. */
 #define TALLY_HAS_WIDE
+
+#endif

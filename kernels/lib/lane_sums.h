@@ -1,6 +1,11 @@
 /* The exact result of one segment by one thread, whatever pairs of doubles can tell: its sums are a number of limbs of
- * the thread's own, no wider than they take. No include guard; behind lib/flat_nodes.h. The file that includes it
- * defines TALLY_LANE_LIMBS and TALLY_LANE_PRODUCT_LIMBS. */
+ * the thread's own, no wider than they take. The file that includes it defines TALLY_LANE_LIMBS and
+ * TALLY_LANE_PRODUCT_LIMBS. */
+#ifndef TALLY_LANE_SUMS_H
+#define TALLY_LANE_SUMS_H
+
+#include "lib/flat_nodes.h"
+
 typedef struct lane_sums_t {
     int32_t origin; /* limbs of the sum count from 2^origin on, those of products from 2^(2 * origin) */
     int64_t sum[with_sum ? TALLY_EVIDENCE + TALLY_LANE_LIMBS : 1];
@@ -39,5 +44,5 @@ TALLY_RARE void put_lane_sums(const tally_work *work, int64_t s, lane_sums_t *a,
     round_total(&total, &work->final, result);
     put_bytes(work, s, result, present);
 }
-#undef TALLY_LANE_LIMBS
-#undef TALLY_LANE_PRODUCT_LIMBS
+
+#endif

@@ -1,23 +1,20 @@
 /* How one warp reads one leaf (docs/order.md), for the type of lib/types.h: 8 stripes of 512 bytes, of which each lane
  * holds 16. So lane l has the columns l * TALLY_PART to l * TALLY_PART + TALLY_PART - 1, and the leaf is in registers.
- * No include guard. */
-#include "lib/device.h"
-
+ */
 #ifndef TALLY_LEAF_H
 #define TALLY_LEAF_H
+
+#include "lib/types.h"
+#include "lib/device.h"
+
+#ifndef TALLY_LEAF_SHARED_H
+#define TALLY_LEAF_SHARED_H
 enum { TALLY_WARPS = 8, TALLY_BLOCK_THREADS = TALLY_WARPS * TALLY_WARP };
 #define TALLY_BLOCK 256
 #define TALLY_DEVICE_STRIPES 8
 #define TALLY_STRIPE_BYTES 512
 #define TALLY_DEVICE_SMALL 64 /* a leaf of at most so many values has few columns: */
 #define TALLY_DEVICE_SMALL_COLUMNS 8
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL _Pragma("unroll")
-#define TALLY_ROLL _Pragma("unroll 1")
-#else
-#define TALLY_UNROLL
-#define TALLY_ROLL
-#endif
 
 /* What cannot be read 16 bytes at a time passes through here, one stripe of each warp at a time. */
 typedef struct tally_stage {
@@ -155,3 +152,5 @@ TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count,
 TALLY_FN int32_t place_in_leaf(int32_t s, int32_t v) {
     return s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART + v;
 }
+
+#endif

@@ -1,5 +1,8 @@
 /* The node of one leaf by one warp, in the canonical order (docs/order.md), for the operator of TALLY_KERNEL_FILE and
- * the type of lib/types.h. No include guard; undone by lib/leaf_node_end.h. */
+ * the type of lib/types.h. */
+#ifndef TALLY_LEAF_NODE_H
+#define TALLY_LEAF_NODE_H
+
 #include "lib/conclude.h"
 #include "lib/leaf.h"
 
@@ -203,3 +206,5 @@ TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t 
 #endif
 
 #include "lib/pairs.h"
+
+#endif

@@ -1,5 +1,7 @@
 /* The kernel of production/merge.h for values of TALLY_MERGE_BITS bits; included once for each width. Values keep the
  * bits that they have: what is compared are keys, made of them where two are compared. */
+#include "lib/merge_runs.h"
+
 #define TALLY_MERGE_BITS_TYPE TALLY_PASTE(uint, TALLY_PASTE(TALLY_MERGE_BITS, _t))
 #define TALLY_M(name) TALLY_PASTE(tally_merge_, TALLY_PASTE(name, TALLY_MERGE_BITS))
 

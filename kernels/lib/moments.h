@@ -1,10 +1,15 @@
 /* Mean and sum of squared deviations of a leaf of floats, and how two runs of them join: shared by var and stats.
  *
- * A leaf is read twice: the mean of the first pass is the pivot of the second, which sums x - pivot and its square; the
- * first of these corrects both results (the corrected two-pass algorithm: Chan, Golub, LeVeque, "Algorithms for
- * computing the sample variance", 1983). Runs are joined by their pairwise update. No include guard. */
+ * A leaf is read twice: the mean of the first pass is the pivot of the second, which sums x - pivot and its square;
+ * the first of these corrects both results (the corrected two-pass algorithm: Chan, Golub, LeVeque, "Algorithms for
+ * computing the sample variance", 1983). Runs are joined by their pairwise update. */
 #ifndef TALLY_MOMENTS_H
 #define TALLY_MOMENTS_H
+
+#include "lib/types.h"
+
+#ifndef TALLY_MOMENTS_SHARED_H
+#define TALLY_MOMENTS_SHARED_H
 typedef struct tally_moments {
     double mean, squares; /* squares: the sum of (x - mean)^2 */
 } tally_moments;
@@ -50,3 +55,5 @@ TALLY_FN tally_moments leaf_moments(TALLY_R pivot, TALLY_R rest, TALLY_R squares
     if (n == 0) m.mean = m.squares = 0;
     return m;
 }
+
+#endif

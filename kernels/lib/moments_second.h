@@ -1,4 +1,9 @@
-/* The second pass of var and stats, once the structs exist. No include guard. */
+/* The second pass of var and stats, once the structs exist. */
+#ifndef TALLY_MOMENTS_SECOND_H
+#define TALLY_MOMENTS_SECOND_H
+
+#include "lib/moments.h"
+
 TALLY_FN aim_t take_aim(column_t column, int64_t n) {
     aim_t aim;
     aim.pivot = TALLY_MOMENT_PIVOT(column.sum, n);
@@ -13,3 +18,5 @@ TALLY_FN second_t lift2(item_t x, int32_t i, aim_t aim) {
     a.squares = rest * rest;
     return a;
 }
+
+#endif

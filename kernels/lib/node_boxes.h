@@ -1,5 +1,8 @@
-/* Nodes in mailboxes, for whoever arrives last. For the operator of lib/records.h, behind lib/pairs.h. No include
- * guard. */
+/* Nodes in mailboxes, for whoever arrives last. For the operator of lib/records.h, behind lib/pairs.h. */
+#ifndef TALLY_NODE_BOXES_H
+#define TALLY_NODE_BOXES_H
+
+#include "lib/pairs.h"
 #include "lib/mailbox.h"
 
 enum { node_words = sizeof(node_t) / 4 };
@@ -23,3 +26,5 @@ TALLY_FN node_t take_node(uint64_t *boxes, int64_t index) {
     __builtin_memcpy(&node, &words, sizeof node);
     return node;
 }
+
+#endif

@@ -1,9 +1,12 @@
 /* Trees of nodes: over the lanes of a warp, and from groups of TALLY_FAN nodes in memory to the whole, by whoever
- * arrives last. For the operator of lib/records.h. No include guard. */
-#include "lib/arrival.h"
-
+ * arrives last. For the operator of lib/records.h. */
 #ifndef TALLY_NODES_H
 #define TALLY_NODES_H
+
+#include "lib/arrival.h"
+
+#ifndef TALLY_NODES_SHARED_H
+#define TALLY_NODES_SHARED_H
 
 /* Where the nodes of runs lie, and the counters of their groups, level above level. A run that begins at cell `at` of
  * its level has node i at 2 at + i and the counter of group g at at + g, and begins at at / TALLY_FAN of the next
@@ -49,3 +52,5 @@ TALLY_FN int32_t climb(tally_ladder ladder, node_t *node, int64_t index, int64_t
     }
     return 1;
 }
+
+#endif

@@ -1,4 +1,4 @@
-/* One pair of values, if it is there: noted, and taken apart. No include guard; behind lib/terms.h. Include with
+/* One pair of values, if it is there: noted, and taken apart. Include with
  *
  *     TALLY_PUT_NAME, TALLY_PUT_TYPE                      the function name(notes, to, x, y), and the type of
  * what `to` points to TALLY_PUT_SUM(significand, is_negative, offset)     add significand * 2^offset, in units of the
@@ -6,6 +6,9 @@
  * to a multiple of 16, so many digits of 16 bits
  *
  * which are undone here. */
+#include "lib/levels.h"
+#include "lib/terms.h"
+
 TALLY_FN void TALLY_PUT_NAME(notes_t *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TALLY_T ty) {
     taken_t x = take(tx), y = take(ty);
     (void)y, (void)to;

@@ -1,7 +1,12 @@
-/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its edges,
- * and the segments that are its own: a few values by one thread, others once as many as a warp has lanes wait in its
- * list, or sorted by length for the whole block where a value costs much; longer ones by a warp, or several at once. No
- * include guard; behind lib/shared_leaf.h and a tile. */
+/* What a block does with the tile that it has read (production/segments.h): leaves of segments that run over its
+ * edges, and the segments that are its own: a few values by one thread, others once as many as a warp has lanes wait
+ * in its list, or sorted by length for the whole block where a value costs much; longer ones by a warp, or several at
+ * once. */
+#ifndef TALLY_OWN_SEGMENTS_H
+#define TALLY_OWN_SEGMENTS_H
+
+#include "lib/nodes.h"
+#include "lib/shared_leaf.h"
 
 /* The sum of what this lane and those before it hold. */
 TALLY_FN int32_t sum_until(int32_t mine) {
@@ -496,4 +501,6 @@ TALLY_FN int32_t take_strips(const tally_work *work, const tile_t *tile, all_sha
     *saw |= close_own(work, tile, list, listed, &strips);
     return 1;
 }
+#endif
+
 #endif

@@ -1,9 +1,13 @@
-/* Results from sums that are pairs of doubles, if these are certain of them (lib/parts.h), and how a result is written.
- * No include guard; behind lib/terms.h. */
-#include "lib/parts.h"
-
+/* Results from sums that are pairs of doubles, if these are certain of them (lib/parts.h), and how a result is
+ * written. */
 #ifndef TALLY_PAIR_RESULTS_H
 #define TALLY_PAIR_RESULTS_H
+
+#include "lib/terms.h"
+#include "lib/parts.h"
+
+#ifndef TALLY_PAIR_RESULTS_SHARED_H
+#define TALLY_PAIR_RESULTS_SHARED_H
 enum {
     TALLY_NOT_MINUS_ZERO = 2, /* some term is anything else */
     TALLY_SEEN_PLUS = 4,
@@ -135,3 +139,5 @@ TALLY_FN void put_bytes(const tally_work *work, int64_t i, const uint64_t *resul
     if (work->saw != 0 && n == 0 && (tally_look32(work->saw) & TALLY_SAW_EMPTY) == 0)
         tally_or32(work->saw, TALLY_SAW_EMPTY);
 }
+
+#endif

@@ -1,4 +1,10 @@
-/* The tree over nodes that the lanes of a warp have. For the operator of lib/records.h. No include guard. */
+/* The tree over nodes that the lanes of a warp have. For the operator of lib/records.h. */
+#ifndef TALLY_PAIRS_H
+#define TALLY_PAIRS_H
+
+#include "lib/leaf.h"
+#include "lib/operator.h"
+
 typedef struct words_t {
     uint32_t w[sizeof(node_t) / 4];
 } words_t;
@@ -33,3 +39,5 @@ TALLY_FN node_t fetch_node(const char *nodes, int64_t i) {
     __builtin_memcpy(&node, w, sizeof node);
     return node;
 }
+
+#endif

@@ -1,6 +1,8 @@
 /* Rows along an axis that is not the last: where a thread stands, and what it reads. Panels are results side by side,
- * TALLY_ACROSS for each thread; threads that share a panel are its subs; a panel's rows are cut into chunks. No include
- * guard; behind lib/leaf.h. */
+ * TALLY_ACROSS for each thread; threads that share a panel are its subs; a panel's rows are cut into chunks. */
+#ifndef TALLY_PANEL_H
+#define TALLY_PANEL_H
+
 #include "lib/strip.h"
 
 /* One input, as this thread sees it: its first value, and bytes from one row to the next, and from one of its results
@@ -85,3 +87,5 @@ TALLY_FN panel_t panel_of(const tally_work *work, int32_t thread) {
 TALLY_FN int64_t result_of(const panel_t *panel, int32_t v) {
     return panel->sub == 0 && v < panel->mine ? panel->outer * panel->inner + panel->i + v * panel->apart : -1;
 }
+
+#endif

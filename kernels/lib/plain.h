@@ -1,5 +1,8 @@
 /* For operators whose node has the fields of its column (wider types allowed): a sealed column is its node, and nodes
- * join as columns do. Includes lib/records.h. No include guard. */
+ * join as columns do. Includes lib/records.h. */
+#ifndef TALLY_PLAIN_H
+#define TALLY_PLAIN_H
+
 #define TALLY_SEALS_NOTHING /* a sealed column of no values is the node of nothing */
 #include "lib/records.h"
 
@@ -22,3 +25,5 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     TALLY_JOIN(a, b);
     return a;
 }
+
+#endif

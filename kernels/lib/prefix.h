@@ -1,11 +1,17 @@
 /* A tile of exact segments by prefix sums: how a block reads it, shares it out, adds it up and finds the sum of each
- * segment. No include guard; behind lib/flat_nodes.h. Undone by lib/prefix_end.h.
+ * segment.
  *
  * The tile's values are measured first, so that nothing is guessed: they are scaled below 1 by a power of two, and cut
  * into levels (lib/levels.h) whose units are constants of the program. A thread adds up a strip of consecutive values
  * and stores its levels at each end of a segment in it. Counts of levels are integers, and integers form a group: a
- * segment's sum is the difference of two prefixes, whatever its length (Blelloch, "Prefix sums and their applications",
- * 1990). */
+ * segment's sum is the difference of two prefixes, whatever its length (Blelloch, "Prefix sums and their
+ * applications", 1990). */
+#ifndef TALLY_PREFIX_H
+#define TALLY_PREFIX_H
+
+#include "lib/flat_nodes.h"
+#include "lib/levels.h"
+
 #ifndef TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_WIDE 0
 #endif
@@ -518,3 +524,5 @@ TALLY_FN tally_pair scaled_pair(const int64_t *d, const int32_t count, int32_t s
     const tally_pair scaled = {p.high * by, p.low * by};
     return scaled;
 }
+
+#endif

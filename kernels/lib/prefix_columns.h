@@ -1,5 +1,9 @@
 /* A tile of rows that lie across others, or of pieces of them (lib/pieces.h): how it is copied, and how sums of pieces
- * that lie in the tile are made without sorting values by pieces. No include guard; behind lib/prefix.h. */
+ * that lie in the tile are made without sorting values by pieces. */
+#ifndef TALLY_PREFIX_COLUMNS_H
+#define TALLY_PREFIX_COLUMNS_H
+
+#include "lib/prefix.h"
 
 /* A tile of pieces of rows (lib/pieces.h). */
 typedef struct pieces_t {
@@ -200,4 +204,6 @@ TALLY_FN void add_grid(const tile_t *tile, const grid_t *grid, char *buffer) {
         }
     }
 }
+#endif
+
 #endif

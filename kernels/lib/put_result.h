@@ -1,5 +1,10 @@
-/* The result of a node to its place among those that a kernel writes, which may be any address. No include guard;
- * behind lib/conclude.h, or lib/quick.h. 0: an exact result is not certain, and nothing is written. */
+/* The result of a node to its place among those that a kernel writes, which may be any address. 0: an exact result is
+ * not certain, and nothing is written. */
+#ifndef TALLY_PUT_RESULT_H
+#define TALLY_PUT_RESULT_H
+
+#include "lib/operator.h"
+
 TALLY_FN int32_t put_result(const tally_work *work, int64_t i, node_t node) {
     char *to = (char *)work->result + i * work->result_stride;
     result_t result;
@@ -23,3 +28,5 @@ TALLY_FN int32_t put_result(const tally_work *work, int64_t i, node_t node) {
     if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
     return 1;
 }
+
+#endif

@@ -1,7 +1,10 @@
 /* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
  * doubles (lib/expansion.h), from which the result follows by lib/parts.h. Where either is not certain, the result is
- * left to production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. No include guard; undone by
- * lib/exact_end.h and lib/operator_end.h. Behind the operator's own file. */
+ * left to production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. Behind the operator's own
+ * file. */
+#ifndef TALLY_QUICK_H
+#define TALLY_QUICK_H
+
 #include "lib/cut.h"
 #include "lib/expansion.h"
 #include "lib/plan.h"
@@ -325,4 +328,6 @@ TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     return q.sure && (is_f64 || final->format.digits == 24) ? 0 : TALLY_SAW_UNSURE;
 }
 #define TALLY_RESULT_SIZE(final) ((final)->format.digits == 53 ? 8 : 4)
+#endif
+
 #endif

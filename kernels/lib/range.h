@@ -1,4 +1,6 @@
 /* The smallest and largest key side by side, as minmax and stats keep them. */
+#include "lib/types.h"
+
 #ifndef TALLY_RANGE_H
 #define TALLY_RANGE_H
 #define TALLY_RANGE_FIELDS(X) X(TALLY_K, low) X(TALLY_K, high)

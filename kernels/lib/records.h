@@ -1,8 +1,13 @@
-/* The structs of one operator from its field lists, and what follows from its two statements. No include guard.
+/* The structs of one operator from its field lists, and what follows from its two statements.
  *
  * An operator file defines TALLY_COLUMN, TALLY_NODE, TALLY_START(a), which sets a to the identity, and TALLY_JOIN(a,
- * b), which puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2 and
- * TALLY_JOIN2. */
+ * b), which puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2
+ * and TALLY_JOIN2. */
+#ifndef TALLY_RECORDS_H
+#define TALLY_RECORDS_H
+
+#include "lib/dialect.h"
+
 #define TALLY_FIELD(type, name) type name;
 typedef struct column_t {
     TALLY_COLUMN(TALLY_FIELD)
@@ -44,3 +49,5 @@ TALLY_FN second_t combine2(second_t a, second_t b) {
 #define TALLY_PASSES 1
 #endif
 #undef TALLY_FIELD
+
+#endif

@@ -1,5 +1,10 @@
-/* The levels that values of a certain size need (lib/levels.h), and the sizes that such levels hold. No include guard;
- * behind lib/terms.h, undone with it. */
+/* The levels that values of a certain size need (lib/levels.h), and the sizes that such levels hold. */
+#ifndef TALLY_RULER_H
+#define TALLY_RULER_H
+
+#include "lib/levels.h"
+#include "lib/terms.h"
+
 #ifndef TALLY_MOST_LEVELS_OF_VALUES
 #define TALLY_MOST_LEVELS_OF_VALUES (TALLY_NUMBER == TALLY_NUMBER_f16 ? 1 : 3)
 #define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 3)
@@ -57,3 +62,5 @@ TALLY_FN void forget_levels(ruler_t *ruler) {
     TALLY_IF_SUM(tally_no_levels(&ruler->sum);)
     TALLY_IF_PRODUCTS(tally_no_levels(&ruler->products);)
 }
+
+#endif

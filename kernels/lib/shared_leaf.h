@@ -1,6 +1,11 @@
-/* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order is
- * that of docs/order.md; lanes have other columns than where a warp reads a leaf from memory (lib/leaf.h): neighbours,
- * so that they use all banks. No include guard; after lib/fold.h. */
+/* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order
+ * is that of docs/order.md; lanes have other columns than where a warp reads a leaf from memory (lib/leaf.h):
+ * neighbours, so that they use all banks. */
+#ifndef TALLY_SHARED_LEAF_H
+#define TALLY_SHARED_LEAF_H
+
+#include "lib/pairs.h"
+
 #ifdef TALLY_USER_TEXT
 #include "lib/user_fold.h"
 #define TALLY_KEEPS_ORDER TALLY_USER_KEEPS_ORDER
@@ -292,7 +297,5 @@ TALLY_FN node_t shared_run(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     }
     return TALLY_IS_FREE ? node : node_of_lane(pair_lanes(node, leaf), 0);
 }
-#undef TALLY_MAY_SKIP
-#undef TALLY_UNROLL_PARTS
-#undef TALLY_KEEPS_ORDER
-#undef TALLY_UNROLL_ROWS
+
+#endif

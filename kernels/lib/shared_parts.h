@@ -1,5 +1,10 @@
 /* Values that lie in shared memory, where order does not show: a few by one lane, others by several, 16 bytes, a part,
- * at a time. No include guard; a part of lib/shared_leaf.h. */
+ * at a time. */
+#ifndef TALLY_SHARED_PARTS_H
+#define TALLY_SHARED_PARTS_H
+
+#include "lib/fold.h"
+
 #if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && \
     !defined(TALLY_USER_TEXT) && TALLY_NUMBER != TALLY_NUMBER_structure
 #define TALLY_IN_PARTS
@@ -195,4 +200,6 @@ TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lane
 #endif
 }
 #undef TALLY_ADDS_BYTES
+#endif
+
 #endif

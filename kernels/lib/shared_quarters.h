@@ -1,9 +1,13 @@
-/* Leaves of more than 64 values that lie in shared memory, by the quarters of a warp, 8 lanes each, four at once. No
- * include guard; a part of lib/shared_leaf.h.
+/* Leaves of more than 64 values that lie in shared memory, by the quarters of a warp, 8 lanes each, four at once.
  *
  * A row of a leaf (docs/order.md) has 32 parts of 16 bytes; lane l of a quarter has parts l, l + 8, l + 16 and l + 24
  * of each, and so the columns of these. They have their values by where they lie and not by their places, which comes
  * to the same: columns moved on together have the same halves. */
+#ifndef TALLY_SHARED_QUARTERS_H
+#define TALLY_SHARED_QUARTERS_H
+
+#include "lib/fold.h"
+
 #if !TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && \
     TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
 #define TALLY_BY_QUARTERS
@@ -79,4 +83,6 @@ TALLY_FN node_t quarter_node(const TALLY_T *x, int32_t n) {
     }
     return seal(column, present);
 }
+#endif
+
 #endif

@@ -1,6 +1,11 @@
 /* argmin and argmax of values that lie in shared memory: each lane looks for the best of its own once, in order, 16
- * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. No include guard; a
- * part of lib/shared_leaf.h, in place of its columns, which look twice. */
+ * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. */
+#ifndef TALLY_SHARED_SEARCH_H
+#define TALLY_SHARED_SEARCH_H
+
+#include "lib/leaf.h"
+#include "lib/operator.h"
+
 typedef struct found_t {
     TALLY_K key;
     int32_t at, present; /* place, or part; INT32_MAX: no value counts; values that do */
@@ -136,4 +141,5 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
     }
     return node_found(a, n, 0);
 }
-#undef TALLY_RIVAL
+
+#endif

@@ -1,5 +1,10 @@
-/* The node of a row of at most 8 values, in the canonical order: a leaf of 8 columns (docs/order.md). No include guard;
- * behind lib/leaf_node.h and lib/batch.h. */
+/* The node of a row of at most 8 values, in the canonical order: a leaf of 8 columns (docs/order.md). */
+#ifndef TALLY_SHORT_ROW_H
+#define TALLY_SHORT_ROW_H
+
+#include "lib/batch.h"
+#include "lib/operator.h"
+
 TALLY_FN node_t short_node(const row_t *row, int32_t length) {
     column_t columns[TALLY_SHORT_COLUMNS];
     int64_t present = length;
@@ -34,3 +39,5 @@ TALLY_FN node_t short_node(const row_t *row, int32_t length) {
     return seal(columns[0], present);
 #endif
 }
+
+#endif

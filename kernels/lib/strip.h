@@ -1,4 +1,9 @@
-/* Values of results that lie side by side, TALLY_ACROSS of them. No include guard; behind lib/leaf.h. */
+/* Values of results that lie side by side, TALLY_ACROSS of them. */
+#ifndef TALLY_STRIP_H
+#define TALLY_STRIP_H
+
+#include "lib/leaf.h"
+
 typedef struct strip_t {
     TALLY_T v[TALLY_ACROSS];
 } strip_t;
@@ -17,3 +22,5 @@ TALLY_FN strip_t read_whole_strip(const char *p) {
     __builtin_memcpy(&strip, &quad, sizeof strip);
     return strip;
 }
+
+#endif

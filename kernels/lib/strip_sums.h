@@ -1,5 +1,8 @@
-/* What lib/strips.h keeps of a tile in shared memory, in the place of its values and beside them. No include guard; a
- * part of production/segments.h. */
+/* What lib/strips.h keeps of a tile in shared memory, in the place of its values and beside them. */
+#ifndef TALLY_STRIP_SUMS_H
+#define TALLY_STRIP_SUMS_H
+
+#include "lib/operator.h"
 
 /* Of some of a strip's values: in one f64, or, of f64, in two, by an anchor that serves the whole tile. */
 #ifdef TALLY_IS_ANCHORED
@@ -63,4 +66,5 @@ typedef struct in_strips_t {
     uint32_t most[TALLY_CONSUMER_WARPS], least[TALLY_CONSUMER_WARPS]; /* the range that each warp has found */
     int32_t high; /* values are guessed to be below this power of two */
 } in_strips_t;
-#undef TALLY_SUM_BYTES
+
+#endif

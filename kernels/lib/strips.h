@@ -1,10 +1,15 @@
 /* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread
  * adds up the values of a strip, from the left to the right, whatever segments they are of, and keeps the sum of those
  * left of each border; a segment is then the difference of two such sums, and of what lies between (sums of runs by
- * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values of
- * the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and goes
- * the way of all other operators. No include guard; a part of lib/own_segments.h. */
+ * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values
+ * of the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and
+ * goes the way of all other operators. */
+#ifndef TALLY_STRIPS_H
+#define TALLY_STRIPS_H
+
 #ifdef TALLY_IN_STRIPS
+#include "lib/leaf.h"
+#include "lib/strip_sums.h"
 
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
 struct strips_t {
@@ -260,4 +265,6 @@ TALLY_FN int32_t close_own(const tally_work *work, const tile_t *tile, const uin
     }
     return saw;
 }
+#endif
+
 #endif

@@ -1,5 +1,10 @@
 /* What a kernel needs to know of a struct of the caller's own, in place of the rest of lib/types.h: TALLY_STRUCT_BYTES
- * bytes, as words that any struct of that size may be copied from. No include guard; lib/types_end.h undoes it. */
+ * bytes, as words that any struct of that size may be copied from. */
+#ifndef TALLY_STRUCTURE_H
+#define TALLY_STRUCTURE_H
+
+#include "lib/dialect.h"
+
 #define TALLY_BYTES TALLY_STRUCT_BYTES
 #if TALLY_BYTES % 8 == 0
 #define TALLY_B uint64_t
@@ -24,3 +29,5 @@ TALLY_FN item_t item_of(TALLY_T t) {
     return item;
 }
 TALLY_FN int is_present(TALLY_T t) { return (void)t, 1; }
+
+#endif

@@ -1,5 +1,10 @@
-/* Values one by one, for exact sums on a device: what a lane notes of them beside their sum, and what they are made of.
- * No include guard; behind lib/extent.h, undone with it by lib/terms_end.h. */
+/* Values one by one, for exact sums on a device: what a lane notes of them beside their sum, and what they are made
+ * of. */
+#ifndef TALLY_TERMS_H
+#define TALLY_TERMS_H
+
+#include "lib/extent.h"
+
 #ifdef TALLY_SUM_TERM
 #define TALLY_IF_SUM(text) text
 #else
@@ -72,3 +77,5 @@ TALLY_FN taken_t take(TALLY_T t) {
     a.is_special = (bits & (TALLY_B)TALLY_K_HIGH) >= TALLY_INFINITY_BITS;
     return a;
 }
+
+#endif

@@ -1,7 +1,10 @@
 /* Runs of leaves by warps, tiles of runs by blocks, and the tree above them: the canonical tree (docs/order.md) over
  * leaves that follow one another: of rows, several of them in one launch. The last block to arrive at a group of tiles
- * combines the group. (Whole arrays have mailboxes in place of fences: production/reduce.h.) No include guard; behind
- * lib/leaf_node.h. */
+ * combines the group. (Whole arrays have mailboxes in place of fences: production/reduce.h.) */
+#ifndef TALLY_TILE_H
+#define TALLY_TILE_H
+
+#include "lib/leaf_node.h"
 #include "lib/arrival.h"
 
 /* One row. */
@@ -81,3 +84,5 @@ TALLY_FN int32_t take_tile(const span_t *span, int32_t log_run, int64_t tile, in
     *node = pair_lanes(*node, (int32_t)(runs < TALLY_WARPS ? runs : TALLY_WARPS));
     return climb(nodes, arrivals, node, tile, tiles);
 }
+
+#endif

@@ -1,5 +1,11 @@
-/* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as they
- * are taken, and segment ids, become places in shared memory. No include guard; behind an opening. */
+/* Where the segments of a tile end, as the consumers finds it (production/segments.h): offsets that do not come as
+ * they are taken, and segment ids, become places in shared memory. */
+#ifndef TALLY_TILE_ENDS_H
+#define TALLY_TILE_ENDS_H
+
+#include "lib/leaf.h"
+#include "lib/segment_id_row.h"
+
 TALLY_FN void copy_ends(const tally_work *work, const opening_t *o, char *shared) {
     const tally_cut_work *cut = &work->cut;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
@@ -127,3 +133,5 @@ TALLY_FN void place_segment_ids(const tally_work *work, const opening_t *o, char
     if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
     if (o->begun > 0) tally_consumer_barrier(TALLY_CONSUMERS);
 }
+
+#endif

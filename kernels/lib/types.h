@@ -1,9 +1,9 @@
-/* What a kernel needs to know of one input type. No include guard: include with
+/* What a kernel needs to know of one input type. Needs
  *
- *     TALLY_TYPE   boolean i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, or structure, of which lib/structure.h gives
- * the first three words TALLY_NAN    0 propagate, 1 skip, 2 total
+ *     TALLY_TYPE   boolean i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, or structure (lib/structure.h)
+ *     TALLY_NAN    0 propagate, 1 skip, 2 total
  *
- * and undo with lib/types_end.h. Gives, for that type:
+ * and gives, for that type:
  *
  *     TALLY_T        the type in memory          TALLY_BYTES   its size
  *     TALLY_V        its value in arithmetic     value_of(t)
@@ -12,8 +12,10 @@
  *     TALLY_R        f32 for f16, bf16, f32; f64 for everything else
  *     TALLY_K        an integer whose order is the value's order    TALLY_K_LOW, TALLY_K_HIGH
  *     TALLY_B        the unsigned integer of the same size
- *     TALLY_M        the type of a magnitude
- */
+ *     TALLY_M        the type of a magnitude */
+#ifndef TALLY_TYPES_H
+#define TALLY_TYPES_H
+
 #include "lib/dialect.h"
 #include "lib/entry.h"
 #include "lib/half.h"
@@ -284,4 +286,6 @@ TALLY_FN TALLY_T winner(TALLY_K key, int64_t n) {
 #endif
 #endif
 }
+#endif
+
 #endif

@@ -4,6 +4,10 @@
  *     TALLY_USER_TEXT                      the name of the text (docs/operators.md)
  *     TALLY_USER_ACC, TALLY_USER_RESULT    bytes of an accumulator and of a result
  *     TALLY_USER_KEEPS_ORDER               1: it does not commute */
+#ifndef TALLY_USER_H
+#define TALLY_USER_H
+
+#include "lib/dialect.h"
 #include TALLY_USER_TEXT
 
 #ifndef TALLY_PASSES
@@ -15,3 +19,5 @@ TALLY_ASSERT(sizeof(column_t) == TALLY_USER_ACC, "TALLY_COLUMN has another size 
 TALLY_ASSERT(sizeof(node_t) == (sizeof(int64_t) + TALLY_USER_ACC + 7) / 8 * 8,
              "TALLY_NODE has not the fields of TALLY_COLUMN");
 TALLY_ASSERT(sizeof(result_t) == TALLY_USER_RESULT, "result_t has another size than the description says");
+
+#endif

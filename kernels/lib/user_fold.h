@@ -1,5 +1,11 @@
 /* The values of a leaf, or of a segment no longer than one, by an operator of the caller's own (docs/order.md), which
- * may keep the order: a warp reads them value by value. No include guard; behind lib/fold.h. */
+ * may keep the order: a warp reads them value by value. */
+#ifndef TALLY_USER_FOLD_H
+#define TALLY_USER_FOLD_H
+
+#include "lib/leaf.h"
+#include "lib/operator.h"
+
 /* Values that lie here, side by side. */
 TALLY_FN tally_source source_here(const TALLY_T *x) {
     tally_source from = tally_source_of((const char *)x, TALLY_BYTES, TALLY_BYTES);
@@ -103,4 +109,6 @@ TALLY_FN column_t fold_values(const tally_source *from, int32_t n) {
         held[0] = meet_lane(held[0], other(held[0], mask), tally_lane() & mask);
     return held[0];
 }
+#endif
+
 #endif

@@ -1,7 +1,8 @@
 /* One leaf of an operator of the caller's own (docs/order.md), where kernels/lib/leaf_node.h has no registers for it:
  * the operator keeps the order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied
- * to shared memory, 16 bytes at a time, and read from there value by value. No include guard; gives TALLY_IN_REGISTERS,
- * TALLY_STAGE, slow_node and staged_node. */
+ * to shared memory, 16 bytes at a time, and read from there value by value. */
+#ifndef TALLY_USER_LEAF_H
+#define TALLY_USER_LEAF_H
 
 /* Whether whole leaves of packed values stay in registers; 256 bytes of columns are 64 registers. */
 #define TALLY_IN_REGISTERS \
@@ -40,4 +41,6 @@ TALLY_FN node_t staged_node(const char *values, int64_t at, TALLY_STAGE *stage) 
     tally_warp_barrier();
     return seal(fold_values(&from, TALLY_DEVICE_LEAF), TALLY_DEVICE_LEAF);
 }
+#endif
+
 #endif

@@ -1,12 +1,7 @@
 /* One pass down a leaf whose values lie `inner` apart, a column of TALLY_ACROSS results for each thread: the folds of
- * docs/order.md. No include guard; include with
- *
- *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
- *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of result v; undone here
- *     TALLY_NAME(name), TALLY_TYPE_NAME(name)        the names of functions and types; undone here
- *
- * Halves that are folded first hold neighbours in the order of reversed bits: a thread that visits its columns in that
- * order keeps one partial result for each bit, as a binary counter keeps digits. */
+ * docs/order.md. */
+#include "lib/fold.h"
+#include "lib/panel.h"
 
 typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];

@@ -1,5 +1,7 @@
 /* How far apart the values of an exact sum are, from few of their bits: whether sums of them in one double lose none,
- * or in two. No include guard; a part of lib/quick.h. */
+ * or in two. */
+#ifndef TALLY_WIDTH_H
+#define TALLY_WIDTH_H
 
 /* Bits of the largest size, of f64 the high words; and of the smallest but 0, less one in the last place. */
 typedef struct range_t {
@@ -69,3 +71,5 @@ TALLY_FN int32_t range_holds(range_t range, int32_t last, int32_t log2_n) {
     return is_finite(range) && last < too_large && last - 1 + log2_n - unit_of(range) <= 53;
 }
 TALLY_FN int32_t log2_meeting(int32_t n) { return n > 4 ? log2_of(n) : 2; }
+
+#endif

@@ -1,4 +1,7 @@
 /* all: whether no value is zero (a NaN is not zero). A value is all ones or all zeros in a lane of its own width. */
+#ifndef TALLY_OPERATOR_ALL_H
+#define TALLY_OPERATOR_ALL_H
+
 #define TALLY_COLUMN(X) X(TALLY_B, bits)
 #define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = (TALLY_B) ~(TALLY_B)0
@@ -16,3 +19,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return a.bits != 0;
 }
+
+#endif

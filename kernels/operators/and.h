@@ -1,4 +1,7 @@
 /* and: the bitwise and. Booleans count as 0 and 1. */
+#ifndef TALLY_OPERATOR_AND_H
+#define TALLY_OPERATOR_AND_H
+
 #define TALLY_COLUMN(X) X(TALLY_B, bits)
 #define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = (TALLY_B) ~(TALLY_B)0
@@ -20,3 +23,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     return (TALLY_T)a.bits;
 #endif
 }
+
+#endif

@@ -1,5 +1,8 @@
 /* any: whether some value is not zero (a NaN is not zero). A value is all ones or all zeros in a lane of its own width.
  */
+#ifndef TALLY_OPERATOR_ANY_H
+#define TALLY_OPERATOR_ANY_H
+
 #define TALLY_COLUMN(X) X(TALLY_B, bits)
 #define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = 0
@@ -17,3 +20,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return a.bits != 0;
 }
+
+#endif

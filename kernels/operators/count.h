@@ -1,4 +1,7 @@
 /* count: how many values are not zero (a NaN is not zero). */
+#ifndef TALLY_OPERATOR_COUNT_H
+#define TALLY_OPERATOR_COUNT_H
+
 #define TALLY_COLUMN(X) X(uint32_t, count)
 #define TALLY_NODE(X) X(uint64_t, count)
 #define TALLY_START(a) (a).count = 0
@@ -16,3 +19,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return (int64_t)a.count;
 }
+
+#endif

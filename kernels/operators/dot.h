@@ -1,4 +1,7 @@
 /* dot: x0*y0 + x1*y1 + ... Integers exactly; floats: each product rounded, then summed in canonical order. */
+#ifndef TALLY_OPERATOR_DOT_H
+#define TALLY_OPERATOR_DOT_H
+
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_V, sum)
 #define TALLY_NODE(X) X(TALLY_V, sum)
@@ -19,4 +22,6 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 #define TALLY_WHOLE(a) sum_of(a)
 #define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)
 #include "lib/finish_integers.h"
+#endif
+
 #endif

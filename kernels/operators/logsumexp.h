@@ -1,6 +1,9 @@
 /* logsumexp: log(e^x0 + e^x1 + ...), without overflow: a leaf is read for its maximum m, then for the sum of e^(x - m);
  * runs are joined by rescaling the sums to the larger maximum (Milakov and Gimelshein, "Online normalizer calculation
  * for softmax", 2018). A NaN does not take part in the maximum: it is in the sum. */
+#ifndef TALLY_OPERATOR_LOGSUMEXP_H
+#define TALLY_OPERATOR_LOGSUMEXP_H
+
 #include "lib/elementary.h"
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = order_key(from_bits((TALLY_K)(TALLY_INFINITY_BITS | TALLY_K_LOW)))
@@ -66,3 +69,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
                                        : a.most - a.most == 0 ? a.most + tally_log_f64(a.sum)
                                                               : tally_log_f64(a.sum)));
 }
+
+#endif

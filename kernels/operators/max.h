@@ -1,4 +1,7 @@
 /* max: the largest value, as the largest integer key (lib/types.h): exact in any order, +0 above -0. */
+#ifndef TALLY_OPERATOR_MAX_H
+#define TALLY_OPERATOR_MAX_H
+
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_NODE(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = TALLY_K_LOW
@@ -16,3 +19,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return winner(a.key, a.n);
 }
+
+#endif

@@ -1,5 +1,8 @@
 /* mean: the sum over the count. Integers: the exact sum, and one rounding; floats: summed in canonical order, above the
  * leaf in f64. */
+#ifndef TALLY_OPERATOR_MEAN_H
+#define TALLY_OPERATOR_MEAN_H
+
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_V, sum)
 #define TALLY_NODE(X) X(double, sum)
@@ -36,4 +39,6 @@ TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     *result = tally_wide_mean(sum_of(a), (uint64_t)a.n, final->format);
     return 0;
 }
+#endif
+
 #endif

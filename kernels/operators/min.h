@@ -1,4 +1,7 @@
 /* min: the smallest value, as the smallest integer key (lib/types.h): exact in any order, -0 below +0. */
+#ifndef TALLY_OPERATOR_MIN_H
+#define TALLY_OPERATOR_MIN_H
+
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_NODE(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = TALLY_K_HIGH
@@ -16,3 +19,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return winner(a.key, a.n);
 }
+
+#endif

@@ -1,4 +1,7 @@
 /* minmax: the smallest and the largest value in one pass. */
+#ifndef TALLY_OPERATOR_MINMAX_H
+#define TALLY_OPERATOR_MINMAX_H
+
 #include "lib/range.h"
 #define TALLY_COLUMN(X) TALLY_RANGE_FIELDS(X)
 #define TALLY_NODE(X) TALLY_RANGE_FIELDS(X)
@@ -22,3 +25,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     pair.high = winner(a.high, a.n);
     return pair;
 }
+
+#endif

@@ -1,5 +1,8 @@
 /* norm2: sqrt(x0^2 + x1^2 + ...). Integers: the exact sum, and one rounding; floats: squares rounded, summed in
  * canonical order, above the leaf in f64. */
+#ifndef TALLY_OPERATOR_NORM2_H
+#define TALLY_OPERATOR_NORM2_H
+
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_R, sum)
 #define TALLY_NODE(X) X(double, sum)
@@ -36,4 +39,6 @@ TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     *result = tally_wide_root(squares_of(a), final->format);
     return 0;
 }
+#endif
+
 #endif

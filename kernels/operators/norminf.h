@@ -1,4 +1,7 @@
 /* norminf: the largest magnitude. The bits of a float's magnitude order like the magnitude, NaN above all. */
+#ifndef TALLY_OPERATOR_NORMINF_H
+#define TALLY_OPERATOR_NORMINF_H
+
 #define TALLY_COLUMN(X) X(TALLY_B, most)
 #define TALLY_NODE(X) X(TALLY_B, most)
 #define TALLY_START(a) (a).most = 0
@@ -24,3 +27,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     return a.most;
 #endif
 }
+
+#endif

@@ -1,4 +1,7 @@
 /* prod: x0 * x1 * ... Integers modulo 2^64; floats in canonical order. */
+#ifndef TALLY_OPERATOR_PROD_H
+#define TALLY_OPERATOR_PROD_H
+
 #define TALLY_COLUMN(X) X(TALLY_W, product)
 #define TALLY_NODE(X) X(TALLY_W, product)
 #define TALLY_START(a) (a).product = 1
@@ -20,3 +23,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     return a.product;
 #endif
 }
+
+#endif

@@ -1,4 +1,7 @@
 /* stats: count, min, max, sum, mean and var in one pass; min, max and sum have the bits that min, max and sum give. */
+#ifndef TALLY_OPERATOR_STATS_H
+#define TALLY_OPERATOR_STATS_H
+
 #if TALLY_FLOAT
 #include "lib/moments.h"
 #include "lib/range.h"
@@ -119,3 +122,5 @@ TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
 }
 #endif
 #undef TALLY_SET_WORD
+
+#endif

@@ -1,5 +1,8 @@
 /* sum: x0 + x1 + ... Integers exactly; floats in canonical order.
  * -0 is the float that adds nothing: 0 + -0 is 0, and -0 + -0 stays -0. */
+#ifndef TALLY_OPERATOR_SUM_H
+#define TALLY_OPERATOR_SUM_H
+
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_V, sum)
 #define TALLY_NODE(X) X(TALLY_V, sum)
@@ -20,4 +23,6 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 #define TALLY_WHOLE(a) sum_of(a)
 #define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)
 #include "lib/finish_integers.h"
+#endif
+
 #endif

@@ -1,4 +1,7 @@
 /* sumsq: x0^2 + x1^2 + ... Integers exactly, unsigned; floats: each square rounded, then summed in canonical order. */
+#ifndef TALLY_OPERATOR_SUMSQ_H
+#define TALLY_OPERATOR_SUMSQ_H
+
 #if TALLY_FLOAT
 #define TALLY_COLUMN(X) X(TALLY_V, sum)
 #define TALLY_NODE(X) X(TALLY_V, sum)
@@ -20,4 +23,6 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 #define TALLY_WHOLE(a) squares_of(a)
 #define TALLY_WHOLE_IS_SIGNED 0
 #include "lib/finish_integers.h"
+#endif
+
 #endif

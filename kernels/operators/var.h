@@ -1,4 +1,7 @@
 /* var and std: the variance, the sum of squared deviations from the mean over n - ddof, and its square root. */
+#ifndef TALLY_OPERATOR_VAR_H
+#define TALLY_OPERATOR_VAR_H
+
 #if TALLY_FLOAT
 #include "lib/moments.h"
 #define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X)
@@ -63,4 +66,6 @@ TALLY_FN int finish_wide(node_t a, const tally_final *final, result_t *result) {
     *result = tally_wide_spread(sum_of(a), squares_of(a), a.n, final);
     return 0;
 }
+#endif
+
 #endif

@@ -1,4 +1,7 @@
 /* xor: the bitwise xor. Booleans count as 0 and 1. */
+#ifndef TALLY_OPERATOR_XOR_H
+#define TALLY_OPERATOR_XOR_H
+
 #define TALLY_COLUMN(X) X(TALLY_B, bits)
 #define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = 0
@@ -20,3 +23,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     return (TALLY_T)a.bits;
 #endif
 }
+
+#endif

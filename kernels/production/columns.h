@@ -1,10 +1,12 @@
 /* Rows along an axis that is not the last, by any operator of kernels/operators, in the canonical order
- * (docs/order.md). Their values lie `inner` apart, and their results side by side (docs/design/007). No include guard:
- * included once for each type.
+ * (docs/order.md). Their values lie `inner` apart, and their results side by side (docs/design/007).
  *
- * Neighbouring threads take neighbouring results, some each: a panel. Where results are few or rows long, threads share
- * a row: each takes some columns of a leaf, and they fold what is left through shared memory. Runs of leaves are
+ * Neighbouring threads take neighbouring results, some each: a panel. Where results are few or rows long, threads
+ * share a row: each takes some columns of a leaf, and they fold what is left through shared memory. Runs of leaves are
  * chunks; the last block to arrive at a group of chunks combines them. */
+#ifndef TALLY_FORM_COLUMNS_H
+#define TALLY_FORM_COLUMNS_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -208,10 +210,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, TALLY_RESIDENT) {
     conclude_panel(&work, taken, digits);
 }
 
-#undef TALLY_WALK_BITS
-#undef TALLY_DIGITS
-#undef TALLY_LEAST_SUBS
-#undef TALLY_ACROSS
-#include "lib/leaf_node_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
+#endif

@@ -1,5 +1,7 @@
-/* The same of exact sums (production/nodes.h): nodes that have been added word by word, or are merged here. No include
- * guard: included once for each type. */
+/* The same of exact sums (production/nodes.h): nodes that have been added word by word, or are merged here. */
+#ifndef TALLY_FORM_EXACT_NODES_H
+#define TALLY_FORM_EXACT_NODES_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -21,5 +23,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_nodes, 1) {
     }
 }
 
-#include "lib/exact_end.h"
-#include "lib/types_end.h"
+#endif

@@ -1,5 +1,5 @@
-/* Segments of vectors of features: each feature of each segment has the bits that it has alone (docs/order.md). Vectors
- * are read where they lie (docs/design/015). No include guard: included once for each type.
+/* Segments of vectors of features: each feature of each segment has the bits that it has alone (docs/order.md).
+ * Vectors are read where they lie (docs/design/015).
  *
  * A thread takes one feature, or some neighbours of narrow types, of one leaf of a segment, and goes down its vectors.
  * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
@@ -7,11 +7,22 @@
  * leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum that a few
  * doubles do not tell (lib/quick.h) is added up again in limbs by its thread, if it is of one leaf and its type has
  * few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
+#ifndef TALLY_FORM_FEATURES_H
+#define TALLY_FORM_FEATURES_H
+
 #include "lib/types.h"
 
 #ifdef TALLY_QUICK
-#include TALLY_KERNEL_FILE
+#define TALLY_QUICK_PARTS
+#endif
+#include "lib/operator.h"
+
+#include "lib/feature_tiles.h"
+#include "lib/fold.h"
 #include "lib/leaf.h"
+#include "lib/put_result.h"
+
+#ifdef TALLY_QUICK
 #include "lib/levels.h"
 #include "lib/extent.h"
 #include "lib/terms.h"
@@ -36,23 +47,14 @@ TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     }
     settle_accumulator(node);
 }
-#include "lib/terms_end.h"
-#define TALLY_QUICK_PARTS
-#include "lib/quick.h"
 #define TALLY_FEATURES_SHOW TALLY_FEATURES_EXACT
 #define TALLY_FEATURES quick_features
 #define TALLY_FEATURE_NODES quick_feature_nodes
 #else
-#include TALLY_KERNEL_FILE
-#include "lib/conclude.h"
-#include "lib/leaf.h"
 #define TALLY_FEATURES_SHOW (TALLY_IS_FREE ? TALLY_FEATURES_FREE : TALLY_FEATURES_ORDERED)
 #define TALLY_FEATURES features
 #define TALLY_FEATURE_NODES feature_nodes
 #endif
-#include "lib/fold.h"
-#include "lib/put_result.h"
-#include "lib/feature_tiles.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #if TALLY_PASSES == 2 || defined(TALLY_QUICK)
@@ -386,19 +388,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURE_NODES, 1) {
     }
 }
 
-#undef TALLY_RESIDENT
-#undef TALLY_ACROSS
-#undef TALLY_ABREAST
-#undef TALLY_ROWS_ABREAST
-#undef TALLY_FEATURES_SHOW
-#undef TALLY_WALK_BITS
-#undef TALLY_DIGITS
-#undef TALLY_FEATURES
-#undef TALLY_FEATURE_NODES
-#ifdef TALLY_QUICK
-#undef TALLY_WHOLE
-#include "lib/quick_end.h"
 #endif
-#include "lib/fold_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"

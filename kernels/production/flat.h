@@ -1,10 +1,12 @@
-/* Exact segments at a flat cost (lib/flat.h): of those that production/segments.h was not sure of, or of all. No
- * include guard.
+/* Exact segments at a flat cost (lib/flat.h): of those that production/segments.h was not sure of, or of all.
  *
  * A warp takes a tile that production/cut.h has shared out. Of a segment that runs over edges of tiles, each of them
  * adds its part to a number of limbs in memory; integers commute, so nobody waits. That number is the one of the tile
  * in which the segment begins; beyond TALLY_FLAT_GROUP tiles each group of them has its own, and the last kernel adds
  * these up. */
+#ifndef TALLY_FORM_FLAT_H
+#define TALLY_FORM_FLAT_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -589,10 +591,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, 1) {
     put_node(&work, s, node);
 }
 
-#undef TALLY_PART
-#undef TALLY_DEVICE_COLUMNS
-#undef TALLY_DEVICE_LEAF
-#include "lib/flat_end.h"
-#include "lib/terms_end.h"
-#include "lib/exact_end.h"
-#include "lib/types_end.h"
+#endif

@@ -1,6 +1,9 @@
 /* Nodes that several GPUs have made: those of each result are merged and finished, by one thread. Party p's node of
  * result i is at nodes + (p * count + i) * x_stride; where indices count from a party's own first value, the number of
- * its values stands y_stride behind it. No include guard: included once for each type. */
+ * its values stands y_stride behind it. */
+#ifndef TALLY_FORM_NODES_H
+#define TALLY_FORM_NODES_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -31,5 +34,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, nodes, 1) {
     }
 }
 
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
+#endif

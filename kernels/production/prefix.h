@@ -1,7 +1,9 @@
 /* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that
  * production/segments.h was not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With
- * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then is for production/flat.h. No include
- * guard. */
+ * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then is for production/flat.h. */
+#ifndef TALLY_FORM_PREFIX_H
+#define TALLY_FORM_PREFIX_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -443,13 +445,4 @@ TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, TALLY_PREFIX_BLOCKS)
 #endif
 }
 
-#undef TALLY_PREFIX_NAME
-#undef TALLY_PREFIX_BLOCKS
-#undef TALLY_COLUMNS_ARE_THERE
-#undef TALLY_PART
-#undef TALLY_DEVICE_COLUMNS
-#undef TALLY_DEVICE_LEAF
-#include "lib/prefix_end.h"
-#include "lib/terms_end.h"
-#include "lib/exact_end.h"
-#include "lib/types_end.h"
+#endif

@@ -3,7 +3,10 @@
  * A warp reads runs of leaves, a block has one tile of such runs, and the last block to arrive at a group of tiles
  * combines the group: the last-block guard of NVIDIA's threadFenceReduction sample, with a fixed fan-in so that the
  * tree is the canonical one, counters that wrap around to 0, and mailboxes in place of its fence: nothing has to be
- * cleared or waited for. No include guard: included once for each type. */
+ * cleared or waited for. */
+#ifndef TALLY_FORM_REDUCE_H
+#define TALLY_FORM_REDUCE_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -131,7 +134,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, TALLY_RESIDENT) {
         climb(&work, rank);
 }
 
-#undef TALLY_HELD_BYTES
-#include "lib/leaf_node_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
+#endif

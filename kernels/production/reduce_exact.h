@@ -1,6 +1,9 @@
-/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has the
- * method and its proof). Blocks add as lib/exact_block.h says, add their limbs to those in memory, and the last block
- * rounds. No include guard. */
+/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has
+ * the method and its proof). Blocks add as lib/exact_block.h says, add their limbs to those in memory, and the last
+ * block rounds. */
+#ifndef TALLY_FORM_REDUCE_EXACT_H
+#define TALLY_FORM_REDUCE_EXACT_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -86,6 +89,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact, TALLY_RESIDENT) {
     deliver(&work, shared);
 }
 
-#include "lib/exact_block_end.h"
-#include "lib/exact_end.h"
-#include "lib/types_end.h"
+#endif

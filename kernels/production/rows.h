@@ -1,7 +1,10 @@
 /* Rows of more than a leaf that lie side by side, by any operator of kernels/operators, in the canonical order
- * (docs/order.md, docs/design/007); shorter ones are segments. No include guard: included once for each type.
+ * (docs/order.md, docs/design/007); shorter ones are segments.
  *
  * A warp has a row, or blocks have one, which take tiles of it as those of a whole array are taken. */
+#ifndef TALLY_FORM_ROWS_H
+#define TALLY_FORM_ROWS_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -57,6 +60,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, rows, TALLY_RESIDENT) {
         take_row(&work, &shared->stage);
 }
 
-#include "lib/leaf_node_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
+#endif

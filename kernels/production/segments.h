@@ -3,32 +3,32 @@
  *
  * production/cut.h has shared out values and end markers to tiles (lib/cut.h). Blocks stay and take tile after tile:
  * one warp brings them into shared memory, the next while the others, the consumers, take the segments that are the
- * tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a segment that
- * runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`, combines them:
- * no block waits for another. What the cut says is checked as it is used. No include guard: included once for each
- * type. */
+ * tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a segment
+ * that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`, combines
+ * them: no block waits for another. What the cut says is checked as it is used. */
+#ifndef TALLY_FORM_SEGMENTS_H
+#define TALLY_FORM_SEGMENTS_H
+
 #define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
 #include "lib/types.h"
 
+#include "lib/operator.h"
+
+#include "lib/cut.h"
+#include "lib/fold.h"
+#include "lib/leaf.h"
+#include "lib/nodes.h"
+#include "lib/segment_id_row.h"
+#include "lib/shared_leaf.h"
+
 #ifdef TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
-#include TALLY_KERNEL_FILE
-#include "lib/quick.h"
 #define TALLY_SEGMENTS quick
 #define TALLY_SPANS quick_spans
 #else
-#include TALLY_KERNEL_FILE
-#include "lib/conclude.h"
 #define TALLY_SEGMENTS segments
 #define TALLY_SPANS spans
 #define TALLY_RESULT_SIZE(final) ((int32_t)sizeof(result_t))
 #endif
-
-#include "lib/cut.h"
-#include "lib/segment_id_row.h"
-#include "lib/leaf.h"
-#include "lib/fold.h"
-#include "lib/nodes.h"
-#include "lib/shared_leaf.h"
 
 /* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few;
  * none may spill (tests/unit/test_compile.c). */
@@ -562,24 +562,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, 1) {
     close_groups(&work, has_behind, behind);
 }
 
-#undef TALLY_SEGMENTS_RESIDENT
-#undef TALLY_PIECE
-#undef TALLY_IS_APART
-#undef TALLY_SEGMENTS
-#undef TALLY_SPANS
-#undef TALLY_RESULT_SIZE
-#undef TALLY_COLUMN_MOST
-#undef TALLY_IN_PARTS
-#undef TALLY_BY_LANES
-#undef TALLY_BY_QUARTERS
-#undef TALLY_LIST_IS_SPARED
-#undef TALLY_FEW_OWN
-#undef TALLY_IS_SORTED
-#undef TALLY_IN_STRIPS
-#undef TALLY_BORDERS_BESIDE
-#ifdef TALLY_QUICK
-#include "lib/quick_end.h"
 #endif
-#include "lib/fold_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"

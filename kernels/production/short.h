@@ -1,5 +1,8 @@
-/* Rows of at most 8 values along an axis that is not the last, or of none, by any operator of kernels/operators, in the
- * canonical order (docs/order.md, docs/design/007). No include guard: included once for each type. */
+/* Rows of at most 8 values along an axis that is not the last, or of none, by any operator of kernels/operators, in
+ * the canonical order (docs/order.md, docs/design/007). */
+#ifndef TALLY_FORM_SHORT_H
+#define TALLY_FORM_SHORT_H
+
 #include "lib/types.h"
 
 #include TALLY_KERNEL_FILE
@@ -27,7 +30,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, short, TALLY_RESIDENT) {
     }
 }
 
-#undef TALLY_ACROSS
-#include "lib/leaf_node_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
+#endif

@@ -1,17 +1,17 @@
 /* A small whole array by an operator of kernels/exact, in one launch and little time: the same true sum as
  * production/reduce_exact.h gives, by few doubles in each thread (lib/quick.h), warp and block, and then of all blocks
  * by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as limbs to
- * the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs. No include
- * guard. */
-#include "lib/types.h"
+ * the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs. */
+#ifndef TALLY_FORM_SMALL_EXACT_H
+#define TALLY_FORM_SMALL_EXACT_H
 
-#include TALLY_KERNEL_FILE
+#define TALLY_QUICK_PARTS
+#include "lib/operator.h"
 
-#include "lib/leaf.h"
-#include "lib/levels.h"
-#include "lib/extent.h"
-#include "lib/terms.h"
 #include "lib/by_limbs.h"
+#include "lib/leaf.h"
+#include "lib/node_boxes.h"
+#include "lib/pairs.h"
 
 /* What the warp has counted is added to what all have: `pool`, in memory. */
 TALLY_FN void pour(const accumulator_t *from, accumulator_t *pool) {
@@ -53,14 +53,6 @@ TALLY_FN void add_parts(int64_t *words, int32_t origin, const double *parts, int
     for (int32_t k = 0; k < count; k++)
         if (k == 0 || parts[k] != 0) tally_add_value(words, origin, parts[k]);
 }
-
-#include "lib/terms_end.h"
-
-#define TALLY_QUICK_PARTS
-#include "lib/quick.h"
-
-#include "lib/pairs.h"
-#include "lib/node_boxes.h"
 
 enum { part_count = TALLY_IS_F64 ? 3 : 2 };
 typedef char boxes_fit[TALLY_SMALL_BLOCKS * 8 * node_words <= TALLY_KEYS_AT - TALLY_BOXES_AT ? 1 : -1];
@@ -241,11 +233,4 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, 1) {
         finish_by_limbs(&work, first, second, all, &shared->numbers[0]);
 }
 
-#undef TALLY_WHOLE
-#undef TALLY_PART
-#undef TALLY_SLOT
-#undef TALLY_DEVICE_COLUMNS
-#undef TALLY_DEVICE_LEAF
-#include "lib/quick_end.h"
-#include "lib/operator_end.h"
-#include "lib/types_end.h"
+#endif

@@ -512,9 +512,3 @@ static int reduce_segments(const tally__kernel *kernel, const void *x, const voi
 
 #include "exact_functions.h"
 #include "cpu/exact_rows_template.h"
-
-#undef TALLY_FIRST_TERM
-#undef TALLY_IF_SUM
-#undef TALLY_IF_PRODUCTS
-#include "lib/exact_end.h"
-#include "lib/types_end.h"

@@ -404,28 +404,3 @@ static TALLY_TARGET void reduce_leaves(const tally__kernel *kernel, const void *
 
 #include "cpu/segments_template.h"
 #include "cpu/rows_template.h"
-
-#undef TALLY_LEAF
-#undef TALLY_COLUMNS
-#undef TALLY_COLUMNS_OF
-#undef TALLY_IS_FREE
-#undef TALLY_POINTER
-#undef TALLY_ARRAY
-#undef TALLY_GET
-#undef TALLY_PUT
-#undef TALLY_POINT
-#undef TALLY_SELECT
-#undef TALLY_CARVE
-#undef TALLY_SHIFT
-#undef TALLY_SIZE
-#undef TALLY_SEAL
-#undef TALLY_NEEDS_WIDE
-#undef TALLY_NARROW
-#undef TALLY_WIDE_LEAF
-#undef TALLY_WIDENS
-#undef TALLY_CHEAP_ROWS
-#undef TALLY_LENGTH_full_leaf2
-#undef TALLY_LENGTH_part_leaf2
-#undef TALLY_LENGTH_small_leaf2
-#include "lib/operator_end.h"
-#include "lib/types_end.h"

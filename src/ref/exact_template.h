@@ -53,6 +53,3 @@ static void reduce_leaves(const tally__kernel *kernel, const void *x, const void
 }
 
 #include "exact_functions.h"
-
-#include "lib/exact_end.h"
-#include "lib/types_end.h"

@@ -86,6 +86,3 @@ static void reduce_leaves(const tally__kernel *kernel, const void *x, const void
     __builtin_memcpy((void *)out, &node, sizeof node);
 }
 #include "node_functions.h"
-
-#include "lib/operator_end.h"
-#include "lib/types_end.h"

@@ -1,4 +1,0 @@
-/* Undoes lib/flat.h. */
-#undef TALLY_WINDOW_VALUE_LEVELS
-#undef TALLY_WINDOW_PRODUCT_LEVELS
-#undef TALLY_FLAT_WARPS
