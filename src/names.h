@@ -600,7 +600,7 @@
 #define seal_full TALLY_N(seal_full)
 #define search TALLY_N(search)
 #define second_t TALLY_N(second_t)
-#define segment_id TALLY_N(segment_id)
+#define segment_id_of TALLY_N(segment_id_of)
 #define segment_ids_at_end TALLY_N(segment_ids_at_end)
 #define segment_is_zero TALLY_N(segment_is_zero)
 #define segment_waits TALLY_N(segment_waits)

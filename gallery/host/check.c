@@ -32,10 +32,10 @@ static tally_status fold(const tally__track *track, int64_t first, int64_t end, 
     char *elements = malloc(2 * bytes);
     tally_work work = {.x = track->x, .y = track->y, .count = track->count};
     TALLY_CHECK(elements != NULL, NO_MEMORY, "no memory for two accumulators");
-    track->host->none(elements);
+    track->host->write_none(elements);
     for (int64_t i = first; i < end; i++) {
         track->host->read_input(&work, i, elements + bytes);
-        track->host->op(elements, elements + bytes);
+        track->host->combine_later(elements, elements + bytes);
     }
     track->host->write_result(elements, end - first, &track->final, result);
     free(elements);

@@ -17,10 +17,10 @@ enum {
 /* An operator on a type, as the host needs it, and its kernels, compiled for the simulator. Elements are opaque. */
 typedef struct tally__gallery_type {
     size_t element_bytes, result_bytes;
-    void (*none)(void *element);
+    void (*write_none)(void *element);
     /* Input i, lifted; the input is in host memory. */
     void (*read_input)(const tally_work *work, int64_t i, void *element);
-    void (*op)(void *element, const void *later);
+    void (*combine_later)(void *element, const void *later);
     void (*write_result)(const void *element, int64_t count, const tally_final *final, void *result);
     struct {
         const char *entry;

@@ -191,7 +191,7 @@ static tally_status clear_output(tally__track *track) {
     char *nothing = malloc((size_t)track->segments * bytes);
     tally_status status;
     TALLY_CHECK(nothing != NULL, NO_MEMORY, "no memory for the output of %lld segments", (long long)track->segments);
-    for (int64_t s = 0; s < track->segments; s++) track->host->none(nothing + (size_t)s * bytes);
+    for (int64_t s = 0; s < track->segments; s++) track->host->write_none(nothing + (size_t)s * bytes);
     status = tally__track_check(
         track, track->gpu->driver->copy_in(track->output, nothing, (size_t)track->segments * bytes, NULL),
         "clear the output");
@@ -219,10 +219,10 @@ static tally_status finish_whole(const tally__track *track, const tally__gallery
     if (lap->launches == 0) {
         fetched = malloc(bytes);
         TALLY_CHECK(fetched != NULL, NO_MEMORY, "no memory for a result");
-        track->host->none(fetched);
+        track->host->write_none(fetched);
     } else
         TALLY_TRY(fetch(track, left, (size_t)elements * bytes, (void **)&fetched));
-    for (int64_t i = 1; i < elements; i++) track->host->op(fetched, fetched + (size_t)i * bytes);
+    for (int64_t i = 1; i < elements; i++) track->host->combine_later(fetched, fetched + (size_t)i * bytes);
     track->host->write_result(fetched, row->plan == TALLY_PLAN_READ ? 0 : track->count, &track->final, results);
     free(fetched);
     return TALLY_OK;

@@ -64,9 +64,9 @@ static void give_result(const void *element, int64_t count, const tally_final *f
 static const tally__gallery_type host = {
     .element_bytes = sizeof(TALLY_E),
     .result_bytes = sizeof(result_t),
-    .none = give_none,
+    .write_none = give_none,
     .read_input = give_input,
-    .op = put_later,
+    .combine_later = put_later,
     .write_result = give_result,
 #if TALLY_IS_SIMULATED
     .kernels =

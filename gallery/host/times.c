@@ -73,7 +73,7 @@ static tally_status run_kernel(tally__track *track, const void *what, int copy, 
         track, track->gpu->driver->copy_out(elements, left, (size_t)lap->blocks[0] * bytes, NULL), "give the results");
     if (status == TALLY_OK) status = tally__track_check(track, track->gpu->driver->stream_wait(NULL), "run a kernel");
     for (int i = 1; i < lap->blocks[0] && status == TALLY_OK; i++)
-        track->host->op(elements, elements + (size_t)i * bytes);
+        track->host->combine_later(elements, elements + (size_t)i * bytes);
     free(elements);
     return status;
 }

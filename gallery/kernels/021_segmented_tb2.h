@@ -31,7 +31,7 @@ TALLY_KERNEL_OF(segmented_tb2) {
     int64_t start = (int64_t)2 * tally_block() * threads;
     for (int32_t i = t; i < 2 * threads; i += threads) {
         TALLY_WRITE(data[tally_gallery_padded(i)], take(&work, start + i));
-        TALLY_WRITE(segment_id[tally_gallery_padded(i)], segment_id(&work, start + i));
+        TALLY_WRITE(segment_id[tally_gallery_padded(i)], segment_id_of(&work, start + i));
     }
     for (int32_t d = threads; d > 0; d /= 2) {
         tally_barrier();

@@ -43,7 +43,7 @@ TALLY_KERNEL_OF(segmented_tb4_warp) {
     int64_t start = (int64_t)tally_block() * each;
     for (int32_t i = t; i < each; i += threads) {
         TALLY_WRITE(data[i], take(&work, start + i));
-        TALLY_WRITE(segment_id[i], segment_id(&work, start + i));
+        TALLY_WRITE(segment_id[i], segment_id_of(&work, start + i));
     }
     tally_barrier();
     for (int32_t k = 0; k < each / threads; k++) {

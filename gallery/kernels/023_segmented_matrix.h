@@ -42,7 +42,7 @@ TALLY_FN void load_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *
                                 int64_t start, int32_t t, int32_t threads) {
     for (int32_t i = t; i < TALLY_WARP * width; i += threads) {
         TALLY_WRITE(data[i + i / width], take(work, start + i));
-        TALLY_WRITE(segment_id[i + i / width], segment_id(work, start + i));
+        TALLY_WRITE(segment_id[i + i / width], segment_id_of(work, start + i));
     }
 }
 /* The suffix of the last segment id, by one warp; lane 0 has it. */

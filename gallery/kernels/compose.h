@@ -1,6 +1,9 @@
 /* compose: each value v is the map x -> (2v + 1) x + v^2 + 1 modulo 2^64, and maps are composed in order: associative,
  * and not commutative, so that a kernel that changes order is found out. An operator of the gallery's own, in the form
  * of kernels/operators. */
+#ifndef TALLY_GALLERY_COMPOSE_H
+#define TALLY_GALLERY_COMPOSE_H
+
 #define TALLY_COLUMN(X) X(uint64_t, scale) X(uint64_t, offset)
 #define TALLY_NODE(X) X(uint64_t, scale) X(uint64_t, offset)
 #define TALLY_START(a) (a).scale = 1, (a).offset = 0
@@ -23,3 +26,5 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     (void) final;
     return a.scale + a.offset;
 }
+
+#endif

@@ -15,7 +15,7 @@
  *
  * and for segments
  *
- *     segment_id(work, i)                  the segment of input i; beyond the input that of the last
+ *     segment_id_of(work, i)                  the segment of input i; beyond the input that of the last
  *     put_behind(work, segment, e)    combines e into the output of a segment, behind what is there or
  *     put_before(work, segment, e)    before it
  *   leave_behind(work, e, segment)  leaves the block's element with its segment id; the last block there
@@ -106,7 +106,7 @@ TALLY_FN TALLY_E take_vector(const tally_work *work, int64_t i, int32_t n) {
     return sum;
 }
 
-TALLY_FN int32_t segment_id(const tally_work *work, int64_t i) {
+TALLY_FN int32_t segment_id_of(const tally_work *work, int64_t i) {
     return TALLY_READ(((const int32_t *)work->saw)[i < work->count ? i : work->count - 1]);
 }
 TALLY_FN void put_behind(const tally_work *work, int32_t segment, TALLY_E e) {

@@ -395,8 +395,8 @@ TALLY_API int64_t tally_leaf_length(tally_type type);
  * it. Arrays in host memory need the callbacks, arrays on a GPU the text (else TALLY_UNSUPPORTED); both must give the
  * same bits. The words that a text may use are in docs/operators.md ("Words of a text"): TALLY_FN, TALLY_COLUMN,
  * TALLY_NODE, TALLY_START, TALLY_JOIN, TALLY_T, TALLY_V, TALLY_BYTES, item_t, column_t, node_t, __builtin_memcpy, the
- * integers of <stdint.h>, and few more. Accumulators and results that callbacks get lie side by side, aligned for any struct of
- * their size. Values lie as in the caller's array. Callbacks run on several threads at once. */
+ * integers of <stdint.h>, and few more. Accumulators and results that callbacks get lie side by side, aligned for any
+ * struct of their size. Values lie as in the caller's array. Callbacks run on several threads at once. */
 typedef struct tally_operator {
     size_t size;         /* sizeof(tally_operator) */
     const char *name;    /* 1 to 31 letters, digits, '_' or '-'; saved states are found again by it */

@@ -1,11 +1,18 @@
-/* One pass down a leaf of vectors, TALLY_ACROSS features for each thread: the folds of docs/order.md. No include guard;
- * include with
+/* One pass down a leaf of vectors, TALLY_ACROSS features for each thread: the folds of docs/order.md. Included
+ * for each kind of column, with
  *
- *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING     what a column is, how two combine, the identity; undone here
- *     TALLY_LIFT(x, y, k, v)                         value k of the leaf of feature v; undone here
- *     TALLY_NAME(name), TALLY_TYPE_NAME(name)        the names of functions and types; undone here */
+ *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING   what a column is, how two combine, the identity
+ *     TALLY_LIFT(x, y, k, v)                       value k of the leaf of feature v
+ *     TALLY_NAME(name), TALLY_TYPE_NAME(name)      the names of functions and types for it
+ *
+ * which are undone here. */
 #include "lib/feature_tiles.h"
 #include "lib/fold.h"
+
+#if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \
+    !defined(TALLY_LIFT)
+#error "define what the first comment lists"
+#endif
 
 typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];

@@ -1,7 +1,17 @@
 /* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. Operands
  * may change sides, as those of built-in operators may; a combine of the caller's own has the earlier one on the left,
- * as it has on the CPU. */
+ * as it has on the CPU. Included for each kind of column, with
+ *
+ *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine
+ *     TALLY_NAME(name)                the name of a function for it
+ *
+ * which are undone here. Gives fold: from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in
+ * every lane; fold_lanes, the same of so many lanes side by side; and fold_apart, for columns TALLY_WARP apart. */
 #include "lib/device.h"
+
+#if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE)
+#error "define what the first comment lists"
+#endif
 
 TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
     uint32_t w[(sizeof a + 3) / 4];

@@ -2,8 +2,9 @@
  * integers,
  *
  *     TALLY_SUM_TERM   what its first number adds up: TALLY_VALUES, TALLY_MAGNITUDES or TALLY_PRODUCTS (none: no such
- * number) TALLY_SQUARES    that it has a second number, the sum of squares TALLY_RANGE      that it keeps the smallest
- * and the largest value
+ *                      number)
+ *     TALLY_SQUARES    that it has a second number, the sum of squares
+ *     TALLY_RANGE      that it keeps the smallest and the largest value
  *
  * and includes this, which writes all but finish. sum_of(node) and squares_of(node) are the numbers.
  *

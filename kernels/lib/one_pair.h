@@ -1,13 +1,17 @@
 /* One pair of values, if it is there: noted, and taken apart. Include with
  *
- *     TALLY_PUT_NAME, TALLY_PUT_TYPE                      the function name(notes, to, x, y), and the type of
- * what `to` points to TALLY_PUT_SUM(significand, is_negative, offset)     add significand * 2^offset, in units of the
- * origin, to the sum in *to; TALLY_PUT_PRODUCT(..., digits)                      the same to that of products; shifted
- * to a multiple of 16, so many digits of 16 bits
+ *     TALLY_PUT_NAME, TALLY_PUT_TYPE                    the function name(notes, to, x, y), and the type of *to
+ *     TALLY_PUT_SUM(significand, is_negative, offset)   adds significand * 2^offset, in units of the origin, to the sum
+ *     TALLY_PUT_PRODUCT(..., digits)                    the same to that of products: shifted to a multiple of 16, so
+ *                                                       many digits of 16 bits
  *
  * which are undone here. */
 #include "lib/levels.h"
 #include "lib/terms.h"
+
+#if !defined(TALLY_PUT_NAME) || !defined(TALLY_PUT_TYPE) || !defined(TALLY_PUT_SUM) || !defined(TALLY_PUT_PRODUCT)
+#error "define what the first comment lists"
+#endif
 
 TALLY_FN void TALLY_PUT_NAME(notes_t *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TALLY_T ty) {
     taken_t x = take(tx), y = take(ty);

@@ -4,13 +4,7 @@
 #define TALLY_SCALAR_H
 
 #include "lib/half.h"
-
-#ifndef TALLY_TYPE_NUMBERS /* lib/types.h has them, for any type */
-#define TALLY_TYPE f64
-#define TALLY_NAN 0
-#include "lib/types.h"
-#include "lib/types_end.h"
-#endif
+#include "lib/type_numbers.h"
 
 /* Exactly one of the three is meant. */
 enum { TALLY_IS_SIGNED, TALLY_IS_UNSIGNED, TALLY_IS_REAL };

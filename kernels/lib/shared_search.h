@@ -1,5 +1,6 @@
 /* argmin and argmax of values that lie in shared memory: each lane looks for the best of its own once, in order, 16
- * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. */
+ * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. A part of
+ * lib/shared_leaf.h, in place of its columns, which look twice. */
 #ifndef TALLY_SHARED_SEARCH_H
 #define TALLY_SHARED_SEARCH_H
 

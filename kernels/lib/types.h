@@ -19,23 +19,10 @@
 #include "lib/dialect.h"
 #include "lib/entry.h"
 #include "lib/half.h"
+#include "lib/type_numbers.h"
 
-#ifndef TALLY_TYPE_NUMBERS
-#define TALLY_TYPE_NUMBERS
-#define TALLY_NUMBER_boolean 1
-#define TALLY_NUMBER_i8 2
-#define TALLY_NUMBER_i16 3
-#define TALLY_NUMBER_i32 4
-#define TALLY_NUMBER_i64 5
-#define TALLY_NUMBER_u8 6
-#define TALLY_NUMBER_u16 7
-#define TALLY_NUMBER_u32 8
-#define TALLY_NUMBER_u64 9
-#define TALLY_NUMBER_f16 10
-#define TALLY_NUMBER_bf16 11
-#define TALLY_NUMBER_f32 12
-#define TALLY_NUMBER_f64 13
-#define TALLY_NUMBER_structure 14
+#if !defined(TALLY_TYPE) || !defined(TALLY_NAN)
+#error "define TALLY_TYPE and TALLY_NAN"
 #endif
 
 #define TALLY_NUMBER TALLY_PASTE(TALLY_NUMBER_, TALLY_TYPE)

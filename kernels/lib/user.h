@@ -1,5 +1,5 @@
-/* An operator of the caller's own in the place of a file of kernels/operators: its text, held to its description. No
- * include guard; include with
+/* An operator of the caller's own in the place of a file of kernels/operators: its text, held to its description.
+ * Needs
  *
  *     TALLY_USER_TEXT                      the name of the text (docs/operators.md)
  *     TALLY_USER_ACC, TALLY_USER_RESULT    bytes of an accumulator and of a result

@@ -1,6 +1,7 @@
 /* One leaf of an operator of the caller's own (docs/order.md), where kernels/lib/leaf_node.h has no registers for it:
  * the operator keeps the order, its values do not divide 16 bytes, or its accumulators are wide. A leaf is then copied
- * to shared memory, 16 bytes at a time, and read from there value by value. */
+ * to shared memory, 16 bytes at a time, and read from there value by value.
+ * Gives TALLY_IN_REGISTERS, TALLY_STAGE, slow_node and staged_node. */
 #ifndef TALLY_USER_LEAF_H
 #define TALLY_USER_LEAF_H
 

@@ -1,7 +1,19 @@
 /* One pass down a leaf whose values lie `inner` apart, a column of TALLY_ACROSS results for each thread: the folds of
- * docs/order.md. */
+ * docs/order.md. Included for each kind of column, with
+ *
+ *     TALLY_RECORD, TALLY_COMBINE, TALLY_NOTHING   what a column is, how two combine, the identity
+ *     TALLY_LIFT(x, y, k, v)                       value k of the leaf of result v
+ *     TALLY_NAME(name), TALLY_TYPE_NAME(name)      the names of functions and types for it
+ *
+ * which are undone here. Halves that are folded first hold neighbours in the order of reversed bits: a thread that
+ * visits its columns in that order keeps one partial result for each bit, as a binary counter keeps digits. */
 #include "lib/fold.h"
 #include "lib/panel.h"
+
+#if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE) || !defined(TALLY_NOTHING) || \
+    !defined(TALLY_LIFT)
+#error "define what the first comment lists"
+#endif
 
 typedef struct TALLY_TYPE_NAME(across) {
     TALLY_RECORD v[TALLY_ACROSS];

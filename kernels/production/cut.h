@@ -212,7 +212,7 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
 /* ---- offsets from segment ids ---- */
 
 /* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that
- * value i stands at i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
+ * value i stands at i + segment_id_of(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
 TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t values, int64_t position) {
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};
