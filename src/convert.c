@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "internal.h"
-#include "lib/scalar.h"
+#include "types/scalar.h"
 
 static void gather_one(const char *from, int64_t stride, size_t bytes, int64_t n, char *to) {
 #define TALLY_GATHER(size) \
@@ -26,7 +26,7 @@ void tally__gather(const tally__spec *spec, const tally__input *in, int64_t begi
 
 /* The numbers that kernels know types by are those of the enumeration. */
 #define TALLY_ROW(id, name, numpy, bytes, class) \
-    _Static_assert((int)TALLY_##id == TALLY_NUMBER_##name, "lib/types.h numbers types otherwise");
+    _Static_assert((int)TALLY_##id == TALLY_NUMBER_##name, "types/types.h numbers types otherwise");
 #define TALLY_NUMBER_bool TALLY_NUMBER_boolean
 TALLY_TYPES(TALLY_ROW)
 #undef TALLY_NUMBER_bool

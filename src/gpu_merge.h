@@ -5,7 +5,7 @@
 #define TALLY_GPU_MERGE_H
 
 #include "internal.h"
-#include "lib/merge.h"
+#include "merge/merge.h"
 
 struct tally__gpu_merge {
     const tally_array *arrays;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/dialect.h"
+#include "device/dialect.h"
 #include "tally/tally.h"
 
 /* ---- failing (status.c) ---- */
@@ -94,7 +94,8 @@ struct tally__kernel {
     /* A node as node_bytes bytes without gaps, little end first, and back. */
     void (*pack_node)(const tally__kernel *, const tally__node *node, unsigned char *bytes);
     void (*unpack_node)(const tally__kernel *, const unsigned char *bytes, tally__node *node);
-    /* Returns what is to be told of the result: TALLY_SAW_... of lib/dialect.h, as the next two do of all of theirs. */
+    /* Returns what is to be told of the result: TALLY_SAW_... of device/dialect.h, as the next two do of all of theirs.
+     */
     int (*finish_node)(const tally__kernel *, const tally__node *node, const tally_final *final, void *result);
     /* The canonical tree over n values, the first of which has index `first`. */
     void (*run)(const tally__kernel *, const void *x, const void *y, int64_t n, int64_t first, tally__node *node);

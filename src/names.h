@@ -4,7 +4,7 @@
 #ifndef TALLY_NAMES_H
 #define TALLY_NAMES_H
 
-#include "lib/entry.h"
+#include "device/entry.h"
 
 #define above_first TALLY_N(above_first)
 #define abreast_t TALLY_N(abreast_t)

@@ -1,6 +1,6 @@
 /* The functions of a kernel that move nodes in and out of their opaque form: the same in every backend.
  * No include guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
-#include "lib/conclude.h"
+#include "accumulators/conclude.h"
 
 static void kernel_nothing(const tally__kernel *kernel, tally__node *out) {
     node_t node = nothing();

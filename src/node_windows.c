@@ -1,12 +1,12 @@
 /* Windows of nodes: nodes of exact sums are mostly zero limbs, which need not travel. Parties first agree on which
  * limbs of each number anybody has, by the maximum of a few small integers; then they add those alone.
  *
- * A settled number has its sign in the last limb (lib/limbs.h), and a negative one non-zero limbs up to there. Here it
+ * A settled number has its sign in the last limb (sums/limbs.h), and a negative one non-zero limbs up to there. Here it
  * goes as the negated limbs of its magnitude: integers too, which add up the same. */
 #include <string.h>
 
 #include "internal.h"
-#include "lib/limbs.h"
+#include "sums/limbs.h"
 #include "state.h"
 #include "tally/tally_nodes.h"
 

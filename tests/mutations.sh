@@ -83,16 +83,16 @@ mutation() {
 
 each_mutation() {
 file=src/cpu/exact.c
-mutation additions-bound kernels/lib/plan.h 'bound + additions + (k' 'bound + additions - 3 + (k'
-mutation binade kernels/lib/plan.h 'TALLY_BINADE = 51,' 'TALLY_BINADE = 53,'
-mutation level-spacing kernels/lib/plan.h 'bound = lowest - 1;' 'bound = lowest - 3;'
-mutation parts-of-products kernels/lib/plan.h '(k > 0 ? parts - 1 : 0)' '(k > 0 ? -3 : 0)'
-mutation table-overflow kernels/lib/plan.h '    return count;' '    return count != 0 ? count : most;'
-mutation residual-dropped kernels/lib/plan.h 'if (lowest <= unit) {' 'if (lowest <= unit + 1) {'
+mutation additions-bound kernels/sums/plan.h 'bound + additions + (k' 'bound + additions - 3 + (k'
+mutation binade kernels/sums/plan.h 'TALLY_BINADE = 51,' 'TALLY_BINADE = 53,'
+mutation level-spacing kernels/sums/plan.h 'bound = lowest - 1;' 'bound = lowest - 3;'
+mutation parts-of-products kernels/sums/plan.h '(k > 0 ? parts - 1 : 0)' '(k > 0 ? -3 : 0)'
+mutation table-overflow kernels/sums/plan.h '    return count;' '    return count != 0 ? count : most;'
+mutation residual-dropped kernels/sums/plan.h 'if (lowest <= unit) {' 'if (lowest <= unit + 1) {'
 mutation anchor $file '= tally_anchor(levels->unit[k]);' '= tally_scale(1.0, levels->unit[k] + 52);'
 mutation too-few-levels $file 'if (counts[i] < needed) continue;' 'if (counts[i] + 1 < needed) continue;'
-mutation range-test kernels/lib/plan.h 'HIGHEST = 960' 'HIGHEST = 1024'
-mutation underflow-test kernels/lib/plan.h 'LOWEST = -1074' 'LOWEST = -1174'
+mutation range-test kernels/sums/plan.h 'HIGHEST = 960' 'HIGHEST = 1024'
+mutation underflow-test kernels/sums/plan.h 'LOWEST = -1074' 'LOWEST = -1174'
 mutation product-unit $file 'b.unit += tile->y_extent.unit;' ''
 mutation level-not-committed $file 'for (int k = 0; k < levels->count && levels->tiles > 0; k++) {' 'for (int k = 0; k + (k > 0) < levels->count && levels->tiles > 0; k++) {'
 mutation zero-products $file 'words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
@@ -197,7 +197,7 @@ mutation bins-not-flushed src/cpu/exact.c '    flush_bins(sums);
 }' '}'
 mutation bins-witness src/cpu/exact.c 'if (products) witness(sums->products, tile);' ''
 
-file=kernels/lib/limbs.h
+file=kernels/sums/limbs.h
 mutation deposit-shift $file '(v >> 32) >> (32 - s)' '(v >> 32) >> (31 - s)'
 mutation no-carry $file 'int64_t t = tally_plus(limbs[i], carry);' 'int64_t t = limbs[i];'
 mutation infinity-keeps-limbs $file 'for (int32_t i = 0; i < count; i++) limbs[i] = 0;' ';'
@@ -206,7 +206,7 @@ mutation subnormal-exponent $file '(biased != 0 ? biased : 1) - 1075' 'biased - 
 mutation minus-zero-witness $file 'words[x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;' 'words[TALLY_OTHER] = 1;'
 mutation product-low-digits $file '(int64_t)(product & 0xffffffffffff), offset);' '(int64_t)(product & 0xfffffffffff), offset);'
 
-file=kernels/lib/window.h
+file=kernels/sums/window.h
 mutation window-sticky $file 'a->sticky = below;' 'a->sticky = 0;'
 mutation negation-carry $file 'carry = fill & 1 & (uint32_t)!below;' 'carry = 0;'
 mutation sticky-below-cut $file 'return any != 0 || a->sticky;' 'return any != 0;'
@@ -220,13 +220,13 @@ mutation infinity-threshold $file 'top + a->exponent > format.infinite ?' 'top +
 mutation spread-column $file 'column -= (tally_i128)((uint64_t)x[i] * x[at - i]);' 'if (i != first) column -= (tally_i128)((uint64_t)x[i] * x[at - i]);'
 mutation spread-large-n $file '(uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32)' '(uint64_t)tally_limb_word(q, squares.count, at) * (n >> 32)'
 
-file=kernels/lib/sums.h
+file=kernels/sums/sums.h
 mutation n-minus-ddof $file '(uint64_t)(n - final->ddof));' '(uint64_t)n);'
 mutation mean-not-divided $file 'if (n > 1) tally_divide' 'if (n > 2) tally_divide'
 mutation minus-zero-ignored $file '? -0.0 : result;' '? 0.0 : result;'
 mutation nan-decided $file 'plus && minus ? tally_nan_f64() :' ''
 
-file=kernels/lib/parts.h
+file=kernels/sums/parts.h
 mutation rounding-to-odd $file 'bits += p.low != 0 && (bits & 1) == 0 ? away : 0;' ''
 mutation always-sure $file 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
 mutation always-around $file 'quick.sure = quick.value == (double)(float)(q + slack);' 'quick.sure = 1;'
@@ -284,7 +284,7 @@ mutation most-ddof src/cpu/results_template.h '& (b->lengths[s] > ddof),' ','
 mutation ranges-across src/cpu/results_template.h 'few_##type(x + s * length, length,' 'few_##type(x + s * length, length - (length == 3),'
 mutation plain-too-many src/cpu/exact_plain_template.h 'return offsets[some] - offsets[0] <= most ? some : 0;' 'return some;'
 
-file=kernels/lib/exact.h
+file=kernels/exact_sums/exact.h
 mutation join-range $file 'b->high > a->high ? b->high : a->high' 'a->high'
 mutation join-limbs $file 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS; i++) a' 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS - 4; i++) a'
 }

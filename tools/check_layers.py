@@ -72,7 +72,7 @@ RULES = {**MAY_INCLUDE, **WITHIN_CLI}
 # Device code compiled for the simulator finds its words there; for a GPU it is never read. The command knows the
 # gallery by one header, which knows its host side by one.
 EXCEPTIONS = {
-    ("kernels/lib/device.h", "src/simt/device.h"),
+    ("kernels/device/device.h", "src/simt/device.h"),
     ("cli/main.c", "gallery/command/gallery.h"),
     ("gallery/command/gallery.h", "gallery/host/gallery.h"),
 }

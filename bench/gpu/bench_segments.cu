@@ -135,7 +135,7 @@ static const char *const affine_text = R"(
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(m) (m).a = 1, (m).b = 0
 #define TALLY_JOIN(m, then) (m).b = (then).a * (m).b + (then).b, (m).a = (then).a * (m).a
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t map;
     (void)y;

@@ -2,7 +2,7 @@
 #ifndef TALLY_GALLERY_NAMES_H
 #define TALLY_GALLERY_NAMES_H
 
-#include "lib/entry.h"
+#include "device/entry.h"
 
 #define comes_first TALLY_N(comes_first)
 #define element_t TALLY_N(element_t)

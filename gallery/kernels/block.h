@@ -2,7 +2,7 @@
 #ifndef TALLY_GALLERY_BLOCK
 #define TALLY_GALLERY_BLOCK
 
-#include "lib/device.h"
+#include "device/device.h"
 
 /* Where element i lies: one unused behind each 32, the number of banks and of lanes. */
 TALLY_FN int32_t tally_gallery_padded(int32_t i) { return i + (int32_t)((uint32_t)i / TALLY_WARP); }

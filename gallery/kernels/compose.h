@@ -9,7 +9,7 @@
 #define TALLY_START(a) (a).scale = 1, (a).offset = 0
 /* First a, then b. */
 #define TALLY_JOIN(a, b) (a).offset = (a).offset * (b).scale + (b).offset, (a).scale = (a).scale * (b).scale
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -30,12 +30,12 @@
  * Included by each kernel's text, once for each type: gallery/kernels/end.h undoes it. */
 #ifndef TALLY_GALLERY_CONTRACT
 #define TALLY_GALLERY_CONTRACT
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
-#include "lib/conclude.h"
-#include "lib/device.h"
+#include "accumulators/conclude.h"
+#include "device/device.h"
 #include "gallery/kernels/table.h"
 
 #ifdef TALLY_GALLERY_SMALL /* compiled for pictures; the simulator is told too */

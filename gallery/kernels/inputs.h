@@ -7,7 +7,7 @@
 #define TALLY_NODE(X) X(uint64_t, set)
 #define TALLY_START(a) (a).set = 0
 #define TALLY_JOIN(a, b) (a).set |= (b).set
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

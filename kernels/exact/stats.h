@@ -5,7 +5,7 @@
 #define TALLY_SUM_TERM TALLY_TERM_VALUE
 #define TALLY_PRODUCTS
 #define TALLY_KEYS
-#include "lib/exact.h"
+#include "exact_sums/exact.h"
 
 /* The value a key stands for. */
 TALLY_FN double from_wide_key(int64_t key) {

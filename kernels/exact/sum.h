@@ -3,7 +3,7 @@
 #define TALLY_EXACT_SUM_H
 
 #define TALLY_SUM_TERM TALLY_TERM_VALUE
-#include "lib/exact.h"
+#include "exact_sums/exact.h"
 
 TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *result) {
     tally_put(result, tally_sum_result(a->sum, final->mean ? (uint64_t)a->n : 1, final->format), final->format);

@@ -3,7 +3,7 @@
 #define TALLY_EXACT_SUMSQ_H
 
 #define TALLY_PRODUCTS
-#include "lib/exact.h"
+#include "exact_sums/exact.h"
 
 TALLY_ONCE void round_total(const total_t *a, const tally_final *final, void *result) {
     double value =

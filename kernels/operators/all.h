@@ -6,7 +6,7 @@
 #define TALLY_NODE(X) X(TALLY_B, bits)
 #define TALLY_START(a) (a).bits = (TALLY_B) ~(TALLY_B)0
 #define TALLY_JOIN(a, b) (a).bits = (TALLY_B)((a).bits & (b).bits)
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -6,6 +6,6 @@
 #define TALLY_BETTER(a, b) ((a) > (b))
 #define TALLY_WORST_KEY TALLY_K_LOW
 #define TALLY_ARG_KEY(x) high_key((x).raw)
-#include "lib/arg.h"
+#include "accumulators/arg.h"
 
 #endif

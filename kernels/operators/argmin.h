@@ -6,6 +6,6 @@
 #define TALLY_BETTER(a, b) ((a) < (b))
 #define TALLY_WORST_KEY TALLY_K_HIGH
 #define TALLY_ARG_KEY(x) low_key((x).raw)
-#include "lib/arg.h"
+#include "accumulators/arg.h"
 
 #endif

@@ -6,7 +6,7 @@
 #define TALLY_NODE(X) X(uint64_t, count)
 #define TALLY_START(a) (a).count = 0
 #define TALLY_JOIN(a, b) (a).count = (a).count + (b).count
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -7,7 +7,7 @@
 #define TALLY_NODE(X) X(TALLY_V, sum)
 #define TALLY_START(a) (a).sum = TALLY_ZERO
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
@@ -15,13 +15,13 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.sum = is_present(x.raw) && is_present(y.raw) ? v * w : TALLY_ZERO;
     return a;
 }
-#include "lib/finish_sum.h"
+#include "accumulators/finish_sum.h"
 #else
 #define TALLY_SUM_TERM TALLY_PRODUCTS
-#include "lib/integers.h"
+#include "accumulators/integers.h"
 #define TALLY_WHOLE(a) sum_of(a)
 #define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)
-#include "lib/finish_integers.h"
+#include "accumulators/finish_integers.h"
 #endif
 
 #endif

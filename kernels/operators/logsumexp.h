@@ -4,7 +4,7 @@
 #ifndef TALLY_OPERATOR_LOGSUMEXP_H
 #define TALLY_OPERATOR_LOGSUMEXP_H
 
-#include "lib/elementary.h"
+#include "accumulators/elementary.h"
 #define TALLY_COLUMN(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = order_key(from_bits((TALLY_K)(TALLY_INFINITY_BITS | TALLY_K_LOW)))
 #define TALLY_JOIN(a, b) (a).key = (b).key > (a).key ? (b).key : (a).key
@@ -13,7 +13,7 @@
 #define TALLY_START2(a) (a).sum = 0
 #define TALLY_JOIN2(a, b) (a).sum = (a).sum + (b).sum
 #define TALLY_NODE(X) X(double, most) X(double, sum)
-#include "lib/records.h"
+#include "accumulators/records.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a = identity();

@@ -1,4 +1,4 @@
-/* min: the smallest value, as the smallest integer key (lib/types.h): exact in any order, -0 below +0. */
+/* min: the smallest value, as the smallest integer key (types/types.h): exact in any order, -0 below +0. */
 #ifndef TALLY_OPERATOR_MIN_H
 #define TALLY_OPERATOR_MIN_H
 
@@ -6,7 +6,7 @@
 #define TALLY_NODE(X) X(TALLY_K, key)
 #define TALLY_START(a) (a).key = TALLY_K_HIGH
 #define TALLY_JOIN(a, b) (a).key = (b).key < (a).key ? (b).key : (a).key
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

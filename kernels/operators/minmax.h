@@ -2,12 +2,12 @@
 #ifndef TALLY_OPERATOR_MINMAX_H
 #define TALLY_OPERATOR_MINMAX_H
 
-#include "lib/range.h"
+#include "accumulators/range.h"
 #define TALLY_COLUMN(X) TALLY_RANGE_FIELDS(X)
 #define TALLY_NODE(X) TALLY_RANGE_FIELDS(X)
 #define TALLY_START(a) TALLY_RANGE_START(a)
 #define TALLY_JOIN(a, b) TALLY_RANGE_JOIN(a, b)
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

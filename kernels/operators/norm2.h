@@ -8,7 +8,7 @@
 #define TALLY_NODE(X) X(double, sum)
 #define TALLY_START(a) (a).sum = 0
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
@@ -24,7 +24,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
 }
 #else
 #define TALLY_SQUARES
-#include "lib/integers.h"
+#include "accumulators/integers.h"
 
 /* The root of a number that an f64 holds is rounded once. */
 typedef double result_t;

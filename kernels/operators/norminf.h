@@ -6,7 +6,7 @@
 #define TALLY_NODE(X) X(TALLY_B, most)
 #define TALLY_START(a) (a).most = 0
 #define TALLY_JOIN(a, b) (a).most = (b).most > (a).most ? (b).most : (a).most
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

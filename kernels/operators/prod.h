@@ -6,7 +6,7 @@
 #define TALLY_NODE(X) X(TALLY_W, product)
 #define TALLY_START(a) (a).product = 1
 #define TALLY_JOIN(a, b) (a).product = (a).product * (b).product
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

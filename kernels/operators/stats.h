@@ -3,14 +3,14 @@
 #define TALLY_OPERATOR_STATS_H
 
 #if TALLY_FLOAT
-#include "lib/moments.h"
-#include "lib/range.h"
+#include "accumulators/moments.h"
+#include "accumulators/range.h"
 #define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X) TALLY_RANGE_FIELDS(X)
 #define TALLY_START(a) TALLY_MOMENT_START(a), TALLY_RANGE_START(a)
 #define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b), TALLY_RANGE_JOIN(a, b)
 #define TALLY_NODE(X) TALLY_RANGE_FIELDS(X) X(TALLY_V, sum) X(double, mean) X(double, squares)
-#include "lib/records.h"
-#include "lib/moments_second.h"
+#include "accumulators/records.h"
+#include "accumulators/moments_second.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
@@ -60,7 +60,7 @@ TALLY_FN node_t merge(node_t a, node_t b) {
 #define TALLY_SUM_TERM TALLY_VALUES
 #define TALLY_SQUARES
 #define TALLY_RANGE
-#include "lib/integers.h"
+#include "accumulators/integers.h"
 #endif
 
 /* The words of tally_stats (include/tally/tally.h), in its order. */

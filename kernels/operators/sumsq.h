@@ -7,7 +7,7 @@
 #define TALLY_NODE(X) X(TALLY_V, sum)
 #define TALLY_START(a) (a).sum = TALLY_ZERO
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
@@ -16,13 +16,13 @@ TALLY_FN column_t lift(item_t x, item_t y) {
     a.sum = is_present(x.raw) ? v * v : TALLY_ZERO;
     return a;
 }
-#include "lib/finish_sum.h"
+#include "accumulators/finish_sum.h"
 #else
 #define TALLY_SQUARES
-#include "lib/integers.h"
+#include "accumulators/integers.h"
 #define TALLY_WHOLE(a) squares_of(a)
 #define TALLY_WHOLE_IS_SIGNED 0
-#include "lib/finish_integers.h"
+#include "accumulators/finish_integers.h"
 #endif
 
 #endif

@@ -3,13 +3,13 @@
 #define TALLY_OPERATOR_VAR_H
 
 #if TALLY_FLOAT
-#include "lib/moments.h"
+#include "accumulators/moments.h"
 #define TALLY_COLUMN(X) TALLY_MOMENT_FIELDS(X)
 #define TALLY_START(a) TALLY_MOMENT_START(a)
 #define TALLY_JOIN(a, b) TALLY_MOMENT_JOIN(a, b)
 #define TALLY_NODE(X) X(double, mean) X(double, squares)
-#include "lib/records.h"
-#include "lib/moments_second.h"
+#include "accumulators/records.h"
+#include "accumulators/moments_second.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
@@ -53,7 +53,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
 #else
 #define TALLY_SUM_TERM TALLY_VALUES
 #define TALLY_SQUARES
-#include "lib/integers.h"
+#include "accumulators/integers.h"
 
 typedef double result_t;
 TALLY_FN result_t finish(node_t a, const tally_final *final) {

@@ -7,12 +7,12 @@
 #ifndef TALLY_FORM_COLUMNS_H
 #define TALLY_FORM_COLUMNS_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "lib/leaf_node.h"
-#include "lib/tile.h"
-#include "lib/put_result.h"
+#include "order/leaf_node.h"
+#include "order/tile.h"
+#include "order/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #if TALLY_BYTES <= 2 || (TALLY_PASSES == 2 && TALLY_BYTES == 8)
@@ -30,7 +30,7 @@ enum {
 };
 #define TALLY_ACROSS results_across
 
-#include "lib/panel.h"
+#include "rows/panel.h"
 
 #if TALLY_PASSES == 2
 typedef struct aims_t {
@@ -46,7 +46,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine
 #define TALLY_NOTHING identity()
 #define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
-#include "lib/walk.h"
+#include "rows/walk.h"
 #if TALLY_PASSES == 2
 #define TALLY_NAME(name) name##2
 #define TALLY_TYPE_NAME(name) name##2_t
@@ -54,7 +54,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine2
 #define TALLY_NOTHING identity2()
 #define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
-#include "lib/walk.h"
+#include "rows/walk.h"
 #endif
 
 /* ---- one leaf ---- */

@@ -2,8 +2,8 @@
  * not know every type, and a second launch is for those who ask. `count` results of work.x go to work.result; work.user
  * has the bits of TALLY_CONVERT_... */
 #define TALLY_BLOCK 256
-#include "lib/idle.h"
-#include "lib/scalar.h"
+#include "device/idle.h"
+#include "types/scalar.h"
 
 /* src/cuda/call.c packs them. */
 #define TALLY_CONVERT_FROM(user) ((user)&255)

@@ -2,9 +2,9 @@
  * lengths and segment ids. They trust nothing that the index says: a cut that does not fit leaves
  * TALLY_SAW_BAD_SEGMENTS in *saw, here or when tiles read it. */
 #define TALLY_BLOCK 256
-#include "lib/cut.h"
-#include "lib/segment_id_edges.h"
-#include "lib/segment_id_row.h"
+#include "segments/cut.h"
+#include "segments/segment_id_edges.h"
+#include "segments/segment_id_row.h"
 
 /* ---- offsets from lengths: sums of blocks, sums before them, and those before each length ---- */
 
@@ -212,7 +212,7 @@ TALLY_ENTRY(tally_cut_lengths, 4) {
 /* ---- offsets from segment ids ---- */
 
 /* The merge of segment ids with the offsets that they stand for: offset s comes before the values of segment s, so that
- * value i stands at i + segment_id_of(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
+ * value i stands at i + segment_id(i) + 1. This is the first value that stands at `position` or behind; by a warp. */
 TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t values, int64_t position) {
     const tally_between all = {0, values};
     const tally_sought there = {position - 1, INT64_MAX};

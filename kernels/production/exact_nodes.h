@@ -2,11 +2,11 @@
 #ifndef TALLY_FORM_EXACT_NODES_H
 #define TALLY_FORM_EXACT_NODES_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
-#include "lib/device.h"
+#include "device/device.h"
 
 #define TALLY_BLOCK 256
 

@@ -1,31 +1,31 @@
-/* Segments of vectors of features: each feature of each segment has the bits that it has alone (docs/order.md).
- * Vectors are read where they lie (docs/design/015).
+/* Segments of vectors of features: each feature of each segment has the bits that it has alone (docs/order.md). Vectors
+ * are read where they lie (docs/design/015).
  *
  * A thread takes one feature, or some neighbours of narrow types, of one leaf of a segment, and goes down its vectors.
  * Neighbouring threads take neighbouring features, and no thread waits for another. Threads side by side that span the
- * features, or a chunk of them, are a team; teams take tiles of leaves (lib/feature_tiles.h). Of a segment of several
- * leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum that a few
- * doubles do not tell (lib/quick.h) is added up again in limbs by its thread, if it is of one leaf and its type has
- * few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
+ * features, or a chunk of them, are a team; teams take tiles of leaves (features/feature_tiles.h). Of a segment of
+ * several leaves each leaves a node in memory, and a second kernel combines them, TALLY_FAN at a time. An exact sum
+ * that a few doubles do not tell (exact_sums/quick.h) is added up again in limbs by its thread, if it is of one leaf
+ * and its type has few limbs. Otherwise group.is_unsure says so, and all results are made again another way. */
 #ifndef TALLY_FORM_FEATURES_H
 #define TALLY_FORM_FEATURES_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #ifdef TALLY_QUICK
 #define TALLY_QUICK_PARTS
 #endif
-#include "lib/operator.h"
+#include "accumulators/operator.h"
 
-#include "lib/feature_tiles.h"
-#include "lib/fold.h"
-#include "lib/leaf.h"
-#include "lib/put_result.h"
+#include "features/feature_tiles.h"
+#include "order/fold.h"
+#include "order/leaf.h"
+#include "order/put_result.h"
 
 #ifdef TALLY_QUICK
-#include "lib/levels.h"
-#include "lib/extent.h"
-#include "lib/terms.h"
+#include "sums/levels.h"
+#include "exact_sums/extent.h"
+#include "exact_sums/terms.h"
 #define TALLY_PUT_NAME add_alone
 #define TALLY_PUT_TYPE accumulator_t
 #define TALLY_PUT_SUM(significand, is_negative, offset) \
@@ -33,7 +33,7 @@
 #define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits)                                                \
     tally_deposit(to->products + TALLY_EVIDENCE, (is_negative) ? -(int64_t)(significand) : (int64_t)(significand), \
                   offset)
-#include "lib/one_pair.h"
+#include "exact_sums/one_pair.h"
 /* What the thread has noted of n values joins their sum, which is settled then. */
 TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     node->n = n - notes->absent;
@@ -172,7 +172,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine
 #define TALLY_NOTHING identity()
 #define TALLY_LIFT(x, y, k, v) lift(item_of(x), item_of(y))
-#include "lib/feature_walk.h"
+#include "features/feature_walk.h"
 #if TALLY_PASSES == 2
 #define TALLY_NAME(name) name##2
 #define TALLY_TYPE_NAME(name) name##2_t
@@ -180,7 +180,7 @@ typedef char aims_t;
 #define TALLY_COMBINE combine2
 #define TALLY_NOTHING identity2()
 #define TALLY_LIFT(x, y, k, v) lift2(item_of(x), k, aims->v[v])
-#include "lib/feature_walk.h"
+#include "features/feature_walk.h"
 #endif
 
 typedef struct nodes_t {

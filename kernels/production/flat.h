@@ -1,4 +1,5 @@
-/* Exact segments at a flat cost (lib/flat.h): of those that production/segments.h was not sure of, or of all.
+/* Exact segments at a flat cost (exact_segments/flat.h): of those that production/segments.h was not sure of, or of
+ * all.
  *
  * A warp takes a tile that production/cut.h has shared out. Of a segment that runs over edges of tiles, each of them
  * adds its part to a number of limbs in memory; integers commute, so nobody waits. That number is the one of the tile
@@ -7,25 +8,25 @@
 #ifndef TALLY_FORM_FLAT_H
 #define TALLY_FORM_FLAT_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
-#include "lib/cut.h"
-#include "lib/leaf.h"
-#include "lib/levels.h"
-#include "lib/extent.h"
-#include "lib/terms.h"
+#include "segments/cut.h"
+#include "order/leaf.h"
+#include "sums/levels.h"
+#include "exact_sums/extent.h"
+#include "exact_sums/terms.h"
 #define TALLY_MOST_LEVELS_OF_VALUES (TALLY_IS_F64 ? 2 : 1)
 #define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 2)
-#include "lib/ruler.h"
-#include "lib/pair_results.h"
-#include "lib/flat_nodes.h"
-#include "lib/flat.h"
-#include "lib/flat_results.h"
+#include "exact_sums/ruler.h"
+#include "exact_sums/pair_results.h"
+#include "exact_segments/flat_nodes.h"
+#include "exact_segments/flat.h"
+#include "exact_segments/flat_results.h"
 #define TALLY_LANE_LIMBS TALLY_LIMBS
 #define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS
-#include "lib/lane_sums.h"
+#include "exact_segments/lane_sums.h"
 
 /* Numbers of limbs in memory. */
 TALLY_FN int64_t count_nodes(const tally_work *work) {

@@ -7,10 +7,10 @@
  * "Designing efficient sorting algorithms for manycore GPUs", 2009). A block counts the digits of a tile; a scan tells
  * where each tile's keys of each digit go; and a block moves its tile there through shared memory. It is stable. */
 #define TALLY_BLOCK 256
-#include "lib/cut.h"
+#include "segments/cut.h"
 #define TALLY_OFFSETS_ANYWHERE
-#include "lib/feature_tiles.h"
-#include "lib/groups.h"
+#include "features/feature_tiles.h"
+#include "features/groups.h"
 
 enum { TALLY_GROUP_WARPS = TALLY_BLOCK / TALLY_WARP };
 

@@ -7,19 +7,19 @@
  * The first pass compares each value with the one in front of it. Arrays that are not sorted lead to no address outside
  * of them; told->unsorted says so. */
 #define TALLY_BLOCK 256
-#include "lib/merge_runs.h"
+#include "merge/merge_runs.h"
 
 #define TALLY_MERGE_BITS 8
-#include "lib/merge_width.h"
+#include "merge/merge_width.h"
 #undef TALLY_MERGE_BITS
 #define TALLY_MERGE_BITS 16
-#include "lib/merge_width.h"
+#include "merge/merge_width.h"
 #undef TALLY_MERGE_BITS
 #define TALLY_MERGE_BITS 32
-#include "lib/merge_width.h"
+#include "merge/merge_width.h"
 #undef TALLY_MERGE_BITS
 #define TALLY_MERGE_BITS 64
-#include "lib/merge_width.h"
+#include "merge/merge_width.h"
 #undef TALLY_MERGE_BITS
 
 /* Whether value i of an array belongs before the one in front of it. */

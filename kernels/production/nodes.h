@@ -4,14 +4,14 @@
 #ifndef TALLY_FORM_NODES_H
 #define TALLY_FORM_NODES_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "lib/device.h"
+#include "device/device.h"
 
 #define TALLY_BLOCK 256
-#include "lib/conclude.h"
-#include "lib/put_result.h"
+#include "accumulators/conclude.h"
+#include "order/put_result.h"
 
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, nodes, 1) {
     const int64_t step = (int64_t)tally_blocks() * tally_threads();

@@ -1,20 +1,20 @@
-/* Exact segments by prefix sums, a block for each tile (lib/prefix.h): of all segments, or of those that
+/* Exact segments by prefix sums, a block for each tile (exact_segments/prefix.h): of all segments, or of those that
  * production/segments.h was not sure of. With TALLY_PREFIX_COLUMNS of rows that lie across others. With
  * TALLY_PREFIX_WIDE more levels, for the tiles that were left. What is left then is for production/flat.h. */
 #ifndef TALLY_FORM_PREFIX_H
 #define TALLY_FORM_PREFIX_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
-#include "lib/cut.h"
-#include "lib/leaf.h"
-#include "lib/levels.h"
-#include "lib/extent.h"
-#include "lib/terms.h"
-#include "lib/ruler.h"
-#include "lib/pair_results.h"
+#include "segments/cut.h"
+#include "order/leaf.h"
+#include "sums/levels.h"
+#include "exact_sums/extent.h"
+#include "exact_sums/terms.h"
+#include "exact_sums/ruler.h"
+#include "exact_sums/pair_results.h"
 #ifndef TALLY_PREFIX_COLUMNS
 #define TALLY_PREFIX_COLUMNS 0
 #endif
@@ -31,13 +31,13 @@
 #define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 6 : 12)
 #define TALLY_COLUMNS_ARE_THERE 0
 #endif
-#include "lib/flat_nodes.h"
-#include "lib/prefix.h"
-#include "lib/prefix_columns.h"
+#include "exact_segments/flat_nodes.h"
+#include "exact_segments/prefix.h"
+#include "exact_segments/prefix_columns.h"
 /* of counts of levels, the last of which is in unit 0 or 1 */
 #define TALLY_LANE_LIMBS ((level_bits * (TALLY_PREFIX_LEVELS - 1) + 2) / 32 + 4)
 #define TALLY_LANE_PRODUCT_LIMBS ((level_bits * (2 * TALLY_PREFIX_LEVELS - 1) + 4) / 32 + 4)
-#include "lib/lane_sums.h"
+#include "exact_segments/lane_sums.h"
 
 TALLY_FN void mark(uint32_t *marks, int64_t i) {
     tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));

@@ -7,12 +7,12 @@
 #ifndef TALLY_FORM_REDUCE_H
 #define TALLY_FORM_REDUCE_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
-#include "lib/leaf_node.h"
-#include "lib/node_boxes.h"
+#include "order/leaf_node.h"
+#include "order/node_boxes.h"
 
 /* Blocks that a multiprocessor holds: three, or two where three would have registers spill on every architecture. */
 #if TALLY_PASSES == 2

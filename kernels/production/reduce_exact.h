@@ -1,16 +1,16 @@
-/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has
- * the method and its proof). Blocks add as lib/exact_block.h says, add their limbs to those in memory, and the last
+/* A whole array by an operator of kernels/exact, in one launch: the true sum, whatever the order (docs/exact.md has the
+ * method and its proof). Blocks add as exact_sums/exact_block.h says, add their limbs to those in memory, and the last
  * block rounds. */
 #ifndef TALLY_FORM_REDUCE_EXACT_H
 #define TALLY_FORM_REDUCE_EXACT_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
-#include "lib/arrival.h"
-#include "lib/exact_block.h"
-#include "lib/trim.h"
+#include "device/arrival.h"
+#include "exact_sums/exact_block.h"
+#include "sums/trim.h"
 
 /* The block's words are added to those in memory. True: by the last block, which has taken them all, and left 0. */
 TALLY_FN int32_t gather_blocks(const tally_work *work, shared_t *shared) {

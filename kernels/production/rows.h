@@ -5,12 +5,12 @@
 #ifndef TALLY_FORM_ROWS_H
 #define TALLY_FORM_ROWS_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "lib/leaf_node.h"
-#include "lib/tile.h"
-#include "lib/put_result.h"
+#include "order/leaf_node.h"
+#include "order/tile.h"
+#include "order/put_result.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #if TALLY_BYTES == 1 || (TALLY_BYTES == 2 && (TALLY_PASSES == 2 || !TALLY_FLOAT)) || TALLY_KERNEL_INPUTS == 2 || \

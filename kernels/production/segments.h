@@ -1,25 +1,25 @@
 /* Segments by any operator, each with the bits that it has alone (docs/order.md), whatever their lengths
  * (docs/design/006-gpu-segments.md).
  *
- * production/cut.h has shared out values and end markers to tiles (lib/cut.h). Blocks stay and take tile after tile:
- * one warp brings them into shared memory, the next while the others, the consumers, take the segments that are the
- * tile's own (lib/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a segment
- * that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`, combines
- * them: no block waits for another. What the cut says is checked as it is used. */
+ * production/cut.h has shared out values and end markers to tiles (segments/cut.h). Blocks stay and take tile after
+ * tile: one warp brings them into shared memory, the next while the others, the consumers, take the segments that are
+ * the tile's own (segments/own_segments.h; producer and consumers: Bauer, Cook and Khailany, "CudaDMA", 2011). Of a
+ * segment that runs over an edge, each tile leaves the nodes of its leaves in memory, and a second kernel, `spans`,
+ * combines them: no block waits for another. What the cut says is checked as it is used. */
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
 
 #define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
-#include "lib/types.h"
+#include "types/types.h"
 
-#include "lib/operator.h"
+#include "accumulators/operator.h"
 
-#include "lib/cut.h"
-#include "lib/fold.h"
-#include "lib/leaf.h"
-#include "lib/nodes.h"
-#include "lib/segment_id_row.h"
-#include "lib/shared_leaf.h"
+#include "segments/cut.h"
+#include "order/fold.h"
+#include "order/leaf.h"
+#include "order/nodes.h"
+#include "segments/segment_id_row.h"
+#include "segments/shared_leaf.h"
 
 #ifdef TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
 #define TALLY_SEGMENTS quick
@@ -106,7 +106,8 @@ enum {
 #endif
 };
 #ifdef TALLY_IS_SORTED
-/* Segments that wait for others of about their length, by numbers that say how long they are (lib/own_segments.h). */
+/* Segments that wait for others of about their length, by numbers that say how long they are (segments/own_segments.h).
+ */
 typedef struct waiting_t {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } waiting_t;
@@ -145,7 +146,7 @@ typedef struct shared_t {
 #endif
 typedef struct strips_t strips_t;
 #ifdef TALLY_IN_STRIPS
-#include "lib/strip_sums.h"
+#include "segments/strip_sums.h"
 /* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of some
  * hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured. */
 enum {
@@ -355,7 +356,7 @@ TALLY_FN void copy_values(const tally_work *work, const tally_piece *piece, int6
         ((TALLY_T *)(void *)(shared + piece->buffer))[i] = read_one(&from, lies_at(work, piece->at / TALLY_BYTES + i));
 }
 
-#include "lib/tile_ends.h"
+#include "segments/tile_ends.h"
 
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
  * one thread. */
@@ -419,7 +420,7 @@ TALLY_FN int32_t read_tile(const tally_work *work, tile_t *tile, const opening_t
     return 1;
 }
 
-#include "lib/own_segments.h"
+#include "segments/own_segments.h"
 
 #ifdef TALLY_IN_STRIPS
 TALLY_FN int32_t is_for_strips(const tile_t *tile) {

@@ -3,13 +3,13 @@
 #ifndef TALLY_FORM_SHORT_H
 #define TALLY_FORM_SHORT_H
 
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#include "lib/leaf_node.h"
-#include "lib/put_result.h"
-#include "lib/batch.h"
-#include "lib/short_row.h"
+#include "order/leaf_node.h"
+#include "order/put_result.h"
+#include "rows/batch.h"
+#include "rows/short_row.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #if defined(TALLY_SQUARES) || defined(TALLY_RANGE)

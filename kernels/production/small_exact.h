@@ -1,17 +1,18 @@
 /* A small whole array by an operator of kernels/exact, in one launch and little time: the same true sum as
- * production/reduce_exact.h gives, by few doubles in each thread (lib/quick.h), warp and block, and then of all blocks
- * by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as limbs to
- * the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs. */
+ * production/reduce_exact.h gives, by few doubles in each thread (exact_sums/quick.h), warp and block, and then of all
+ * blocks by the last that arrives. What a block's doubles do not hold (hundreds of binades, infinities) it adds as
+ * limbs to the scratch memory; then, and where the result of the doubles is not certain, the last block rounds limbs.
+ */
 #ifndef TALLY_FORM_SMALL_EXACT_H
 #define TALLY_FORM_SMALL_EXACT_H
 
 #define TALLY_QUICK_PARTS
-#include "lib/operator.h"
+#include "accumulators/operator.h"
 
-#include "lib/by_limbs.h"
-#include "lib/leaf.h"
-#include "lib/node_boxes.h"
-#include "lib/pairs.h"
+#include "exact_sums/by_limbs.h"
+#include "order/leaf.h"
+#include "order/node_boxes.h"
+#include "order/pairs.h"
 
 /* What the warp has counted is added to what all have: `pool`, in memory. */
 TALLY_FN void pour(const accumulator_t *from, accumulator_t *pool) {

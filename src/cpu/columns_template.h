@@ -56,7 +56,7 @@ TALLY_INLINE TALLY_TARGET void sum_columns(const int is_f64, const int kind, con
     X(f64, 1, product, TALLY_TERM_PRODUCT, 4)
 TALLY_COLUMN_SUMS(TALLY_COLUMN)
 
-/* The keys of the least and the greatest of each lane so far (lib/types.h). */
+/* The keys of the least and the greatest of each lane so far (types/types.h). */
 #define TALLY_COLUMN_RANGE(type, word, vector, most)                                                         \
     static TALLY_TARGET void column_range_##type(const void *x, int64_t rows, int64_t lanes, int64_t stride, \
                                                  int64_t *lows, int64_t *highs) {                            \

@@ -6,7 +6,7 @@
 
 #include "cpu/cpu.h"
 #include "fpenv.h"
-#include "lib/plan.h"
+#include "sums/plan.h"
 
 /* ---- measuring ---- */
 

@@ -3,7 +3,7 @@
 #define TALLY_CPU_EXACT_H
 
 #include "cpu/tiles.h"
-#include "lib/limbs.h"
+#include "sums/limbs.h"
 
 enum {
     TALLY_TILE = 1024, /* values of a tile: 1024 f32, half as many f64 */

@@ -1,6 +1,6 @@
 /* An exact operator for one type and NaN policy: tiles to numbers, numbers to results. The vector work is in
  * tiles_template.h, so that this is compiled once. Included by foreach_type.h. */
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 

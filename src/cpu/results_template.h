@@ -1,5 +1,5 @@
-/* Results of a bunch of short segments from the parts of their sums (kernels/lib/parts.h). Part of tiles_template.h; no
- * include guard.
+/* Results of a bunch of short segments from the parts of their sums (kernels/sums/parts.h). Part of tiles_template.h;
+ * no include guard.
  *
  * First by fewer operations, which leave some results in doubt that tally_quick_... would not: next to a tie, 0, beyond
  * the normal numbers of f32. Few bunches have one of these; then all of the bunch is done again. (Of variances as f64,

@@ -1,7 +1,7 @@
 /* One operator, one type, one NaN policy: the loops of the canonical order (docs/order.md), written over columns side
  * by side so that the compiler makes vector code of them. Included by foreach_type.h; leaves the functions
  * TALLY_MEMBERS names. */
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 
@@ -80,7 +80,8 @@ enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE) TALLY_SECOND(TALLY_SIZE) TAL
 enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 #endif
 
-/* Many results at once are finished in vector lanes, the few that need care one by one (kernels/lib/integers.h). */
+/* Many results at once are finished in vector lanes, the few that need care one by one
+ * (kernels/accumulators/integers.h). */
 #ifdef TALLY_HAS_WIDE
 #define TALLY_NEEDS_WIDE(node, final) needs_wide(node, final)
 #define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of so many times a value's bytes are read row by row */
@@ -140,7 +141,7 @@ TALLY_INLINE TALLY_TARGET void extend2(lanes2_t lanes, const raw_t *x, int64_t c
 
 /* ---- one leaf ---- */
 
-/* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of lib/half.h.
+/* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of types/half.h.
  * An operator that never looks at the value drops the conversion again. */
 #if TALLY_NUMBER == TALLY_NUMBER_f16 && defined(TALLY_HAS_F16C)
 TALLY_INLINE TALLY_TARGET void widen_leaf(TALLY_V *wide, const raw_t *x) {

@@ -8,8 +8,8 @@
 #define TALLY_CPU_TILES_H
 
 #include "internal.h"
-#include "lib/limbs.h"
-#include "lib/parts.h"
+#include "sums/limbs.h"
+#include "sums/parts.h"
 
 enum {
     TALLY_TILE_BYTES = 4096,  /* of f32 or f64 */

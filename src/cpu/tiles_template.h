@@ -8,10 +8,10 @@
 
 #include "cpu/target.h"
 #include "cpu/tiles.h"
-#include "lib/half.h"
-#include "lib/limbs.h"
-#include "lib/parts.h"
-#include "lib/plan.h"
+#include "types/half.h"
+#include "sums/limbs.h"
+#include "sums/parts.h"
+#include "sums/plan.h"
 #ifdef TALLY_HAS_F16C
 #include <immintrin.h>
 #endif
@@ -138,7 +138,7 @@ TALLY_MEASURE(f64, 1, 20, 1023, -1074)
 #define measure_f64 measure_all_f64
 #endif
 
-/* Keys order like the numbers, -0 below 0 (lib/types.h). No value is NaN. */
+/* Keys order like the numbers, -0 below 0 (types/types.h). No value is NaN. */
 #define TALLY_RANGE_ALL(type, word, most)                                                                    \
     static TALLY_TARGET void range_all_##type(const void *x, int64_t n, int64_t *least, int64_t *greatest) { \
         const word##_anywhere *bits = x;                                                                     \

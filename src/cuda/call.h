@@ -30,7 +30,7 @@ typedef struct tally__call {
     tally__cu_address copies[4]; /* of what lies in host memory */
     int copy_count;
     tally__scratch scratch;
-    const int32_t *wanted; /* NULL, or what all further kernels look at before they do anything (kernels/lib/work.h) */
+    const int32_t *wanted; /* NULL, or what all further kernels look at first (kernels/device/work.h) */
 } tally__call;
 
 /* Opens the device and copies what it does not reach. cut: NULL, or that of the array. sink: NULL, or where results go.
@@ -45,7 +45,7 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
 
 /* When a kernel starts: behind what is in the stream; or as soon as the kernel before it, of the same call, has told
  * that it may and there is room, for which it waits itself (tally_let_next_start and tally_await_before of
- * kernels/lib/device.h). */
+ * kernels/device/device.h). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;
 /* Starts a kernel on so many blocks. */
 tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks,

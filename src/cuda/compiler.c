@@ -15,7 +15,7 @@ typedef struct job {
     const tally__unit *unit;
     tally__nvrtc_handle program;
     bool ptx;  /* for a GPU that this NVRTC does not know: the driver makes the image of it */
-    int fewer; /* blocks on a multiprocessor than the kernel asks for (TALLY_ENTRY, kernels/lib/device.h) */
+    int fewer; /* blocks on a multiprocessor than the kernel asks for (TALLY_ENTRY, kernels/device/device.h) */
     char *log; /* of a compilation that succeeded, with what the assembler tells */
 } job;
 

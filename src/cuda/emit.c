@@ -15,7 +15,7 @@
 enum { MOST_TEXTS = 1024, MOST_NESTED = 64 };
 
 const tally__text *tally__text_named(const char *name, size_t length) {
-    if (length == 8 && memcmp(name, "stdint.h", 8) == 0) return tally__text_named("lib/nvrtc.h", 11);
+    if (length == 8 && memcmp(name, "stdint.h", 8) == 0) return tally__text_named("device/nvrtc.h", 14);
     for (int i = 0; i < tally__text_count; i++)
         if (strlen(tally__texts[i].name) == length && memcmp(tally__texts[i].name, name, length) == 0)
             return &tally__texts[i];

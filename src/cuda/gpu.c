@@ -7,7 +7,7 @@
 
 #include "cuda/cache.h"
 #include "cuda/cuda.h"
-#include "lib/cut.h"
+#include "segments/cut.h"
 
 enum { MOST_DEVICES = 32, ENOUGH_SHARED = 160 << 10 /* for two blocks of two tile buffers */ };
 

@@ -4,14 +4,14 @@
 #define TALLY_CUDA_GPU_H
 
 #include "cuda/platform.h"
-#include "lib/work.h"
+#include "device/work.h"
 
 typedef struct tally__gpu {
     const tally__platform *platform;
     const tally__driver *driver;
     int ordinal, sm, multiprocessors;
     int shared_bytes; /* that a block may have */
-    int tile_buffers; /* that its blocks have in shared memory (kernels/lib/cut.h) */
+    int tile_buffers; /* that its blocks have in shared memory (kernels/segments/cut.h) */
     tally__cu_device device;
     tally__cu_context context;
 } tally__gpu;
@@ -36,7 +36,7 @@ typedef struct tally__scratch {
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count);
 enum {
     TALLY_THREADS = 256,
-    TALLY_TILE_WARPS = 8, /* of a block, as kernels/lib/leaf.h has them */
+    TALLY_TILE_WARPS = 8, /* of a block, as kernels/order/leaf.h has them */
     TALLY_ARRIVALS = 1 << 16,
     TALLY_SUMS_BYTES = 1 << 16,
     TALLY_MOST_TILES = 1 << 18,                                 /* their groups fit TALLY_ARRIVALS */

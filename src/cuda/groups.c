@@ -6,7 +6,7 @@
 #include "cuda/cuda.h"
 #include "cuda/features.h"
 #include "cuda/shape.h"
-#include "lib/cut.h"
+#include "segments/cut.h"
 #include "plan.h"
 
 typedef struct job {

@@ -8,7 +8,7 @@
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 
-enum { FAN = 64 }; /* as kernels/lib/tile.h combines nodes */
+enum { FAN = 64 }; /* as kernels/order/tile.h combines nodes */
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
 typedef struct plan {

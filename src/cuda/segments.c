@@ -6,7 +6,7 @@
 #include "cuda/cuda.h"
 #include "cuda/groups.h"
 #include "cuda/shape.h"
-#include "lib/cut.h"
+#include "segments/cut.h"
 #include "plan.h"
 
 /* A call with its cut, and what kernels are told. */
@@ -23,7 +23,7 @@ typedef struct job {
 } job;
 
 /* Exact segments pass through stages, each of which takes what the one before it left. Sums alone are tried in few
- * doubles first (production/segments.h, lib/quick.h), all others begin with prefix sums. A build for tests and
+ * doubles first (production/segments.h, exact_sums/quick.h), all others begin with prefix sums. A build for tests and
  * measurements may skip stages. */
 #ifndef TALLY_FIRST_STAGE
 #define TALLY_FIRST_STAGE STAGE_QUICK
@@ -66,9 +66,9 @@ static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
     cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
 }
-/* Rows that lie across others (kernels/lib/pieces.h). A tile has SECTOR bytes of them side by side, or at least as many
- * as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at a
- * piece's beginning. */
+/* Rows that lie across others (kernels/segments/pieces.h). A tile has SECTOR bytes of them side by side, or at least as
+ * many as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at
+ * a piece's beginning. */
 static void cut_rows(const job *j, tally_cut_work *cut) {
     enum {
         SECTOR = 32,

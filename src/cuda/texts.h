@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct tally__text {
-    const char *name; /* as other texts include it: "lib/types.h" */
+    const char *name; /* as other texts include it: "types/types.h" */
     const char *text; /* ends with a 0, which `size` leaves out */
     size_t size;
 } tally__text;
@@ -14,7 +14,7 @@ typedef struct tally__text {
 extern const tally__text tally__texts[]; /* by name, ascending */
 extern const int tally__text_count;
 
-/* The text of that name; NULL: there is none. "stdint.h" is lib/nvrtc.h. (emit.c) */
+/* The text of that name; NULL: there is none. "stdint.h" is device/nvrtc.h. (emit.c) */
 const tally__text *tally__text_named(const char *name, size_t length);
 
 #endif

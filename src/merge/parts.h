@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/merge.h"
+#include "merge/merge.h"
 #include "tally/tally.h"
 
 /* A range of keys. Where they are all the same key, values follow one another in the order of the arrays (their bits

@@ -1,5 +1,5 @@
 /* Exact sums one value at a time: every term is deposited in the limbs by itself. Included by foreach_type.h. */
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 

@@ -1,6 +1,6 @@
 /* The canonical order (docs/order.md) word by word, one value at a time: what every fast path is compared with.
  * Recursion for trees, arrays of whole accumulators for columns, no vectors, no threads. Included by foreach_type.h. */
-#include "lib/types.h"
+#include "types/types.h"
 
 #include TALLY_KERNEL_FILE
 

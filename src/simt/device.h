@@ -1,10 +1,10 @@
-/* The words of lib/device.h for the simulator: the same text compiled as C11, each thread a fiber. What a word means
+/* The words of device/device.h for the simulator: the same text compiled as C11, each thread a fiber. What a word means
  * stands there; what it does in the simulator, in machine.c. Words at which threads meet are macros, to say in messages
  * where in the text they stand. */
 #ifndef TALLY_SIMT_DEVICE_H
 #define TALLY_SIMT_DEVICE_H
 
-#include "lib/device.h"
+#include "device/device.h"
 #include "simt/words.h"
 
 #define TALLY_ALIGN_OF(type) _Alignof(type)

@@ -1,4 +1,4 @@
-/* The GPU simulator as the host sees it: kernels of lib/device.h run on the CPU, threads as fibers. Its platform
+/* The GPU simulator as the host sees it: kernels of device/device.h run on the CPU, threads as fibers. Its platform
  * (tally__simt_platform, declared in cuda/platform.h) stands in for NVIDIA's; the rest is for tests. */
 #ifndef TALLY_SIMT_H
 #define TALLY_SIMT_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cuda/driver.h"
-#include "lib/work.h"
+#include "device/work.h"
 
 /* ---- kernels (platform.c) ---- */
 

@@ -1,4 +1,4 @@
-/* What kernels do when they say it (TALLY_READ, TALLY_WRITE, tally_branch, tally_step of lib/device.h), as the
+/* What kernels do when they say it (TALLY_READ, TALLY_WRITE, tally_branch, tally_step of device/device.h), as the
  * simulator sees it: events, and what the literature counts of them. One trace at a time, of all launches between start
  * and stop. */
 #ifndef TALLY_SIMT_TRACE_H

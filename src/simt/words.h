@@ -1,5 +1,5 @@
 /* What kernels need of the machine, in one table: those of kernels/ are a library of their own, which sees no symbol of
- * whoever opens it. What a word means stands in lib/device.h. */
+ * whoever opens it. What a word means stands in device/device.h. */
 #ifndef TALLY_SIMT_WORDS_H
 #define TALLY_SIMT_WORDS_H
 

@@ -377,7 +377,7 @@ def test_threads_and_instruction_sets():
 # ---- exp and log ----
 
 HELPER = """
-#include "lib/elementary.h"
+#include "accumulators/elementary.h"
 void exp_f32(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = tally_exp_f32(x[i]); }
 void exp_f64(const double *x, double *y, long n) { for (long i = 0; i < n; i++) y[i] = tally_exp_f64(x[i]); }
 void log_f64(const double *x, double *y, long n) { for (long i = 0; i < n; i++) y[i] = tally_log_f64(x[i]); }
@@ -416,7 +416,7 @@ def arguments(name):
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no wider float to measure with")
 @pytest.mark.parametrize("name,bound", [("exp_f32", 1.5), ("exp_f64", 1.5), ("log_f64", 2.0)])
 def test_elementary(elementary, name, bound):
-    """The bounds that kernels/lib/elementary.h states."""
+    """The bounds that kernels/accumulators/elementary.h states."""
     x = arguments(name)
     x = x[(x >= {"exp_f32": -87, "exp_f64": -708}.get(name, 0))]
     found, true = elementary(name, x), {"exp": np.exp, "log": np.log}[name[:3]](x.astype(np.longdouble))

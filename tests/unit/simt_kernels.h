@@ -1,6 +1,6 @@
-/* Kernels for test_simt.c, in the dialect of lib/device.h: first right ones, which use each word, then ones with a
+/* Kernels for test_simt.c, in the dialect of device/device.h: first right ones, which use each word, then ones with a
  * fault planted. `x` is input, `result` output, `arrivals` counters, `user` a number. */
-#include "lib/device.h"
+#include "device/device.h"
 
 enum { MOST_THREADS = 256 };
 typedef struct words_of_block {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/device.h"
+#include "device/device.h"
 #include "simt/simt.h"
 #include "support.h"
 

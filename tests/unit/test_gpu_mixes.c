@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "float_ranges.h"
-#include "lib/cut.h"
+#include "segments/cut.h"
 #include "segment_problems.h"
 
 enum { VALUES = 6, OTHERS = 7 }; /* further scratch memory */

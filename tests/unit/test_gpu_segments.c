@@ -7,7 +7,7 @@
 
 #include "cuda/cuda.h"
 #include "float_ranges.h"
-#include "lib/cut.h"
+#include "segments/cut.h"
 #include "segment_problems.h"
 
 /* Leaves other offsets in scratch memory than the next call is to make there. */
@@ -151,8 +151,8 @@ static void compare_lengths(const subject *s, const int64_t *lengths, int kinds,
     compare_device(&p, TALLY_OFFSETS, turn % 2 ? TALLY_I64 : TALLY_I32, turn);
 }
 
-/* Longer segments of a leaf in order, by quarters of a warp (lib/shared_quarters.h). The values are of one size and
- * either sign: each addition rounds, so that the order shows. */
+/* Longer segments of a leaf in order, by quarters of a warp (segments/shared_quarters.h). The values are of one size
+ * and either sign: each addition rounds, so that the order shows. */
 static void put_rounding(tally_type type, char *to, uint64_t *random) {
     const uint64_t sign = (uint64_t)random_below(random, 2), low = (uint64_t)random_below(random, (int64_t)1 << 52);
     const uint64_t f64 = sign << 63 | 0x3ff0000000000000u | low;
@@ -233,8 +233,8 @@ static void test_ranges(void **state) {
     }
 }
 
-/* Sums by strips (lib/strips.h): as many borders as there is room for and more, lengths that one thread adds up and
- * those that it does not, spreads of values that it can and cannot do. */
+/* Sums by strips (segments/strips.h): as many borders as there is room for and more, lengths that one thread adds up
+ * and those that it does not, spreads of values that it can and cannot do. */
 static void test_strips(void **state) {
     static const int64_t borders[] = {3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 2, 40, 0, 3, 1, 60, 33, 29, 28, 27},
                          mixed[] = {30, 0, 0, 12, 195, 3, 196, 9, 56, 0, 112, 84, 17, 5, 0, 28};

@@ -539,7 +539,7 @@ static void test_compiler(void **state) {
                     {"X(int64_t, sum)", "X(int32_t, sum)", "acc_size"},
                     {"typedef int64_t", "typedef int32_t", "another size than the description"},
                     {"TALLY_NODE(X) TALLY_COLUMN(X)", "TALLY_NODE(X) X(int64_t, sum) X(int64_t, more)", "more"},
-                    {"#include \"lib/plain.h\"", "", "user.h("}};
+                    {"#include \"accumulators/plain.h\"", "", "user.h("}};
     tally_context *context;
     tally__spec spec;
     tally__unit unit;

@@ -79,7 +79,7 @@ static bool right_image(const tally__unit *unit, int sm, const tally__image *ima
 }
 
 static tally__unit plain_unit(const char *preface) {
-    tally__unit unit = {.text = "lib/types.h", .entry = "plain"};
+    tally__unit unit = {.text = "types/types.h", .entry = "plain"};
     snprintf(unit.preface, sizeof unit.preface, "%s", preface);
     return unit;
 }
@@ -128,7 +128,7 @@ static void test_memory(void **state) {
     for (int i = 0; i < 5; i++) {
         other = unit;
         if (i == 0) strcat(other.preface, "x");
-        if (i == 1) other.text = "lib/work.h";
+        if (i == 1) other.text = "device/work.h";
         if (i == 2) other.user_text = "";
         if (i == 3) other.user_text = "int x;";
         if (i == 4) fake.version = "fake 1.1";

@@ -157,12 +157,12 @@ static void test_simulators_kernels(void **state) {
 /* ---- units ---- */
 
 static tally__unit unit_of(const char *op, const char *type) {
-    tally__unit unit = {.text = "lib/types_end.h", .type = TALLY_F32};
+    tally__unit unit = {.text = "types/type_numbers.h", .type = TALLY_F32};
     snprintf(unit.entry, sizeof unit.entry, "test_%s_%s", op, type);
     snprintf(unit.preface, sizeof unit.preface,
              "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_BLOCK 256\n#define TALLY_KERNEL_FILE "
              "\"operators/%s.h\"\n"
-             "#include \"lib/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"lib/device.h\"\n"
+             "#include \"types/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"device/device.h\"\n"
              "TALLY_ENTRY(%s, 1) {\n    const node_t *a = (const node_t *)work.nodes;\n"
              "    *(result_t *)work.result = finish(merge(a[0], a[tally_thread()]), "
              "&work.final);\n}\n",
@@ -183,8 +183,8 @@ static void test_emit(void **state) {
     char *text;
     const char *include;
     (void)state;
-    EXPECT(tally__text_named("stdint.h", 8) == tally__text_named("lib/nvrtc.h", 11), "stdint.h is not nvrtc.h");
-    EXPECT(tally__text_named("lib/types", 9) == NULL && tally__text_named("lib/types.h", 11) != NULL,
+    EXPECT(tally__text_named("stdint.h", 8) == tally__text_named("device/nvrtc.h", 14), "stdint.h is not nvrtc.h");
+    EXPECT(tally__text_named("lib/types", 9) == NULL && tally__text_named("types/types.h", 13) != NULL,
            "names are matched in part");
     for (int i = 0; i < tally__text_count; i++)
         EXPECT(strlen(tally__texts[i].text) == tally__texts[i].size, "%s has another length", tally__texts[i].name);
@@ -199,12 +199,12 @@ static void test_emit(void **state) {
                "left to be included: %.40s", include);
     free(text);
     /* A guarded text is there once, also when a guarded one had it before, and twice after a condition. */
-    strcpy(unit.preface, "#include \"lib/elementary.h\"\n#include \"lib/dialect.h\"\n");
+    strcpy(unit.preface, "#include \"accumulators/elementary.h\"\n#include \"device/dialect.h\"\n");
     EXPECT_OK(tally__emit(&unit, &text));
     EXPECT(occurrences(text, "typedef signed char int8_t") == 1, "not once");
     free(text);
     strcpy(unit.preface,
-           "#if 0\n#include \"lib/dialect.h\"\n#endif\n#include \"lib/dialect.h\"\n#include <stdint.h>\n");
+           "#if 0\n#include \"device/dialect.h\"\n#endif\n#include \"device/dialect.h\"\n#include <stdint.h>\n");
     EXPECT_OK(tally__emit(&unit, &text));
     EXPECT(occurrences(text, "typedef signed char int8_t") == 2, "not twice");
     free(text);
@@ -327,10 +327,10 @@ static void test_compile_side_by_side(void **state) {
 
 /* What lies in the folder where a program runs is not compiled. */
 static int compile_in_folder(void) {
-    tally__unit unit = {.text = "lib/types.h", .entry = "plain"};
+    tally__unit unit = {.text = "types/types.h", .entry = "plain"};
     tally__image image;
     CHILD_CHECK(chdir(folder) == 0);
-    strcpy(unit.preface, "#define TALLY_TYPE f32\n#define TALLY_NAN 0\n#include \"lib/half.h\"\n");
+    strcpy(unit.preface, "#define TALLY_TYPE f32\n#define TALLY_NAN 0\n#include \"types/half.h\"\n");
     CHILD_CHECK(tally__nvidia_platform.compile(&unit, 90, &image) == TALLY_OK);
     strcat(unit.preface, "#include \"evil.h\"\n");
     CHILD_CHECK(tally__nvidia_platform.compile(&unit, 90, &image) != TALLY_OK);

@@ -1,4 +1,4 @@
-/* The GPU simulator: first that each word does what lib/device.h says, under every schedule and for blocks of all
+/* The GPU simulator: first that each word does what device/device.h says, under every schedule and for blocks of all
  * shapes; then that faults planted in kernels are found. The driver over it is test_simt_driver.c's. */
 #include <fcntl.h>
 #include <pthread.h>

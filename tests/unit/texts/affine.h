@@ -5,7 +5,7 @@
 #define TALLY_JOIN(m, then)                                                 \
     (m).b = (uint32_t)(((uint64_t)(then).a * (m).b + (then).b) % 1000003u), \
     (m).a = (uint32_t)((uint64_t)(then).a * (m).a % 1000003u)
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t map;

@@ -7,7 +7,7 @@
 #define TALLY_JOIN(a, b)                                                                                        \
     (a).n0 += (b).n0, (a).n1 += (b).n1, (a).n2 += (b).n2, (a).n3 += (b).n3, (a).n4 += (b).n4, (a).n5 += (b).n5, \
         (a).n6 += (b).n6, (a).n7 += (b).n7
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -3,7 +3,7 @@
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a) (a).sum = -0.0f
 #define TALLY_JOIN(a, b) (a).sum = (a).sum + (b).sum
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

@@ -3,7 +3,7 @@
 #define TALLY_NODE(X) TALLY_COLUMN(X)
 #define TALLY_START(a) (a).power = 1, (a).hash = 0
 #define TALLY_JOIN(a, b) (a).hash = (a).hash * (b).power + (b).hash, (a).power = (a).power * (b).power
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

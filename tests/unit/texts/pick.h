@@ -5,7 +5,7 @@
 #define TALLY_START(a) (a).key = -3e38f, (a).tag = 0
 #define TALLY_JOIN(a, b) \
     (a).tag = (b).key > (a).key ? (b).tag : (a).tag, (a).key = (b).key > (a).key ? (b).key : (a).key
-#include "lib/plain.h"
+#include "accumulators/plain.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;

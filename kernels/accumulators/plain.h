@@ -1,0 +1,29 @@
+/* For operators whose node has the fields of its column (wider types allowed): a sealed column is its node, and nodes
+ * join as columns do. Includes accumulators/records.h. */
+#ifndef TALLY_PLAIN_H
+#define TALLY_PLAIN_H
+
+#define TALLY_SEALS_NOTHING /* a sealed column of no values is the node of nothing */
+#include "accumulators/records.h"
+
+TALLY_FN node_t nothing(void) {
+    node_t a;
+    a.n = 0;
+    TALLY_START(a);
+    return a;
+}
+#define TALLY_FIELD(type, name) a.name = (type)column.name;
+TALLY_FN node_t seal(column_t column, int64_t n) {
+    node_t a;
+    a.n = n;
+    TALLY_NODE(TALLY_FIELD)
+    return a;
+}
+#undef TALLY_FIELD
+TALLY_FN node_t merge(node_t a, node_t b) {
+    a.n += b.n;
+    TALLY_JOIN(a, b);
+    return a;
+}
+
+#endif

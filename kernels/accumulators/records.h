@@ -1,0 +1,53 @@
+/* The structs of one operator from its field lists, and what follows from its two statements.
+ *
+ * An operator file defines TALLY_COLUMN, TALLY_NODE, TALLY_START(a), which sets a to the identity, and TALLY_JOIN(a,
+ * b), which puts b, the later one, behind a; then, when a leaf is read twice, TALLY_AIM, TALLY_SECOND, TALLY_START2
+ * and TALLY_JOIN2. */
+#ifndef TALLY_RECORDS_H
+#define TALLY_RECORDS_H
+
+#include "device/dialect.h"
+
+#define TALLY_FIELD(type, name) type name;
+typedef struct column_t {
+    TALLY_COLUMN(TALLY_FIELD)
+} column_t;
+/* n is the number of values behind a node: those present under the NaN policy. */
+typedef struct node_t {
+    int64_t n;
+    TALLY_NODE(TALLY_FIELD)
+} node_t;
+
+TALLY_FN column_t identity(void) {
+    column_t a;
+    TALLY_START(a);
+    return a;
+}
+TALLY_FN column_t combine(column_t a, column_t b) {
+    TALLY_JOIN(a, b);
+    return a;
+}
+
+#ifdef TALLY_SECOND
+#define TALLY_PASSES 2
+typedef struct aim_t {
+    TALLY_AIM(TALLY_FIELD)
+} aim_t;
+typedef struct second_t {
+    TALLY_SECOND(TALLY_FIELD)
+} second_t;
+TALLY_FN second_t identity2(void) {
+    second_t a;
+    TALLY_START2(a);
+    return a;
+}
+TALLY_FN second_t combine2(second_t a, second_t b) {
+    TALLY_JOIN2(a, b);
+    return a;
+}
+#else
+#define TALLY_PASSES 1
+#endif
+#undef TALLY_FIELD
+
+#endif

@@ -1,0 +1,209 @@
+/* What the kernels of exact segments at a flat cost share (production/prefix.h, production/flat.h): which segments are
+ * to be reduced, what is noted of infinities, NaNs and keys, and the numbers of limbs of segments that run over edges
+ * of tiles.
+ *
+ * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers
+ * commute, so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP
+ * tiles each group of them has its own, and the last kernel adds these up. */
+#ifndef TALLY_FLAT_NODES_H
+#define TALLY_FLAT_NODES_H
+
+#include "segments/cut.h"
+#include "exact_sums/pair_results.h"
+
+#ifndef TALLY_COLUMNS_ARE_THERE /* 0: rows lie across others never, 1: always, 2: as the work says */
+#define TALLY_COLUMNS_ARE_THERE 2
+#endif
+#ifndef TALLY_FLAT_GROUP
+#define TALLY_FLAT_GROUP 256
+#endif
+
+enum {
+#ifdef TALLY_SUM_TERM
+    with_sum = 1,
+#else
+    with_sum = 0,
+#endif
+#ifdef TALLY_PRODUCTS
+    with_products = 1,
+#else
+    with_products = 0,
+#endif
+#ifdef TALLY_KEYS
+    with_keys = 1
+#else
+    with_keys = 0
+#endif
+};
+
+/* ---- one value ---- */
+
+enum {
+    is_signed_zero_sum = TALLY_KERNEL_INPUTS == 2
+#ifdef TALLY_SUM_TERM
+                         || TALLY_SUM_TERM == TALLY_TERM_VALUE
+#endif
+};
+/* Whether a term is anything but -0. Of squares and magnitudes every one is. */
+TALLY_FN int32_t value_is_other(TALLY_T x, TALLY_T y) {
+    (void)y;
+    if (!is_signed_zero_sum) return 1;
+    if (TALLY_KERNEL_INPUTS == 1) return value_bits(x) != (TALLY_K)TALLY_K_LOW;
+    return (size_bits(x) != 0 && size_bits(y) != 0) || ((value_bits(x) < 0) == (value_bits(y) < 0));
+}
+TALLY_FN TALLY_T plus_zero(void) { return from_bits((TALLY_K)0); }
+
+/* What an infinite or NaN term is evidence of. */
+TALLY_FN int32_t evidence_of(TALLY_T x, TALLY_T y) {
+    double term = (double)value_of(x);
+#if defined(TALLY_SUM_TERM)
+    term = term_in_double(x);
+    (void)y;
+#else
+    term *= (double)value_of(TALLY_KERNEL_INPUTS == 2 ? y : x);
+#endif
+    return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) |
+           TALLY_NOT_MINUS_ZERO;
+}
+TALLY_FN int32_t value_is_special(TALLY_T x) { return size_bits(x) >= TALLY_SIZE_INFINITY; }
+
+/* ---- notes ---- */
+
+typedef struct noted_t {
+    int64_t low, high; /* keys */
+    int32_t seen, absent;
+} noted_t;
+TALLY_FN noted_t nothing_noted(void) {
+    const noted_t none = {TALLY_K_HIGH, TALLY_K_LOW, 0, 0};
+    return none;
+}
+TALLY_FN void join_noted(noted_t *a, const noted_t *b) {
+    a->low = b->low < a->low ? b->low : a->low;
+    a->high = b->high > a->high ? b->high : a->high;
+    a->seen |= b->seen;
+    a->absent += b->absent;
+}
+/* What is noted of some values, added to a node by one lane; others may do so at the same time. */
+TALLY_RARE void deposit_noted(const noted_t *a, int64_t present, accumulator_t *node) {
+    const int32_t plus = (a->seen & TALLY_SEEN_PLUS) != 0, minus = (a->seen & TALLY_SEEN_MINUS) != 0;
+    const int32_t other = present > 0 && (a->seen & TALLY_NOT_MINUS_ZERO) != 0, zero = present > 0 && !other;
+    (void)plus, (void)minus, (void)zero;
+    if (a->absent != 0) tally_add64(&node->n, -a->absent);
+#ifdef TALLY_SUM_TERM
+    int64_t *const words = node->sum;
+#else
+    int64_t *const words = node->products;
+#endif
+    if (plus) tally_add64(words + TALLY_PLUS_INFINITY, 1);
+    if (minus) tally_add64(words + TALLY_MINUS_INFINITY, 1);
+    if (zero) tally_add64(words + TALLY_MINUS_ZERO, 1);
+    if (other) tally_add64(words + TALLY_OTHER, 1);
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+    if (plus || minus) tally_add64(node->products + TALLY_PLUS_INFINITY, 1);
+    tally_add64(node->products + TALLY_OTHER, 1);
+#endif
+#ifdef TALLY_KEYS
+    if (present > 0) {
+        notes_t notes = no_notes();
+        widen_range(&notes, (TALLY_K)a->low, (TALLY_K)a->high);
+        tally_min64(&node->low, a->seen & TALLY_SEEN_NAN ? INT64_MIN : notes.low);
+        tally_max64(&node->high, a->seen & TALLY_SEEN_NAN ? INT64_MAX : notes.high);
+    }
+#endif
+}
+/* Empties a node, by the warp. */
+TALLY_RARE void clear_node(accumulator_t *node) {
+    int64_t *const words = (int64_t *)(void *)node;
+    for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
+    tally_warp_barrier();
+#ifdef TALLY_KEYS
+    if (tally_lane() == 0) node->low = INT64_MAX, node->high = INT64_MIN;
+    tally_warp_barrier();
+#endif
+}
+
+/* The result of no value. */
+TALLY_RARE void put_nothing(const tally_work *work, int64_t s) {
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+#ifdef TALLY_KEYS
+    for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
+#else
+    if (work->final.mean || TALLY_IS_SPREAD_OF_SUMS)
+        result[0] = work->final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
+                                                    : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
+#endif
+    put_bytes(work, s, result, 0);
+}
+/* The result of a number of limbs, by one lane. It is settled by this. */
+TALLY_LONG void put_node(const tally_work *work, int64_t s, accumulator_t *node) {
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+    settle_accumulator(node);
+    const total_t total = total_of(node);
+    round_total(&total, &work->final, result);
+    put_bytes(work, s, result, total.n);
+}
+/* ---- segments over edges of tiles ---- */
+
+TALLY_RARE int64_t begin_of_any(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
+TALLY_FN int64_t begin_of(const tally_work *work, int64_t s) {
+    const tally_cut_work *cut = &work->cut;
+    if (cut->segment_ids != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0)
+        return begin_of_any(work, s);
+    if (cut->offsets == 0) return tally_begin_of_piece(cut, s);
+    return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s]
+                                  : ((const int64_t *)(const void *)cut->offsets)[s];
+}
+TALLY_FN int32_t wants_segment(const tally_work *work, int64_t s) {
+    return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
+}
+/* The tile in which segment s begins. */
+TALLY_RARE int64_t tile_of(const tally_work *work, int64_t s, int64_t begin) {
+    const tally_cut_work *cut = &work->cut;
+    int64_t t = tally_position(cut, begin_of(work, 0), s, begin) / cut->tile_bytes;
+    t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
+    while (t > 0 && cut->edges[t].segment > s) t--;
+    while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
+    return t;
+}
+TALLY_FN accumulator_t *node_of(const tally_work *work, int64_t tile) {
+    return (accumulator_t *)(void *)work->nodes + tile;
+}
+/* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that
+ * runs over its edge: it is within this one. */
+TALLY_FN accumulator_t *node_for(const tally_work *work, int64_t t, int64_t first) {
+    const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
+    return node_of(work, group > first ? group : first);
+}
+/* Whether segments are rows that lie across others, or pieces of them (segments/pieces.h). */
+TALLY_FN int32_t has_columns(const tally_work *work) {
+    return TALLY_COLUMNS_ARE_THERE == 2 ? work->cut.inner > 1 : TALLY_COLUMNS_ARE_THERE;
+}
+/* Whether they are pieces, whose sums are joined before there are results. */
+TALLY_FN int32_t has_pieces(const tally_work *work) { return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1; }
+/* Where a part of piece s is added. */
+TALLY_FN accumulator_t *node_of_piece(const tally_work *work, int64_t s) {
+    int64_t chunk;
+    const int64_t row = tally_row_of_piece(&work->cut, s, &chunk);
+    return node_of(work, row * work->cut.groups + chunk % work->cut.groups);
+}
+/* Where tile t adds its part of segment s, which begins in tile `first`. */
+TALLY_FN accumulator_t *node_for_part(const tally_work *work, int64_t t, int64_t first, int64_t s) {
+    return has_pieces(work) ? node_of_piece(work, s) : node_for(work, t, first);
+}
+/* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
+TALLY_FN int64_t runs_over(const tally_work *work, const tally_edge *to) {
+    return to->segment > 0 && to->end > to->value && wants_segment(work, to->segment - 1) ? to->segment - 1 : -1;
+}
+TALLY_FN int32_t block_has_work(const tally_work *work) {
+    const int32_t saw = tally_look32(work->saw);
+    return (saw & TALLY_SAW_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
+}
+
+/* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a
+ * group's. */
+TALLY_FN int32_t is_node_used(const tally_work *work, int64_t t) {
+    const tally_edge *const edges = work->cut.edges + t;
+    return (edges[0].segment < edges[1].segment || t % TALLY_FLAT_GROUP == 0) && runs_over(work, &edges[1]) >= 0;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* The exact result of one segment by one thread, whatever pairs of doubles can tell: its sums are a number of limbs of
+ * the thread's own, no wider than they take. The file that includes it defines TALLY_LANE_LIMBS and
+ * TALLY_LANE_PRODUCT_LIMBS. */
+#ifndef TALLY_LANE_SUMS_H
+#define TALLY_LANE_SUMS_H
+
+#include "exact_segments/flat_nodes.h"
+
+typedef struct lane_sums_t {
+    int32_t origin; /* limbs of the sum count from 2^origin on, those of products from 2^(2 * origin) */
+    int64_t sum[with_sum ? TALLY_EVIDENCE + TALLY_LANE_LIMBS : 1];
+    int64_t products[with_products ? TALLY_EVIDENCE + TALLY_LANE_PRODUCT_LIMBS : 1];
+} lane_sums_t;
+
+/* Adds a count of units of 2^unit. */
+TALLY_FN void add_to_lane(lane_sums_t *a, int64_t d, int32_t unit, int32_t is_product) {
+    int64_t *const limbs = (is_product ? a->products : a->sum) + TALLY_EVIDENCE;
+    const int32_t offset = unit - (is_product ? 2 * a->origin : a->origin), below = offset < 0 ? -offset : 0;
+    if (d != 0) tally_deposit(limbs, below > 63 ? 0 : d >> below, offset + below);
+}
+/* The result of `present` values, at least one, with what is noted of them. */
+TALLY_RARE void put_lane_sums(const tally_work *work, int64_t s, lane_sums_t *a, int64_t present,
+                              const noted_t *noted) {
+    uint64_t result[6] = {0, 0, 0, 0, 0, 0};
+    const int32_t is_other = (noted->seen & TALLY_NOT_MINUS_ZERO) != 0;
+    int64_t *const words = with_sum ? a->sum : a->products;
+    words[TALLY_PLUS_INFINITY] += (noted->seen & TALLY_SEEN_PLUS) != 0;
+    words[TALLY_MINUS_INFINITY] += (noted->seen & TALLY_SEEN_MINUS) != 0;
+    words[TALLY_MINUS_ZERO] += !is_other;
+    words[TALLY_OTHER] += is_other;
+    total_t total = {
+        present, 0, 0, {a->sum, TALLY_LANE_LIMBS, a->origin}, {a->products, TALLY_LANE_PRODUCT_LIMBS, 2 * a->origin}};
+    TALLY_IF_SUM(tally_settle(a->sum, TALLY_LANE_LIMBS);)
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+    a->products[TALLY_PLUS_INFINITY] += words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY];
+#endif
+    TALLY_IF_PRODUCTS(tally_settle(a->products, TALLY_LANE_PRODUCT_LIMBS);)
+#ifdef TALLY_KEYS
+    notes_t notes = no_notes();
+    widen_range(&notes, (TALLY_K)noted->low, (TALLY_K)noted->high);
+    total.low = noted->seen & TALLY_SEEN_NAN ? INT64_MIN : notes.low;
+    total.high = noted->seen & TALLY_SEEN_NAN ? INT64_MAX : notes.high;
+#endif
+    round_total(&total, &work->final, result);
+    put_bytes(work, s, result, present);
+}
+
+#endif

@@ -1,0 +1,351 @@
+/* What one block adds up exactly, for an operator of kernels/exact (docs/exact.md has the method and its proof).
+ *
+ * A warp reads a leaf into registers and measures it: the largest and the smallest magnitude that is not 0. As long as
+ * leaves stay within what the warp's levels hold, each value is cut into multiples of the levels' units by additions
+ * that are exact (3 for each level but the last), and each lane counts units in 64-bit integers. A leaf beyond them
+ * chooses new levels; one that no levels hold is *scattered*: each value is added to 16-bit digits in shared memory,
+ * of which every lane has a column of its own, by 32-bit atomics, whatever its exponent. Both end in the block's
+ * limbs. */
+#ifndef TALLY_EXACT_BLOCK_H
+#define TALLY_EXACT_BLOCK_H
+
+#include "order/leaf.h"
+#include "sums/levels.h"
+
+/* Whether the next leaf is read ahead, into registers: where there are enough of them. */
+#if defined(TALLY_KEYS) /* stats of f64: 0.58 of the plain read in place of 0.52 */
+#define TALLY_AHEAD 0
+#elif defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 8 && TALLY_NAN == 0)
+#else
+#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4 && TALLY_NAN == 0)
+#endif
+
+/* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
+#if TALLY_BYTES == 2 || (TALLY_BYTES == 8 && defined(TALLY_KEYS)) || (TALLY_BYTES == 8 && TALLY_KERNEL_INPUTS == 2)
+#define TALLY_RESIDENT 1
+#else
+#define TALLY_RESIDENT 2
+#endif
+
+#include "exact_sums/extent.h"
+#include "exact_sums/terms.h"
+#include "exact_sums/ruler.h"
+
+/* ---- what the block shares ---- */
+
+#define TALLY_SUM_DIGITS (2 * TALLY_LIMBS)
+#define TALLY_PRODUCT_DIGITS (2 * TALLY_PRODUCT_LIMBS)
+#define TALLY_SUM_COLUMNS 32
+#define TALLY_PRODUCT_COLUMNS (TALLY_IS_F64 ? 16 : 32)
+
+typedef struct shared_t {
+    tally_stage stage;
+    accumulator_t node; /* n: values left out; evidence as bits of `seen` */
+    int32_t seen_sum, seen_products, scattered, is_last;
+#ifdef TALLY_KEYS
+    int64_t low[TALLY_WARPS], high[TALLY_WARPS];
+#endif
+    TALLY_IF_SUM(int32_t sum_digits[TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS];)
+    TALLY_IF_PRODUCTS(int32_t product_digits[TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS];)
+} shared_t;
+
+/* What a warp keeps in registers. */
+typedef struct state_t {
+    ruler_t ruler;
+    int32_t leaves;   /* since the last flush */
+    int32_t scatters; /* since the last drain */
+    int32_t is_other; /* the warp has seen a term that is not 0, and need not look for signs of zeros */
+    notes_t notes;
+} state_t;
+
+TALLY_FN void flush(state_t *state, shared_t *shared) {
+    TALLY_IF_SUM(tally_flush_levels(&state->ruler.sum, shared->node.sum + TALLY_EVIDENCE, TALLY_ORIGIN);)
+    TALLY_IF_PRODUCTS(
+        tally_flush_levels(&state->ruler.products, shared->node.products + TALLY_EVIDENCE, 2 * TALLY_ORIGIN);)
+    state->leaves = 0;
+}
+
+/* ---- terms by levels ---- */
+
+#ifdef TALLY_SUM_TERM
+TALLY_FN void add_values(tally_levels *levels, const share_t *x, const int32_t count) {
+    double at[TALLY_DEVICE_LEVELS];
+    tally_begin_levels(levels, at, count);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) tally_put_term(at, term_in_double(x->part[s].v[v]), 0, count);
+    }
+    tally_end_levels(levels, at, count);
+}
+#endif
+#ifdef TALLY_PRODUCTS
+TALLY_FN void add_products(tally_levels *levels, const share_t *x, const share_t *y, const int32_t count) {
+    double at[TALLY_DEVICE_LEVELS];
+    tally_begin_levels(levels, at, count);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            double a = (double)value_of(x->part[s].v[v]), b = (double)value_of(y->part[s].v[v]);
+            double product = a * b;
+            tally_put_term(at, product, 0, count);
+#if TALLY_IS_F64
+            tally_put_term(at, __builtin_fma(a, b, -product), 1, count);
+#endif
+        }
+    }
+    tally_end_levels(levels, at, count);
+}
+#endif
+
+/* Adds a leaf that the levels hold; their number is known to the compiler in each branch. */
+TALLY_FN void add_leaf(state_t *state, const share_t *x, const share_t *y) {
+    (void)y;
+#ifdef TALLY_SUM_TERM
+    if (state->ruler.sum.count == 1) add_values(&state->ruler.sum, x, 1);
+#if !(TALLY_NUMBER == TALLY_NUMBER_f16)
+    else if (state->ruler.sum.count == 2)
+        add_values(&state->ruler.sum, x, 2);
+    else
+        add_values(&state->ruler.sum, x, 3);
+#endif
+#endif
+#ifdef TALLY_PRODUCTS
+    if (!TALLY_IS_F64 && state->ruler.products.count == 1)
+        add_products(&state->ruler.products, x, y, 1);
+    else if (!TALLY_IS_F64 && state->ruler.products.count == 2)
+        add_products(&state->ruler.products, x, y, 2);
+    else if (state->ruler.products.count <= 3)
+        add_products(&state->ruler.products, x, y, 3);
+#if TALLY_IS_F64
+    else
+        add_products(&state->ruler.products, x, y, 4);
+#endif
+#endif
+    state->leaves++;
+}
+
+/* ---- terms one by one ---- */
+
+/* A leaf without NaNs; its values' own keys are narrower. */
+TALLY_FN void widen_by_leaf(notes_t *notes, const share_t *x, int64_t n) {
+#ifdef TALLY_KEYS
+    TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            TALLY_K key = order_key(x->part[s].v[v]);
+            if (n < TALLY_DEVICE_LEAF && place_in_leaf(s, v) >= n) continue;
+            low = key < low ? key : low;
+            high = key > high ? key : high;
+        }
+    }
+    if (low <= high) widen_range(notes, low, high); /* something is there */
+#else
+    (void)notes, (void)x, (void)n;
+#endif
+}
+
+/* Into digits. */
+#define TALLY_PUT_NAME scatter_one
+#define TALLY_PUT_TYPE shared_t
+#define TALLY_PUT_SUM(significand, is_negative, offset) \
+    tally_scatter(to->sum_digits, TALLY_SUM_COLUMNS, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
+    tally_scatter(to->product_digits, TALLY_PRODUCT_COLUMNS, significand, is_negative, offset, digits)
+#include "exact_sums/one_pair.h"
+
+TALLY_LONG void drain(shared_t *shared) {
+    TALLY_IF_SUM(
+        tally_drain(shared->sum_digits, TALLY_SUM_DIGITS, TALLY_SUM_COLUMNS, shared->node.sum + TALLY_EVIDENCE);)
+    TALLY_IF_PRODUCTS(tally_drain(shared->product_digits, TALLY_PRODUCT_DIGITS, TALLY_PRODUCT_COLUMNS,
+                                  shared->node.products + TALLY_EVIDENCE);)
+}
+/* After so many scattered leaves a warp drains: before any digit can overflow, since 8 warps add less than 2^16 for
+ * each term (two parts of 64-bit products; two lanes in each of 16 columns). */
+#define TALLY_SCATTERS (TALLY_BYTES == 8 ? 32 : TALLY_BYTES == 4 ? 64 : 32)
+
+/* A leaf, or what there is of one, value by value. */
+TALLY_RARE notes_t scatter_leaf(tally_source from_x, tally_source from_y, int64_t at, int64_t n, notes_t notes,
+                                shared_t *shared) {
+    if (from_x.is_packed && from_y.is_packed && n == TALLY_DEVICE_LEAF) {
+        const int64_t begin = at * TALLY_BYTES + 16 * tally_lane();
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s += 2) { /* two stripes on their way at once */
+            tally_quad qx[2], qy[2];
+            part_t x[2], y[2];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < 2; k++) {
+                qx[k] = qy[k] = tally_load16(from_x.values + begin + (s + k) * TALLY_STRIPE_BYTES);
+                if (TALLY_KERNEL_INPUTS == 2)
+                    qy[k] = tally_load16(from_y.values + begin + (s + k) * TALLY_STRIPE_BYTES);
+            }
+            __builtin_memcpy(x, qx, sizeof x);
+            __builtin_memcpy(y, qy, sizeof y);
+            TALLY_UNROLL
+            for (int32_t v = 0; v < 2 * TALLY_PART; v++)
+                scatter_one(&notes, shared, x[v / TALLY_PART].v[v % TALLY_PART], y[v / TALLY_PART].v[v % TALLY_PART]);
+        }
+    } else
+        for (int32_t i = tally_lane(); i < n; i += TALLY_WARP)
+            scatter_one(&notes, shared, read_one(&from_x, at + i), read_one(&from_y, at + i));
+    if (tally_lane() == 0) tally_or32(&shared->scattered, 1);
+    return notes;
+}
+TALLY_FN void scatter(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n, state_t *state,
+                      shared_t *shared) {
+    state->notes = scatter_leaf(*from_x, *from_y, at, n, state->notes, shared);
+    if (++state->scatters == TALLY_SCATTERS) {
+        drain(shared);
+        state->scatters = 0;
+    }
+}
+
+/* ---- leaves ---- */
+
+TALLY_FN share_t read_any_leaf(const tally_source *from, int64_t at, int64_t n, tally_stage *stage) {
+    share_t share;
+    if (from->is_packed && n >= TALLY_DEVICE_LEAF) return read_leaf(from->values, at);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        int64_t row = s * TALLY_DEVICE_COLUMNS;
+        if (row < n)
+            share.part[s] = read_stripe(from, at + row, n - row, stage);
+        else
+            __builtin_memset(&share.part[s], 0, sizeof share.part[s]);
+    }
+    return share;
+}
+
+/* Whether a term of the lane is not 0. */
+TALLY_FN int32_t has_other(const share_t *x, const share_t *y, extent_t of_x) {
+    int32_t is_other = of_x.most != 0;
+    (void)x, (void)y;
+#if TALLY_KERNEL_INPUTS == 2
+    is_other = 0;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            is_other |= size_bits(x->part[s].v[v]) != 0 && size_bits(y->part[s].v[v]) != 0;
+    }
+#endif
+    return is_other;
+}
+
+TALLY_FN void take_leaf(const tally_source *from_x, const tally_source *from_y, share_t x, share_t y, int64_t at,
+                        int64_t n, state_t *state, shared_t *shared) {
+    extent_t of_x = measure(&x), of_y = of_x;
+    int32_t beyond;
+    if (TALLY_KERNEL_INPUTS == 2) of_y = measure(&y);
+    beyond = of_x.most > state->ruler.most_x || of_x.least < state->ruler.least_x || of_y.most > state->ruler.most_y ||
+             of_y.least < state->ruler.least_y;
+    if (tally_any(beyond)) {
+        of_x = measure_warp(of_x);
+        of_y = measure_warp(of_y);
+        flush(state, shared);
+        forget_levels(&state->ruler);
+        if (!choose_ruler(&state->ruler, of_x, of_y, TALLY_LANE_ADDITIONS)) {
+            forget_levels(&state->ruler);
+            scatter(from_x, from_y, at, n, state, shared);
+            return;
+        }
+    }
+    if (!state->is_other) {
+        state->is_other = tally_any(has_other(&x, &y, of_x));
+        if (!state->is_other) { /* nothing but zeros so far: which? */
+            scatter(from_x, from_y, at, n, state, shared);
+            return;
+        }
+        state->notes.seen_sum |= 1 << TALLY_OTHER;
+        state->notes.seen_products |= 1 << TALLY_OTHER;
+    }
+    widen_by_leaf(&state->notes, &x, n);
+    add_leaf(state, &x, &y);
+    if (state->leaves == TALLY_FLUSH_LEAVES) flush(state, shared);
+}
+
+/* Leaves that begin at value `at`, at + step, ... of `count` are a warp's own. Of one input the next leaf is on its way
+ * while one is added. */
+TALLY_FN void take_leaves(tally_source x, tally_source y, int64_t at, int64_t step, int64_t count, state_t *state,
+                          shared_t *shared) {
+    share_t next;
+    __builtin_memset(&next, 0, sizeof next);
+    if (TALLY_AHEAD && at < count) next = read_any_leaf(&x, at, count - at, &shared->stage);
+    for (; at < count; at += step) {
+        int64_t left = count - at;
+        share_t of_x, of_y;
+        if (TALLY_AHEAD)
+            of_x = next;
+        else
+            of_x = read_any_leaf(&x, at, left, &shared->stage);
+        of_y = of_x;
+        if (TALLY_AHEAD && left > step) next = read_any_leaf(&x, at + step, left - step, &shared->stage);
+        if (TALLY_KERNEL_INPUTS == 2) of_y = read_any_leaf(&y, at, left, &shared->stage);
+        take_leaf(&x, &y, of_x, of_y, at, left < TALLY_DEVICE_LEAF ? left : TALLY_DEVICE_LEAF, state, shared);
+    }
+}
+
+/* ---- a block ---- */
+
+TALLY_FN state_t begin_state(void) {
+    state_t state;
+    __builtin_memset(&state, 0, sizeof state);
+    forget_levels(&state.ruler);
+    state.notes = no_notes();
+    return state;
+}
+
+enum { node_words = sizeof(accumulator_t) / 8 };
+
+TALLY_FN void clear_shared(shared_t *shared) {
+    int64_t *words = (int64_t *)(void *)&shared->node;
+    for (int32_t i = tally_thread(); i < node_words; i += tally_threads()) words[i] = 0;
+    TALLY_IF_SUM(for (int32_t i = tally_thread(); i < TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS; i += tally_threads())
+                     shared->sum_digits[i] = 0;)
+    TALLY_IF_PRODUCTS(for (int32_t i = tally_thread(); i < TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS;
+                           i += tally_threads()) shared->product_digits[i] = 0;)
+    if (tally_thread() == 0) shared->seen_sum = shared->seen_products = shared->scattered = 0;
+    tally_barrier();
+}
+
+#ifdef TALLY_KEYS
+/* The range of all threads, in thread 0's shared words. */
+TALLY_FN void share_range(shared_t *shared, int64_t low, int64_t high) {
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
+        int64_t other_low = tally_shuffle64(low, mask), other_high = tally_shuffle64(high, mask);
+        low = other_low < low ? other_low : low;
+        high = other_high > high ? other_high : high;
+    }
+    if (tally_lane() == 0) shared->low[tally_warp()] = low, shared->high[tally_warp()] = high;
+    tally_barrier();
+    if (tally_thread() == 0)
+        for (int32_t w = 1; w < TALLY_WARPS; w++) {
+            shared->low[0] = shared->low[w] < shared->low[0] ? shared->low[w] : shared->low[0];
+            shared->high[0] = shared->high[w] > shared->high[0] ? shared->high[w] : shared->high[0];
+        }
+    tally_barrier();
+}
+#endif
+
+/* All warps' registers to the block's words. */
+TALLY_FN void gather_warps(state_t *state, shared_t *shared) {
+    flush(state, shared);
+    if (state->notes.seen_sum != 0) tally_or32(&shared->seen_sum, state->notes.seen_sum);
+    if (state->notes.seen_products != 0) tally_or32(&shared->seen_products, state->notes.seen_products);
+    if (state->notes.absent != 0) tally_add64(&shared->node.n, -state->notes.absent);
+    tally_barrier();
+    if (shared->scattered && tally_warp() == 0) drain(shared);
+#ifdef TALLY_KEYS
+    share_range(shared, state->notes.low, state->notes.high);
+#endif
+    if (tally_thread() < TALLY_EVIDENCE) {
+        TALLY_IF_SUM(shared->node.sum[tally_thread()] = shared->seen_sum >> tally_thread() & 1;)
+        TALLY_IF_PRODUCTS(shared->node.products[tally_thread()] = shared->seen_products >> tally_thread() & 1;)
+    }
+    tally_barrier();
+}
+
+#endif

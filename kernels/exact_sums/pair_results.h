@@ -1,0 +1,143 @@
+/* Results from sums that are pairs of doubles, if these are certain of them (sums/parts.h), and how a result is
+ * written. */
+#ifndef TALLY_PAIR_RESULTS_H
+#define TALLY_PAIR_RESULTS_H
+
+#include "exact_sums/terms.h"
+#include "sums/parts.h"
+
+#ifndef TALLY_PAIR_RESULTS_SHARED_H
+#define TALLY_PAIR_RESULTS_SHARED_H
+enum {
+    TALLY_NOT_MINUS_ZERO = 2, /* some term is anything else */
+    TALLY_SEEN_PLUS = 4,
+    TALLY_SEEN_MINUS = 8,
+    TALLY_SEEN_NAN = 16 /* +inf, -inf, a NaN, which is all three */
+};
+#endif
+
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#define TALLY_IS_SPREAD_OF_SUMS 1
+#else
+#define TALLY_IS_SPREAD_OF_SUMS 0
+#endif
+
+/* -0 for what the NaN policy leaves out: it adds nothing, has no size, and is no evidence. */
+TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
+
+/* What a result is made of, where each sum is a pair of doubles. */
+typedef struct in_pairs_t {
+    tally_pair sum, products; /* exact, but for a last bit that is odd where more is left */
+    int64_t present;
+    TALLY_K low, high;
+    int32_t seen;
+} in_pairs_t;
+
+/* The result, if it is certain. */
+TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
+    const double n = (double)a->present;
+    const int32_t is_f64 = final->format.digits == 53, is_short = a->present < 1 << 20; /* as quotients need it */
+    const int32_t is_decided = a->seen & (TALLY_SEEN_PLUS | TALLY_SEEN_MINUS);
+    const double decided = is_decided == TALLY_SEEN_PLUS    ? tally_infinity_f64()
+                           : is_decided == TALLY_SEEN_MINUS ? -tally_infinity_f64()
+                                                            : tally_nan_f64();
+    int32_t sure = a->present > 0;
+    tally_quick quick;
+    (void)n, (void)is_f64, (void)is_short, (void)decided;
+    if (!sure) return 0;
+#if defined(TALLY_KEYS)
+    sure &= is_short;
+    const tally_format natural = TALLY_NATURAL_FORMAT;
+    double floats[5];
+    notes_t notes = no_notes();
+    widen_range(&notes, a->low, a->high);
+    floats[0] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : from_wide_key(notes.low);
+    floats[1] = a->seen & TALLY_SEEN_NAN ? tally_nan_f64() : from_wide_key(notes.high);
+    if (is_decided) {
+        floats[2] = floats[3] = decided;
+        floats[4] = tally_nan_f64();
+        sure = 1;
+    } else {
+        const int32_t is_minus = a->sum.high == 0 && !(a->seen & TALLY_NOT_MINUS_ZERO);
+        const double zero = is_minus ? -0.0 : 0;
+        quick = tally_nearest(a->sum, natural.digits == 53);
+        floats[2] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
+        quick = tally_quick_mean(a->sum, n, 1);
+        floats[3] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
+        quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root, 1);
+        if (a->present <= final->ddof) quick.value = tally_nan_f64(), quick.sure = 1;
+        floats[4] = quick.value, sure &= quick.sure;
+        sure &= tally_is_finite(floats[2]) && tally_is_finite(floats[3]) &&
+                (tally_is_finite(floats[4]) || a->present <= final->ddof);
+    }
+    result[0] = (uint64_t)a->present;
+    for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
+#else
+#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+    const int32_t is_none = is_decided || a->present <= final->ddof;
+    quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root,
+                               is_f64 || final->format.digits < 24);
+    sure &= is_short || is_none;
+    if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
+    sure &= quick.sure && (is_none || tally_is_finite(quick.value));
+#else
+#ifdef TALLY_PRODUCTS
+    const tally_pair sum = a->products;
+#else
+    const tally_pair sum = a->sum;
+#endif
+    const int32_t is_wide = is_f64 || final->format.digits < 24;
+    if (is_decided)
+        quick.value = decided, quick.sure = 1;
+    else if (sum.high == 0)
+        quick.value = a->seen & TALLY_NOT_MINUS_ZERO ? 0 : -0.0, quick.sure = 1;
+    else if (final->root)
+        quick = tally_quick_root(sum, is_wide);
+    else if (final->mean)
+        quick = tally_quick_mean(sum, n, is_wide), quick.sure &= is_short;
+    else if (is_wide && !is_f64)
+        quick.value = tally_to_odd(sum), quick.sure = 1;
+    else
+        quick = tally_nearest(sum, is_f64);
+    sure &= quick.sure && (is_decided || tally_is_finite(quick.value));
+#endif
+    if (final->format.digits < 24) {
+        const int32_t is_exact = !final->root && !final->mean && !(TALLY_IS_SPREAD_OF_SUMS);
+        sure &= tally_round_to(&quick.value, final->format) || is_exact;
+    }
+    result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(quick.value))
+                       : (uint64_t)(uint32_t)tally_bits_f32(tally_clean_f32((float)quick.value));
+#endif
+    return sure;
+}
+
+/* The result of a number of words to place i of those that a kernel writes, by one lane. */
+TALLY_FN int32_t kernel_result_bytes(const tally_final *final) {
+#ifdef TALLY_KEYS
+    (void) final;
+    return 48;
+#else
+    return final->format.digits == 53 ? 8 : 4;
+#endif
+}
+TALLY_FN void put_bytes(const tally_work *work, int64_t i, const uint64_t *result, int64_t n) {
+    char *to = (char *)work->result + i * work->result_stride;
+    const int32_t bytes = kernel_result_bytes(&work->final);
+    const uint64_t place = (uint64_t)work->result | (uint64_t)work->result_stride;
+    if (bytes == 4 && place % 4 == 0)
+        *(uint32_t *)(void *)to = (uint32_t)result[0];
+    else if (bytes % 8 == 0 && place % 8 == 0) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 6; k++)
+            if (k < bytes / 8) ((uint64_t *)(void *)to)[k] = result[k];
+    } else {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 6; k++)
+            for (int32_t b = 0; b < 8 && 8 * k + b < bytes; b++) to[8 * k + b] = (char)(result[k] >> 8 * b);
+    }
+    /* Looks first: where many segments are empty, their atomic operations would follow one another. */
+    if (work->saw != 0 && n == 0 && (tally_look32(work->saw) & TALLY_SAW_EMPTY) == 0)
+        tally_or32(work->saw, TALLY_SAW_EMPTY);
+}
+
+#endif

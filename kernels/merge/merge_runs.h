@@ -1,0 +1,66 @@
+/* The two runs of a merge that a place belongs to. */
+#ifndef TALLY_MERGE_RUNS_H
+#define TALLY_MERGE_RUNS_H
+
+#include "device/device.h"
+#include "merge/merge.h"
+
+typedef struct tally_run {
+    const char *data;
+    int64_t stride, count, place; /* place: of its first value */
+} tally_run;
+
+/* The array that has the value of that place. */
+TALLY_FN int64_t tally_merge_array_at(const tally_merge_work *merge, int64_t place) {
+    int64_t low = 0, high = merge->count - 1; /* the last one that begins there or before */
+    while (low < high) {
+        const int64_t middle = high - (high - low) / 2;
+        if (merge->before[middle] <= place)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The run of arrays `first` to `end` - 1. */
+TALLY_FN tally_run tally_run_of(const tally_merge_work *merge, int64_t first, int64_t end) {
+    const int64_t place = merge->before[first];
+    tally_run run = {merge->from, merge->from_stride, merge->before[end] - place, place};
+    if (run.data == 0 && first < end) {
+        run.data = merge->arrays[first].data;
+        run.stride = merge->arrays[first].stride;
+    } else if (first < end) {
+        run.data += place * run.stride;
+    }
+    return run;
+}
+TALLY_FN void tally_runs_at(const tally_merge_work *merge, int64_t place, tally_run *a, tally_run *b) {
+    const int64_t both = (int64_t)2 << merge->log_run, first = tally_merge_array_at(merge, place) & -both,
+                  all = merge->count, second = first + both / 2 < all ? first + both / 2 : all,
+                  end = first + both < all ? first + both : all;
+    *a = tally_run_of(merge, first, second);
+    *b = tally_run_of(merge, second, end);
+}
+
+/* Origins: 8 bytes at any address. */
+TALLY_FN int64_t tally_origin_of(const tally_merge_work *merge, int64_t place) {
+    const char *p = merge->origins_from + place * merge->origins_from_stride;
+    uint64_t bits = 0;
+    if (merge->origins_from == 0) return place;
+    if ((uint64_t)p % 8 == 0) return *(const int64_t *)(const void *)p;
+    TALLY_ROLLED
+    for (int32_t b = 7; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
+    return (int64_t)bits;
+}
+TALLY_FN void tally_put_origin(const tally_merge_work *merge, int64_t place, int64_t origin) {
+    char *p = merge->origins_to + place * merge->origins_to_stride;
+    if ((uint64_t)p % 8 == 0) {
+        *(int64_t *)(void *)p = origin;
+        return;
+    }
+    TALLY_ROLLED
+    for (int32_t b = 0; b < 8; b++) *(volatile uint8_t *)(p + b) = (uint8_t)((uint64_t)origin >> 8 * b);
+}
+
+#endif

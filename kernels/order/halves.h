@@ -1,0 +1,93 @@
+/* The columns of one leaf, folded by a warp as docs/order.md says: column c takes column c + half behind it. Operands
+ * may change sides, as those of built-in operators may; a combine of the caller's own has the earlier one on the left,
+ * as it has on the CPU. Included for each kind of column, with
+ *
+ *     TALLY_RECORD, TALLY_COMBINE     what a column is, and how two combine
+ *     TALLY_NAME(name)                the name of a function for it
+ *
+ * which are undone here. Gives fold: from the TALLY_HELD columns of each lane, neighbours, to column 0 of the leaf, in
+ * every lane; fold_lanes, the same of so many lanes side by side; and fold_apart, for columns TALLY_WARP apart. */
+#include "device/device.h"
+
+#if !defined(TALLY_NAME) || !defined(TALLY_RECORD) || !defined(TALLY_COMBINE)
+#error "define what the first comment lists"
+#endif
+
+TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
+    uint32_t w[(sizeof a + 3) / 4];
+    w[(sizeof a + 3) / 4 - 1] = 0;
+    __builtin_memcpy(w, &a, sizeof a);
+    TALLY_UNROLL
+    for (uint32_t k = 0; k < (sizeof a + 3) / 4; k++) w[k] = tally_shuffle_xor(w[k], mask);
+    __builtin_memcpy(&a, w, sizeof a);
+    return a;
+}
+
+/* A column of this lane with one of another; `is_upper`: this lane's is the later. */
+TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
+#ifdef TALLY_USER_TEXT
+    TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
+    return TALLY_COMBINE(early, late);
+#else
+    (void)is_upper;
+    return TALLY_COMBINE(mine, theirs);
+#endif
+}
+
+/* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the
+ * columns, the other the upper. Those halves are combined last, across the same lanes. `lanes`, a constant, is at least
+ * the columns of one. */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold_lanes)(const TALLY_RECORD *columns, const int32_t lanes) {
+    TALLY_RECORD a[TALLY_HELD];
+    int32_t held = TALLY_HELD;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) a[v] = columns[v];
+    TALLY_UNROLL
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
+        if (held > 1) {
+            held /= 2;
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_HELD / 2; v++) {
+                if (v >= held) continue;
+                TALLY_RECORD low = a[v], high = a[v + held];
+                int32_t is_upper = (tally_lane() & mask) != 0;
+                TALLY_RECORD mine = is_upper ? high : low, given = is_upper ? low : high;
+                a[v] = TALLY_NAME(meet_lane)(mine, TALLY_NAME(other)(given, mask), is_upper);
+            }
+        } else
+            a[0] = TALLY_NAME(meet_lane)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
+    }
+    TALLY_UNROLL
+    for (int32_t half = TALLY_HELD / 2, mask = lanes / 2; half > 0; half /= 2, mask /= 2)
+        a[0] = TALLY_NAME(meet_lane)(a[0], TALLY_NAME(other)(a[0], mask), tally_lane() & mask);
+    return a[0];
+}
+TALLY_FN TALLY_RECORD TALLY_NAME(fold)(const TALLY_RECORD *columns) {
+    return TALLY_NAME(fold_lanes)(columns, TALLY_WARP);
+}
+/* Lane l has columns l, l + TALLY_WARP, ... */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold_apart)(const TALLY_RECORD *columns) {
+    TALLY_RECORD a[TALLY_HELD];
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) a[v] = columns[v];
+    TALLY_UNROLL
+    for (int32_t half = TALLY_HELD / 2; half > 0; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_HELD / 2; v++)
+            if (v < half) a[v] = TALLY_COMBINE(a[v], a[v + half]);
+    }
+    TALLY_UNROLL
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) a[0] = TALLY_COMBINE(a[0], TALLY_NAME(other)(a[0], mask));
+    return a[0];
+}
+/* A leaf of 8 columns: one in each lane (lanes with the same number modulo 8 have the same). */
+TALLY_FN TALLY_RECORD TALLY_NAME(fold_small)(TALLY_RECORD a) {
+    TALLY_UNROLL
+    for (int32_t mask = 4; mask > 0; mask /= 2)
+        a = TALLY_NAME(meet_lane)(a, TALLY_NAME(other)(a, mask), tally_lane() & mask);
+    return a;
+}
+#undef TALLY_NAME
+#undef TALLY_TYPE_NAME
+#undef TALLY_RECORD
+#undef TALLY_COMBINE

@@ -1,0 +1,210 @@
+/* The node of one leaf by one warp, in the canonical order (docs/order.md), for the operator of TALLY_KERNEL_FILE and
+ * the type of types/types.h. */
+#ifndef TALLY_LEAF_NODE_H
+#define TALLY_LEAF_NODE_H
+
+#include "accumulators/conclude.h"
+#include "order/leaf.h"
+
+#include "order/fold.h"
+
+#ifdef TALLY_USER_TEXT
+#include "order/user_leaf.h"
+#else
+#define TALLY_IN_REGISTERS 1
+#define TALLY_STAGE tally_stage
+#endif
+
+#if TALLY_IN_REGISTERS
+
+/* Puts stripe s behind its columns; values beyond n are left out. */
+TALLY_FN void stack(column_t *columns, const part_t *x, const part_t *y, int32_t s, int64_t n) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        column_t lifted = lift(item_of(x->v[v]), item_of(y->v[v]));
+        if (n < TALLY_DEVICE_LEAF && place_in_leaf(s, v) >= n) lifted = identity();
+        columns[v % TALLY_HELD] = s == 0 && v < TALLY_HELD ? lifted : combine(columns[v % TALLY_HELD], lifted);
+    }
+}
+#if TALLY_PASSES == 2
+TALLY_FN void stack2(second_t *columns, const part_t *x, aim_t aim, int32_t s, int64_t n) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        second_t lifted = lift2(item_of(x->v[v]), place_in_leaf(s, v), aim);
+        if (n < TALLY_DEVICE_LEAF && place_in_leaf(s, v) >= n) lifted = identity2();
+        columns[v % TALLY_HELD] = s == 0 && v < TALLY_HELD ? lifted : combine2(columns[v % TALLY_HELD], lifted);
+    }
+}
+#define TALLY_SEAL(column, present, first, read_again)             \
+    do {                                                           \
+        second_t columns2[TALLY_HELD];                             \
+        aim_t aim = take_aim(column, present);                     \
+        read_again;                                                \
+        return seal(column, aim, fold2(columns2), present, first); \
+    } while (0)
+#else
+#define TALLY_SEAL(column, present, first, read_again) return (void)(first), seal(column, present)
+#endif
+
+/* How many of the lane's values of stripe s are there, and counted by the NaN policy. */
+TALLY_FN uint32_t count_part(const part_t *x, const part_t *y, int32_t s, int64_t n) {
+    uint32_t present = 0;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++)
+        present += place_in_leaf(s, v) < n && is_present(x->v[v]) && is_present(y->v[v]);
+    return present;
+}
+/* Their number in the warp; without such a policy it is n. */
+#if TALLY_FLOAT && TALLY_NAN == 1
+#define TALLY_COUNT(present, x, y, s, n) (present) += count_part(x, y, s, n)
+TALLY_FN int64_t count_values(uint32_t present, int64_t n) {
+    (void)n;
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += tally_shuffle_xor(present, mask);
+    return (int64_t)present;
+}
+#else
+#define TALLY_COUNT(present, x, y, s, n) (void)(present)
+TALLY_FN int64_t count_values(uint32_t present, int64_t n) { return (void)present, n; }
+#endif
+
+#if TALLY_BYTES == 1
+#define TALLY_UNROLL_WIDE TALLY_ROLL
+#else
+#define TALLY_UNROLL_WIDE TALLY_UNROLL
+#endif
+/* A whole leaf, from registers. A second pass over many narrow values reads them again, which keeps registers from
+ * spilling. An operator that may spare the second pass does so when the leaf cannot be better than `best`, the node so
+ * far; the leaf is then counted in it. */
+TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, int64_t first, node_t *best,
+                           int32_t *is_spared) {
+    const int64_t n = TALLY_DEVICE_LEAF;
+    share_t x = read_leaf(from_x, at), y = x;
+    column_t columns[TALLY_HELD], column;
+    uint32_t present = 0;
+    if (TALLY_KERNEL_INPUTS == 2) y = read_leaf(from_y, at);
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        stack(columns, &x.part[s], &y.part[s], s, n);
+        TALLY_COUNT(present, &x.part[s], &y.part[s], s, n);
+    }
+    column = fold(columns);
+    (void)best, (void)is_spared;
+#ifdef TALLY_CAN_SPARE
+    if (spare(*best, column)) {
+        best->n += count_values(present, n);
+        *is_spared = 1;
+        return *best;
+    }
+#endif
+    TALLY_SEAL(column, count_values(present, n), first + at, {
+        if (TALLY_BYTES == 2) x = read_leaf(from_x, at);
+        TALLY_UNROLL_WIDE
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            if (TALLY_BYTES == 1) x.part[0] = read_part(from_x, at, s);
+            stack2(columns2, &x.part[TALLY_BYTES == 1 ? 0 : s], aim, s, n);
+        }
+    });
+}
+
+#endif
+
+#ifndef TALLY_USER_TEXT
+/* A leaf of n values in registers, of at most `stripes` stripes, a constant; `at` is the place of the first in its row.
+ */
+TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t stripes, int64_t n, int64_t at) {
+    column_t columns[TALLY_HELD], column;
+    uint32_t present = 0;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < stripes; s++) {
+        if (s * TALLY_DEVICE_COLUMNS >= n) continue;
+        stack(columns, &x[s], &y[s], s, n);
+        TALLY_COUNT(present, &x[s], &y[s], s, n);
+    }
+    column = fold(columns);
+    TALLY_SEAL(column, count_values(present, n), at, {
+        TALLY_UNROLL
+        for (int32_t s = 0; s < stripes; s++)
+            if (s * TALLY_DEVICE_COLUMNS < n) stack2(columns2, &x[s], aim, s, n);
+    });
+}
+
+/* A packed leaf that is short: as many stripes as there are, of which the last may be a part. */
+TALLY_FN node_t part_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
+                          int64_t first) {
+    share_t x, y;
+    TALLY_UNROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+        if (s * TALLY_DEVICE_COLUMNS < n) x.part[s] = read_part_of(from_x, at, s, n);
+        if (TALLY_KERNEL_INPUTS == 2 && s * TALLY_DEVICE_COLUMNS < n) y.part[s] = read_part_of(from_y, at, s, n);
+    }
+    return node_of_parts(x.part, TALLY_KERNEL_INPUTS == 2 ? y.part : x.part, TALLY_DEVICE_STRIPES, n, first + at);
+}
+
+/* Stripe s of n values from value `at` on. */
+TALLY_FN part_t read_any_part(const tally_source *from, int64_t at, int32_t s, int64_t n, tally_stage *stage) {
+    const int64_t row = s * TALLY_DEVICE_COLUMNS;
+    if (from->is_packed) return read_part_of(from, at, s, n);
+    return read_stripe(from, at + row, n - row, stage);
+}
+
+/* A leaf that is short, or whose values lie apart: stripe by stripe. */
+TALLY_FN node_t staged_node(const tally_source *from_x, const tally_source *from_y, int64_t at, int64_t n,
+                            int64_t first, tally_stage *stage) {
+    column_t columns[TALLY_HELD], column;
+    uint32_t present = 0;
+    TALLY_ROLL
+    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES && s * TALLY_DEVICE_COLUMNS < n; s++) {
+        part_t x = read_any_part(from_x, at, s, n, stage), y = x;
+        if (TALLY_KERNEL_INPUTS == 2) y = read_any_part(from_y, at, s, n, stage);
+        stack(columns, &x, &y, s, n);
+        TALLY_COUNT(present, &x, &y, s, n);
+    }
+    column = fold(columns);
+    TALLY_SEAL(column, count_values(present, n), first + at, {
+        TALLY_ROLL
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES && s * TALLY_DEVICE_COLUMNS < n; s++) {
+            part_t x = read_any_part(from_x, at, s, n, stage);
+            stack2(columns2, &x, aim, s, n);
+        }
+    });
+}
+
+/* A leaf of 1 to 64 values has rows of 8: lane l has column l % 8. */
+TALLY_FN node_t small_node(const tally_source *x, const tally_source *y, int64_t at, int64_t n, int64_t first) {
+    column_t column = identity();
+    int64_t present = n;
+    int32_t c = tally_lane() % 8;
+    for (int32_t i = c; i < n; i += 8) {
+        column_t lifted = lift(item_of(read_one(x, at + i)), item_of(read_one(y, at + i)));
+        column = i == c ? lifted : combine(column, lifted);
+    }
+    column = fold_small(column);
+#if TALLY_FLOAT && TALLY_NAN == 1
+    present = 0;
+    for (int32_t i = 0; i < n; i++) present += is_present(read_one(x, at + i)) && is_present(read_one(y, at + i));
+#endif
+#if TALLY_PASSES == 2
+    aim_t aim = take_aim(column, present);
+    second_t second = identity2();
+    for (int32_t i = c; i < n; i += 8) {
+        second_t lifted = lift2(item_of(read_one(x, at + i)), i, aim);
+        second = i == c ? lifted : combine2(second, lifted);
+    }
+    return seal(column, aim, fold_small2(second), present, first);
+#else
+    (void)first;
+    return seal(column, present);
+#endif
+}
+
+/* The leaf that begins at value `at` of an input, of which n values are left; it cannot be read at once. The same node
+ * in every lane. Sources by value: a reference would have them written to the stack on the way of every leaf. */
+TALLY_RARE node_t slow_node(tally_source x, tally_source y, int64_t at, int64_t n, int64_t first, tally_stage *stage) {
+    if (n <= TALLY_DEVICE_SMALL) return small_node(&x, &y, at, n, first + at);
+    return staged_node(&x, &y, at, n < TALLY_DEVICE_LEAF ? n : TALLY_DEVICE_LEAF, first, stage);
+}
+#endif
+
+#include "order/pairs.h"
+
+#endif

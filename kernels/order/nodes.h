@@ -1,0 +1,56 @@
+/* Trees of nodes: over the lanes of a warp, and from groups of TALLY_FAN nodes in memory to the whole, by whoever
+ * arrives last. For the operator of accumulators/records.h. */
+#ifndef TALLY_NODES_H
+#define TALLY_NODES_H
+
+#include "device/arrival.h"
+
+#ifndef TALLY_NODES_SHARED_H
+#define TALLY_NODES_SHARED_H
+
+/* Where the nodes of runs lie, and the counters of their groups, level above level. A run that begins at cell `at` of
+ * its level has node i at 2 at + i and the counter of group g at at + g, and begins at at / TALLY_FAN of the next
+ * level. Runs of two nodes or more that follow one another in cells, where the last cell of one may be the first of the
+ * next, never meet. A whole array is the one run, at 0. */
+typedef struct tally_ladder {
+    char *nodes;
+    uint32_t *arrivals; /* 0 before and after */
+    int64_t at;
+    int64_t pitch, counters; /* nodes of this level, counters of its groups */
+} tally_ladder;
+#endif
+
+#include "order/pairs.h"
+
+TALLY_FN node_t *node_at(char *nodes, int64_t i) { return (node_t *)(void *)(nodes + i * (int64_t)sizeof(node_t)); }
+
+/* The tree over nodes at ... at + members - 1, at most TALLY_FAN; the result is lane 0's. */
+TALLY_FN node_t gather_nodes(const char *nodes, int64_t at, int32_t members) {
+    int32_t mine = 2 * tally_lane();
+    node_t node = nothing();
+    if (mine < members) node = fetch_node(nodes, at + mine);
+    if (mine + 1 < members) node = merge(node, fetch_node(nodes, at + mine + 1));
+    return pair_lanes(node, (members + 1) / 2);
+}
+
+/* One warp takes node `index` of a run of `count` up the tree, as far as it is the last to arrive. True: to the top;
+ * lane 0 has the node of the whole. */
+TALLY_FN int32_t climb(tally_ladder ladder, node_t *node, int64_t index, int64_t count) {
+    while (count > 1) {
+        int64_t group = index / TALLY_FAN, first = 2 * ladder.at, at = group * TALLY_FAN;
+        int32_t members = (int32_t)(count - at < TALLY_FAN ? count - at : TALLY_FAN);
+        if (tally_lane() == 0) *node_at(ladder.nodes, first + index) = *node;
+        if (!tally_is_last(ladder.arrivals + ladder.at + group, members)) return 0;
+        *node = gather_nodes(ladder.nodes, first + at, members);
+        ladder.nodes += ladder.pitch * (int64_t)sizeof *node;
+        ladder.arrivals += ladder.counters;
+        ladder.pitch = tally_next_pitch(ladder.pitch);
+        ladder.counters = tally_next_pitch(ladder.counters);
+        ladder.at /= TALLY_FAN;
+        index = group;
+        count = (count + TALLY_FAN - 1) / TALLY_FAN;
+    }
+    return 1;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* The result of a node to its place among those that a kernel writes, which may be any address. 0: an exact result is
+ * not certain, and nothing is written. */
+#ifndef TALLY_PUT_RESULT_H
+#define TALLY_PUT_RESULT_H
+
+#include "accumulators/operator.h"
+
+TALLY_FN int32_t put_result(const tally_work *work, int64_t i, node_t node) {
+    char *to = (char *)work->result + i * work->result_stride;
+    result_t result;
+    int32_t saw = conclude(node, &work->final, &result);
+    const int32_t is_aligned = ((uint64_t)work->result | (uint64_t)work->result_stride) % __alignof__(result_t) == 0;
+#if defined(TALLY_QUICK) && !defined(TALLY_KEYS) /* f64, or f32 */
+    const float narrow = (float)result;
+    const int32_t size = TALLY_RESULT_SIZE(&work->final);
+    const char *from = size == 4 ? (const char *)&narrow : (const char *)&result;
+#else
+    const int32_t size = (int32_t)sizeof result;
+    const char *from = (const char *)&result;
+#endif
+#ifdef TALLY_QUICK
+    if ((saw & TALLY_SAW_UNSURE) != 0) return 0;
+#endif
+    if (is_aligned && size == (int32_t)sizeof result)
+        *(result_t *)(void *)to = result;
+    else
+        for (int32_t k = 0; k < size; k++) to[k] = from[k];
+    if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* Rows of at most 8 values, TALLY_ACROSS of them for each thread, side by side where they are. */
+#ifndef TALLY_BATCH_H
+#define TALLY_BATCH_H
+
+#ifndef TALLY_BATCH_SHARED_H
+#define TALLY_BATCH_SHARED_H
+enum { TALLY_SHORT_COLUMNS = 8 }; /* of a leaf of at most TALLY_DEVICE_SMALL values, and values of a row */
+#endif
+#define TALLY_ACROSS TALLY_SHORT_ACROSS_OF(TALLY_BYTES)
+#include "rows/strip.h"
+
+typedef struct batch_t {
+    strip_t x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS]; /* 0 where there are none */
+    int64_t row, rows;                                      /* its first, and how many there are */
+} batch_t;
+/* One of them. */
+typedef struct row_t {
+    TALLY_T x[TALLY_SHORT_COLUMNS], y[TALLY_SHORT_COLUMNS];
+    int64_t row; /* its number; -1: there is none */
+} row_t;
+
+/* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take
+ * longer than the rest. */
+TALLY_FN int64_t begin_of_row(const tally_work *work, int64_t row) {
+    int64_t outer;
+    if (work->outer == 1) return row;
+    outer = (row | work->inner) >> 32 == 0 ? (int64_t)((uint32_t)row / (uint32_t)work->inner) : row / work->inner;
+    return outer * work->length * work->inner + (row - outer * work->inner);
+}
+
+/* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be
+ * read at once. */
+TALLY_FN strip_t read_strip_of_rows(const tally_work *work, const tally_source *from, int64_t row, int64_t rows,
+                                    int64_t m, int32_t is_whole) {
+    strip_t strip;
+    if (is_whole) return read_whole_strip(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_ACROSS; v++)
+        strip.v[v] = v < rows ? read_one(from, begin_of_row(work, row + v) + m * work->inner) : (TALLY_T)0;
+    return strip;
+}
+TALLY_FN batch_t read_batch(const tally_work *work) {
+    const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
+                       y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
+    const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;
+    batch_t batch;
+    batch.row = ((int64_t)tally_block() * TALLY_BLOCK + tally_thread()) * TALLY_ACROSS;
+    batch.rows = work->outer * work->inner - batch.row;
+    __builtin_memset(batch.x, 0, sizeof batch.x);
+    __builtin_memset(batch.y, 0, sizeof batch.y);
+    TALLY_UNROLL
+    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
+        if (m >= work->length || batch.rows <= 0) continue;
+        batch.x[m] = batch.y[m] = read_strip_of_rows(work, &x, batch.row, batch.rows, m, is_whole);
+        if (TALLY_KERNEL_INPUTS == 2) batch.y[m] = read_strip_of_rows(work, &y, batch.row, batch.rows, m, is_whole);
+    }
+    return batch;
+}
+/* Row v of them. */
+TALLY_FN row_t row_of(const batch_t *batch, int32_t v) {
+    row_t row;
+    row.row = v < batch->rows ? batch->row + v : -1;
+    TALLY_UNROLL
+    for (int32_t m = 0; m < TALLY_SHORT_COLUMNS; m++) {
+        row.x[m] = batch->x[m].v[0], row.y[m] = batch->y[m].v[0];
+        TALLY_UNROLL
+        for (int32_t w = 1; w < TALLY_ACROSS; w++)
+            if (v == w) row.x[m] = batch->x[m].v[w], row.y[m] = batch->y[m].v[w]; /* registers have no index */
+    }
+    return row;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* How segments are shared out to tiles: Merrill and Garland's merge path ("Merge-based parallel sparse matrix-vector
+ * multiplication", 2016), counted in bytes, with the edges of tiles moved to leaves.
+ *
+ * The position of a segment is the bytes of all values before it, plus the bytes of an end marker (4 or 8, as an offset
+ * has) for each segment before it. The borders of tiles are equally many positions apart, so values and empty segments
+ * are shared alike. A tile's edge is where a segment begins, if one does in the TALLY_EDGE_SLACK bytes before the
+ * border. Otherwise it is the first leaf of the segment over the border that begins at the border or behind it.
+ *
+ * A tile owns the segments that begin between its edges and reads the values between them. Neighbours read the same
+ * edge from memory. So each value is read by one tile, and each leaf lies in one. */
+#ifndef TALLY_CUT_H
+#define TALLY_CUT_H
+
+#include "device/device.h"
+#include "device/idle.h"
+#include "device/lanes64.h"
+#include "segments/pieces.h"
+#include "device/wrapping.h"
+
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_CUT _Pragma("unroll")
+#else
+#define TALLY_UNROLL_CUT
+#endif
+
+enum {
+    TALLY_TILE_BYTES = 28 << 10,  /* three blocks of two buffers each fit a multiprocessor of sm_90 */
+    TALLY_EDGE_SLACK = 1024,      /* bytes before its border where a tile's edge may be, if a segment begins there */
+    TALLY_END_BYTES = 4,          /* of an end marker, at least */
+    TALLY_LEAF_BYTES_EACH = 4096, /* bytes of a leaf, of each input */
+    TALLY_EDGES_BLOCK = 256,      /* edges, lengths, and segment ids with offsets that a block takes */
+    TALLY_LENGTHS_BLOCK = 16384,
+    TALLY_OFFSETS_BLOCK = 4096, /* that a plan checks */
+    TALLY_SEGMENT_IDS_BLOCK = 65536,
+    TALLY_SPAN_TILES =
+        8 /* tiles whose spans a warp looks after: of one long segment a group of leaves begins in every 8th of f32 */
+};
+/* Bytes of values and ends that a tile has at most, of so many inputs; and what they may take in shared memory, where
+ * each array begins and ends at a multiple of 16: a buffer. A block has TALLY_MOST_BUFFERS of them, to copy one tile
+ * while it reduces another, or 1 where shared memory has no more. */
+#define TALLY_TILE_MOST(inputs) (TALLY_EDGE_SLACK + TALLY_TILE_BYTES + (inputs)*TALLY_LEAF_BYTES_EACH)
+#define TALLY_LINE_BYTES 128  /* buffers begin at multiples of it, and values as far from one as in memory */
+#define TALLY_STRIP_BYTES 112 /* that a thread adds up, of which few may be values (segments/strips.h) */
+#define TALLY_TILE_BUFFER(inputs)                                                               \
+    ((TALLY_TILE_MOST(inputs) + 32 * ((inputs) + 2) + 2 * TALLY_END_BYTES + TALLY_STRIP_BYTES + \
+      (TALLY_LINE_BYTES - 16) + TALLY_LINE_BYTES - 1) /                                         \
+     TALLY_LINE_BYTES * TALLY_LINE_BYTES)
+enum {
+    TALLY_MOST_BUFFERS = 2,
+    TALLY_CONSUMER_WARPS = 8, /* of a block that takes tiles: they reduce them, and one more brings them */
+    TALLY_CONSUMERS = TALLY_CONSUMER_WARPS * TALLY_WARP,
+    TALLY_SEGMENTS_BLOCK = TALLY_CONSUMERS + TALLY_WARP,
+    TALLY_FLAT_THREADS = 4 * TALLY_WARP /* of a block of production/flat.h, over the number of inputs */
+};
+
+/* Entry i of an index of 4 or 8 bytes each, at any address. */
+TALLY_FN int64_t tally_entry(const char *index, int32_t bytes, int64_t i) {
+    const char *p = index + i * bytes;
+    uint64_t bits = 0;
+    if (((uint64_t)p & (uint64_t)(bytes - 1)) == 0)
+        return bytes == 4 ? (int64_t) * (const int32_t *)(const void *)p : *(const int64_t *)(const void *)p;
+    TALLY_ROLLED
+    for (int32_t b = bytes - 1; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);
+    return bytes == 4 ? (int64_t)(int32_t)bits : (int64_t)bits;
+}
+TALLY_FN int64_t tally_offset(const tally_cut_work *cut, int64_t s) {
+    return cut->offsets != 0 ? tally_entry(cut->offsets, cut->offset_bytes, s) : tally_begin_of_piece(cut, s);
+}
+TALLY_FN int64_t tally_segment_id(const tally_cut_work *cut, int64_t i) {
+    return tally_entry(cut->index, cut->index_bytes, i);
+}
+/* The same of any cut, where it is asked for seldom. */
+TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
+    int64_t low = 0, high = work->count;
+    if (work->cut.segment_ids == 0) return tally_offset(&work->cut, s);
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (tally_segment_id(&work->cut, middle) >= s)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Bytes of memory that are wanted in shared memory, as far from a multiple of 16 there as here. */
+typedef struct tally_piece {
+    const char *memory;
+    int64_t all, at;       /* bytes that the memory has, and before the first */
+    int32_t bytes, buffer; /* where in shared memory the 16 bytes begin that the first is among */
+} tally_piece;
+TALLY_FN int32_t tally_skew(const tally_piece *p) { return (int32_t)((uint64_t)(p->memory + p->at) % 16); }
+TALLY_FN int32_t tally_rounded(const tally_piece *p) { return (tally_skew(p) + p->bytes + 15) / 16 * 16; }
+/* Whether the 16 bytes around its ends are the memory's, too. */
+TALLY_FN int32_t tally_is_inside(const tally_piece *p) {
+    return p->at >= tally_skew(p) && p->all - p->at >= tally_rounded(p) - tally_skew(p);
+}
+
+/* Begins to copy the piece by all `threads` of the block, 16 bytes at a time where they are the memory's, else `unit`,
+ * a power of two that all addresses are multiples of. `unit` and `threads` are constants. */
+TALLY_FN void tally_copy_piece(const tally_piece *p, char *shared, const int32_t unit, const int32_t threads) {
+    const char *begin = p->memory + p->at;
+    const int32_t skew = tally_skew(p), until = skew + p->bytes;
+    TALLY_ROLLED
+    for (int32_t b = 16 * tally_thread(); b < until; b += 16 * threads) {
+        char *to = shared + p->buffer;
+        if (p->at >= skew - b && p->all - p->at >= b + 16 - skew) {
+            tally_copy16(to + b, begin + (b - skew));
+            continue;
+        }
+        TALLY_ROLLED
+        for (int32_t k = b < skew ? skew : b; k < b + 16 && k < until; k += unit) {
+            const char *from = begin + (k - skew);
+            if (unit == 1) *(uint8_t *)(to + k) = *(const uint8_t *)from;
+            if (unit == 2) *(uint16_t *)(void *)(to + k) = *(const uint16_t *)(const void *)from;
+            if (unit == 4) *(uint32_t *)(void *)(to + k) = *(const uint32_t *)(const void *)from;
+            if (unit == 8) *(uint64_t *)(void *)(to + k) = *(const uint64_t *)(const void *)from;
+        }
+    }
+}
+
+/* A place in a tile in 32 bits: of one far behind it the largest, of one before it a negative one, -1 of the one
+ * before. */
+TALLY_FN int32_t tally_place_of(int64_t at) { return at < -1 ? -2 : at > INT32_MAX ? INT32_MAX : (int32_t)at; }
+
+/* The position of segment s, which begins at value `begin`; `origin` is offset 0. Of a cut that is none it is any
+ * number. */
+TALLY_FN int64_t tally_position(const tally_cut_work *cut, int64_t origin, int64_t s, int64_t begin) {
+    return (int64_t)((uint64_t)tally_apart(begin, origin) * (uint64_t)cut->weight +
+                     (uint64_t)s * (uint64_t)cut->end_weight);
+}
+/* log2 of the bytes of a leaf, of both inputs: of structs a power of two is reckoned. */
+TALLY_FN int32_t tally_leaf_shift(const tally_cut_work *cut) {
+    return 32 - __builtin_clz((uint32_t)(cut->leaf * cut->weight - 1));
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* Leaves and short segments that lie in shared memory, side by side: by one thread, by 8 lanes, by a warp. The order
+ * is that of docs/order.md; lanes have other columns than where a warp reads a leaf from memory (order/leaf.h):
+ * neighbours, so that they use all banks. */
+#ifndef TALLY_SHARED_LEAF_H
+#define TALLY_SHARED_LEAF_H
+
+#include "order/pairs.h"
+
+#ifdef TALLY_USER_TEXT
+#include "order/user_fold.h"
+#define TALLY_KEEPS_ORDER TALLY_USER_KEEPS_ORDER
+#else
+#define TALLY_KEEPS_ORDER 0
+#endif
+
+TALLY_FN column_t column_of(const TALLY_T *x, const TALLY_T *y, int32_t i) {
+    return lift(item_of(x[i]), item_of(y[i]));
+}
+
+/* How many of values from, from + step, ... below n the NaN policy counts. */
+TALLY_FN int32_t count_from(const TALLY_T *x, const TALLY_T *y, int32_t n, int32_t from, int32_t step) {
+    int32_t present = 0;
+    for (int32_t i = from; i < n; i += step) present += is_present(x[i]) && is_present(y[i]);
+    return present;
+}
+#if TALLY_FLOAT && TALLY_NAN == 1
+#define TALLY_MAY_SKIP 1
+#else
+#define TALLY_MAY_SKIP 0
+#endif
+
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_PARTS _Pragma("unroll (TALLY_PART <= 4 ? 2 : 1)")
+#else
+#define TALLY_UNROLL_PARTS
+#endif
+
+#ifdef TALLY_HAS_INDEX
+#include "segments/shared_search.h"
+#else
+/* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one
+ * comes behind them ---- */
+
+#define TALLY_EACH(k) ((k) < n ? column_of(x, y, k) : identity())
+#define TALLY_HALF(k) (most > 4 ? combine(TALLY_EACH(k), TALLY_EACH(k + 4)) : TALLY_EACH(k))
+#define TALLY_EACH2(k) ((k) < n ? lift2(item_of(x[k]), k, aim) : identity2())
+#define TALLY_HALF2(k) (most > 4 ? combine2(TALLY_EACH2(k), TALLY_EACH2(k + 4)) : TALLY_EACH2(k))
+/* n values, at most `most`, 4 or 8. */
+TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
+#if TALLY_IS_FREE || TALLY_KEEPS_ORDER
+    column_t column = TALLY_EACH(0);
+    TALLY_UNROLL
+    for (int32_t k = 1; k < most; k++)
+        if (k < n) column = combine(column, column_of(x, y, k));
+#else
+    column_t even = combine(TALLY_HALF(0), TALLY_HALF(2)), odd = combine(TALLY_HALF(1), TALLY_HALF(3));
+    column_t column = combine(even, odd);
+#endif
+    int32_t present = TALLY_MAY_SKIP ? count_from(x, y, n, 0, 1) : n;
+#ifndef TALLY_SEALS_NOTHING
+    if (n == 0) return nothing();
+#endif
+#if TALLY_PASSES == 2
+    aim_t aim = take_aim(column, present);
+    second_t even2 = combine2(TALLY_HALF2(0), TALLY_HALF2(2)), odd2 = combine2(TALLY_HALF2(1), TALLY_HALF2(3));
+    return seal(column, aim, combine2(even2, odd2), present, 0);
+#else
+    return seal(column, present);
+#endif
+}
+#undef TALLY_EACH
+#undef TALLY_HALF
+#undef TALLY_EACH2
+#undef TALLY_HALF2
+
+/* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
+
+/* Measured: lanes are better for values of 8 bytes, of which a thread has no room for all columns, and where a value
+ * costs much, which makes threads wait for the longest of their segments. TALLY_COLUMN_MOST: the bytes of a column, at
+ * most, for a thread to pay. */
+#if TALLY_KEEPS_ORDER
+#define TALLY_COLUMN_MOST 8
+TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    const tally_source from = source_here(x);
+    const column_t column = fold_groups(&from, n, (int32_t)tally_warp_max((uint32_t)n));
+    (void)y;
+    return n == 0 ? nothing() : seal(column, n);
+}
+#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4 && TALLY_NUMBER != TALLY_NUMBER_structure
+#ifdef TALLY_USER_TEXT
+#define TALLY_COLUMN_MOST 4
+#else
+#define TALLY_COLUMN_MOST 8
+#endif
+#ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
+#define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(column_t) <= 4 ? 8 : 1)")
+#else
+#define TALLY_UNROLL_THREAD_ROWS
+#endif
+enum {
+    small_columns = TALLY_DEVICE_SMALL_COLUMNS,
+    row_parts = TALLY_PART < small_columns ? small_columns / TALLY_PART : 1 /* or a part has two rows */
+};
+/* Puts those of a part's values that lie at `from` or behind it, and before `to`, into columns from `first` on. */
+TALLY_FN void put_in_columns(column_t *columns, const int32_t first, const char *p, const TALLY_T *y, int32_t from,
+                             int32_t to) {
+    const tally_quad quad = tally_take16(p);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        column_t *const column = &columns[(first + v) % small_columns];
+        const TALLY_T x = value_of_part(&quad, v);
+        if (v >= from && v < to)
+            *column = combine(*column, lift(item_of(x), item_of(TALLY_KERNEL_INPUTS == 2 ? y[v] : x)));
+    }
+}
+/* The values have their columns by where they lie and not by their places, which comes to the same: columns moved on
+ * together have the same halves. Lanes take the parts of a row in another order each, so that those of segments of
+ * equal lengths do not all ask for the same banks at once. */
+TALLY_FN column_t thread_columns(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    enum { PARTS = row_parts, ROW = PARTS * TALLY_PART };
+    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = n > 0 ? before + n : 0,
+                  rest = (int32_t)((uint32_t)until % TALLY_PART);
+    const int32_t most = (int32_t)tally_warp_max((uint32_t)until), swap = tally_lane() % PARTS;
+    column_t columns[small_columns];
+    const TALLY_T *x_of[PARTS], *y_of[PARTS];
+    int32_t whole[PARTS]; /* values of whole parts from there on */
+    TALLY_UNROLL
+    for (int32_t c = 0; c < small_columns; c++) columns[c] = identity();
+    TALLY_UNROLL
+    for (int32_t k = 0; k < PARTS; k++) {
+        const int32_t at = (k ^ swap) * TALLY_PART;
+        x_of[k] = x - before + at;
+        y_of[k] = y - before + at;
+        whole[k] = until - rest - at;
+        if (at < until)
+            put_in_columns(columns, k * TALLY_PART, (const char *)x_of[k], y_of[k], before - at, until - at);
+    }
+    TALLY_UNROLL_THREAD_ROWS
+    for (int32_t row = ROW; row < TALLY_DEVICE_SMALL + TALLY_PART - 1; row += ROW) {
+        if (row >= most) break;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < PARTS; k++)
+            if (row < whole[k])
+                put_in_columns(columns, k * TALLY_PART, (const char *)(x_of[k] + row), y_of[k] + row, 0, TALLY_PART);
+    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < PARTS; k++) /* the rest is behind whole rows and so many parts */
+        if (rest != 0 && until > ROW && whole[k] % ROW == 0)
+            put_in_columns(columns, k * TALLY_PART, (const char *)(x_of[k] + whole[k]), y_of[k] + whole[k], 0, rest);
+    TALLY_UNROLL
+    for (int32_t half = small_columns / 2; half > 0; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t c = 0; c < small_columns / 2; c++)
+            if (c < half) columns[c] = combine(columns[c], columns[c + half]);
+    }
+    return columns[0];
+}
+#undef TALLY_UNROLL_THREAD_ROWS
+TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    const column_t column = thread_columns(x, y, n);
+    const int32_t present = TALLY_MAY_SKIP ? count_from(x, y, n, 0, 1) : n;
+    return n == 0 ? nothing() : seal(column, present);
+}
+#endif
+
+/* ---- 1 to 64 values, by 8 lanes: lane l has column l % 8; the same node in each ---- */
+
+/* Columns of few registers: all rows at once. Else as many as there are. */
+#define TALLY_ROWS_ROLLED (sizeof(column_t) > 8)
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_LANES _Pragma("unroll (TALLY_ROWS_ROLLED ? 1 : 8)")
+#else
+#define TALLY_UNROLL_LANES
+#endif
+#if TALLY_KEEPS_ORDER
+TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    const tally_source from = source_here(x);
+    (void)y, (void)first;
+    return seal(fold_few(&from, n), n);
+}
+#else
+TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    const int32_t most = TALLY_ROWS_ROLLED ? (int32_t)tally_warp_max((uint32_t)n) : TALLY_DEVICE_SMALL;
+    int32_t c = tally_lane() % TALLY_DEVICE_SMALL_COLUMNS, present = n;
+    column_t column = identity();
+    TALLY_UNROLL_LANES
+    for (int32_t row = 0; row < most; row += TALLY_DEVICE_SMALL_COLUMNS)
+        if (row + c < n) column = combine(column, column_of(x, y, row + c));
+    column = fold_small(column);
+    if (TALLY_MAY_SKIP) {
+        present = count_from(x, y, n, c, TALLY_DEVICE_SMALL_COLUMNS);
+        for (int32_t mask = 4; mask > 0; mask /= 2) present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+    }
+#if TALLY_PASSES == 2
+    aim_t aim = take_aim(column, present);
+    second_t second = identity2();
+    TALLY_UNROLL_LANES
+    for (int32_t row = 0; row < most; row += TALLY_DEVICE_SMALL_COLUMNS)
+        if (row + c < n) second = combine2(second, lift2(item_of(x[row + c]), row + c, aim));
+    return seal(column, aim, fold_small2(second), present, first);
+#else
+    (void)first;
+    return seal(column, present);
+#endif
+}
+#endif
+#undef TALLY_UNROLL_LANES
+#undef TALLY_ROWS_ROLLED
+
+/* ---- a leaf, by a warp; the same node in each lane ---- */
+
+#ifdef TALLY_USER_TEXT
+TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    const tally_source from = source_here(x);
+    (void)y, (void)first;
+    return seal(fold_values(&from, n), n);
+}
+#else
+
+#ifdef __CUDACC_RTC__
+#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(column_t) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
+#else
+#define TALLY_UNROLL_ROWS
+#endif
+
+TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+    column_t columns[TALLY_HELD], column;
+    int32_t present = n;
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) columns[v] = identity();
+    int32_t row = tally_lane();
+    TALLY_UNROLL_ROWS
+    for (; row - tally_lane() + TALLY_DEVICE_COLUMNS <= n; row += TALLY_DEVICE_COLUMNS) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++)
+            columns[v % TALLY_HELD] = combine(columns[v % TALLY_HELD], column_of(x, y, row + v * TALLY_WARP));
+    }
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        int32_t i = row + v * TALLY_WARP;
+        if (i < n) columns[v % TALLY_HELD] = combine(columns[v % TALLY_HELD], column_of(x, y, i));
+    }
+    column = fold_apart(columns);
+    if (TALLY_MAY_SKIP) {
+        present = count_from(x, y, n, tally_lane(), TALLY_WARP);
+        for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2)
+            present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+    }
+#if TALLY_PASSES == 2
+    second_t columns2[TALLY_HELD];
+    aim_t aim = take_aim(column, present);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_HELD; v++) columns2[v] = identity2();
+    for (row = tally_lane(); row < n; row += TALLY_DEVICE_COLUMNS) {
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) {
+            int32_t i = row + v * TALLY_WARP;
+            if (i < n) columns2[v % TALLY_HELD] = combine2(columns2[v % TALLY_HELD], lift2(item_of(x[i]), i, aim));
+        }
+    }
+    return seal(column, aim, fold_apart2(columns2), present, first);
+#else
+    (void)first;
+    return seal(column, present);
+#endif
+}
+#endif
+#include "segments/shared_quarters.h"
+#endif /* TALLY_HAS_INDEX */
+
+#include "segments/shared_parts.h"
+
+/* ---- any leaf, by a warp ---- */
+
+TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
+#ifdef TALLY_BY_LANES
+    (void)y;
+    return parts_node(x, 0, n, TALLY_WARP, first);
+#elif TALLY_KEEPS_ORDER
+    return wide_leaf(x, y, n, first); /* the same tree */
+#else
+    return n <= TALLY_DEVICE_SMALL ? lanes_node(x, y, n, first) : wide_leaf(x, y, n, first);
+#endif
+}
+
+/* A segment of fewer leaves than a warp has lanes; the same node in each lane. */
+TALLY_FN node_t shared_run(const TALLY_T *x, const TALLY_T *y, int32_t n) {
+    node_t node = nothing();
+    int32_t leaf = 0;
+    for (int32_t at = 0; at < n; at += TALLY_DEVICE_LEAF, leaf++) {
+        node_t one = shared_leaf(x + at, y + at, n - at < TALLY_DEVICE_LEAF ? n - at : TALLY_DEVICE_LEAF, at);
+        if (n <= TALLY_DEVICE_LEAF) return one;
+        if (TALLY_IS_FREE)
+            node = merge(node, one);
+        else if (leaf == tally_lane())
+            node = one;
+    }
+    return TALLY_IS_FREE ? node : node_of_lane(pair_lanes(node, leaf), 0);
+}
+
+#endif

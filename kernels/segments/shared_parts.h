@@ -1,0 +1,205 @@
+/* Values that lie in shared memory, where order does not show: a few by one lane, others by several, 16 bytes, a part,
+ * at a time. */
+#ifndef TALLY_SHARED_PARTS_H
+#define TALLY_SHARED_PARTS_H
+
+#include "order/fold.h"
+
+#if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && \
+    !defined(TALLY_USER_TEXT) && TALLY_NUMBER != TALLY_NUMBER_structure
+#define TALLY_IN_PARTS
+#define TALLY_BY_LANES /* any power of two of lanes side by side may fold a segment: parts_node */
+#ifdef TALLY_SQUARES
+#define TALLY_IS_SORTED /* a value costs so much that segments had better meet others of about their length */
+#endif
+
+/* How lanes look at values: at first, and once more for anchored sums whose anchor was not right. */
+enum { look_first, look_again };
+
+#ifdef TALLY_IS_ANCHORED
+#include "segments/anchored.h"
+#endif
+typedef struct folded_t {
+    column_t column;
+#ifdef TALLY_IS_ANCHORED
+    anchored_t anchored;
+#endif
+    int32_t present; /* values that the NaN policy counts */
+} folded_t;
+TALLY_FN folded_t nothing_folded(int32_t n) {
+    folded_t folded;
+    folded.column = identity();
+#ifdef TALLY_IS_ANCHORED
+    folded.anchored = nothing_anchored();
+#endif
+    folded.present = TALLY_MAY_SKIP ? 0 : n;
+    return folded;
+}
+
+/* Sums of bytes: four at a time. */
+#if defined(TALLY_SUM_TERM) && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !defined(TALLY_SQUARES) && !defined(TALLY_RANGE)
+#define TALLY_ADDS_BYTES (TALLY_SUM_TERM == TALLY_VALUES)
+#else
+#define TALLY_ADDS_BYTES 0
+#endif
+#if TALLY_ADDS_BYTES
+/* A byte, 1, for each of the lowest 4 bits that is set. */
+TALLY_FN uint32_t bytes_of_bits(uint32_t bits) { return (bits & 15) * 0x00204081 & 0x01010101; }
+TALLY_FN void put_bytes(folded_t *to, const tally_quad *quad, uint32_t which, const int32_t some) {
+    TALLY_UNROLL
+    for (int32_t w = 0; w < 4; w++) {
+        const uint32_t ones = some ? bytes_of_bits(which >> 4 * w) : 0x01010101;
+        to->column.sum = TALLY_SIGNED ? tally_add_signed_bytes(quad->w[w], ones, to->column.sum)
+                                      : (int32_t)tally_add_bytes(quad->w[w], ones, (uint32_t)to->column.sum);
+    }
+}
+#endif
+
+/* `look` is a constant. */
+TALLY_FN void put_value(folded_t *to, TALLY_T x, const int32_t look) {
+    const item_t item = item_of(x);
+    const column_t term = lift(item, item);
+#ifdef TALLY_IS_ANCHORED
+    if (look == look_first) widen(&to->anchored.range, range_of(term.sum.p[0]));
+    put_in_two(&to->anchored.sum, term.sum.p[0], tally_anchor(to->anchored.last));
+#else
+    to->column = combine(to->column, term);
+#endif
+    if (TALLY_MAY_SKIP && look == look_first) to->present += is_present(x);
+}
+
+/* Puts the values of a part whose bits are set behind the others; `some`, a constant, is 0 where all are. */
+TALLY_FN void put_part(folded_t *to, const char *p, uint32_t which, const int32_t some, const int32_t look) {
+    const tally_quad quad = tally_take16(p);
+#if TALLY_ADDS_BYTES
+    (void)look;
+    put_bytes(to, &quad, which, some);
+#else
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++)
+        if (!some || which >> v & 1) put_value(to, value_of_part(&quad, v), look);
+#endif
+}
+
+/* Bits from ... to - 1. */
+TALLY_FN uint32_t bits_between(int32_t from, int32_t to) {
+    return (((uint32_t)1 << to) - 1) & ~(((uint32_t)1 << from) - 1);
+}
+
+/* A lane's share of n values, which `lanes` lanes side by side, a power of two above 1, fold. The first and the last
+ * part may be others' in part. */
+TALLY_FN void fold_share(folded_t *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
+    const int32_t sub = tally_lane() & (lanes - 1), before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES),
+                  until = before + n, behind = until % TALLY_PART;
+    const int32_t first = before != 0, last = until / TALLY_PART; /* of the parts that are not */
+    const char *begin = (const char *)(x - before);
+    const int32_t is_first = sub == 0 && first, is_last = sub == lanes - 1 && behind != 0 && first <= last;
+    if (is_first || is_last) {
+        const uint32_t which =
+            is_first ? bits_between(before, until < TALLY_PART ? until : TALLY_PART) : bits_between(0, behind);
+        put_part(folded, begin + (is_first ? 0 : 16 * last), which, 1, look);
+    }
+    TALLY_UNROLL_PARTS
+    for (int32_t i = first + sub; i < last; i += lanes) put_part(folded, begin + 16 * i, 0, 0, look);
+}
+/* All of them, by one lane. Lanes begin at different parts, so that those of segments of equal lengths do not ask for
+ * the same banks at once. */
+TALLY_FN void fold_alone(folded_t *folded, const TALLY_T *x, int32_t n, const int32_t look) {
+    const int32_t before = (int32_t)((uint64_t)x % 16 / TALLY_BYTES), until = before + n, behind = until % TALLY_PART;
+    const int32_t first = before != 0, last = until / TALLY_PART, count = last - first;
+    const char *begin = (const char *)(x - before);
+    int32_t i = first + tally_lane() * count / TALLY_WARP;
+    if (first) put_part(folded, begin, bits_between(before, until < TALLY_PART ? until : TALLY_PART), 1, look);
+    TALLY_UNROLL_PARTS
+    for (int32_t k = 0; k < count; k++) {
+        put_part(folded, begin + 16 * i, 0, 0, look);
+        i = i + 1 == last ? first : i + 1;
+    }
+    if (behind != 0 && count >= 0) put_part(folded, begin + 16 * last, bits_between(0, behind), 1, look);
+}
+/* What all `lanes` have, in each of them. */
+TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
+#ifdef TALLY_IS_NARROW_SUM
+    if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
+        folded->column.sum = sum_of_lanes(folded->column.sum, TALLY_WARP);
+        folded->column.most = tally_warp_max(folded->column.most);
+        folded->column.least = tally_warp_min(folded->column.least);
+        return;
+    }
+#endif
+    TALLY_ROLLED
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
+#ifdef TALLY_IS_ANCHORED
+        meet_anchored(&folded->anchored, mask, look == look_again);
+#else
+        folded->column = combine(folded->column, other(folded->column, mask));
+#endif
+        if (TALLY_MAY_SKIP && look == look_first)
+            folded->present += (int32_t)tally_shuffle_xor((uint32_t)folded->present, mask);
+    }
+}
+/* n values from x on by `lanes` lanes, or one, for few values. */
+TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, int32_t n, int32_t lanes, const int32_t look) {
+    if (lanes == 1)
+        fold_alone(folded, x, n, look);
+    else {
+        fold_share(folded, x, n, lanes, look);
+        meet_lanes(folded, lanes, look);
+    }
+}
+
+#ifdef TALLY_PLAIN
+TALLY_FN range_t range_of_folded(folded_t folded) {
+#ifdef TALLY_IS_ANCHORED
+    return folded.anchored.range;
+#else
+    return range_of_column(folded.column);
+#endif
+}
+/* The same node, but where values are too far apart for it: those are added up by the whole warp, one segment after the
+ * other. Seldom. */
+TALLY_FN node_t or_in_more(node_t node, const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, range_t range) {
+    uint32_t some = tally_ballot(n > 0 && node.sum.lost && is_finite(range));
+    while (some != 0) {
+        const int32_t lane = __builtin_ffs((int32_t)some) - 1, is_mine = (tally_lane() & -lanes) == lane;
+        const int32_t there = (int32_t)tally_shuffle((uint32_t)at, lane),
+                      length = (int32_t)tally_shuffle((uint32_t)n, lane);
+        const range_t its = {tally_shuffle(range.most, lane), tally_shuffle(range.least, lane)};
+        const TALLY_EXPAND sum = run_in_more(x + there, length, its);
+        if (is_mine) node.sum = sum;
+        some &= ~tally_ballot(is_mine);
+    }
+    return node;
+}
+#endif
+
+/* The node of n values from place `at` of x on, by so many lanes, or one, for few values; the same in each of them. All
+ * lanes of the warp take part. `before` values of the segment come before them. */
+TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+    folded_t folded = nothing_folded(n);
+    (void)before;
+#ifdef TALLY_IS_ANCHORED
+    const int32_t sub = tally_lane() & (lanes - 1);
+    guess_anchor(&folded.anchored, n > 0 ? term_of(x[at + (sub < n ? sub : n - 1)]) : 0, n);
+    fold_parts(&folded, x + at, n, lanes, look_first);
+    const int32_t is_right = n == 0 || is_anchored(folded.anchored, n);
+    if (tally_any(!is_right)) {
+        folded.anchored.sum = nothing_anchored().sum;
+        if (!is_right) folded.anchored.last = last_of(folded.anchored, n);
+        fold_parts(&folded, x + at, n, lanes, look_again);
+    }
+    const node_t node = seal_anchored(folded.anchored, n, folded.present);
+#else
+    fold_parts(&folded, x + at, n, lanes, look_first);
+    const node_t node = seal(folded.column, folded.present);
+#endif
+#ifdef TALLY_PLAIN
+    return or_in_more(node, x, at, n, lanes, range_of_folded(folded));
+#else
+    return node;
+#endif
+}
+#undef TALLY_ADDS_BYTES
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/* Leaves of more than 64 values that lie in shared memory, by the quarters of a warp, 8 lanes each, four at once.
+ *
+ * A row of a leaf (docs/order.md) has 32 parts of 16 bytes; lane l of a quarter has parts l, l + 8, l + 16 and l + 24
+ * of each, and so the columns of these. They have their values by where they lie and not by their places, which comes
+ * to the same: columns moved on together have the same halves. */
+#ifndef TALLY_SHARED_QUARTERS_H
+#define TALLY_SHARED_QUARTERS_H
+
+#include "order/fold.h"
+
+#if !TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && \
+    TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
+#define TALLY_BY_QUARTERS
+enum {
+    quarter = 8, /* lanes */
+    quarter_columns = TALLY_DEVICE_COLUMNS / quarter
+};
+
+/* Puts a part's values from ... to - 1 behind the others of their columns. */
+TALLY_FN void put_in_row(column_t *columns, const tally_quad *quad, int32_t from, int32_t to) {
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        const item_t item = item_of(value_of_part(quad, v));
+        if (v >= from && v < to) columns[v] = combine(columns[v], lift(item, item));
+    }
+}
+/* The lane's columns of n values. */
+TALLY_FN void fill_quarter(column_t *columns, const TALLY_T *x, int32_t n) {
+    enum { LANES = quarter, EACH = quarter_columns / TALLY_PART, ROW = EACH * LANES };
+    const int32_t before = n > 0 ? (int32_t)((uint64_t)x % 16 / TALLY_BYTES) : 0, until = before + n;
+    const int32_t whole = (int32_t)((uint32_t)until / TALLY_PART), rest = (int32_t)((uint32_t)until % TALLY_PART);
+    const int32_t sub = tally_lane() % LANES, most = (int32_t)tally_warp_max((uint32_t)whole);
+    const char *const begin = (const char *)(x - before), *p = begin + 16 * sub;
+    int32_t left = whole - sub,
+            comes = sub > 0 ||
+                    before == 0; /* whole parts from the lane's next on; whether that one is whole at its begin, too */
+    TALLY_UNROLL
+    for (int32_t c = 0; c < quarter_columns; c++) columns[c] = identity();
+    if (!comes) {
+        const tally_quad quad = tally_take16(p);
+        put_in_row(columns, &quad, before, TALLY_PART);
+    }
+    TALLY_ROLL
+    for (int32_t done = 0; done < most; done += ROW) {
+        TALLY_UNROLL
+        for (int32_t k = 0; k < EACH; k++) {
+            if (left <= k * LANES || (k == 0 && !comes)) continue;
+            const tally_quad quad = tally_take16(p + 16 * k * LANES);
+            put_in_row(columns + k * TALLY_PART, &quad, 0, TALLY_PART);
+        }
+        p += 16 * ROW;
+        left -= ROW;
+        comes = 1;
+    }
+    if (rest != 0 && whole % LANES == sub) { /* the last part, in one of the lane's places of a row */
+        const tally_quad quad = tally_take16(begin + 16 * whole);
+        column_t last[TALLY_PART];
+        TALLY_UNROLL
+        for (int32_t v = 0; v < TALLY_PART; v++) last[v] = identity();
+        put_in_row(last, &quad, 0, rest);
+        TALLY_UNROLL
+        for (int32_t c = 0; c < quarter_columns; c++)
+            if (whole / LANES % EACH == c / TALLY_PART) columns[c] = combine(columns[c], last[c % TALLY_PART]);
+    }
+}
+/* The node of n values, 65 to a leaf, or none, by a quarter: the same in each of its lanes. All lanes of the warp take
+ * part. */
+TALLY_FN node_t quarter_node(const TALLY_T *x, int32_t n) {
+    column_t columns[quarter_columns];
+    int32_t present = n;
+    fill_quarter(columns, x, n);
+    TALLY_UNROLL
+    for (int32_t half = quarter_columns / 2; half >= TALLY_PART; half /= 2) {
+        TALLY_UNROLL
+        for (int32_t c = 0; c < quarter_columns / 2; c++)
+            if (c < half) columns[c] = combine(columns[c], columns[c + half]);
+    }
+    const column_t column = fold_lanes(columns, quarter);
+    if (TALLY_MAY_SKIP) {
+        present = count_from(x, x, n, tally_lane() % quarter, quarter);
+        for (int32_t mask = quarter / 2; mask > 0; mask /= 2)
+            present += (int32_t)tally_shuffle_xor((uint32_t)present, mask);
+    }
+    return seal(column, present);
+}
+#endif
+
+#endif

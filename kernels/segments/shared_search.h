@@ -1,0 +1,146 @@
+/* argmin and argmax of values that lie in shared memory: each lane looks for the best of its own once, in order, 16
+ * bytes, a part, at a time, and keeps which part it was in; the place in it is sought at the end. A part of
+ * segments/shared_leaf.h, in place of its columns, which look twice. */
+#ifndef TALLY_SHARED_SEARCH_H
+#define TALLY_SHARED_SEARCH_H
+
+#include "order/leaf.h"
+#include "accumulators/operator.h"
+
+typedef struct found_t {
+    TALLY_K key;
+    int32_t at, present; /* place, or part; INT32_MAX: no value counts; values that do */
+} found_t;
+
+/* A lane's best is no number's where all its values are NaN and skipped: no number has their key. Other values, the
+ * first of which may have the worst key, are all present. */
+TALLY_FN found_t nothing_found(int32_t first) {
+    found_t a;
+    a.key = identity().key;
+    a.at = first;
+    a.present = 0;
+    return a;
+}
+TALLY_FN TALLY_K key_of(TALLY_T x) {
+    const item_t item = item_of(x);
+    return lift(item, item).key;
+}
+TALLY_FN void take_better(found_t *a, TALLY_K key, int32_t at) {
+    const int32_t takes = is_better(key, a->key);
+    a->key = takes ? key : a->key;
+    a->at = takes ? at : a->at;
+}
+/* What is compared within a part: floats as such, where a GPU has an instruction for the better of two; else keys. */
+#if TALLY_FLOAT && TALLY_BYTES <= 4 && TALLY_NAN != 2
+#define TALLY_RIVAL float
+TALLY_FN float rival_of(TALLY_T x) { return value_of(x); }
+TALLY_FN float winner_of(float a, float b) {
+    return is_better(0, 1) ? tally_lesser(a, b, TALLY_NAN == 0) : tally_greater(a, b, TALLY_NAN == 0);
+}
+TALLY_FN TALLY_K key_of_rival(float x) {
+#if TALLY_NUMBER == TALLY_NUMBER_f16
+    return key_of(tally_f32_to_f16(x));
+#elif TALLY_NUMBER == TALLY_NUMBER_bf16
+    return key_of((TALLY_T)((uint32_t)tally_bits_f32(x) >> 16));
+#else
+    return key_of(x);
+#endif
+}
+#else
+#define TALLY_RIVAL TALLY_K
+TALLY_FN TALLY_K rival_of(TALLY_T x) { return key_of(x); }
+TALLY_FN TALLY_K winner_of(TALLY_K a, TALLY_K b) { return is_better(b, a) ? b : a; }
+TALLY_FN TALLY_K key_of_rival(TALLY_K key) { return key; }
+#endif
+
+/* n values, some, whose parts begin at `begin`; the first is value `before` of them. */
+typedef struct row_of_parts_t {
+    const char *begin;
+    int32_t before, until;
+} row_of_parts_t;
+
+/* The best of part i; of one at the end, a constant says so, others' values count as the first, which is in part 0 and
+ * comes before them. */
+TALLY_FN void look_at_part(found_t *a, const row_of_parts_t *parts, int32_t i, const int32_t is_end) {
+    const tally_quad quad = tally_take16(parts->begin + 16 * i);
+    const TALLY_T first = ((const TALLY_T *)(const void *)parts->begin)[parts->before];
+    TALLY_RIVAL best = rival_of(first);
+    TALLY_UNROLL
+    for (int32_t v = 0; v < TALLY_PART; v++) {
+        const int32_t at = i * TALLY_PART + v, is_there = !is_end || (at >= parts->before && at < parts->until);
+        const TALLY_T x = is_there ? value_of_part(&quad, v) : first;
+        best = v == 0 ? rival_of(x) : winner_of(best, rival_of(x));
+        if (TALLY_MAY_SKIP) a->present += is_there && is_present(x);
+    }
+    take_better(a, key_of_rival(best), i);
+}
+/* What lane `sub` of so many finds, in part a.at. */
+TALLY_FN found_t search(const row_of_parts_t *parts, int32_t sub, int32_t lanes) {
+    const int32_t first = parts->before != 0,
+                  last = parts->until / TALLY_PART; /* of the parts that have no others' values */
+    found_t a = nothing_found(sub);
+    if (sub == 0 && first) look_at_part(&a, parts, 0, 1);
+    TALLY_UNROLL_PARTS
+    for (int32_t i = first + sub; i < last; i += lanes) look_at_part(&a, parts, i, 0);
+    if (sub == lanes - 1 && parts->until % TALLY_PART != 0 && last >= first) look_at_part(&a, parts, last, 1);
+    return a;
+}
+/* The first place in part a.at that has its key. */
+TALLY_FN int32_t place_found(const row_of_parts_t *parts, found_t a) {
+    const tally_quad quad = tally_take16(parts->begin + 16 * a.at);
+    int32_t place = INT32_MAX;
+    TALLY_UNROLL
+    for (int32_t v = TALLY_PART - 1; v >= 0; v--) {
+        const int32_t at = a.at * TALLY_PART + v;
+        const TALLY_T x = value_of_part(&quad, v);
+        if (at >= parts->before && at < parts->until && key_of(x) == a.key && is_present(x)) place = at - parts->before;
+    }
+    return place;
+}
+/* The best of what `lanes` lanes side by side, a power of two, have found; the same in each. */
+TALLY_FN found_t best_of_lanes(found_t a, int32_t lanes) {
+    TALLY_ROLLED
+    for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
+        const TALLY_K key = (TALLY_K)(sizeof a.key == 8 ? tally_shuffle64((int64_t)a.key, mask)
+                                                        : (int64_t)(int32_t)tally_shuffle_xor((uint32_t)a.key, mask));
+        const int32_t at = (int32_t)tally_shuffle_xor((uint32_t)a.at, mask);
+        if (TALLY_MAY_SKIP) a.present += (int32_t)tally_shuffle_xor((uint32_t)a.present, mask);
+        if (key == a.key) a.at = at < a.at ? at : a.at;
+        take_better(&a, key, at);
+    }
+    return a;
+}
+TALLY_FN node_t node_found(found_t found, int32_t n, int64_t first) {
+    node_t a;
+    a.n = TALLY_MAY_SKIP ? found.present : n;
+    a.key = found.key;
+    a.at = found.at == INT32_MAX ? INT64_MAX : first + found.at;
+    return a;
+}
+/* The node of n values from place `at` of x on, by so many lanes; the same in each of them. All lanes of the warp take
+ * part. `before` values of the segment come before them. */
+#define TALLY_BY_LANES
+TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
+    const int32_t skew = (int32_t)((uint64_t)(x + at) % 16 / TALLY_BYTES);
+    const row_of_parts_t parts = {(const char *)(x + at - skew), skew, skew + n};
+    found_t found = nothing_found(0);
+    if (n > 0) found = search(&parts, tally_lane() & (lanes - 1), lanes);
+    found = best_of_lanes(found, lanes);
+    found.at = n > 0 ? place_found(&parts, found) : INT32_MAX;
+    return node_found(found, n, before);
+}
+
+/* Up to 8 values, by one thread, one by one. */
+TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
+    found_t a = nothing_found(TALLY_MAY_SKIP || n == 0 ? INT32_MAX : 0);
+    (void)y;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < most; k++) {
+        if (k >= n) continue;
+        take_better(&a, key_of(x[k]), k);
+        a.present += is_present(x[k]);
+    }
+    return node_found(a, n, 0);
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* Exact sums of f32 and f64 of any segments of a tile, at a price that hardly depends on their lengths. Every thread
+ * adds up the values of a strip, from the left to the right, whatever segments they are of, and keeps the sum of those
+ * left of each border; a segment is then the difference of two such sums, and of what lies between (sums of runs by
+ * differences: Blelloch, "Prefix sums and their applications", 1990). Nothing is rounded on the way where all values
+ * of the tile are multiples of some 2^u and small enough (docs/exact.md); a tile of other values is read again, and
+ * goes the way of all other operators. */
+#ifndef TALLY_STRIPS_H
+#define TALLY_STRIPS_H
+
+#ifdef TALLY_IN_STRIPS
+#include "order/leaf.h"
+#include "segments/strip_sums.h"
+
+/* A tile in strips; values have places from the 16 bytes on that the first is among. */
+struct strips_t {
+    char *values;
+    uint32_t *borders, *others; /* of this tile; of the one before, which are not wanted any more */
+    int32_t before;             /* place of the first value */
+    range_t range;
+#ifdef TALLY_IS_ANCHORED
+    int32_t last; /* the anchor's last bit */
+#endif
+};
+TALLY_FN strip_sums_t *sums_of(const strips_t *strips, int32_t strip) {
+    return (strip_sums_t *)(void *)(strips->values + strip * TALLY_STRIP_BYTES);
+}
+
+/* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
+TALLY_FN int32_t meet_exactly(const strips_t *strips, int32_t log2_n) {
+#ifdef TALLY_IS_ANCHORED
+    return high_of(strips->range) + log2_n - 53 <= strips->last && range_holds(strips->range, strips->last, log2_n);
+#else
+    return width_of(strips->range) + log2_n <= 53;
+#endif
+}
+#ifdef TALLY_IS_ANCHORED
+TALLY_FN int32_t are_more_alone(const strips_t *strips) { return (void)strips, 0; }
+TALLY_FN int32_t log_in_tile(int32_t values) { return log2_meeting(values); }
+#else
+TALLY_FN int32_t are_more_alone(const strips_t *strips) { return meet_exactly(strips, log_many); }
+TALLY_FN int32_t log_in_tile(int32_t values) { return log_meet + (values >= few_strips * strip_values); }
+#endif
+
+/* ---- first: borders, and segments of at most two values ---- */
+
+/* Strip and place in it of a place below 2^15, by a product that a processor has at hand. 9363 * 28 = 2^18 + 20, so it
+ * is right below 2^18 / 20. */
+TALLY_FN int32_t strip_of(int32_t place) { return (int32_t)((uint32_t)place * (9363 * 28 / strip_values) >> 18); }
+typedef char strip_is[28 % strip_values == 0 && values_room / TALLY_BYTES + 4 < 13107 ? 1 : -1];
+
+TALLY_FN void mark(uint32_t *borders, int32_t place) {
+    const int32_t strip = strip_of(place);
+    tally_or32((int32_t *)(void *)(borders + strip), (int32_t)((uint32_t)1 << (place - strip * strip_values)));
+}
+/* Of leaves of the two segments that run over the tile's edges, a lane for each. */
+TALLY_FN void mark_leaves(uint32_t *borders, int32_t before, const opening_t *o) {
+    TALLY_UNROLL
+    for (int32_t run = 0; run < edge_runs; run++) {
+        const int32_t at = o->run_at[run], n = o->run_n[run], skip = tally_lane() * TALLY_DEVICE_LEAF;
+        if (n > 0 && skip < n + TALLY_DEVICE_LEAF) mark(borders, before + at + (skip < n ? skip : n));
+    }
+}
+/* What lies around the values becomes -0, which adds nothing: up to the first 16 bytes' begin, and to the last strip's
+ * end. */
+TALLY_FN void clear_around(const strips_t *strips, int32_t values, int32_t count) {
+    const int32_t lane = tally_lane(), behind = strips->before + values + lane;
+    TALLY_T *const first = (TALLY_T *)(void *)strips->values;
+    if (lane < strips->before) first[lane] = -(TALLY_T)0;
+    if (behind < count * strip_values) first[behind] = -(TALLY_T)0;
+}
+/* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
+ * *is_none, if the tile is none for strips. Segments of up to two values have their results at once, where that takes
+ * no more than an addition (put_plain_sum). Gives what was seen. */
+TALLY_FN int32_t mark_own(const tally_work *work, const tile_t *tile, uint32_t *borders, int32_t before, uint16_t *list,
+                          int32_t *count, int32_t *is_none) {
+    const int32_t own = tile->own;
+    const turns_t turns = turns_of(own);
+    int32_t saw = 0;
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + tally_lane() * turns.apart, is_there = i < own;
+        const span_t span = span_of(tile, i, is_there);
+        const uint32_t some = tally_ballot(span.n > 2), those_before = some & (((uint32_t)1 << tally_lane()) - 1);
+        saw |= span.saw;
+        if (span.n > 2) {
+            mark(borders, before + span.at + span.n);
+            if (i == 0 || (uint32_t)span.at - end_of(tile, i - 1) <= 2)
+                mark(borders, before + span.at); /* the one before does not */
+            list[*count + __builtin_popcount(those_before)] =
+                (uint16_t)i; /* as put_in_list does, for which there is no register left */
+        } else if (is_there && is_plain(work))
+            saw |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
+                                 span.n);
+        else
+            *is_none |= is_there; /* put_result is too much to have it here */
+        *count += __builtin_popcount(some);
+    }
+    return saw;
+}
+
+/* ---- then: strips ---- */
+
+TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t borders, range_t *range) {
+    strip_sums_t *const sums = sums_of(strips, strip);
+    strip_sum_t *left = sums->left, sum = no_strip_sum();
+    tally_quad quads[strip_quads];
+    uint32_t size = 0; /* of two values: the largest of three is one instruction */
+    TALLY_UNROLL
+    for (int32_t q = 0; q < strip_quads; q++)
+        quads[q] = tally_take16((const char *)sums + 16 * q); /* all, as sums take their place */
+#if !TALLY_BORDERS_BESIDE
+    sums->borders = borders;
+#endif
+    TALLY_UNROLL
+    for (int32_t v = 0; v < strip_values; v++) {
+        TALLY_T x;
+        __builtin_memcpy(&x, &quads[v / TALLY_PART].w[v % TALLY_PART * TALLY_BYTES / 4], sizeof x);
+        const double term = term_of(x);
+        const range_t its = range_of(term);
+        if (v > 0 && (borders >> v & 1) != 0) {
+            *left = sum;
+            left += 1;
+        }
+#ifdef TALLY_IS_ANCHORED
+        put_in_two(&sum, term, tally_anchor(strips->last));
+#else
+        sum += term;
+#endif
+        size = v % 2 == 0 || its.most > size ? its.most : size;
+        if (v % 2 != 0) range->most = size > range->most ? size : range->most;
+        range->least = its.least < range->least ? its.least : range->least;
+    }
+    sums->left[sums_room] = sum;
+}
+/* Adds up all strips, and finds the range of their values. */
+TALLY_FN void add_strips(const strips_t *strips, int32_t count, int32_t count_before, range_t *range) {
+    if (TALLY_BORDERS_BESIDE)
+        for (int32_t strip = count + tally_thread(); strip < count_before; strip += TALLY_CONSUMERS)
+            strips->others[strip] = 0;
+    for (int32_t strip = tally_thread(); strip < count; strip += TALLY_CONSUMERS) {
+        uint32_t mine = strips->borders[strip] & ~(uint32_t)1; /* at the first place nothing is left of it */
+        strips->others[strip] = 0;
+        if (__builtin_popcount(mine) > sums_room) range->most = UINT32_MAX, mine = 0;
+        add_strip(strips, strip, mine, range);
+    }
+}
+
+/* ---- at last: results ---- */
+
+/* The sum of the strip's values before place `to`, where a border is, or its end. */
+TALLY_FN strip_sum_t sum_left_of(const strips_t *strips, int32_t strip, int32_t to) {
+    const strip_sums_t *const sums = sums_of(strips, strip);
+#if TALLY_BORDERS_BESIDE
+    const uint32_t borders = strips->borders[strip];
+#else
+    const uint32_t borders = sums->borders;
+#endif
+    return sums->left[to == strip_values ? sums_room : __builtin_popcount(borders & (((uint32_t)1 << to) - 2))];
+}
+/* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
+ * lost that. */
+TALLY_FN int32_t are_minus_zero(const tally_work *work, int64_t i, int64_t end, int32_t step) {
+    const TALLY_T *x = (const TALLY_T *)(const void *)work->x;
+    TALLY_ROLLED
+    for (; i < end; i += step) {
+        if (tally_bits_f64(term_of(x[i])) != INT64_MIN) return 0;
+    }
+    return 1;
+}
+
+/* Of n values, some, from the tile's value `at` on, by one thread. */
+TALLY_FN TALLY_EXPAND sum_alone(const tally_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+                                int32_t n) {
+    const int32_t begin = strips->before + at, end = begin + n;
+    const int32_t first = strip_of(begin), last = strip_of(end - 1);
+    const int32_t from = begin - first * strip_values, to = end - last * strip_values;
+    strip_sum_t sum = sum_left_of(strips, last, to);
+    if (from != 0) add_sum(&sum, sum_left_of(strips, first, from), -1);
+    TALLY_ROLL
+    for (int32_t strip = first; strip < last; strip++) add_sum(&sum, sums_of(strips, strip)->left[sums_room], 1);
+    TALLY_EXPAND all = parts_of(sum);
+    if (all.p[0] == 0 && all.p[1] == 0 && are_minus_zero(work, o->from.value + at, o->from.value + at + n, 1))
+        all = TALLY_OF(-0.0);
+    return all;
+}
+/* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes'
+ * sums are too far apart for one f64 each part has its own sum, as in run_in_more. */
+TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+                                   int32_t n, int32_t lanes) {
+    const int32_t begin = strips->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
+    const int32_t first = strip_of(begin), last = n > 0 ? strip_of(end - 1) : -1;
+    strip_sum_t sum = no_strip_sum();
+    TALLY_ROLLED
+    for (int32_t strip = first + sub; strip <= last; strip += lanes) {
+        const int32_t here = strip * strip_values, to = end - here < strip_values ? end - here : strip_values;
+        add_sum(&sum, sum_left_of(strips, strip, to), 1);
+        if (begin > here) add_sum(&sum, sum_left_of(strips, strip, begin - here), -1);
+    }
+    TALLY_EXPAND all = parts_of(sum);
+#ifndef TALLY_IS_ANCHORED
+    const int32_t log2_n = log2_of(n > 0 ? n : 1);
+    if (!meet_exactly(strips, log2_n)) {
+        const double anchor = tally_anchor(last_bit(high_of(strips->range), log2_n)), above = (sum + anchor) - anchor;
+        all.p[1] = sum - above;
+        all.p[0] = above;
+    }
+#endif
+    if (tally_any(all.p[1] != 0)) all.p[1] = sum_of_lanes(all.p[1], lanes);
+    all.p[0] = sum_of_lanes(all.p[0], lanes);
+    const int32_t is_zero = all.p[0] == 0 && all.p[1] == 0;
+    if (tally_any(n > 0 && is_zero)) {
+        const uint32_t others =
+            tally_ballot(!are_minus_zero(work, o->from.value + at + sub, o->from.value + at + n, lanes));
+        const int32_t has_others = (others >> (tally_lane() - sub) & (uint32_t)(((uint64_t)1 << lanes) - 1)) != 0;
+        if (is_zero) all = TALLY_OF(has_others ? 0 : -0.0);
+    }
+    return all;
+}
+/* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as
+ * many lanes for each as there are. */
+TALLY_FN void sum_several(const tally_work *work, const opening_t *o, const strips_t *strips, uint32_t many,
+                          span_t span, node_t *node) {
+    TALLY_ROLLED
+    while (many != 0) {
+        const int32_t count = __builtin_popcount(many),
+                      log_lanes = count == 1   ? 5
+                                  : count == 2 ? 4
+                                               : 3,
+                      lanes = 1 << log_lanes, group = tally_lane() >> log_lanes;
+        const int32_t rank = __builtin_popcount(many & (((uint32_t)1 << tally_lane()) - 1)),
+                      is_mine = (many >> tally_lane() & 1) != 0 && rank < TALLY_WARP >> log_lanes;
+        uint32_t left = many;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < 3; k++) left = k < group ? left & (left - 1) : left;
+        const int32_t from = left == 0 ? 0 : __builtin_ffs((int32_t)left) - 1;
+        const int32_t at = (int32_t)tally_shuffle((uint32_t)span.at, from),
+                      n = (int32_t)tally_shuffle((uint32_t)span.n, from);
+        const TALLY_EXPAND sum = sum_by_lanes(work, o, strips, at, left == 0 ? 0 : n, lanes);
+        const int32_t there = (rank << log_lanes) & (TALLY_WARP - 1);
+        const int64_t above = tally_of_lane64(tally_bits_f64(sum.p[0]), there),
+                      below = tally_of_lane64(tally_bits_f64(sum.p[1]), there);
+        if (is_mine) {
+            node->sum = TALLY_OF(tally_from_bits_f64(above));
+            node->sum.p[1] = tally_from_bits_f64(below);
+        }
+        many &= ~tally_ballot(is_mine);
+    }
+}
+
+/* The listed segments of this warp. Gives what was seen. */
+TALLY_FN int32_t close_own(const tally_work *work, const tile_t *tile, const uint16_t *list, int32_t count,
+                           const strips_t *strips) {
+    const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
+    const int32_t alone = are_more_alone(strips) ? many_alone : most_alone;
+    int32_t saw = 0;
+    TALLY_ROLLED
+    for (int32_t k = tally_lane(); k - tally_lane() < count; k += TALLY_WARP) {
+        const int32_t is_there = k < count, i = is_there ? list[k] : 0;
+        const span_t span = span_of(tile, i, is_there);
+        node_t mine = nothing();
+        mine.n = span.n;
+        if (span.n > 2 && span.n <= alone) mine.sum = sum_alone(work, o, strips, span.at, span.n);
+        sum_several(work, o, strips, tally_ballot(span.n > alone), span, &mine);
+        if (!is_there) continue;
+        saw |= put_result(work, o, i, mine);
+    }
+    return saw;
+}
+#endif
+
+#endif

@@ -1,0 +1,149 @@
+/* Levels: exact sums in registers (docs/exact.md). Level k adds terms to an accumulator anchored at 1.5 * 2^(unit +
+ * 52), so that what is added is rounded to a multiple of 2^unit; the rest, which is exact, goes to the next level, and
+ * the last level's unit leaves no rest. And digits: sums of terms that no few levels hold. */
+#ifndef TALLY_LEVELS_H
+#define TALLY_LEVELS_H
+
+#include "device/device.h"
+#include "device/lanes64.h"
+#include "sums/limbs.h"
+#include "sums/plan.h"
+#include "device/wrapping.h"
+
+enum {
+    TALLY_DEVICE_LEVELS = 4,
+    TALLY_FLUSH_LEAVES = 2048 /* a leaf moves an accumulator by 2^51 units at most, a count takes 2^63 */
+};
+
+typedef struct tally_levels {
+    int32_t count;
+    int32_t unit[TALLY_DEVICE_LEVELS];
+    int64_t units[TALLY_DEVICE_LEVELS]; /* what this lane has counted */
+} tally_levels;
+
+TALLY_FN void tally_no_levels(tally_levels *a) {
+    a->count = 0;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) a->unit[k] = 0, a->units[k] = 0;
+}
+/* Plans levels for terms below 2^high, multiples of 2^unit; nothing may be counted. 0: there are none. */
+TALLY_FN int32_t tally_choose_levels(tally_levels *a, int32_t high, int32_t unit, int32_t additions, int32_t parts) {
+    a->count = tally_plan_levels(a->unit, TALLY_DEVICE_LEVELS, high, unit, additions, parts);
+    return a->count;
+}
+
+TALLY_FN void tally_begin_levels(const tally_levels *a, double *at, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) at[k] = tally_anchor(a->unit[k]);
+}
+TALLY_FN void tally_put_term(double *at, double rest, const int32_t from, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t k = from; k < count - 1; k++) {
+        double moved = at[k] + rest, taken = moved - at[k];
+        at[k] = moved;
+        rest = rest - taken;
+    }
+    at[count - 1] = at[count - 1] + rest;
+}
+/* Units by which an accumulator has moved away from its anchor. */
+TALLY_FN int64_t tally_moved(double at, int32_t unit) {
+    return tally_apart(tally_bits_f64(at), tally_bits_f64(tally_anchor(unit)));
+}
+TALLY_FN void tally_end_levels(tally_levels *a, const double *at, const int32_t count) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < count; k++) a->units[k] += tally_moved(at[k], a->unit[k]);
+}
+
+/* Adds v * 2^offset to limbs that others add to at the same time; as tally_deposit does. */
+TALLY_FN void tally_deposit_shared(int64_t *limbs, int64_t v, int32_t offset) {
+    int32_t i = offset >> 5, s = offset & 31;
+    uint64_t low = (uint64_t)v << s;
+    if (v == 0) return;
+    tally_add64(limbs + i, (int64_t)(low & 0xffffffff));
+    tally_add64(limbs + i + 1, (int64_t)(low >> 32));
+    tally_add64(limbs + i + 2, (v >> 32) >> (32 - s));
+}
+
+TALLY_FN int64_t tally_warp_sum(int64_t v) {
+    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) v += tally_shuffle64(v, mask);
+    return v;
+}
+
+/* What all lanes have counted of one level goes to the limbs; the sum may need more than 64 bits. Three limbs take it,
+ * the last with its sign, as tally_deposit does: a fourth, for the sign alone, there need not be. */
+TALLY_LONG void tally_flush_level(int64_t units, int64_t *limbs, int32_t offset) {
+    const int64_t low = tally_warp_sum(units & 0xffffffff), high = tally_warp_sum(units >> 32);
+    const tally_i128 total = (((tally_i128)high * 4294967296) + low) * ((int64_t)1 << (offset & 31));
+    if (tally_lane() != 0 || total == 0) return;
+    limbs += offset >> 5;
+    tally_add64(limbs, (int64_t)(total & 0xffffffff));
+    tally_add64(limbs + 1, (int64_t)(total >> 32 & 0xffffffff));
+    tally_add64(limbs + 2, (int64_t)(total >> 64));
+}
+TALLY_FN void tally_flush_levels(tally_levels *a, int64_t *limbs, int32_t origin) {
+    TALLY_UNROLL
+    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++) {
+        if (k < a->count) tally_flush_level(a->units[k], limbs, a->unit[k] - origin);
+        a->units[k] = 0;
+    }
+}
+
+/* A double without its bits below 2^power. */
+TALLY_FN double tally_cut_below(double m, int32_t power) {
+    const int64_t bits = tally_bits_f64(m);
+    const int32_t drop = power - ((int32_t)(bits >> 52 & 0x7ff) - 1075);
+    if (drop <= 0) return m;
+    return drop > 52 ? 0 : tally_from_bits_f64(bits & (int64_t)(~(uint64_t)0 << drop));
+}
+/* Adds d * 2^unit to the limbs of a number; those below the lowest bit that any value has are zeros. Others may add to
+ * it at the same time. */
+TALLY_FN void tally_deposit_word(int64_t *limbs, int64_t d, int32_t offset) {
+    if (d == 0) return;
+    if (offset < 0) d = offset < -63 ? 0 : d >> -offset, offset = 0;
+    tally_deposit_shared(limbs, d, offset);
+}
+/* The sum over the lanes before this one. */
+TALLY_FN int32_t tally_sums_before(int32_t v) {
+    int32_t sum = v;
+    TALLY_UNROLL
+    for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
+        const int32_t other = (int32_t)tally_shuffle((uint32_t)sum, tally_lane() - d < 0 ? 0 : tally_lane() - d);
+        sum += tally_lane() >= d ? other : 0;
+    }
+    return sum - v;
+}
+
+/* ---- digits ---- */
+
+/* What an infinite or NaN term is evidence of, a bit for each kind; and a finite one. */
+TALLY_FN int32_t tally_special_evidence(double x) {
+    return 1 << TALLY_OTHER | (!(x < 0)) << TALLY_PLUS_INFINITY | (!(x > 0)) << TALLY_MINUS_INFINITY;
+}
+TALLY_FN int32_t tally_finite_evidence(int32_t is_zero, int32_t is_negative) {
+    return 1 << (is_zero && is_negative ? TALLY_MINUS_ZERO : TALLY_OTHER);
+}
+
+/* Digit d counts units of 2^(origin + 16 d); each lane adds to a column of its own, so that lanes never wait for one
+ * another. Adds m * 2^(origin + offset), which has at most `parts` digits, up to 5. */
+TALLY_FN void tally_scatter(int32_t *digits, const int32_t columns, uint64_t m, int32_t is_negative, int32_t offset,
+                            const int32_t parts) {
+    int32_t *at = digits + (offset >> 4) * columns + tally_lane() % columns, sign = -is_negative;
+    uint64_t high = m >> 32 >> (32 - (offset & 15));
+    m <<= offset & 15;
+    TALLY_UNROLL
+    for (int32_t k = 0; k < parts; k++) {
+        int32_t digit = (int32_t)(k < 4 ? m >> 16 * k & 0xffff : high);
+        tally_add32(at + k * columns, (digit ^ sign) - sign);
+    }
+}
+/* Moves digits to limbs, by one warp; others may go on adding. */
+TALLY_FN void tally_drain(int32_t *digits, int32_t count, int32_t columns, int64_t *limbs) {
+    for (int32_t d = tally_lane(); d < count; d += TALLY_WARP) {
+        int64_t total = 0;
+        for (int32_t c = 0; c < columns; c++)
+            total += tally_swap32(digits + d * columns + (c + tally_lane()) % columns, 0);
+        tally_deposit_shared(limbs, total, 16 * d);
+    }
+}
+
+#endif

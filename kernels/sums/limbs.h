@@ -1,0 +1,143 @@
+/* The superaccumulator: a fixed-point number so wide that any sum of floats fits it exactly.
+ *
+ * Radix 2^32 in 64-bit limbs (Kulisch's long accumulator in the carry-save form of Neal, "Fast exact summation using
+ * small and large superaccumulators", 2015): limb i counts units of 2^(origin + 32 i), and the upper half of each word
+ * takes carries. So adding is integer addition without carries, for 2^31 deposits in a row. A *settled* number has its
+ * carries done: limbs 0 to count - 2 lie in [0, 2^32), the last one has the sign. Settled numbers are equal exactly
+ * when their words are.
+ *
+ * In front of the limbs stand four words of evidence on what limbs cannot hold; they too merge by addition. */
+#ifndef TALLY_LIMBS_H
+#define TALLY_LIMBS_H
+
+#include "device/dialect.h"
+
+TALLY_EXTENSION typedef __int128 tally_i128;
+TALLY_EXTENSION typedef unsigned __int128 tally_u128;
+
+/* What is added up: values, their magnitudes, or products of two. */
+enum { TALLY_TERM_VALUE, TALLY_TERM_MAGNITUDE, TALLY_TERM_PRODUCT, TALLY_TERMS };
+
+enum {
+    TALLY_PLUS_INFINITY,  /* +inf was seen, or a NaN */
+    TALLY_MINUS_INFINITY, /* -inf was seen, or a NaN: both together are a NaN, as inf - inf is */
+    TALLY_MINUS_ZERO,     /* -0 was seen */
+    TALLY_OTHER,          /* anything else was seen */
+    TALLY_EVIDENCE
+};
+
+/* Where the numbers lie: the lowest exponent of a type's values or products, rounded down to a multiple of 32, and
+ * enough limbs for 2^57 of the largest. The origin of products is twice that of values. Integers begin at 0. */
+#define TALLY_SMALL_ORIGIN (-160) /* f16, bf16, f32 */
+#define TALLY_SMALL_LIMBS 11
+#define TALLY_SMALL_PRODUCT_LIMBS 20
+#define TALLY_LARGE_ORIGIN (-1088) /* f64 */
+#define TALLY_LARGE_LIMBS 68
+#define TALLY_LARGE_PRODUCT_LIMBS 134
+
+/* A view of one number: evidence, then limbs. */
+typedef struct tally_number {
+    const int64_t *words;
+    int32_t count;  /* limbs */
+    int32_t origin; /* exponent of the lowest bit */
+} tally_number;
+
+/* Adds v * 2^(origin + offset). Touches limbs offset / 32 to offset / 32 + 2, each by less than 2^32: all three are
+ * there where 2^offset is no more than the largest term (2^127 is in limb 8 of the 11 of a small number). So a count is
+ * deposited whole: of one cut in two, the upper half would have its sign in limb offset / 32 + 3, which there need not
+ * be. */
+TALLY_FN void tally_deposit(int64_t *limbs, int64_t v, int32_t offset) {
+    int32_t i = offset >> 5, s = offset & 31;
+    uint64_t low = (uint64_t)v << s;
+    limbs[i] += (int64_t)(low & 0xffffffff);
+    limbs[i + 1] += (int64_t)(low >> 32);
+    limbs[i + 2] += (v >> 32) >> (32 - s);
+}
+
+/* a + b, wrapping: numbers of values never get there, but what a loaded state claims may. */
+TALLY_FN int64_t tally_plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+
+/* Does the carries of limbs that hold a number. */
+TALLY_FN void tally_carry(int64_t *limbs, int32_t count) {
+    int64_t carry = 0;
+    TALLY_ROLLED
+    for (int32_t i = 0; i < count - 1; i++) {
+        int64_t t = tally_plus(limbs[i], carry);
+        carry = t >> 32;
+        limbs[i] = t & 0xffffffff;
+    }
+    limbs[count - 1] = tally_plus(limbs[count - 1], carry);
+}
+
+/* Settles evidence and limbs: afterwards the words depend on nothing but the values that were added. Infinities leave
+ * no finite part, and a zero's sign counts only when nothing else was seen. */
+TALLY_FN void tally_settle(int64_t *words, int32_t count) {
+    int64_t *limbs = words + TALLY_EVIDENCE;
+    TALLY_ROLLED
+    for (int32_t k = 0; k < TALLY_EVIDENCE; k++) words[k] = words[k] != 0;
+    if (words[TALLY_OTHER]) words[TALLY_MINUS_ZERO] = 0;
+    if (words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY]) {
+        TALLY_ROLLED
+        for (int32_t i = 0; i < count; i++) limbs[i] = 0;
+    } else
+        tally_carry(limbs, count);
+}
+
+/* ---- one value ---- */
+
+/* A finite value is significand * 2^exponent. */
+TALLY_FN int64_t tally_significand(double x) {
+    int64_t bits = tally_bits_f64(x);
+    int64_t m = bits & 0xfffffffffffff;
+    if ((bits >> 52 & 0x7ff) != 0) m |= (int64_t)1 << 52;
+    return bits < 0 ? -m : m;
+}
+TALLY_FN int32_t tally_exponent(double x) {
+    int32_t biased = (int32_t)(tally_bits_f64(x) >> 52 & 0x7ff);
+    return (biased != 0 ? biased : 1) - 1075;
+}
+TALLY_FN double tally_scale(double x, int32_t power) { /* by 2^power; the caller knows that the result is exact */
+    TALLY_ROLLED
+    while (power > 1000) x *= 0x1p1000, power -= 1000;
+    TALLY_ROLLED
+    while (power < -1000) x *= 0x1p-1000, power += 1000;
+    return x * tally_from_bits_f64((int64_t)(power + 1023) << 52);
+}
+TALLY_FN int tally_is_finite(double x) { return x - x == 0; }
+
+/* Evidence of a term that is zero, infinite or NaN; the term may be a product that has lost its digits, not its class.
+ */
+TALLY_FN void tally_witness(int64_t *words, double x) {
+    if (tally_is_finite(x))
+        words[x == 0 && tally_bits_f64(x) < 0 ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
+    else {
+        words[TALLY_OTHER] = 1;
+        if (!(x < 0)) words[TALLY_PLUS_INFINITY] = 1;
+        if (!(x > 0)) words[TALLY_MINUS_INFINITY] = 1;
+    }
+}
+TALLY_FN void tally_add_value(int64_t *words, int32_t origin, double x) {
+    int32_t offset = tally_exponent(x) - origin, below = offset < 0 ? -offset : 0;
+    tally_witness(words, x);
+    /* A value of a narrow type ends in zeros as a double, so nothing lies below the origin. */
+    if (tally_is_finite(x) && x != 0)
+        tally_deposit(words + TALLY_EVIDENCE, tally_significand(x) >> below, offset + below);
+}
+/* x * y without rounding: 106 bits in two deposits. */
+TALLY_FN void tally_add_product(int64_t *words, int32_t origin, double x, double y) {
+    if (tally_is_finite(x) && tally_is_finite(y)) {
+        tally_i128 product = (tally_i128)tally_significand(x) * tally_significand(y);
+        int32_t offset = tally_exponent(x) + tally_exponent(y) - origin;
+        int32_t below = offset < 0 ? -offset : 0;
+        int negative = (tally_bits_f64(x) ^ tally_bits_f64(y)) < 0;
+        words[(x == 0 || y == 0) && negative ? TALLY_MINUS_ZERO : TALLY_OTHER] = 1;
+        if (product == 0) return;
+        product >>= below;
+        offset += below;
+        tally_deposit(words + TALLY_EVIDENCE, (int64_t)(product & 0xffffffffffff), offset);
+        tally_deposit(words + TALLY_EVIDENCE, (int64_t)(product >> 48), offset + 48);
+    } else
+        tally_witness(words, x * y);
+}
+
+#endif

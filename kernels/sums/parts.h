@@ -1,0 +1,232 @@
+/* Results from sums in few parts: the exact sum is the sum of up to three doubles, and the result follows by a fixed
+ * sequence of error-free operations, which vector lanes and GPU threads can afford for every segment.
+ *
+ * Knuth's two-sum and Dekker's product keep what rounding drops; rounding to odd keeps it visible in the last bit
+ * (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+ * Where a quotient or a root lies too close to a tie to tell, `sure` is 0 and the caller takes sums/window.h.
+ * docs/exact.md has the arguments. */
+#ifndef TALLY_PARTS_H
+#define TALLY_PARTS_H
+
+#include "device/dialect.h"
+
+/* high + low exactly, where high is their rounded sum. */
+typedef struct tally_pair {
+    double high, low;
+} tally_pair;
+
+TALLY_FN tally_pair tally_two_sum(double a, double b) {
+    tally_pair p;
+    double from_b;
+    p.high = a + b;
+    from_b = p.high - a;
+    p.low = (a - (p.high - from_b)) + (b - from_b);
+    return p;
+}
+TALLY_FN tally_pair tally_two_product(double a, double b) {
+    tally_pair p;
+    p.high = a * b;
+#ifdef TALLY_HAS_FMA
+    p.low = __builtin_fma(a, b, -p.high);
+#else
+    {
+        const double split = 134217729.0; /* 2^27 + 1 */
+        double ta = split * a, tb = split * b;
+        double ah = ta - (ta - a), bh = tb - (tb - b);
+        double al = a - ah, bl = b - bh;
+        p.low = ((ah * bh - p.high) + ah * bl + al * bh) + al * bl;
+    }
+#endif
+    return p;
+}
+/* high + low rounded to odd: to the neighbour whose last bit is 1 unless it is exact. */
+TALLY_FN double tally_to_odd(tally_pair p) {
+    int64_t bits = tally_bits_f64(p.high);
+    int64_t away = (p.low > 0) == (p.high > 0) ? 1 : -1;
+    bits += p.low != 0 && (bits & 1) == 0 ? away : 0;
+    return tally_from_bits_f64(bits);
+}
+
+/* a + b + c, in order of size or cancelling: the rounded sum and what is left of it, itself rounded to odd. */
+TALLY_FN tally_pair tally_three_sum(double a, double b, double c) {
+    tally_pair low = tally_two_sum(b, c), high = tally_two_sum(a, low.high);
+    double rest = tally_to_odd(tally_two_sum(high.low, low.low));
+    return tally_two_sum(high.high, rest);
+}
+
+/* a + b + c, each far below the one before; c's last bit is odd where something was left out. */
+typedef struct tally_triple {
+    double a, b, c;
+} tally_triple;
+/* Adds v, which is below the terms added before it, but for 2^50 or so, unless they cancel: what is left out never
+ * matters again but by its being there. */
+TALLY_FN tally_triple tally_add_below(tally_triple t, double v) {
+    const tally_pair low = tally_two_sum(t.c, v), middle = tally_two_sum(t.b, low.high),
+                     high = tally_two_sum(t.a, middle.high);
+    const tally_pair under = tally_two_sum(middle.low, low.low), second = tally_two_sum(high.low, under.high),
+                     third = tally_two_sum(second.low, under.low);
+    const tally_pair first = tally_two_sum(high.high, second.high), next = tally_two_sum(first.low, third.high);
+    t.a = first.high;
+    t.b = next.high;
+    t.c = tally_to_odd(tally_two_sum(next.low, third.low));
+    return t;
+}
+/* Adds a count of units to a sum of doubles. False: they may lie below or above what doubles can be. */
+TALLY_FN int32_t tally_add_units(tally_triple *t, int64_t d, int32_t unit) {
+    if (d == 0) return 1;
+    if (unit < -1000 || unit > 900) return 0;
+    const double scale = tally_from_bits_f64((int64_t)(unit + 1023) << 52);
+    const double high = (double)(d >> 32) * 0x1p32, low = (double)(d & 0xffffffff);
+    *t = tally_add_below(*t, high * scale);
+    *t = tally_add_below(*t, low * scale);
+    return 1;
+}
+TALLY_FN tally_pair tally_pair_of_triple(tally_triple t) { return tally_three_sum(t.a, t.b, t.c); }
+
+/* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
+ * tie there. */
+TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
+    const double size = *value < 0 ? -*value : *value,
+                 infinity = tally_from_bits_f64((int64_t)(format.infinite + 1023) << 52);
+    int32_t unit = (int32_t)(tally_bits_f64(size) >> 52) - 1023 - format.digits + 1;
+    if (size == 0 || !(size < 2 * infinity)) return 1; /* or narrowing makes an infinity, or leaves a NaN */
+    unit = unit < format.least ? format.least : unit;
+    const double anchor = tally_from_bits_f64(((int64_t)(unit + 52 + 1023) << 52) | (int64_t)1 << 51);
+    const double rounded = (size + anchor) - anchor, away = size - rounded;
+    const double nearest = rounded >= infinity ? tally_infinity_f64() : rounded;
+    *value = *value < 0 ? -nearest : nearest;
+    return (away < 0 ? -away : away) * 2 != tally_from_bits_f64((int64_t)(unit + 1023) << 52);
+}
+
+/* What a fast result is, and whether it is certain. */
+typedef struct tally_quick {
+    double value; /* rounded to the format wanted, f32 or f64 */
+    int32_t sure;
+} tally_quick;
+
+/* Where products and quotients of such numbers neither overflow nor lose digits. Zero is not in it: its sign takes
+ * another look. */
+TALLY_FN int32_t tally_in_reach(double x) {
+    int64_t exponent = tally_bits_f64(x) >> 52 & 0x7ff;
+    return exponent > 1023 - 400 && exponent < 1023 + 400;
+}
+TALLY_FN tally_quick tally_nearest(tally_pair p, int32_t is_f64) {
+    tally_quick q;
+    q.value = is_f64 ? p.high : (double)(float)tally_to_odd(p);
+    q.sure = p.high != 0;
+    return q;
+}
+/* q + c as f64, where c is right to 2^-48 of itself. */
+TALLY_FN tally_quick tally_corrected(double q, double c) {
+    tally_quick quick;
+    double slack = (c < 0 ? -c : c) * 0x1p-47;
+    quick.value = q + (c - slack);
+    quick.sure = quick.value == q + (c + slack);
+    return quick;
+}
+/* As f32, what lies within half of `slack` from q, when slack is four units of q's last place or more: then rounding q
+ * - slack and q + slack to f64 first crosses nothing. */
+TALLY_FN tally_quick tally_around(double q, double slack) {
+    tally_quick quick;
+    quick.value = (double)(float)(q - slack);
+    quick.sure = quick.value == (double)(float)(q + slack);
+    return quick;
+}
+TALLY_FN double tally_four_units(double q) { return (q < 0 ? -q : q) * 0x1p-50; }
+
+/* The sum over n, an integer below 2^20. */
+TALLY_FN tally_quick tally_quick_mean(tally_pair sum, double n, int32_t is_f64) {
+    double q = sum.high / n;
+    tally_pair product = tally_two_product(q, n);
+    tally_quick quick;
+    int32_t exact; /* many a sum over a power of two is a tie, which only an exact quotient can tell */
+    if (is_f64) {
+        tally_pair rest = tally_two_sum((sum.high - product.high) - product.low, sum.low); /* exact */
+        double c = rest.high / n;
+        tally_pair back = tally_two_product(c, n);
+        quick = tally_corrected(q, c);
+        exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
+        quick.value = exact ? q + c : quick.value;
+    } else {
+        quick = tally_around(q, tally_four_units(q));
+        exact = (product.high == sum.high) & (product.low == 0) & (sum.low == 0);
+        quick.value = exact ? (double)(float)q : quick.value;
+    }
+    quick.sure = (quick.sure | exact) & tally_in_reach(sum.high);
+    return quick;
+}
+/* The root of a sum that is positive. */
+TALLY_FN tally_quick tally_quick_root(tally_pair sum, int32_t is_f64) {
+    double q = tally_sqrt_f64(sum.high);
+    tally_quick quick;
+    if (is_f64) {
+        tally_pair square = tally_two_product(q, q);
+        double rest = ((sum.high - square.high) - square.low) + sum.low; /* exact up to the last addition */
+        quick = tally_corrected(q, rest / (2 * q));
+    } else
+        quick = tally_around(q, tally_four_units(q));
+    quick.sure &= tally_in_reach(sum.high);
+    return quick;
+}
+/* The sum of squared deviations over n - ddof: (n squares - sum^2) / (n (n - ddof)), n below 2^20. */
+TALLY_FN tally_quick tally_quick_spread(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root,
+                                        int32_t is_f64) {
+    tally_pair a = tally_two_product(n, squares.high), b = tally_two_product(sum.high, sum.high);
+    tally_pair d = tally_two_sum(a.high, -b.high);
+    tally_pair lows = tally_two_sum(a.low, -b.low), below = tally_two_sum(d.low, lows.high);
+    /* Where much cancels, what is left is not small beside d: it is made a pair again. */
+    tally_pair left = tally_two_sum(d.high, d.low + ((a.low - b.low) + (n * squares.low - 2 * sum.high * sum.low)));
+    double divisor = n * (n - ddof);
+    double slack = (a.high + b.high) * 0x1p-98 / divisor;
+    double q = left.high / divisor, r = root ? tally_sqrt_f64(q) : q;
+    int32_t some = tally_in_reach(squares.high), whole = (sum.low == 0) & (squares.low == 0);
+    int32_t exact = whole & (lows.low == 0) & (below.low == 0); /* left is */
+    int32_t none =
+        (n == 1) | (squares.high == 0) | (some & whole & (a.high == b.high) & (a.low == b.low)); /* nothing deviates */
+    tally_quick quick;
+    if (root) slack = slack / r;
+    if (is_f64) {
+        const tally_pair product = tally_two_product(q, divisor);
+        tally_pair rest = tally_two_sum((left.high - product.high) - product.low, left.low), square, back;
+        double c = rest.high / divisor;
+        back = tally_two_product(c, divisor);
+        exact &= (root == 0) & (back.high == rest.high) & (back.low == 0) & (rest.low == 0);
+        if (root) { /* of q + c */
+            square = tally_two_product(r, r);
+            c = (((q - square.high) - square.low) + c) / (2 * r);
+        }
+        slack += (c < 0 ? -c : c) * 0x1p-40 + r * 0x1p-98;
+        quick.value = exact ? r + c : r + (c - slack);
+        quick.sure = exact | (quick.value == r + (c + slack));
+    } else {
+        /* Many a quotient is a tie, and many a root of two values' spread, which is half of what they differ by. */
+        const double far = r * 268435457.0, root_of_25_bits = far - (far - r); /* 2^28 + 1 */
+        const tally_pair back = tally_two_product(root ? root_of_25_bits * root_of_25_bits : q, divisor);
+        quick = tally_around(r, tally_four_units(r) + 2 * slack);
+        exact &= (back.high == left.high) & (back.low == left.low);
+        quick.value = exact ? (double)(float)(root ? root_of_25_bits : q) : quick.value;
+        quick.sure |= exact;
+    }
+    quick.sure &= some & tally_in_reach(left.high) & ((sum.high == 0) | tally_in_reach(sum.high));
+    quick.value = none ? 0 : quick.value;
+    quick.sure = (n > ddof) & (none | quick.sure);
+    return quick;
+}
+
+/* ---- a second look, where a result is not certain as f32 ---- */
+
+/* What is certain as f64, as f32: rounding twice is right unless the first has given a tie of the second. */
+TALLY_FN tally_quick tally_as_f32(tally_quick q) {
+    const uint64_t bits = (uint64_t)tally_bits_f64(q.value);
+    const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff) - 1023;
+    q.sure &= (bits & 0x1fffffff) != 0x10000000 && exponent >= -126 && exponent < 127;
+    q.value = (double)(float)q.value;
+    return q;
+}
+TALLY_RARE tally_quick tally_mean_again(tally_pair sum, double n) { return tally_as_f32(tally_quick_mean(sum, n, 1)); }
+TALLY_RARE tally_quick tally_root_again(tally_pair sum) { return tally_as_f32(tally_quick_root(sum, 1)); }
+TALLY_RARE tally_quick tally_spread_again(tally_pair sum, tally_pair squares, double n, double ddof, int32_t root) {
+    return tally_as_f32(tally_quick_spread(sum, squares, n, ddof, root, 1));
+}
+
+#endif

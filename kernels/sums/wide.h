@@ -1,0 +1,179 @@
+/* Sums of integers without loss: numbers of 192 bits in two's complement, and the results they give. Not a template.
+ *
+ * What is read as 64 bits is the lowest word: addition modulo 2^64 is all that many a sum needs, and the words above
+ * say whether it was. Their text is plain 64-bit arithmetic, so that it can run in vector lanes, a short segment in
+ * each. */
+#ifndef TALLY_WIDE_H
+#define TALLY_WIDE_H
+
+#include "sums/sums.h"
+
+typedef struct tally_wide {
+    uint64_t w0, w1, w2; /* least significant first */
+} tally_wide;
+
+TALLY_FN uint64_t tally_sign_word(uint64_t word) { return (int64_t)word < 0 ? UINT64_MAX : 0; }
+
+TALLY_FN tally_wide tally_wide_of(int64_t value) {
+    tally_wide a;
+    a.w0 = (uint64_t)value;
+    a.w1 = a.w2 = tally_sign_word(a.w0);
+    return a;
+}
+/* The sum of up to 2^20 terms of 64 bits from their sum modulo 2^64 and the sum of their upper halves: what the lower
+ * halves add up to is the difference, which is small. Signed terms have their upper halves counted from -2^31 on: so
+ * they are never negative, and need no arithmetic shift, which vector units lack. */
+#define TALLY_SIGN_BIT ((uint64_t)1 << 63)
+TALLY_FN uint64_t tally_upper_half(uint64_t term, int is_signed) {
+    return (is_signed ? term ^ TALLY_SIGN_BIT : term) >> 32;
+}
+TALLY_FN tally_wide tally_wide_of_halves(uint64_t sum, uint64_t upper, int64_t terms, int is_signed) {
+    uint64_t high = is_signed ? upper - ((uint64_t)terms << 31) : upper;
+    uint64_t low = sum - (high << 32);
+    tally_wide a;
+    high += low >> 32; /* in units of 2^32; below 2^53 in magnitude */
+    a.w0 = sum;
+    a.w1 = high >> 32 | (tally_sign_word(high) & ~(uint64_t)0xffffffff);
+    a.w2 = tally_sign_word(high);
+    return a;
+}
+/* low + high * 2^64; low is not negative. */
+TALLY_FN tally_wide tally_wide_of_words(tally_wide low, tally_wide high) {
+    tally_wide a;
+    a.w0 = low.w0;
+    a.w1 = low.w1 + high.w0;
+    a.w2 = high.w1 + (a.w1 < low.w1);
+    return a;
+}
+TALLY_FN tally_wide tally_wide_add(tally_wide a, tally_wide b) {
+    uint64_t carry;
+    a.w0 += b.w0;
+    carry = a.w0 < b.w0;
+    a.w1 += carry;
+    carry = a.w1 < carry;
+    a.w1 += b.w1;
+    carry += a.w1 < b.w1;
+    a.w2 += b.w2 + carry;
+    return a;
+}
+
+/* Whether the lowest word alone, read as signed or unsigned, is the number. */
+TALLY_FN int tally_fits_word(tally_wide a, int is_signed) {
+    uint64_t above = is_signed ? tally_sign_word(a.w0) : 0;
+    return ((a.w1 ^ above) | (a.w2 ^ above)) == 0;
+}
+/* Whether an f64 holds it (and all between it and 0). */
+TALLY_FN int tally_fits_double(tally_wide a) {
+    return tally_fits_word(a, 1) & (a.w0 + ((uint64_t)1 << 53) <= (uint64_t)1 << 54);
+}
+TALLY_FN int tally_count_fits_double(int64_t n) { return n <= (int64_t)1 << 53; }
+
+/* ---- results: the true value, rounded once ---- */
+
+/* a / b, or its root, as the nearest f64; 0 < b < 2^63. What most results are made of, without the windows of
+ * sums/window.h: the quotient with at least 65 leading bits (126 for a root) as an integer m, and a sticky bit for the
+ * rest. */
+TALLY_LONG double tally_quotient(tally_u128 a, uint64_t b, int root) {
+    tally_u128 m, rest;
+    int32_t shift, power, cut;
+    uint64_t bits;
+    if (a == 0) return 0;
+    shift = (a >> 64) != 0 ? __builtin_clzll((uint64_t)(a >> 64)) : 64 + __builtin_clzll((uint64_t)a);
+    a <<= shift;
+    m = tally_over(a, b);
+    rest = a - m * b;
+    power = -shift;
+    if (root) {
+        int32_t more = __builtin_clzll((uint64_t)(m >> 64)); /* m has at least 65 bits: b is below 2^63 */
+        if (((power - more) & 1) && more-- == 0) {           /* an odd power, and no room to the left */
+            rest |= m & 1;
+            m >>= 1;
+            more = 0;
+            power++;
+        }
+        rest <<= more;
+        m = (m << more) + tally_over(rest, b);
+        rest -= tally_over(rest, b) * b;
+        power -= more;
+        bits = tally_root_of(m);
+        rest |= (tally_u128)bits * bits != m;
+        m = bits;
+        power /= 2;
+    }
+    cut = ((m >> 64) != 0 ? 64 - __builtin_clzll((uint64_t)(m >> 64)) : -__builtin_clzll((uint64_t)m)) + 64 - 53;
+    bits = (uint64_t)(m >> (cut - 1));
+    rest |= m & (((tally_u128)1 << (cut - 1)) - 1);
+    bits = (bits >> 1) + (bits & 1 & ((bits >> 1) | (rest != 0)));
+    return tally_scale((double)bits, power + cut);
+}
+
+/* As limbs (sums/limbs.h), from 2^0 on. */
+typedef struct tally_wide_words {
+    int64_t words[TALLY_EVIDENCE + 6];
+} tally_wide_words;
+TALLY_LONG tally_number tally_number_of(tally_wide a, tally_wide_words *room) {
+    tally_number number = {room->words, 6, 0};
+    int64_t *limbs = room->words + TALLY_EVIDENCE;
+    for (int k = 0; k < TALLY_EVIDENCE; k++) room->words[k] = k == TALLY_OTHER;
+    limbs[0] = (int64_t)(a.w0 & 0xffffffff);
+    limbs[1] = (int64_t)(a.w0 >> 32);
+    limbs[2] = (int64_t)(a.w1 & 0xffffffff);
+    limbs[3] = (int64_t)(a.w1 >> 32);
+    limbs[4] = (int64_t)(a.w2 & 0xffffffff);
+    limbs[5] = (int64_t)a.w2 >> 32;
+    return number;
+}
+/* sum / n */
+TALLY_RARE double tally_wide_mean(tally_wide sum, uint64_t n, tally_format format) {
+    tally_wide_words room;
+    int negative = (int64_t)sum.w2 < 0;
+    if (format.digits == 53 && sum.w2 == tally_sign_word(sum.w1) && n > 0) {
+        tally_u128 both = (tally_u128)sum.w1 << 64 | sum.w0;
+        double magnitude = tally_quotient(negative ? 0 - both : both, n, 0);
+        return negative ? -magnitude : magnitude;
+    }
+    return tally_clean_f64(tally_sum_result(tally_number_of(sum, &room), n, format));
+}
+TALLY_RARE double tally_wide_root(tally_wide squares, tally_format format) {
+    tally_wide_words room;
+    if (format.digits == 53 && squares.w2 == 0) return tally_quotient((tally_u128)squares.w1 << 64 | squares.w0, 1, 1);
+    return tally_root_result(tally_number_of(squares, &room), format);
+}
+/* The variance, or its root, of n values. */
+TALLY_RARE double tally_wide_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
+    tally_wide_words room, rooms;
+    /* n squares below 2^126 bounds sum^2 too. */
+    if (final->format.digits == 53 && n > final->ddof && n < (int64_t)1 << 31 && squares.w2 == 0 &&
+        squares.w1 >> 31 == 0) {
+        uint64_t size = (int64_t)sum.w1 < 0 ? 0 - sum.w0 : sum.w0;
+        tally_u128 both = (tally_u128)squares.w1 << 64 | squares.w0;
+        return tally_quotient(both * (uint64_t)n - (tally_u128)size * size, (uint64_t)n * (uint64_t)(n - final->ddof),
+                              final->root);
+    }
+    return tally_clean_f64(
+        tally_spread_result(tally_number_of(sum, &room), tally_number_of(squares, &rooms), n, final, final->format));
+}
+/* A sum as final.as says, in 64 bits: an integer, the nearest one if it does not fit (then *saw says so), or a double's
+ * bits. */
+TALLY_RARE uint64_t tally_wide_sum(tally_wide sum, int is_signed, const tally_final *final, int *saw) {
+    if (final->as == TALLY_AS_FLOAT) return (uint64_t)tally_bits_f64(tally_wide_mean(sum, 1, final->format));
+    if (final->as == TALLY_AS_U64) is_signed = 0;
+    if (final->wraps || tally_fits_word(sum, is_signed)) return sum.w0;
+    *saw |= TALLY_SAW_OVERFLOW;
+    if ((int64_t)sum.w2 < 0) return is_signed ? TALLY_SIGN_BIT : 0;
+    return is_signed ? TALLY_SIGN_BIT - 1 : UINT64_MAX;
+}
+
+/* The variance where it is a quotient of two integers that an f64 holds: sum^2 <= n squares <= 2^53. Its root would be
+ * rounded twice. */
+TALLY_FN int tally_is_small_spread(tally_wide squares, int64_t n, const tally_final *final) {
+    int is_short = ((squares.w0 >> 53 | squares.w1 | squares.w2) == 0) & (n <= 1 << 10) & (final->root == 0);
+    return is_short & (squares.w0 * (uint64_t)n <= (uint64_t)1 << 53);
+}
+TALLY_FN double tally_small_spread(tally_wide sum, tally_wide squares, int64_t n, const tally_final *final) {
+    int64_t apart = (int64_t)((uint64_t)n * squares.w0 - sum.w0 * sum.w0);
+    int64_t over = (int64_t)((uint64_t)n * (uint64_t)(n - final->ddof));
+    return n > final->ddof ? (double)apart / (double)over : tally_nan_f64();
+}
+
+#endif

@@ -1,0 +1,202 @@
+/* From an exact number to its rounded value: a window on its leading 225 bits or more, whole-number division and square
+ * root of that window, and one rounding to nearest even.
+ *
+ * Each step keeps the number as floor and a sticky bit (is anything left below?). Floors of quotients and roots
+ * compose: floor(floor(x / a) / b) = floor(x / (a b)), and floor(sqrt(floor(x))) = floor(sqrt(x)). So what is rounded
+ * at the end is the true value's leading bits and the truth about the rest: the result is correctly rounded.
+ * docs/exact.md has the argument in full. */
+#ifndef TALLY_WINDOW_H
+#define TALLY_WINDOW_H
+
+#include "sums/limbs.h"
+
+enum { TALLY_WINDOW_WORDS = 8 };
+
+/* (the words, least significant first, + something in [0, 1) that is 0 unless sticky) * 2^exponent */
+typedef struct tally_window {
+    uint32_t word[TALLY_WINDOW_WORDS];
+    int32_t exponent;
+    int32_t sticky;
+    int32_t negative;
+} tally_window;
+
+/* Word i of a settled number in two's complement, sign included beyond both ends. */
+TALLY_FN uint32_t tally_limb_word(const int64_t *limbs, int32_t count, int32_t i) {
+    if (i < 0) return 0;
+    if (i < count) return (uint32_t)(limbs[i] & 0xffffffff);
+    return (uint32_t)((i == count ? limbs[count - 1] >> 32 : limbs[count - 1] >> 63) & 0xffffffff);
+}
+
+/* The leading words of a settled number. A negative number is turned: its magnitude is the complement plus 1, and that
+ * 1 reaches the window only when everything below is 0. */
+TALLY_LONG void tally_open_window(tally_window *a, const int64_t *limbs, int32_t count, int32_t origin) {
+    int32_t top = count, low;
+    uint32_t fill = limbs[count - 1] < 0 ? 0xffffffffu : 0, carry;
+    int32_t below = 0;
+    TALLY_ROLLED
+    while (top >= 0 && tally_limb_word(limbs, count, top) == fill) top--;
+    low = top + 2 - TALLY_WINDOW_WORDS; /* one word above the top takes the carry */
+    TALLY_ROLLED
+    for (int32_t i = 0; i < low && !below; i++) below = limbs[i] != 0;
+    carry = fill & 1 & (uint32_t)!below;
+    TALLY_ROLLED
+    for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) {
+        uint64_t t = (uint64_t)(tally_limb_word(limbs, count, low + k) ^ fill) + carry;
+        a->word[k] = (uint32_t)t;
+        carry = (uint32_t)(t >> 32);
+    }
+    a->exponent = origin + 32 * low;
+    a->sticky = below;
+    a->negative = fill != 0;
+}
+
+/* The number of the highest bit that is set; -1: none. */
+TALLY_FN int32_t tally_top_bit(const tally_window *a) {
+    int32_t k = TALLY_WINDOW_WORDS - 1;
+    TALLY_ROLLED
+    while (k >= 0 && a->word[k] == 0) k--;
+    return k < 0 ? -1 : 32 * k + 31 - __builtin_clz(a->word[k]);
+}
+/* 64 bits from bit `at` on, which may lie outside; what is there is 0. */
+TALLY_FN uint64_t tally_bits_at(const tally_window *a, int32_t at) {
+    int32_t k = at >> 5, s = at & 31;
+    uint64_t w[3];
+    TALLY_ROLLED
+    for (int32_t i = 0; i < 3; i++) w[i] = k + i >= 0 && k + i < TALLY_WINDOW_WORDS ? a->word[k + i] : 0;
+    return (w[0] | w[1] << 32) >> s | (s ? w[2] << (64 - s) : 0);
+}
+TALLY_FN int32_t tally_any_below(const tally_window *a, int32_t bit) {
+    uint32_t any = 0;
+    TALLY_ROLLED
+    for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++)
+        if (32 * k + 32 <= bit)
+            any |= a->word[k];
+        else if (32 * k < bit)
+            any |= a->word[k] & (((uint32_t)1 << (bit & 31)) - 1);
+    return any != 0 || a->sticky;
+}
+
+/* a / b; compilers for devices would write out the division in every place. */
+TALLY_LONG tally_u128 tally_over(tally_u128 a, uint64_t b) { return a / b; }
+
+/* Divides by n, 1 to 2^63. Leaves at least 160 leading bits of a window just opened. */
+TALLY_LONG void tally_divide(tally_window *a, uint64_t n) {
+    uint64_t rest = 0;
+    TALLY_ROLLED
+    for (int32_t k = TALLY_WINDOW_WORDS - 1; k >= 0; k--) {
+        if (n >> 32 == 0) {
+            uint64_t t = rest << 32 | a->word[k];
+            a->word[k] = (uint32_t)(t / n);
+            rest = t % n;
+        } else {
+            tally_u128 t = (tally_u128)rest << 32 | a->word[k];
+            tally_u128 whole = tally_over(t, n);
+            a->word[k] = (uint32_t)whole;
+            rest = (uint64_t)(t - whole * n);
+        }
+    }
+    a->sticky |= rest != 0;
+}
+
+/* floor(sqrt(m)) of 126 or more bits: a root in doubles leaves an error below 2^12, one step of Newton's method below
+ * 2, the rest is counted down. */
+TALLY_LONG uint64_t tally_root_of(tally_u128 m) {
+    double estimate = tally_sqrt_f64((double)(uint64_t)(m >> 64)) * 4294967296.0;
+    uint64_t r = estimate >= 18446744073709549568.0 ? UINT64_MAX - 4095 : (uint64_t)estimate;
+    tally_i128 rest = (tally_i128)(m - (tally_u128)r * r);
+    int64_t step = (int64_t)((double)rest / (2.0 * (double)r));
+    r = step > 0 && r > UINT64_MAX - (uint64_t)step ? UINT64_MAX : r + (uint64_t)step;
+    TALLY_ROLLED
+    while ((tally_u128)r * r > m) r--;
+    TALLY_ROLLED
+    while (r < UINT64_MAX && (tally_u128)(r + 1) * (r + 1) <= m) r++;
+    return r;
+}
+/* The square root of a window of 110 leading bits or more, in 63 bits or more. Zeros that fill up 128 bits change no
+ * leading 54 bits: a square with so many trailing zeros is a multiple of their place value. */
+TALLY_LONG void tally_root(tally_window *a) {
+    int32_t top = tally_top_bit(a), shift = top - 127;
+    tally_u128 m;
+    uint64_t r;
+    if (top < 0) return;
+    if ((a->exponent + shift) & 1) shift++;
+    m = (tally_u128)tally_bits_at(a, shift + 64) << 64 | tally_bits_at(a, shift);
+    if (shift > 0) a->sticky = tally_any_below(a, shift);
+    r = tally_root_of(m);
+    a->sticky |= (tally_u128)r * r != m;
+    a->exponent = (a->exponent + shift) / 2;
+    TALLY_ROLLED
+    for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) a->word[k] = 0;
+    a->word[0] = (uint32_t)r;
+    a->word[1] = (uint32_t)(r >> 32);
+}
+
+/* The window's value rounded to a format, to nearest, ties to even. Zero is +0. */
+TALLY_LONG double tally_round(const tally_window *a, tally_format format) {
+    int32_t top = tally_top_bit(a), cut = top - format.digits + 1;
+    uint64_t m, half;
+    double x;
+    if (top < 0) return 0;
+    if (cut < format.least - a->exponent) cut = format.least - a->exponent;
+    if (cut > top + 1)
+        m = half = 0;
+    else {
+        m = cut > top ? 0 : tally_bits_at(a, cut);
+        half = tally_bits_at(a, cut - 1) & 1;
+        m += half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1));
+    }
+    /* m has at most 53 bits, or is 2^53; below the normal numbers it has as many as they leave. */
+    x = m == 0                                ? 0
+        : top + a->exponent > format.infinite ? tally_infinity_f64()
+                                              : tally_scale((double)m, cut + a->exponent);
+    if (format.digits < 53 && x >= tally_scale(1, format.infinite)) x = tally_infinity_f64();
+    return a->negative ? -x : x;
+}
+
+/* ---- what is made of two sums ---- */
+
+/* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. Both numbers are settled, and
+ * the origin of squares is twice that of sum. */
+TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
+    const int64_t *s = sum.words + TALLY_EVIDENCE, *q = squares.words + TALLY_EVIDENCE;
+    uint32_t x[TALLY_LARGE_LIMBS + 1], t[TALLY_LARGE_PRODUCT_LIMBS + 6];
+    const int32_t words = squares.count + 4;
+    uint32_t fill = s[sum.count - 1] < 0 ? 0xffffffffu : 0, carry = fill & 1;
+    int32_t first = sum.count + 1, last = -1, at = 0, top;
+    tally_i128 column = 0;
+    TALLY_ROLLED
+    for (int32_t i = 0; i <= sum.count; i++) { /* the magnitude of the sum, and where it is not 0 */
+        uint64_t w = (uint64_t)(tally_limb_word(s, sum.count, i) ^ fill) + carry;
+        x[i] = (uint32_t)w;
+        carry = (uint32_t)(w >> 32);
+        if (x[i] != 0) {
+            if (last < 0) first = i;
+            last = i;
+        }
+    }
+    TALLY_ROLLED
+    while (at < squares.count && q[at] == 0 && at < 2 * first) t[at++] = 0;
+    TALLY_ROLLED
+    for (top = words - 1; at < words; at++) {
+        column += (tally_i128)((uint64_t)tally_limb_word(q, squares.count, at) * (n & 0xffffffff));
+        column += (tally_i128)((uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32));
+        TALLY_ROLLED
+        for (int32_t i = at - last > first ? at - last : first; i <= last && at - i >= first; i++)
+            column -= (tally_i128)((uint64_t)x[i] * x[at - i]);
+        t[at] = (uint32_t)(column & 0xffffffff);
+        column >>= 32;
+    }
+    TALLY_ROLLED
+    while (top >= 0 && t[top] == 0) top--;
+    a->exponent = squares.origin + 32 * (top + 1 - TALLY_WINDOW_WORDS);
+    a->sticky = a->negative = 0;
+    TALLY_ROLLED
+    for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) {
+        int32_t i = top + 1 - TALLY_WINDOW_WORDS + k;
+        a->word[k] = i >= 0 ? t[i] : 0;
+    }
+    TALLY_ROLLED
+    for (int32_t i = 0; i < top + 1 - TALLY_WINDOW_WORDS && !a->sticky; i++) a->sticky = t[i] != 0;
+}
+
+#endif
