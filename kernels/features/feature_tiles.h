@@ -10,6 +10,7 @@
 
 /* Offset s. They lie at multiples of their size, unless TALLY_OFFSETS_ANYWHERE is defined. */
 TALLY_FN int64_t tally_group_offset(const tally_group_work *group, int64_t s) {
+    if (group->offsets == 0) return s * group->length;
 #ifdef TALLY_OFFSETS_ANYWHERE
     return tally_entry(group->offsets, group->offset_bytes, s);
 #else

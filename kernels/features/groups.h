@@ -30,7 +30,8 @@ typedef struct tally_group_work {
     int32_t shift; /* of the digit in a key */
     /* Groups. */
     int32_t offset_bytes;
-    const char *offsets;
+    const char *offsets;   /* or NULL: each segment has `length` vectors */
+    int64_t length;
     const uint32_t *order; /* the vector at each place, or NULL */
     const int64_t *begins; /* the first vector of each segment, or NULL; both NULL: places are vectors */
     int64_t *begins_to, *lengths_to;

@@ -66,7 +66,7 @@ typedef struct memory {
     int64_t words, results, nodes[MOST_LEVELS], slots[MOST_LEVELS], bytes;
     int levels;
 } memory;
-enum { HAS_NODES, IS_UNSURE, WORDS };
+enum { HAS_NODES, IS_UNSURE, SAW, WORDS };
 
 static int64_t take(int64_t *bytes, int64_t more) {
     const int64_t begin = *bytes;
@@ -127,6 +127,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_work *groups, ta
     work.final = c->spec->final;
     work.result = tally__call_needs_staging(c) ? (void *)(uintptr_t)staging : c->sink->data;
     work.result_stride = tally__call_needs_staging(c) ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    if (work.saw == NULL) work.saw = (int32_t *)(uintptr_t)at_words + SAW;
     work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
     work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
     TALLY_TRY(tally__gpu_check(driver, driver->fill(at_words, 0, sizeof words, c->stream), "clear memory"));

@@ -5,10 +5,16 @@
 #include <stdlib.h>
 
 #include "cuda/cuda.h"
+#include "cuda/features.h"
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 
-enum { FAN = 64 }; /* as kernels/order/tile.h combines nodes */
+enum {
+    FAN = 64,                /* as kernels/order/tile.h combines nodes */
+    LEAST_VECTOR = 128,      /* bytes of the vectors that kernels/production/features.h takes, */
+    MOST_VECTORS = 4096,     /* as many of a row, of f64, */
+    MOST_NARROW_VECTORS = 32 /* and of what is narrower */
+};
 
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
 typedef struct plan {
@@ -184,10 +190,35 @@ static bool are_segments(const tally__call *call, const tally_segments *cut) {
            (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
 }
 
+/* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
+ * alone, where rows are short. Measured: docs/design/012-gpu-exact-segments.md. */
+static bool are_vectors(const tally__call *call, const tally_segments *cut) {
+    const tally__kernel *kernel = call->spec->kernel;
+    return call->spec->exact && !kernel->adds_products && !kernel->keeps_keys && cut->length > 0 &&
+           cut->length <= (kernel->value_bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
+           cut->inner * (int64_t)kernel->value_bytes >= LEAST_VECTOR;
+}
+/* *is_done: as tally__reduce_features says. */
+static tally_status reduce_vectors(tally__call *call, const tally_segments *cut, tally__report *report, bool *is_done) {
+    const int64_t vectors = cut->count * cut->length;
+    const tally_work work = {.group = {.vectors = vectors,
+                                       .inner = cut->inner,
+                                       .segments = cut->count,
+                                       .places = vectors,
+                                       .length = cut->length,
+                                       .offset_bytes = sizeof(int64_t)}};
+    *is_done = false;
+    if (!are_vectors(call, cut) || !tally__reads_in_place(call, &work.group)) return TALLY_OK;
+    return tally__reduce_features(call, &work, report, is_done);
+}
+
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
     const int64_t results = cut->count * cut->inner;
     tally__cu_address staging, saw;
     plan p;
+    bool is_done;
+    TALLY_TRY(reduce_vectors(call, cut, report, &is_done));
+    if (is_done) return TALLY_OK;
     if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
     TALLY_TRY(plan_rows(call, cut, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &saw));
