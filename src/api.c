@@ -222,7 +222,7 @@ static tally_status reduce_groups(const tally__spec *spec, const tally__input *i
     tally__input moved = *in;
     tally__grouping own;
     if (plan != NULL && plan->grouping != NULL) return run(spec, in, cut, plan->grouping, sink);
-    if (tally__backend_of(&spec->options) == &tally__cpu_backend && tally__vectors_travel(spec, in, cut))
+    if (tally__backend_of(&spec->options) == &tally__cpu_backend && tally__can_sort_vectors(spec, in, cut))
         TALLY_TRY(tally__sort_vectors(spec, cut, &moved, &own));
     else
         TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));

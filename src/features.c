@@ -4,17 +4,17 @@
 
 #include "grouping.h"
 
-enum { AHEAD = 24, SQUARE_BYTES = 16 }; /* scattered vectors are asked for so many before they are copied */
+enum { SQUARE_BYTES = 16, AHEAD = 24 /* scattered vectors are asked for so many before they are copied */ };
 
 /* n vectors from place `at` on. */
 typedef struct vectors {
-    const char *from;         /* the first number wanted of vector 0 */
-    int64_t pitch, stride;    /* bytes from a vector to the next, from a number to the next */
-    const int64_t *order;     /* the vector at each place, or NULL */
-    int64_t at, n, places;    /* of the order there are so many */
-    int64_t features, behind; /* numbers wanted of each, and further ones that it has */
+    const char *from;      /* the first number wanted of vector 0 */
+    int64_t pitch, stride; /* bytes from a vector to the next, from a number to the next */
+    const int64_t *order;  /* the vector at each place, or NULL */
+    int64_t at, n, places; /* of the order there are so many */
+    int64_t features;      /* numbers wanted of each */
     char *to;
-    int64_t apart; /* numbers from one feature to the next */
+    int64_t apart; /* numbers there from one feature to the next */
 } vectors;
 
 static const char *vector_at(const vectors *v, int64_t i) {

@@ -34,8 +34,8 @@ void tally__ungroup(tally__grouping *g);
 /* Ids in any order (unsorted_ids.c), by so many threads at most, 0 for the system's. */
 tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g);
 /* For one reduction, small vectors are sorted themselves, into memory of the grouping that `in` has then; places are
- * vectors. tally__vectors_travel: whether they are small enough for it. */
-bool tally__vectors_travel(const tally__spec *spec, const tally__input *in, const tally_segments *cut);
+ * vectors. tally__can_sort_vectors: whether they are small enough for it. */
+bool tally__can_sort_vectors(const tally__spec *spec, const tally__input *in, const tally_segments *cut);
 tally_status tally__sort_vectors(const tally__spec *spec, const tally_segments *cut, tally__input *in,
                                  tally__grouping *g);
 /* Memory for so many numbers of the grouping's own. */

@@ -5,7 +5,7 @@
  * Then each bucket is sorted by counting its segments. Both steps are stable, and what is written to at a time stays in
  * caches. (A radix sort from the most significant digit on, of two digits.)
  *
- * Small vectors travel with their ids, so that none is fetched from anywhere in memory later. */
+ * Small vectors are moved with their ids, so that none is fetched from anywhere in memory later. */
 #include <string.h>
 
 #include "grouping.h"
@@ -23,19 +23,20 @@ typedef struct stretch {
     int64_t counts[BUCKETS]; /* of ids; then where the next one goes */
 } stretch;
 
-/* Vectors that travel: a record has where its segment is in the bucket, in ID_BYTES, and a vector of each input. */
+/* Vectors that are sorted themselves: a record has where its segment is in the bucket, in ID_BYTES, and a vector of
+ * each input. */
 enum { MOST_BYTES = 32, ID_BYTES = 4 };
-typedef struct cargo {
+typedef struct payload {
     const char *from[2];
     char *to[2];
     int64_t bytes, record; /* of a vector, of a record */
     int inputs;
     char *records;
-} cargo;
+} payload;
 
 typedef struct sorting {
     const tally_segments *cut;
-    cargo *cargo; /* NULL: the values' numbers are sorted */
+    payload *payload; /* NULL: the values' numbers are sorted */
     int shift, team;
     int64_t stretch_count;
     stretch *stretches;
@@ -150,9 +151,9 @@ static inline void copy_vector(char *to, const char *from, int64_t bytes) {
     default: memcpy(to, from, (size_t)bytes);
     }
 }
-static void load_records(const sorting *j, stretch *s) {
+static void fill_records(const sorting *j, stretch *s) {
     const uint64_t low = ((uint64_t)1 << j->shift) - 1;
-    const cargo *c = j->cargo;
+    const payload *c = j->payload;
     for (int64_t i = s->begin; i < s->end; i++) {
         const int64_t id = tally__index(j->cut, i);
         if (!is_inside(j->cut, id)) continue;
@@ -163,10 +164,10 @@ static void load_records(const sorting *j, stretch *s) {
             copy_vector(record + ID_BYTES + k * c->bytes, c->from[k] + i * c->bytes, c->bytes);
     }
 }
-static void load_some(void *of) {
+static void fill_some_records(void *of) {
     sorting *j = of;
     int64_t k;
-    while (tally__take_share(&j->shares, &k)) load_records(j, j->stretches + k);
+    while (tally__take_share(&j->shares, &k)) fill_records(j, j->stretches + k);
 }
 
 static uint32_t segment_of(const char *record) {
@@ -175,8 +176,8 @@ static uint32_t segment_of(const char *record) {
     return in_bucket;
 }
 /* As sort_bucket, of n records; vectors go to their places. */
-static void unload_bucket(const cargo *c, const char *records, int64_t n, int64_t begin, int64_t segments,
-                          int64_t *next) {
+static void sort_records(const payload *c, const char *records, int64_t n, int64_t begin, int64_t segments,
+                         int64_t *next) {
     int64_t sum = begin;
     for (int64_t k = 0; k < n; k++) next[segment_of(records + k * c->record)]++;
     for (int64_t s = 0; s < segments; s++) {
@@ -199,8 +200,9 @@ static void sort_some(void *of) {
         const int64_t first = b << j->shift, left = j->cut->count - first, most = (int64_t)1 << j->shift;
         const int64_t at = b > 0 ? j->ends[b - 1] : 0;
         const int64_t n = j->ends[b] - at, segments = left < most ? left : most;
-        if (j->cargo != NULL)
-            unload_bucket(j->cargo, j->cargo->records + at * j->cargo->record, n, at, segments, j->offsets + 1 + first);
+        if (j->payload != NULL)
+            sort_records(j->payload, j->payload->records + at * j->payload->record, n, at, segments,
+                         j->offsets + 1 + first);
         else
             sort_bucket(j->words + at, n, at, segments, j->offsets + 1 + first, j->order);
     }
@@ -219,7 +221,7 @@ static void cut_stretches(sorting *j, int64_t vectors) {
  * their records. */
 static tally_status take_memory(sorting *j, int64_t vectors, tally__grouping *g) {
     const int64_t count = j->cut->count;
-    cargo *c = j->cargo;
+    payload *c = j->payload;
     TALLY_TRY(tally__own_places(
         g, count + 1 + (c == NULL ? 2 * vectors : (vectors * (c->inputs * c->bytes + c->record) + 7) / 8)));
     j->offsets = g->own;
@@ -243,17 +245,17 @@ static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g)
     TALLY_TRY(take_memory(j, vectors, g));
     memset(j->offsets, 0, (size_t)(count + 1) * sizeof *j->offsets);
     place_stretches(j);
-    in_turn(j, j->stretch_count, j->cargo != NULL ? load_some : fill_some);
+    in_turn(j, j->stretch_count, j->payload != NULL ? fill_some_records : fill_some);
     in_turn(j, count > 0 ? ((count - 1) >> j->shift) + 1 : 0, sort_some);
     g->begins = j->offsets;
     g->ends = j->offsets + 1;
-    g->order = (all.ascend && all.outside < 0) || j->cargo != NULL ? NULL : j->order;
+    g->order = (all.ascend && all.outside < 0) || j->payload != NULL ? NULL : j->order;
     return TALLY_OK;
 }
 
-static tally_status sort(const tally_segments *cut, int64_t vectors, int threads, cargo *c, tally__grouping *g) {
+static tally_status sort(const tally_segments *cut, int64_t vectors, int threads, payload *c, tally__grouping *g) {
     const int64_t bytes = vectors < INT64_MAX / 32 ? 32 * vectors : INT64_MAX; /* an id, a word, a place */
-    sorting j = {.cut = cut, .cargo = c, .team = tally__pool_team(threads, bytes)};
+    sorting j = {.cut = cut, .payload = c, .team = tally__pool_team(threads, bytes)};
     while ((cut->count - 1) >> j.shift >= BUCKETS) j.shift++;
     j.stretch_count = j.team == 1 ? 1 : 4 * j.team < MOST_STRETCHES ? 4 * j.team : MOST_STRETCHES;
     j.stretches = tally__allocate(&g->allocator, (size_t)j.stretch_count * sizeof *j.stretches);
@@ -269,14 +271,15 @@ tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int thr
     return sort(cut, vectors, threads, NULL, g);
 }
 
-bool tally__vectors_travel(const tally__spec *spec, const tally__input *in, const tally_segments *cut) {
+bool tally__can_sort_vectors(const tally__spec *spec, const tally__input *in, const tally_segments *cut) {
     const int64_t most = MOST_BYTES / spec->inputs / (int64_t)spec->kernel->value_bytes;
     return cut->kind == TALLY_UNSORTED_IDS && in->packed && tally__features(cut) <= most && cut->count <= UINT32_MAX;
 }
 tally_status tally__sort_vectors(const tally__spec *spec, const tally_segments *cut, tally__input *in,
                                  tally__grouping *g) {
     const int64_t features = tally__features(cut);
-    cargo c = {.from = {in->x, in->y}, .bytes = features * (int64_t)spec->kernel->value_bytes, .inputs = spec->inputs};
+    payload c = {
+        .from = {in->x, in->y}, .bytes = features * (int64_t)spec->kernel->value_bytes, .inputs = spec->inputs};
     c.record = ID_BYTES + c.inputs * c.bytes;
     *g = (tally__grouping){.allocator = spec->allocator, .count = cut->count};
     const tally_status status = sort(cut, in->count / features, spec->options.threads, &c, g);
