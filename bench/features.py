@@ -57,13 +57,24 @@ def segments(kind, index, count, inner):
     return tally.Segments(kind, index.ctypes.data, tally.TYPES["i64"].number, count, 0, inner, None, 0)
 
 
-def one_feature(random, threads):
+def one_feature(random, threads, rounds=7):
     values, count = 1 << 23, 1 << 20
     x, ids, out = random.standard_normal(values), random.integers(0, count, values), np.zeros(count)
-    work = Tally("fast", threads).reduce("sum", "f64", x, segments(UNSORTED, ids, count, 1), out)
-    print(f"2^23 f64 into 2^20 segments by random ids, ms: Tally {1e3 * seconds(work):.0f}, ", end="")
-    print(f"np.bincount {1e3 * seconds(lambda: np.bincount(ids, weights=x, minlength=count), 3):.0f}, ", end="")
-    print(f"np.add.at {1e3 * seconds(lambda: np.add.at(out, ids, x), 3):.0f}")
+    cut = segments(UNSORTED, ids, count, 1)
+    contenders = {
+        "Tally, exact": Tally("best", threads).reduce("sum", "f64", x, cut, out),
+        "fast": Tally("fast", threads).reduce("sum", "f64", x, cut, out),
+        "np.bincount": lambda: np.bincount(ids, weights=x, minlength=count),
+        "np.add.at": lambda: np.add.at(out, ids, x),
+    }
+    times = {name: [] for name in contenders}
+    for _ in range(rounds):  # they take turns
+        for name, work in contenders.items():
+            begin = time.perf_counter()
+            work()
+            times[name].append(time.perf_counter() - begin)
+    shown = ", ".join(f"{name} {1e3 * statistics.median(times[name]):.0f}" for name in contenders)
+    print(f"\n2^23 f64 into 2^20 segments by random ids, ms: {shown}")
 
 
 def main():

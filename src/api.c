@@ -14,7 +14,7 @@ static tally_status check_array(const tally__spec *spec, tally_array in, const c
     TALLY_CHECK(in.data != NULL || in.count == 0, BAD_ARGUMENT, "%s is NULL but has a count of %lld", which,
                 (long long)in.count);
     TALLY_CHECK(tally__fits_memory(in.data, in.count, in.stride ? in.stride : (int64_t)spec->kernel->value_bytes,
-                            spec->kernel->value_bytes),
+                                   spec->kernel->value_bytes),
                 BAD_ARGUMENT, "%s: %lld values %lld bytes apart reach beyond the end of memory", which,
                 (long long)in.count, (long long)in.stride);
     return TALLY_OK;
@@ -219,10 +219,14 @@ tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t
 /* Groups vectors on the host, unless the plan has done so. */
 static tally_status reduce_groups(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
                                   const tally_plan *plan, const tally__sink *sink) {
+    tally__input moved = *in;
     tally__grouping own;
     if (plan != NULL && plan->grouping != NULL) return run(spec, in, cut, plan->grouping, sink);
-    TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));
-    const tally_status status = run(spec, in, cut, &own, sink);
+    if (tally__backend_of(&spec->options) == &tally__cpu_backend && tally__can_sort_vectors(spec, in, cut))
+        TALLY_TRY(tally__sort_vectors(spec, cut, &moved, &own));
+    else
+        TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));
+    const tally_status status = run(spec, &moved, cut, &own, sink);
     tally__ungroup(&own);
     return status;
 }

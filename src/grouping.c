@@ -1,5 +1,8 @@
 /* Groupings: how begins and ends, unsorted ids and features become places (grouping.h). */
+#define _DEFAULT_SOURCE
 #include "grouping.h"
+
+#include <sys/mman.h>
 
 #include <string.h>
 
@@ -47,9 +50,21 @@ tally_status tally__find_offsets(const tally_segments *cut, int64_t vectors, int
 
 /* ---- groupings ---- */
 
+/* Fresh memory costs a fault for each page, which takes as long as the work on it. */
+static void ask_for_huge_pages(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)1 << 21, begin = ((uintptr_t)memory + page - 1) / page * page,
+                    end = ((uintptr_t)memory + bytes) / page * page;
+    if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
 tally_status tally__own_places(tally__grouping *g, int64_t numbers) {
     g->own = tally__allocate(&g->allocator, (size_t)numbers * sizeof *g->own);
     TALLY_CHECK(g->own != NULL, NO_MEMORY, "no memory for the places of %lld segments", (long long)g->count);
+    ask_for_huge_pages(g->own, (size_t)numbers * sizeof *g->own);
     return TALLY_OK;
 }
 
@@ -86,8 +101,6 @@ static tally_status group_begins(const tally_segments *cut, int64_t vectors, tal
     return TALLY_OK;
 }
 
-enum { AHEAD = 24 }; /* scattered vectors are asked for so many before they are copied */
-
 tally_status tally__group(const tally_allocator *allocator, int threads, const tally_segments *cut, int64_t vectors,
                           tally__grouping *g) {
     tally_status status;
@@ -103,49 +116,6 @@ tally_status tally__group(const tally_allocator *allocator, int threads, const t
 void tally__ungroup(tally__grouping *g) {
     tally__release(&g->allocator, g->own);
     g->own = NULL;
-}
-
-/* ---- values ---- */
-
-/* `features` numbers of each of n vectors, which lie at places from `at` on, one feature after the other. Scattered
- * vectors are asked for early, those behind the segment too: `places` is how many there are. */
-static void gather(const char *from, int64_t stride, size_t bytes, const int64_t *order, int64_t at, int64_t n,
-                   int64_t inner, int64_t features, int64_t places, char *to) {
-    const int64_t pitch = inner * stride;
-#define TALLY_COPY(size, ask, place)                                                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                                                \
-        ask;                                                                                                         \
-        const char *vector = from + (place)*pitch;                                                                   \
-        for (int64_t f = 0; f < features; f++) memcpy(to + (size_t)(f * n + i) * (size), vector + f * stride, size); \
-    }
-#define TALLY_ASK \
-    if (at + i + AHEAD < places) __builtin_prefetch(from + order[at + i + AHEAD] * pitch)
-#define TALLY_GATHER(size)                         \
-    if (order != NULL)                             \
-        TALLY_COPY(size, TALLY_ASK, order[at + i]) \
-    else                                           \
-        TALLY_COPY(size, (void)places, at + i)
-    switch (bytes) {
-    case 1: TALLY_GATHER(1) break;
-    case 2: TALLY_GATHER(2) break;
-    case 4: TALLY_GATHER(4) break;
-    case 8: TALLY_GATHER(8) break;
-    default: TALLY_GATHER(bytes)
-    }
-#undef TALLY_GATHER
-#undef TALLY_ASK
-#undef TALLY_COPY
-}
-
-void tally__gather_features(const tally__spec *spec, const tally__input *in, const tally__grouping *g, int64_t inner,
-                            int64_t s, int64_t f, int64_t features, void *x, void *y) {
-    const int64_t at = g->begins[s], n = g->ends[s] - at;
-    const int64_t places = g->order != NULL ? g->ends[g->count - 1] : 0;
-    const size_t bytes = spec->kernel->value_bytes;
-    if (n == 0) return;
-    gather(in->x + f * in->x_stride, in->x_stride, bytes, g->order, at, n, inner, features, places, x);
-    if (spec->inputs == 2)
-        gather(in->y + f * in->y_stride, in->y_stride, bytes, g->order, at, n, inner, features, places, y);
 }
 
 /* ---- backends without a way of their own ---- */
@@ -180,7 +150,8 @@ static tally_status make_copies(const tally__spec *spec, const tally__input *in,
     count_copies(g, inner, c->offsets);
     for (int64_t s = 0; s < g->count; s++) {
         const size_t at = (size_t)c->offsets[s * inner] * bytes;
-        tally__gather_features(spec, in, g, inner, s, 0, inner, c->x + at, c->y + at);
+        const int64_t length = g->ends[s] - g->begins[s];
+        tally__gather_features(spec, in, g, inner, g->begins[s], length, 0, inner, c->x + at, c->y + at, length);
     }
     return TALLY_OK;
 }

@@ -33,15 +33,20 @@ void tally__ungroup(tally__grouping *g);
 
 /* Ids in any order (unsorted_ids.c), by so many threads at most, 0 for the system's. */
 tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g);
+/* For one reduction, small vectors are sorted themselves, into memory of the grouping that `in` has then; places are
+ * vectors. tally__can_sort_vectors: whether they are small enough for it. */
+bool tally__can_sort_vectors(const tally__spec *spec, const tally__input *in, const tally_segments *cut);
+tally_status tally__sort_vectors(const tally__spec *spec, const tally_segments *cut, tally__input *in,
+                                 tally__grouping *g);
 /* Memory for so many numbers of the grouping's own. */
 tally_status tally__own_places(tally__grouping *g, int64_t numbers);
 /* TALLY_BAD_SEGMENTS: what is wrong (an offset, a length, an id), and where. */
 tally_status tally__refuse_place(const tally_segments *cut, int64_t vectors, const char *what, int64_t where);
 
-/* Copies features f .. f + features - 1 of segment s, out of `inner`, one feature after the other, to x (and y for two
- * inputs). */
+/* Copies features f .. f + features - 1, out of `inner`, of the n vectors from place `at` on, one feature after the
+ * other, to x (and y for two inputs): each begins `apart` values behind the one before. (features.c) */
 void tally__gather_features(const tally__spec *spec, const tally__input *in, const tally__grouping *g, int64_t inner,
-                            int64_t s, int64_t f, int64_t features, void *x, void *y);
+                            int64_t at, int64_t n, int64_t f, int64_t features, void *x, void *y, int64_t apart);
 
 /* For backends that have no way of their own: copies all values in their new order, and reduces them as segments that
  * follow one another. */

@@ -84,6 +84,7 @@ struct tally__kernel {
     size_t row_bytes;                            /* scratch bytes `rows` needs for each column of each result */
     size_t rows_scratch;                         /* and besides */
     int64_t rows_most; /* values of a result that `rows` takes at once, where that is more than a leaf; else 0 */
+    bool rows_of_few;  /* `rows` is worth its while for less than TALLY_WIDE_VECTOR results side by side */
     const tally_operator *user; /* the caller's operator, or NULL */
 
     void (*give_nothing)(const tally__kernel *, tally__node *node);

@@ -287,6 +287,7 @@
 #define kernel_pack TALLY_N(kernel_pack)
 #define kernel_result_bytes TALLY_N(kernel_result_bytes)
 #define kernel_row_bytes TALLY_N(kernel_row_bytes)
+#define kernel_rows_of_few TALLY_N(kernel_rows_of_few)
 #define kernel_shift TALLY_N(kernel_shift)
 #define kernel_unpack TALLY_N(kernel_unpack)
 #define key_of TALLY_N(key_of)

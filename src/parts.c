@@ -43,7 +43,7 @@ void tally__gather_part(const tally__parts *parts, const tally__spec *spec, cons
                         int64_t at, int64_t n, void *x, void *y) {
     const int64_t next = at + n;
     const tally__grouping some = {.count = 1, .begins = &at, .ends = &next, .order = parts->groups->order};
-    tally__gather_features(spec, in, &some, parts->inner, 0, r % parts->inner, 1, x, y);
+    tally__gather_features(spec, in, &some, parts->inner, at, n, r % parts->inner, 1, x, y, n);
 }
 
 void tally__run_scattered(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,

@@ -1,9 +1,11 @@
-/* Ids in any order: a stable sort by all threads.
+/* Ids in any order: a stable sort by all threads, of the values' numbers, or of small vectors themselves.
  *
  * The array is cut into stretches, and segments are put into buckets of 2^shift of them. Each stretch counts the ids of
  * each bucket; then it is known where its values begin in every bucket, and stretches fill the buckets side by side.
  * Then each bucket is sorted by counting its segments. Both steps are stable, and what is written to at a time stays in
- * caches. (A radix sort from the most significant digit on, of two digits.) */
+ * caches. (A radix sort from the most significant digit on, of two digits.)
+ *
+ * Small vectors are moved with their ids, so that none is fetched from anywhere in memory later. */
 #include <string.h>
 
 #include "grouping.h"
@@ -21,8 +23,20 @@ typedef struct stretch {
     int64_t counts[BUCKETS]; /* of ids; then where the next one goes */
 } stretch;
 
+/* Vectors that are sorted themselves: a record has where its segment is in the bucket, in ID_BYTES, and a vector of
+ * each input. */
+enum { MOST_BYTES = 32, ID_BYTES = 4 };
+typedef struct payload {
+    const char *from[2];
+    char *to[2];
+    int64_t bytes, record; /* of a vector, of a record */
+    int inputs;
+    char *records;
+} payload;
+
 typedef struct sorting {
     const tally_segments *cut;
+    payload *payload; /* NULL: the values' numbers are sorted */
     int shift, team;
     int64_t stretch_count;
     stretch *stretches;
@@ -44,19 +58,24 @@ static void in_turn(sorting *j, int64_t shares, tally__pool_work *work) {
 /* ---- counts ---- */
 
 static void count_ids(const sorting *j, stretch *s) {
-    s->outside = s->first = s->last = -1;
-    s->ascend = true;
-    for (int64_t i = s->begin; i < s->end; i++) {
+    const int64_t begin = s->begin, end = s->end;
+    int64_t outside = -1, first = -1, last = -1;
+    bool ascend = true;
+    for (int64_t i = begin; i < end; i++) {
         const int64_t id = tally__index(j->cut, i);
         if (!is_inside(j->cut, id)) {
-            s->outside = s->outside < 0 ? i : s->outside;
+            outside = outside < 0 ? i : outside;
             continue;
         }
         s->counts[id >> j->shift]++;
-        s->ascend &= s->last <= id;
-        s->first = s->first < 0 ? id : s->first;
-        s->last = id;
+        ascend &= last <= id;
+        first = first < 0 ? id : first;
+        last = id;
     }
+    s->outside = outside;
+    s->first = first;
+    s->last = last;
+    s->ascend = ascend;
 }
 static void count_some(void *of) {
     sorting *j = of;
@@ -118,13 +137,74 @@ static void sort_bucket(const uint64_t *words, int64_t n, int64_t begin, int64_t
     for (int64_t k = 0; k < n; k++)
         order[next[words[k] >> NUMBER_BITS]++] = (int64_t)(words[k] & (((uint64_t)1 << NUMBER_BITS) - 1));
 }
+
+/* ---- sorting vectors ---- */
+
+/* Sizes that are known are copied by a register or two. */
+static inline void copy_vector(char *to, const char *from, int64_t bytes) {
+    switch (bytes) {
+    case 1: memcpy(to, from, 1); break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    case 16: memcpy(to, from, 16); break;
+    default: memcpy(to, from, (size_t)bytes);
+    }
+}
+static void fill_records(const sorting *j, stretch *s) {
+    const uint64_t low = ((uint64_t)1 << j->shift) - 1;
+    const payload *c = j->payload;
+    for (int64_t i = s->begin; i < s->end; i++) {
+        const int64_t id = tally__index(j->cut, i);
+        if (!is_inside(j->cut, id)) continue;
+        const uint32_t in_bucket = (uint32_t)((uint64_t)id & low);
+        char *const record = c->records + s->counts[id >> j->shift]++ * c->record;
+        memcpy(record, &in_bucket, ID_BYTES);
+        for (int k = 0; k < c->inputs; k++)
+            copy_vector(record + ID_BYTES + k * c->bytes, c->from[k] + i * c->bytes, c->bytes);
+    }
+}
+static void fill_some_records(void *of) {
+    sorting *j = of;
+    int64_t k;
+    while (tally__take_share(&j->shares, &k)) fill_records(j, j->stretches + k);
+}
+
+static uint32_t segment_of(const char *record) {
+    uint32_t in_bucket;
+    memcpy(&in_bucket, record, ID_BYTES);
+    return in_bucket;
+}
+/* As sort_bucket, of n records; vectors go to their places. */
+static void sort_records(const payload *c, const char *records, int64_t n, int64_t begin, int64_t segments,
+                         int64_t *next) {
+    int64_t sum = begin;
+    for (int64_t k = 0; k < n; k++) next[segment_of(records + k * c->record)]++;
+    for (int64_t s = 0; s < segments; s++) {
+        const int64_t here = next[s];
+        next[s] = sum;
+        sum += here;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const char *const record = records + k * c->record;
+        const int64_t place = next[segment_of(record)]++;
+        for (int i = 0; i < c->inputs; i++)
+            copy_vector(c->to[i] + place * c->bytes, record + ID_BYTES + i * c->bytes, c->bytes);
+    }
+}
+
 static void sort_some(void *of) {
     sorting *j = of;
     int64_t b;
     while (tally__take_share(&j->shares, &b)) {
         const int64_t first = b << j->shift, left = j->cut->count - first, most = (int64_t)1 << j->shift;
         const int64_t at = b > 0 ? j->ends[b - 1] : 0;
-        sort_bucket(j->words + at, j->ends[b] - at, at, left < most ? left : most, j->offsets + 1 + first, j->order);
+        const int64_t n = j->ends[b] - at, segments = left < most ? left : most;
+        if (j->payload != NULL)
+            sort_records(j->payload, j->payload->records + at * j->payload->record, n, at, segments,
+                         j->offsets + 1 + first);
+        else
+            sort_bucket(j->words + at, n, at, segments, j->offsets + 1 + first, j->order);
     }
 }
 
@@ -137,7 +217,22 @@ static void cut_stretches(sorting *j, int64_t vectors) {
     }
 }
 
-/* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. */
+/* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. Or the vectors, and
+ * their records. */
+static tally_status take_memory(sorting *j, int64_t vectors, tally__grouping *g) {
+    const int64_t count = j->cut->count;
+    payload *c = j->payload;
+    TALLY_TRY(tally__own_places(
+        g, count + 1 + (c == NULL ? 2 * vectors : (vectors * (c->inputs * c->bytes + c->record) + 7) / 8)));
+    j->offsets = g->own;
+    j->order = j->offsets + count + 1;
+    j->words = (uint64_t *)(j->order + (c == NULL ? vectors : 0));
+    if (c == NULL) return TALLY_OK;
+    c->to[0] = (char *)j->words;
+    c->to[1] = c->to[0] + (c->inputs - 1) * c->bytes * vectors;
+    c->records = c->to[1] + c->bytes * vectors;
+    return TALLY_OK;
+}
 static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g) {
     const int64_t count = j->cut->count;
     in_turn(j, j->stretch_count, count_some);
@@ -147,23 +242,20 @@ static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g)
     TALLY_CHECK(vectors >> NUMBER_BITS == 0 && j->shift <= 64 - NUMBER_BITS, UNSUPPORTED,
                 "%lld values with ids in any order, of %lld segments, are more than this version sorts",
                 (long long)vectors, (long long)count);
-    TALLY_TRY(tally__own_places(g, count + 1 + 2 * vectors));
-    j->offsets = g->own;
-    j->order = j->offsets + count + 1;
-    j->words = (uint64_t *)(j->order + vectors);
+    TALLY_TRY(take_memory(j, vectors, g));
     memset(j->offsets, 0, (size_t)(count + 1) * sizeof *j->offsets);
     place_stretches(j);
-    in_turn(j, j->stretch_count, fill_some);
+    in_turn(j, j->stretch_count, j->payload != NULL ? fill_some_records : fill_some);
     in_turn(j, count > 0 ? ((count - 1) >> j->shift) + 1 : 0, sort_some);
     g->begins = j->offsets;
     g->ends = j->offsets + 1;
-    g->order = all.ascend && all.outside < 0 ? NULL : j->order;
+    g->order = (all.ascend && all.outside < 0) || j->payload != NULL ? NULL : j->order;
     return TALLY_OK;
 }
 
-tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g) {
+static tally_status sort(const tally_segments *cut, int64_t vectors, int threads, payload *c, tally__grouping *g) {
     const int64_t bytes = vectors < INT64_MAX / 32 ? 32 * vectors : INT64_MAX; /* an id, a word, a place */
-    sorting j = {.cut = cut, .team = tally__pool_team(threads, bytes)};
+    sorting j = {.cut = cut, .payload = c, .team = tally__pool_team(threads, bytes)};
     while ((cut->count - 1) >> j.shift >= BUCKETS) j.shift++;
     j.stretch_count = j.team == 1 ? 1 : 4 * j.team < MOST_STRETCHES ? 4 * j.team : MOST_STRETCHES;
     j.stretches = tally__allocate(&g->allocator, (size_t)j.stretch_count * sizeof *j.stretches);
@@ -173,4 +265,30 @@ tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int thr
     const tally_status status = sort_values(&j, vectors, g);
     tally__release(&g->allocator, j.stretches);
     return status;
+}
+
+tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g) {
+    return sort(cut, vectors, threads, NULL, g);
+}
+
+bool tally__can_sort_vectors(const tally__spec *spec, const tally__input *in, const tally_segments *cut) {
+    const int64_t most = MOST_BYTES / spec->inputs / (int64_t)spec->kernel->value_bytes;
+    return cut->kind == TALLY_UNSORTED_IDS && in->packed && tally__features(cut) <= most && cut->count <= UINT32_MAX;
+}
+tally_status tally__sort_vectors(const tally__spec *spec, const tally_segments *cut, tally__input *in,
+                                 tally__grouping *g) {
+    const int64_t features = tally__features(cut);
+    payload c = {
+        .from = {in->x, in->y}, .bytes = features * (int64_t)spec->kernel->value_bytes, .inputs = spec->inputs};
+    c.record = ID_BYTES + c.inputs * c.bytes;
+    *g = (tally__grouping){.allocator = spec->allocator, .count = cut->count};
+    const tally_status status = sort(cut, in->count / features, spec->options.threads, &c, g);
+    if (status != TALLY_OK) {
+        tally__ungroup(g);
+        return status;
+    }
+    in->x = c.to[0];
+    in->y = c.to[c.inputs - 1];
+    in->count = cut->count > 0 ? g->begins[cut->count] * features : 0;
+    return TALLY_OK;
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sanitizer]
-# [gallery-sanitizer] [bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that has one; by
-# default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. TOOLS: those of
-# compute-sanitizer that run, if not all four. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that
-# builds), as the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
+# [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that
+# has one; by default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. TOOLS: those of
+# compute-sanitizer that run, if not all four. MERGES: options of bench/gpu/merge.cu. Binaries come from build/dev
+# (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or
+# build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -38,6 +39,12 @@ race() { # race NAME OPTION...
     build/dev/tally race --chart "$out/$name.svg" "$@" | tee "$out/$name.txt"
     return "${PIPESTATUS[0]}"
 }
+merge_bench() { # nvcc and CUB are the machine's
+    PATH=$PATH:/usr/local/cuda/bin nvcc -std=c++17 -O3 -arch=native -Iinclude bench/gpu/merge.cu -Lbuild/dev \
+        -l:libtally.so.0 -o build/bench_merge || return
+    # shellcheck disable=SC2086 # several options
+    build/bench_merge ${MERGES-}
+}
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
 
 tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer
@@ -47,7 +54,7 @@ sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
     timeout 240 compute-sanitizer --tool "$tool" --error-exitcode 9 "build/dev/$program" --cuda --quick "$@"
 }
 
-wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sanitizer bench}"
+wanted="${*:-tests rows segments grouped mixes extremes big compile gallery sanitizer bench merge-bench}"
 for part in $wanted; do
     case $part in
     tests)
@@ -101,6 +108,7 @@ for part in $wanted; do
         done
         ;;
     bench) part bench bench/gpu/run.sh "$out" ;;
+    merge-bench) part merge-bench merge_bench ;;
     python) # PyTorch, JAX and CuPy are the machine's; what it lacks is skipped aloud. A test that hangs says where
         for name in on_gpu libraries torch jax; do
             part "python-$name" timeout 400 env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false \

@@ -17,7 +17,8 @@
 # on the simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators'
 # kernels (not those of exact sums, which are small):
 #   asan         a part, with each kind of code path: in order, exact, arg, bits, counts, extremes, two passes,
-#                logsumexp, two inputs
+#                logsumexp, two inputs; on the simulator, with rows and segments, features of vectors, what arranges
+#                them, merges, and dot in all forms
 #   tsan         few: threads share arrays and results, which is no matter of operators
 #                What these two spare is linked from the build of make check, where there is one, and tested as well
 #   aarch64      one of each kind optimised as it is shipped, the others with -Og
@@ -26,13 +27,14 @@ cd "$(dirname "$0")/.."
 lane=${1-}
 dir=$PWD/build/$lane
 spared_by_asan="prod max argmax minmax any or xor mean stats norminf sumsq"
+spared_forms_by_asan="short rows columns segments quick prefix prefix_columns wide flat" # of kernels/forms.h
 spared_by_tsan="prod min argmin minmax any all count and or xor var stats norm1 norm2 norminf sumsq"
 spared_by_aarch64="prod max argmax any all or xor mean stats norm1 norminf sumsq"
 
 spare() { # spare HOW KERNEL...: sets the options for it
     local how=$1 from=""
     shift
-    spared=(-DTALLY_SPARED= -DTALLY_SPARED_FROM=)
+    spared=(-DTALLY_SPARED= -DTALLY_SPARED_FORMS= -DTALLY_SPARED_FROM=)
     [ -z "${WHOLE-}" ] || return 0
     if [ "$how" = linked ]; then
         if [ ! -f build/libtally-simt.so ]; then
@@ -46,11 +48,13 @@ spare() { # spare HOW KERNEL...: sets the options for it
         echo "kernels of $*: optimised as they are shipped: SKIPPED here, tested with -Og (WHOLE=1 has all)"
     fi
     local IFS=';'
-    spared=("-DTALLY_SPARED=$*" "-DTALLY_SPARED_FROM=$from")
+    spared=("-DTALLY_SPARED=$*" -DTALLY_SPARED_FORMS= "-DTALLY_SPARED_FROM=$from")
 }
 build() { # build OPTION_OF_CMAKE...
-    echo "test_gpu_rows, _segments, _mixes and _big, segments of test_gpu_user: SKIPPED here; make check runs them" \
-        "(TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
+    if [ "${TALLY_SIMT_SEGMENTS:-OFF}" = OFF ]; then
+        echo "test_gpu_rows, _segments, _grouped, _mixes and _big, segments of test_gpu_user: SKIPPED here; make" \
+            "check runs them (TALLY_SIMT_SEGMENTS=ON has them built: some minutes more)"
+    fi
     if ! cmake -S . -B "$dir" -DTALLY_WERROR=ON -DTALLY_SIMT_SEGMENTS="${TALLY_SIMT_SEGMENTS:-OFF}" "$@" \
         >"$dir.configure.log"; then
         cat "$dir.configure.log"
@@ -62,6 +66,12 @@ sanitized_build() { # one for two lanes
     dir=$PWD/build/asan
     export UBSAN_OPTIONS=print_stacktrace=1
     spare linked $spared_by_asan
+    if [ "${spared[2]}" != -DTALLY_SPARED_FROM= ]; then
+        echo "kernels $spared_forms_by_asan of the simulator, all but dot's: SKIPPED by the sanitizer here, taken" \
+            "from make check and tested"
+        TALLY_SIMT_SEGMENTS=ON
+        spared[1]="-DTALLY_SPARED_FORMS=${spared_forms_by_asan// /;}"
+    fi
     build -DCMAKE_C_COMPILER=clang -DTALLY_SANITIZE=fuzzer-no-link,address,undefined -DTALLY_ISAS=baseline \
         "${spared[@]}"
 }
@@ -93,7 +103,13 @@ clang)
     ;;
 asan)
     sanitized_build
-    unit_tests
+    # These take minutes, and other tests have the same kernels.
+    skipped=()
+    if [ -z "${WHOLE-}" ]; then
+        echo "gpu_segments_one_room, gpu_extremes: SKIPPED here; make check runs them (WHOLE=1 has all)"
+        skipped=(-E '^(gpu_segments_one_room|gpu_extremes)$')
+    fi
+    unit_tests "${skipped[@]}"
     ;;
 tsan)
     spare linked $spared_by_tsan
@@ -120,8 +136,9 @@ aarch64)
     # Emulated, these take half of the time, and what they test is no matter of processors.
     skipped=()
     if [ -z "${WHOLE-}" ]; then
-        echo "image_cache, gallery, stack, gpu, gpu_calls: SKIPPED here; make check runs them (WHOLE=1 has all)"
-        skipped=(-E '^(image_cache|gallery|stack|gpu|gpu_calls)$')
+        echo "image_cache, gallery, stack, gpu, gpu_calls, gpu_merge: SKIPPED here; make check runs them (WHOLE=1 has" \
+            "all)"
+        skipped=(-E '^(image_cache|gallery|stack|gpu|gpu_calls|gpu_merge)$')
     fi
     unit_tests "${skipped[@]}"
     ;;
@@ -183,7 +200,7 @@ fuzz)
     basename -a -s .c tests/fuzz/fuzz_*.c | xargs -P "$(nproc)" -n 1 bash -c 'fuzz_one "$0"'
     ;;
 *)
-    sed -n '2,23s/^# \?//p' "$0" >&2
+    sed -n '2,24s/^# \?//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -329,9 +329,9 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
  * if segments have more than 6 values on average. Results that are converted need room for the natural ones. Rows need
  * less; with operators of the caller's own they need 4 or 8 bytes for each row.
  *
- * Vectors of features, begins and ends, and unsorted ids: on the CPU segments are copied into a buffer of each thread,
- * a feature after the other, and reduced there; long ones that lie together are rows. A stable counting sort groups
- * unsorted ids. Memory on the host: 8 bytes for each segment, begin and end, and for unsorted ids 8 for each vector.
+ * Vectors of features, begins and ends, and unsorted ids: on the CPU vectors are reduced where they lie, or copied into
+ * a buffer of each thread, feature by feature. A stable counting sort groups unsorted ids. Memory on the host: 8 bytes
+ * for each segment, begin and end, and for unsorted ids 16 for each vector, or twice one of up to 32 bytes and 4.
  * On a GPU the vectors are read where they lie. Memory there: 16 bytes for each id while unsorted ids are sorted, 24
  * for each begin and end, some percent of the array for segments of many vectors. Values or offsets that are not
  * aligned, operators of the caller's own, and exact results that a few doubles cannot tell take a copy of the values;

@@ -45,9 +45,9 @@ TALLY_FN void tally_runs_at(const tally_merge_work *merge, int64_t place, tally_
 
 /* Origins: 8 bytes at any address. */
 TALLY_FN int64_t tally_origin_of(const tally_merge_work *merge, int64_t place) {
-    const char *p = merge->origins_from + place * merge->origins_from_stride;
     uint64_t bits = 0;
     if (merge->origins_from == 0) return place;
+    const char *p = merge->origins_from + place * merge->origins_from_stride;
     if ((uint64_t)p % 8 == 0) return *(const int64_t *)(const void *)p;
     TALLY_ROLLED
     for (int32_t b = 7; b >= 0; b--) bits = bits << 8 | *(const volatile uint8_t *)(p + b);

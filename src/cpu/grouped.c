@@ -4,18 +4,22 @@
  * registers: a thread copies such segments into a buffer that stays in its cache, a feature after the other, and
  * reduces them there like any others. A segment that does not fit a buffer, or is worth all threads, waits for the
  * end. */
+#include <string.h>
+
 #include "cpu/panels.h"
 #include "grouping.h"
 #include "pool.h"
 
 enum { BUFFER_BYTES = 128 * 1024, PIECE_BYTES = 256 * 1024, LONG_BYTES = 1024 * 1024 };
+enum { ASIDE_BYTES = 128 }; /* so that features do not meet in the cache */
 
 typedef struct job {
     const tally__spec *spec;
     const tally__input *in;
     const tally__grouping *g;
     const tally__sink *sink;
-    int64_t inner, room;  /* features; values that a buffer has room for */
+    int64_t inner;        /* features */
+    int64_t room, apart;  /* values of each that a buffer has room for; from one to the next */
     bool wide;            /* there is no buffer: */
     tally__panels panels; /* vectors are reduced where they lie */
     int64_t pieces, *begins;
@@ -61,55 +65,76 @@ static void take_wide_pieces(void *of) {
 
 /* ---- short segments of few features ---- */
 
-/* Results that follow one another, whose values are in a thread's buffer. */
+/* Segments that follow one another, whose values are in a thread's buffer. */
 typedef struct batch {
-    char *x, *y;
-    int64_t first, count; /* results */
-    int64_t offsets[TALLY_BATCH + 1];
+    char *x, *y, *results;
+    int64_t first, count;             /* segments */
+    int64_t run, run_length;          /* the places of the last of their vectors, which are not copied yet */
+    int64_t offsets[TALLY_BATCH + 1]; /* of each feature's values */
 } batch;
+
+static void copy_run(const job *j, batch *b) {
+    const int64_t to = (b->offsets[b->count] - b->run_length) * (int64_t)j->spec->kernel->value_bytes;
+    tally__gather_features(j->spec, j->in, j->g, j->inner, b->run, b->run_length, 0, j->inner, b->x + to, b->y + to,
+                           j->apart);
+    b->run_length = 0;
+}
+
+/* Results of one feature go to every inner-th place. */
+static void spread_results(const char *from, int64_t count, size_t bytes, int64_t inner, char *to) {
+#define TALLY_SPREAD(size) \
+    for (int64_t i = 0; i < count; i++) memcpy(to + i * inner * (int64_t)(size), from + i * (int64_t)(size), size)
+    switch (bytes) {
+    case 4: TALLY_SPREAD(4); break;
+    case 8: TALLY_SPREAD(8); break;
+    default: TALLY_SPREAD(bytes);
+    }
+#undef TALLY_SPREAD
+}
 
 static void reduce_batch(job *j, batch *b) {
     const tally__kernel *kernel = j->spec->kernel;
-    _Alignas(64) char buffer[TALLY_BATCH * TALLY_RESULT_BYTES];
-    char *results = j->sink->direct ? j->sink->data + b->first * j->sink->stride : buffer;
-    if (b->count > 0) {
-        note(j, kernel->segments(kernel, b->x, b->y, j->room, b->offsets, b->count, &j->spec->final, results));
-        if (!j->sink->direct) note(j, tally__store(j->spec, j->sink, b->first, b->count, results));
+    const size_t bytes = j->spec->result_bytes, feature = (size_t)j->apart * kernel->value_bytes;
+    const int64_t first = b->first * j->inner;
+    char *const results = j->sink->direct ? j->sink->data + first * j->sink->stride : b->results;
+    _Alignas(64) char one[TALLY_BATCH * TALLY_RESULT_BYTES];
+    copy_run(j, b);
+    for (int64_t f = 0; f < j->inner && b->count > 0; f++) {
+        char *const to = j->inner == 1 ? results : one;
+        note(j, kernel->segments(kernel, b->x + (size_t)f * feature, b->y + (size_t)f * feature, j->apart, b->offsets,
+                                 b->count, &j->spec->final, to));
+        if (to == one) spread_results(one, b->count, bytes, j->inner, results + (size_t)f * bytes);
     }
+    if (!j->sink->direct) note(j, tally__store(j->spec, j->sink, first, b->count * j->inner, results));
     b->first += b->count;
     b->count = 0;
 }
 
-/* Adds segment s, as many features at a time as there is room for. */
 static void add_segment(job *j, batch *b, int64_t s) {
-    const int64_t length = length_of(j, s), bytes = (int64_t)j->spec->kernel->value_bytes;
-    if (b->first + b->count != s * j->inner) { /* a long one lay in between */
+    const int64_t length = length_of(j, s), begin = j->g->begins[s];
+    if (b->first + b->count != s || b->count == TALLY_BATCH || b->offsets[b->count] + length > j->room) {
         reduce_batch(j, b);
-        b->first = s * j->inner;
+        b->first = s;
     }
-    for (int64_t f = 0; f < j->inner;) {
-        const int64_t used = b->offsets[b->count], space = length > 0 ? (j->room - used) / length : TALLY_BATCH;
-        int64_t some = j->inner - f < TALLY_BATCH - b->count ? j->inner - f : TALLY_BATCH - b->count;
-        some = some < space ? some : space;
-        if (some == 0) {
-            reduce_batch(j, b);
-            continue;
-        }
-        tally__gather_features(j->spec, j->in, j->g, j->inner, s, f, some, b->x + used * bytes, b->y + used * bytes);
-        for (int64_t k = 1; k <= some; k++) b->offsets[b->count + k] = used + k * length;
-        b->count += some;
-        f += some;
+    if (b->run + b->run_length != begin) {
+        copy_run(j, b);
+        b->run = begin;
     }
+    b->run_length += length;
+    b->offsets[b->count + 1] = b->offsets[b->count] + length;
+    b->count++;
 }
 
 static void take_pieces(void *of) {
     job *j = of;
     const int64_t number = j->next_buffer++;
+    const size_t values = (size_t)(j->apart * j->inner) * j->spec->kernel->value_bytes;
     batch b = {.x = j->buffers + (size_t)number * j->buffer_bytes};
     int64_t p;
-    b.y = j->spec->inputs == 2 ? b.x + j->buffer_bytes / 2 : b.x;
+    b.y = j->spec->inputs == 2 ? b.x + values : b.x;
+    b.results = b.y + values;
     while (tally__take_share(&j->shares, &p)) {
-        b.first = j->begins[p] * j->inner;
+        b.first = j->begins[p];
         for (int64_t s = j->begins[p]; s < j->begins[p + 1]; s++)
             if (!is_long(j, s)) add_segment(j, &b, s);
         reduce_batch(j, &b);
@@ -133,8 +158,11 @@ static tally_status cut_pieces(job *j, double work) {
 }
 
 static tally_status open_buffers(job *j, int threads) {
-    j->buffer_bytes =
-        (size_t)(j->room + j->spec->kernel->leaf) * j->spec->kernel->value_bytes * (size_t)j->spec->inputs;
+    const size_t value = j->spec->kernel->value_bytes, results = (size_t)j->inner * j->spec->result_bytes;
+    j->apart = j->room + j->spec->kernel->leaf + ASIDE_BYTES / (int64_t)value;
+    j->buffer_bytes = (size_t)(j->apart * j->inner) * value * (size_t)j->spec->inputs;
+    if (!j->sink->direct) j->buffer_bytes += TALLY_BATCH * results;
+    j->buffer_bytes = (j->buffer_bytes + 63) / 64 * 64;
     j->buffers = tally__allocate(&j->spec->allocator, (size_t)threads * j->buffer_bytes);
     TALLY_CHECK(j->buffers != NULL, NO_MEMORY, "no memory for the buffers of %d threads", threads);
     return TALLY_OK;
@@ -166,7 +194,7 @@ static tally_status reduce_copy(job *j, int64_t s, const tally__sink *sink, tall
     TALLY_CHECK(copy != NULL, NO_MEMORY, "no memory to copy the %lld values of segment %lld",
                 (long long)(length * j->inner), (long long)s);
     char *const y = copy + (j->spec->inputs == 2 ? size : 0);
-    tally__gather_features(j->spec, j->in, j->g, j->inner, s, 0, j->inner, copy, y);
+    tally__gather_features(j->spec, j->in, j->g, j->inner, j->g->begins[s], length, 0, j->inner, copy, y, length);
     const tally__input in = {copy, y, bytes, bytes, length * j->inner, true};
     const tally_status status = tally__cpu_backend.segments(j->spec, &in, &features, sink, report);
     tally__release(&j->spec->allocator, copy);
@@ -200,11 +228,15 @@ static tally_status reduce_long(job *j, int64_t s) {
 tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in, const tally__grouping *g,
                                 int64_t inner, const tally__sink *sink, tally__report *report) {
     const int64_t bytes = (int64_t)spec->kernel->value_bytes;
-    job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .room = BUFFER_BYTES / bytes};
+    if (inner == 1 && g->order == NULL && g->ends == g->begins + 1) { /* numbers that follow one another */
+        const tally_segments cut = tally_offsets(g->begins, TALLY_I64, g->count);
+        return tally__cpu_ragged(spec, in, &cut, sink, report);
+    }
+    job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .room = BUFFER_BYTES / bytes / inner};
     double work = 0;
     int64_t longest = 0;
     bool some_long = false;
-    j.wide = inner >= TALLY_WIDE_VECTOR;
+    j.wide = inner >= TALLY_WIDE_VECTOR || (inner > 1 && g->order == NULL && spec->kernel->rows_of_few);
     if (j.room < 2 * spec->kernel->leaf) j.room = 2 * spec->kernel->leaf;
     for (int64_t s = 0; s < g->count; s++) {
         if (is_long(&j, s))

@@ -28,6 +28,7 @@ typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
         .value_bytes = sizeof(TALLY_N2(input_t, type, nan)), .row_bytes = TALLY_N2(kernel_row_bytes, type, nan), \
         TALLY_NODE_MEMBERS(type, nan), .run = TALLY_N2(reduce_leaves, type, nan),                                \
         .segments = TALLY_N2(reduce_segments, type, nan), .rows = TALLY_N2(reduce_rows, type, nan),              \
+        .rows_of_few = TALLY_N2(kernel_rows_of_few, type, nan),                                                  \
     }
 #endif
 
@@ -63,6 +64,7 @@ _Static_assert(sizeof(result_t) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTES is to
 #define TALLY_FIELDS TALLY_COLUMN
 #define TALLY_COMBINE combine
 #include "cpu/lanes_template.h"
+enum { kernel_rows_of_few = TALLY_PASSES == 1 };
 #if TALLY_PASSES == 2
 #define TALLY_NAME(name) name##2
 #define TALLY_TYPE_NAME(name) name##2_t

@@ -145,7 +145,7 @@ static tally_status reference_grouped(const tally__spec *spec, const tally__inpu
             char *x = tally__allocate(&spec->allocator, 2 * (size_t)(n * bytes) + 1);
             TALLY_CHECK(x != NULL, NO_MEMORY, "no memory for a copy of %lld values", (long long)n);
             const tally__input copy = {x, spec->inputs == 2 ? x + n * bytes : x, bytes, bytes, n, true};
-            tally__gather_features(spec, in, g, inner, s, f, 1, x, x + n * bytes);
+            tally__gather_features(spec, in, g, inner, g->begins[s], n, f, 1, x, x + n * bytes, n);
             const tally_status status = reduce_slice(spec, &copy, 0, n, 1, sink, s * inner + f, report);
             tally__release(&spec->allocator, x);
             TALLY_TRY(status);
