@@ -39,6 +39,7 @@ race() { # race NAME OPTION...
     return "${PIPESTATUS[0]}"
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
+profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
 tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer
 sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
@@ -94,6 +95,7 @@ for part in $wanted; do
         done
         part race-sum race race-sum --op sum
         part paper paper
+        part profile profile # by ncu: what the paper has of a profiler
         ;;
     gallery-sanitizer)
         for tool in $tools; do
