@@ -52,6 +52,11 @@ void tally__track_shape(tally__track *track, int threads, int blocks);
 /* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
 void tally__track_stop_after(tally__track *track, int launches);
 
+/* A launch does its work `times` times, from the start, one after another; 1 as usual. For what one block does. */
+void tally__track_repeat(tally__track *track, int times);
+/* How many values a block of a kernel is for, where they take one launch of one block; else 0. */
+int64_t tally__gallery_alone(const tally__gallery_row *row);
+
 /* Whether a kernel can run on what is on the track; else TALLY_UNSUPPORTED and why not. */
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row);
 
@@ -63,7 +68,7 @@ typedef struct tally__lap {
     int blocks[TALLY_MOST_LAUNCHES];
     int registers, shared_bytes; /* of a thread; of a block */
     int resident;                /* blocks that a multiprocessor holds */
-    double seconds;              /* of one run, when it was timed */
+    double seconds;              /* of one run, when it was timed; of one of its repetitions */
 } tally__lap;
 
 /* One run, and its results: one, or one for each segment, tally__track_result_bytes() each, side by side in `results`;

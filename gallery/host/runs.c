@@ -57,9 +57,9 @@ static tally_status runner_of(tally__track *track, const tally__gallery_row *row
     tally__unit unit;
     char *text;
     tally_status status;
-    *runner = &track->runners[row->number];
+    *runner = &track->runners[track->repeats > 1][row->number];
     if ((*runner)->function != NULL) return TALLY_OK;
-    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, &unit, &text));
+    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, track->repeats > 1, &unit, &text));
     if (track->backend == TALLY_BACKEND_SIMT) unit.user_text = NULL; /* it has the kernel compiled */
     status = load_unit(track, &unit, row, *runner);
     free(text);
@@ -88,6 +88,9 @@ static tally_status launch(run *r, int64_t blocks) {
     tally__track *track = r->track;
     TALLY_CHECK(r->lap->launches < TALLY_MOST_LAUNCHES, UNSUPPORTED, "%s takes more than %d launches", r->row->name,
                 TALLY_MOST_LAUNCHES);
+    TALLY_CHECK(blocks == 1 || track->repeats == 1, UNSUPPORTED,
+                "%s takes %lld blocks for %lld values; what one block does is repeated, no more", r->row->name,
+                (long long)blocks, (long long)r->work.count);
     TALLY_CHECK((size_t)blocks * track->host->element_bytes <= track->element_room, UNSUPPORTED,
                 "%s leaves %lld elements, one for each of its blocks: there is no room for so many", r->row->name,
                 (long long)blocks);
@@ -176,6 +179,7 @@ tally_status tally__track_go(tally__track *track, const tally__gallery_row *row,
     r.work.y = track->operator.inputs == 2 ? address(track->second + offset) : r.work.x;
     r.work.count = track->count;
     r.work.run = track->lists;
+    r.work.outer = track->repeats;
     r.work.arrivals = address(track->counter);
     r.work.saw = address(track->value_segment_ids);
     r.work.node = address(track->output);

@@ -23,7 +23,7 @@ struct tally__track {
     tally__gpu *gpu;
     char device[128];
     int most_threads;
-    tally__runner runners[TALLY_GALLERY_KERNELS + 1]; /* the last: a kernel from outside */
+    tally__runner runners[2][TALLY_GALLERY_KERNELS + 1]; /* once in a launch, or repeated; the last: from outside */
 
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *segment_ids;
@@ -31,6 +31,7 @@ struct tally__track {
     tally__lap lap;                               /* of the run that was traced last */
     int copies, lists, most_launches;             /* most_launches: 0 for as many as it takes */
     int wanted_threads, wanted_blocks;            /* 0: as usual */
+    int repeats;                                  /* of a kernel in one launch; 1 as usual */
     bool small;                                   /* for pictures: blocks as small as will do, and one multiprocessor */
     size_t value_bytes, copy_bytes, element_room; /* element_room: bytes of each memory for elements */
     tally__cu_address values, second;             /* copies of x and y behind one another, each copy_bytes long */

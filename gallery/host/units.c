@@ -28,6 +28,11 @@ const tally__gallery_row *tally__gallery_find(const char *word) {
     return NULL;
 }
 
+int64_t tally__gallery_alone(const tally__gallery_row *row) {
+    bool one = row->plan == TALLY_PLAN_FIT || row->plan == TALLY_PLAN_ONE || row->plan == TALLY_PLAN_PASSES;
+    return one && !row->segment_ids ? row->each : 0;
+}
+
 /* ---- operators ---- */
 
 #define TALLY_ROW(kernel) extern const tally__gallery_set tally__gallery_of_##kernel;
@@ -134,7 +139,7 @@ static void expand(writer *w, int number) {
 }
 
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
-                                 const tally__gallery_row *row, tally__unit *unit, char **text) {
+                                 const tally__gallery_row *row, bool repeated, tally__unit *unit, char **text) {
     const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type),
                *folder = operator->op == TALLY_OP_END ? "gallery/kernels" : "operators";
     char name[64], kernel_file[64];
@@ -147,8 +152,9 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
     snprintf(
         unit->preface, sizeof unit->preface,
         "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
-        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n",
-        operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs);
+        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s",
+        operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs,
+        repeated ? "#define TALLY_REPEATED 1\n" : "");
     unit->type = type;
     unit->text = "user.h";
     *text = NULL;

@@ -20,8 +20,9 @@ extern const tally__gallery_operator tally__gallery_inputs;
 /* TALLY_BAD_ARGUMENT: no such operator. */
 tally_status tally__gallery_operator_named(const char *name, tally__gallery_operator *found);
 
-/* The unit of a kernel. `*text`, in memory of malloc, must live as long as the unit. */
+/* The unit of a kernel, which a launch may repeat or not. `*text`, in memory of malloc, must live as long as the unit.
+ */
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
-                                 const tally__gallery_row *row, tally__unit *unit, char **text);
+                                 const tally__gallery_row *row, bool repeated, tally__unit *unit, char **text);
 
 #endif

@@ -1,7 +1,9 @@
 /* The contract of the gallery's kernels: what all of them are written in. Includes the operator of TALLY_KERNEL_FILE
  * for the type of TALLY_TYPE, and gives
  *
- *   TALLY_KERNEL_OF(name)        begins kernel `name` of table.h; its one parameter is `work`, read as the table says
+ *   TALLY_KERNEL_OF(name)        begins kernel `name` of table.h; its one parameter is `work`, read as the table says.
+ *                                With TALLY_REPEATED, and on the simulator, it is run work.outer times in one launch, of
+ *                                one block
  *     TALLY_E                      an element: the accumulator
  *     TALLY_OP(a, b)               a with b, the later one, behind it
  *     TALLY_NONE                   the element that changes nothing
@@ -44,8 +46,21 @@
 #define tally_warp() (tally_thread() / TALLY_WARP)
 #endif
 
-#define TALLY_KERNEL_OF(name) \
+#define TALLY_ENTRY_TO(name) \
     TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), 1)
+#if defined(TALLY_REPEATED) || !defined(__CUDACC_RTC__)
+#define TALLY_KERNEL_OF(name)                                   \
+    TALLY_FN void TALLY_N(repeated_##name)(tally_work work);    \
+    TALLY_ENTRY_TO(name) {                                      \
+        for (int64_t k = 0; k < work.outer; k++) {              \
+            if (k > 0) tally_barrier();                         \
+            TALLY_N(repeated_##name)(work);                     \
+        }                                                       \
+    }                                                           \
+    TALLY_FN void TALLY_N(repeated_##name)(tally_work work)
+#else
+#define TALLY_KERNEL_OF TALLY_ENTRY_TO
+#endif
 #define TALLY_ROOM(type, n, name)          \
     typedef type name##_room[n];           \
     TALLY_SHARED(name##_room, name##_all); \

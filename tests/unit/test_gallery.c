@@ -132,6 +132,37 @@ static void test_many_launches(void **state) {
     if (backend == TALLY_BACKEND_CUDA && !quick) check_whole(&problems[4], 20000003);
 }
 
+/* What one block does, three times in one launch: the result is that of once. Of more blocks it is refused. */
+static void check_repeated(const problem *p) {
+    tally__track *track = open_track(p);
+    const char *data = data_of(p->type, p->data, 3000);
+    tally__lap lap;
+    int run = 0;
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *row = &tally__gallery[k];
+        for (now.size = tally__gallery_alone(row); now.size > 0; now.size = now.size > 100 ? 33
+                                                                            : now.size > 7 ? 7
+                                                                                           : 0) {
+            if (now.size > row->each) continue;
+            EXPECT_OK(tally__track_load(track, data, NULL, now.size, 1));
+            tally__track_repeat(track, 3);
+            if (tally__track_suits(track, row) != TALLY_OK) break;
+            check_kernel(track, row);
+            run++;
+        }
+    }
+    EXPECT(run >= 20, "%d kernels were repeated", run);
+    EXPECT_OK(tally__track_load(track, data, NULL, 2000, 1));
+    EXPECT_STATUS(tally__track_run(track, tally__gallery_find("tb2"), scratch(0, 64), &lap), TALLY_UNSUPPORTED);
+    tally__track_close(track);
+}
+static void test_repeats(void **state) {
+    (void)state;
+    configure("random:1");
+    check_repeated(&problems[1]);
+    check_repeated(&problems[4]);
+}
+
 static void test_schedules(void **state) {
     static const char *const schedules[] = {"reverse", "random:1", "random:2", "greedy", "lockstep"};
     (void)state;
@@ -424,8 +455,8 @@ static void compile_all(int processes) {
             const tally__image *image;
             char *text;
             if (tally__gallery_operator_named(of->op, &operator) != TALLY_OK) continue;
-            if (tally__gallery_unit(&operator, of->type, &tally__gallery[turn % tally__gallery_count], &unit, &text) !=
-                TALLY_OK)
+            if (tally__gallery_unit(&operator, of->type, &tally__gallery[turn % tally__gallery_count], false, &unit,
+                                    &text) != TALLY_OK)
                 continue;
             if (tally__image_of(&tally__nvidia_platform, &unit, gpu->sm, &image) != TALLY_OK) continue;
             free(text);
@@ -437,12 +468,19 @@ static void compile_all(int processes) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments),  cmocka_unit_test(test_segment_schedules),
-        cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),
+        cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {

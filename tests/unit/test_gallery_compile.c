@@ -35,7 +35,8 @@ static void compile_pair(void **state) {
         tally__image image = {0};
         char *text, *log;
         if (!fits(row, operator.set->of[pairs[pair].type][0])) continue;
-        EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, &unit, &text));
+        bool repeated = tally__gallery_alone(row) > 0 && pair % 2 == 0;
+        EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, repeated, &unit, &text));
         EXPECT(tally__compile(&unit, archs[(k + (int)pair) % 5], &image, &log) == TALLY_OK, "%s: %s", row->name,
                tally_message());
         EXPECT(log == NULL || strstr(log, "warning") == NULL, "%s: %s", row->name, log);
