@@ -101,6 +101,15 @@ typedef struct tally__counts {
 /* One run, counted; TALLY_UNSUPPORTED on a GPU. */
 tally_status tally__track_count(tally__track *track, const tally__gallery_row *row, tally__counts *counts);
 
+/* Branches of warps, launch by launch: the paper's Table III. */
+typedef struct tally__divergence {
+    int launches;
+    struct {
+        int64_t branches, divergent;
+    } of[TALLY_MOST_LAUNCHES];
+} tally__divergence;
+tally_status tally__track_divergence(tally__track *track, const tally__gallery_row *row, tally__divergence *table);
+
 enum { TALLY_MOST_LEVELS = 64 };
 
 /* What the first warp of the first block reads of the output, level by level of a tree or column by column of a matrix:

@@ -26,12 +26,13 @@ TABLE_1 = [
     ("persistent_matrix", "Persistent Matrix", 2, "45.25, 7.82"),
     ("diffwarps", "DiffWarps", 2, "41.95, 8.83"),
 ]
-TABLE_3 = [
-    ("tb2", "TB2, whole", 3, "0.56, 0.70, 0.56"),
-    ("segmented_tb2", "TB2, one segment", 3, "2.74, 2.74, 2.704"),
-    ("tb4_warp", "TB4-warp, whole", 3, "0.42, 0.42, 0.42"),
-    ("segmented_tb4_warp", "TB4-warp, one segment", 3, "24.77, 24.81, 24.81"),
-]
+# the rows of Table III as tally race --paper has them
+TABLE_3 = {
+    "TB2, whole": "tb2",
+    "TB2, one segment": "segmented_tb2",
+    "TB4-warp, whole": "tb4_warp",
+    "TB4-warp, one segment": "segmented_tb4_warp",
+}
 
 
 def profile(tally, kernel, launches, metrics):
@@ -50,29 +51,40 @@ def profile(tally, kernel, launches, metrics):
     return [{name: float(row[name].replace(",", "")) for name in metrics} for row in rows]
 
 
-def print_table(head, tally, rows, metrics, number):
-    """A row for each kernel: its blocks, `number` of its launches, and the paper's numbers."""
-    print(f"{head}\n\n| | blocks | here | GTX 480 |\n| --- | ---: | ---: | ---: |")
-    for kernel, title, launches, paper in rows:
-        found = profile(tally, kernel, launches, [BLOCKS, *metrics])
+def print_warps(tally):
+    print(f"## Table I, aw/ac: active warps by active cycle of a multiprocessor, launch by launch\n\n"
+          f"min of {VALUES} f32; {WARPS} of Nsight Compute.\n\n"
+          f"| | blocks | here | GTX 480 |\n| --- | ---: | ---: | ---: |")  # fmt: skip
+    for kernel, title, launches, paper in TABLE_1:
+        found = profile(tally, kernel, launches, [BLOCKS, WARPS])
         blocks = ", ".join(f"{launch[BLOCKS]:.0f}" for launch in found)
-        print(f"| {title} | {blocks} | {', '.join(map(number, found))} | {paper} |", flush=True)
+        print(f"| {title} | {blocks} | {', '.join(f'{launch[WARPS]:.2f}' for launch in found)} | {paper} |", flush=True)
+
+
+def print_branches(tally):
+    """Table III as the command prints it, with a column more."""
+    command = [tally, "race", "--paper", "--device", "simt"]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    print(f"\n## Table III: divergent branches, %, launch by launch\n\n"
+          f"min of {VALUES} f32; {DIVERGENT} of {BRANCHES}.\n\n"
+          f"| | blocks | named by the kernel, counted by the simulator | here, by ncu | GTX 480 |\n"
+          f"| --- | ---: | ---: | ---: | ---: |")  # fmt: skip
+    for line in printed.splitlines():
+        title, *cells = (cell.strip() for cell in line.strip("| ").split("|"))
+        if title in TABLE_3:
+            blocks, counted, paper = cells
+            found = profile(tally, TABLE_3[title], 3, [BLOCKS, BRANCHES, DIVERGENT])
+            if ", ".join(f"{launch[BLOCKS]:.0f}" for launch in found) != blocks:
+                sys.exit(f"profile.py: {title} has other blocks than {blocks}")
+            shares = ", ".join(f"{100 * launch[DIVERGENT] / max(launch[BRANCHES], 1):.2f}" for launch in found)
+            print(f"| {title} | {blocks} | {counted} | {shares} | {paper} |", flush=True)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    print_table(
-        f"## Table I, aw/ac: active warps by active cycle of a multiprocessor, launch by launch\n\n"
-        f"min of {VALUES} f32; {WARPS} of Nsight Compute.",
-        sys.argv[1], TABLE_1, [WARPS], lambda launch: f"{launch[WARPS]:.2f}",
-    )  # fmt: skip
-    print_table(
-        f"\n## Table III: divergent branches, %, launch by launch\n\n"
-        f"min of {VALUES} f32; {DIVERGENT} of {BRANCHES}.",
-        sys.argv[1], TABLE_3, [BRANCHES, DIVERGENT],
-        lambda launch: f"{100 * launch[DIVERGENT] / max(launch[BRANCHES], 1):.2f}",
-    )  # fmt: skip
+    print_warps(sys.argv[1])
+    print_branches(sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -466,21 +466,33 @@ static void compile_all(int processes) {
     while (wait(NULL) > 0) continue;
 }
 
+/* Table III: blocks whose input is whole do the same in each launch. */
+static void test_table_3(void **state) {
+    const problem p = {"min", TALLY_F32, SMALL_INTEGERS};
+    tally__divergence table;
+    (void)state;
+    if (backend == TALLY_BACKEND_CUDA) return;
+    configure("round");
+    tally__track *track = open_track(&p);
+    int64_t count = 512 * 512;
+    EXPECT_OK(tally__track_load(track, data_of(p.type, p.data, count), NULL, count, 1));
+    EXPECT_OK(tally__track_divergence(track, tally__gallery_find("tb2"), &table));
+    EXPECT(table.launches == 2 && table.of[1].divergent > 0, "%d launches", table.launches);
+    EXPECT(table.of[0].branches == 512 * table.of[1].branches && table.of[0].divergent == 512 * table.of[1].divergent,
+           "512 blocks: %lld of %lld, and one: %lld of %lld", (long long)table.of[0].divergent,
+           (long long)table.of[0].branches, (long long)table.of[1].divergent, (long long)table.of[1].branches);
+    tally__track_close(track);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_schedules),
-        cmocka_unit_test(test_more_operators),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_segment_schedules),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_repeats),   cmocka_unit_test(test_table_3),
+        cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),  cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),   cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {
