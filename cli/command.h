@@ -102,7 +102,7 @@ enum {
     X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")           \
     X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \
     X(SWEEP, "sweep", 0, "PARAMETER", OF_RACE, "race at each power of two of block, blocks or lists")           \
-    X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check and count a kernel of your own (with --device simt)")        \
+    X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check, count and rank a kernel of your own; cc builds it")           \
     X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
     X(PAPER, "paper", 0, "", OF_RACE | OF_EXPLAIN,                                                             \
       "the tables and figures of the paper that the kernels 16 to 26 are from (explain: its Figures 1 and 2)")  \

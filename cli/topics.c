@@ -149,10 +149,12 @@ const topic topics[] = {
      "tally emit KERNEL prints a kernel as plain CUDA, for float and min, with a host that runs and checks it: one "
      "file for nvcc. tally course -o course.html makes one page of all kernels: code, steps, counts, and times, those "
      "of an H200 or of --measured FILE, which tally race --json printed. The page needs nothing from outside.\n\n"
-     "tally race --device simt --mine FILE checks a kernel of your own, in the words of gallery/kernels/contract.h: "
-     "at lengths around what blocks take, with threads in six orders, so that a barrier that is missing shows; then "
-     "it counts, beside the others. It needs a C compiler (CC, or cc). tally race --fix lists exercises, kernels with "
-     "one mistake each; tally race --fix N -o mine.h writes one, to be mended and given to --mine."},
+     "tally race --mine FILE checks a kernel of your own, in the words of gallery/kernels/contract.h: at lengths "
+     "around what blocks take, with threads in six orders, so that a barrier that is missing shows. Then it counts, on "
+     "the simulator too, for which it needs a C compiler (CC, or cc). Then the kernel races: on a GPU all are ranked "
+     "by time, with --device simt yours by what is counted. tally race --fix 0 lists exercises, kernels with one "
+     "mistake "
+     "each; tally race --fix N -o mine.h writes one, to be mended and given to --mine."},
     {"status", "Exit status",
      "0: done. 1: the data was refused, in whole or in part: a file that cannot be read or is damaged, segments that "
      "do not fit, no "

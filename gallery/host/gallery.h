@@ -17,6 +17,7 @@ typedef struct tally__gallery_row {
     int plan, needs, threads, least, each, room;
     bool segment_ids;
     const char *source, *what;
+    const char *text; /* of a kernel from outside; NULL: it is one of gallery/kernels */
 } tally__gallery_row;
 extern const tally__gallery_row tally__gallery[];
 extern const int tally__gallery_count;
@@ -186,10 +187,11 @@ typedef struct tally__goal {
     int64_t divergent, conflicts, transactions, barriers;
 } tally__goal;
 
-/* Reads, for the simulator, a kernel in the words of gallery/kernels/contract.h that is called mine, and compiles it by
- * the C compiler of the machine ($CC or cc) for the operator and type of the track. Its first line says what a row of
+/* Reads a kernel in the words of gallery/kernels/contract.h that is called mine. Its first line says what a row of
  * table.h does: "mine: passes, 256 threads, 512 each, 512 room", and "commutes" if it needs that. The row can be run on
- * this track alone. TALLY_UNSUPPORTED: a GPU, no compiler, or the text does not compile (the compiler says why). */
+ * this track alone. For the simulator it is compiled here, by the C compiler of the machine ($CC or cc), for the
+ * operator and type of the track. TALLY_UNSUPPORTED: there is none, or the text does not compile (the compiler says
+ * why). */
 tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal);
 
 /* The order in which the simulator runs threads from now on, as TALLY_SIMT_SCHEDULE names it; NULL: the usual one. */

@@ -1,4 +1,4 @@
-/* A kernel from outside, compiled for the simulator when the program runs. */
+/* A kernel from outside, for the simulator compiled when the program runs. */
 #define _XOPEN_SOURCE 700
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +46,8 @@ static tally_status read_row(const char *text, tally__gallery_row *row) {
                                 .each = each,
                                 .room = room,
                                 .source = "yours",
-                                .what = "a kernel from outside"};
+                                .what = "a kernel from outside",
+                                .text = text};
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
         if (strcmp(plan, plans[k].word) == 0) row->plan = plans[k].plan;
     size_t length = strcspn(line, "\n");
@@ -133,7 +134,7 @@ static bool compile(const char *folder) {
 
 /* The library stays open: the simulator may run its kernel as long as the program lives. */
 static tally_status load(const char *folder, tally__track *track, const tally__gallery_row *row) {
-    char path[MOST_PATH], *text, *entry;
+    char path[MOST_PATH], *entry, *text;
     tally__unit unit;
     snprintf(path, sizeof path, "%s/mine.so", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -143,17 +144,18 @@ static tally_status load(const char *folder, tally__track *track, const tally__g
     TALLY_CHECK(words != NULL && function != NULL, UNSUPPORTED, "the compiled kernel has no kernel in it");
     *words = tally__simt;
     TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, false, &unit, &text));
+    free(text);
     entry = strdup(unit.entry);
     TALLY_CHECK(entry != NULL && tally__simt_register(entry, *function), NO_MEMORY, "no memory for a kernel's name");
     for (int repeated = 0; repeated < 2; repeated++) track->runners[repeated][row->number] = (tally__runner){0};
     return TALLY_OK;
 }
 
-static tally_status build(const char *folder, const char *text, tally__track *track, const tally__gallery_row *row) {
+static tally_status build(const char *folder, tally__track *track, const tally__gallery_row *row) {
     bool written = put_texts(folder, tally__texts, tally__text_count) &&
                    put_texts(folder, tally__gallery_texts, tally__gallery_text_count) &&
                    put_texts(folder, tally__simt_texts, tally__simt_text_count) &&
-                   put_file(folder, "mine.h", text, strlen(text)) && put_unit(folder, track, row);
+                   put_file(folder, "mine.h", row->text, strlen(row->text)) && put_unit(folder, track, row);
     TALLY_CHECK(written, NO_MEMORY, "the files for the compiler cannot be written to %s", folder);
     TALLY_CHECK(compile(folder), UNSUPPORTED, "the kernel does not compile, or there is no C compiler (CC names one)");
     return load(folder, track, row);
@@ -189,24 +191,24 @@ static tally_status read_text(const char *path, char **text) {
     return tally__fail(TALLY_BAD_ARGUMENT, "%s is no text of less than a megabyte", path);
 }
 
-tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal) {
+/* In a folder of its own, which is then removed. */
+static tally_status compile_for_simulator(tally__track *track, const tally__gallery_row *row) {
     const char *temporary = getenv("TMPDIR") != NULL && getenv("TMPDIR")[0] != '\0' ? getenv("TMPDIR") : "/tmp";
-    char folder[MOST_PATH / 2], *text;
-    TALLY_CHECK(track->backend == TALLY_BACKEND_SIMT, UNSUPPORTED,
-                "a kernel from outside runs on the simulator (--device simt)");
+    char folder[MOST_PATH / 2];
+    snprintf(folder, sizeof folder, "%s/tally-XXXXXX", temporary);
+    TALLY_CHECK(mkdtemp(folder) != NULL, NO_MEMORY, "no folder for the compiler in %s: %s", temporary, strerror(errno));
+    tally_status status = build(folder, track, row);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return status;
+}
+
+tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal) {
+    char *text;
     TALLY_TRY(read_text(path, &text));
-    tally_status status = read_row(text, row);
+    free(track->mine);
+    track->mine = text;
+    TALLY_TRY(read_row(text, row));
     *goal = (tally__goal){wanted_of(text, "divergent"), wanted_of(text, "conflicts"), wanted_of(text, "transactions"),
                           wanted_of(text, "barriers")};
-    if (status == TALLY_OK) {
-        snprintf(folder, sizeof folder, "%s/tally-XXXXXX", temporary);
-        if (mkdtemp(folder) == NULL)
-            status = tally__fail(TALLY_NO_MEMORY, "no folder for the compiler in %s: %s", temporary, strerror(errno));
-        else {
-            status = build(folder, text, track, row);
-            nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        }
-    }
-    free(text);
-    return status;
+    return track->backend == TALLY_BACKEND_SIMT ? compile_for_simulator(track, row) : TALLY_OK;
 }

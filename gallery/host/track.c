@@ -142,6 +142,7 @@ void tally__track_close(tally__track *track) {
         tally__gpu_leave(track->gpu);
     }
     tally_context_destroy(track->context);
+    free(track->mine);
     free(track);
 }
 

@@ -25,6 +25,7 @@ struct tally__track {
     int most_threads;
     tally__runner runners[2][TALLY_GALLERY_KERNELS + 1]; /* once in a launch, or repeated; the last: from outside */
 
+    char *mine;        /* the text of a kernel from outside, or NULL */
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *segment_ids;
     int64_t count, segments;                      /* segments: 0 without a cut */

@@ -12,7 +12,7 @@
 
 const tally__gallery_row tally__gallery[] = {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    {number, #name, plan, needs, threads, least, each, room, segment_ids, source, what},
+    {number, #name, plan, needs, threads, least, each, room, segment_ids, source, what, NULL},
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -118,23 +118,22 @@ const char *tally__gallery_kernel_text(const tally__gallery_row *row) {
     return number >= 0 ? tally__gallery_texts[number].text : NULL;
 }
 
-/* A text of the gallery with others of it in the place of their #include, each once; the library's stay, for NVRTC to
- * find. */
-static void expand(writer *w, int number) {
-    const char *line = tally__gallery_texts[number].text;
-    if (w->included[number]) return;
-    w->included[number] = true;
+/* A text with those of the gallery in the place of their #include, each once; the library's stay, for NVRTC to find. */
+static void expand(writer *w, const char *line) {
     while (*line != '\0') {
-        size_t length = strcspn(line, "\n") + 1;
+        size_t length = strcspn(line, "\n");
         int included = -1;
         if (strncmp(line, "#include \"", 10) == 0) included = gallery_text(line + 10, strcspn(line + 10, "\"\n"));
         if (strncmp(line, "#include TALLY_KERNEL_FILE", 26) == 0)
             included = gallery_text(w->kernel_file, strlen(w->kernel_file));
-        if (included >= 0)
-            expand(w, included);
-        else
-            put(w, line, line[length - 1] == '\n' ? length : length - 1);
-        line += line[length - 1] == '\n' ? length : length - 1;
+        length += line[length] == '\n';
+        if (included < 0)
+            put(w, line, length);
+        else if (!w->included[included]) {
+            w->included[included] = true;
+            expand(w, tally__gallery_texts[included].text);
+        }
+        line += length;
     }
 }
 
@@ -142,26 +141,26 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
                                  const tally__gallery_row *row, bool repeated, tally__unit *unit, char **text) {
     const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type),
                *folder = operator->op == TALLY_OP_END ? "gallery/kernels" : "operators";
-    char name[64], kernel_file[64];
+    const char *kernel = row->text != NULL ? row->text : tally__gallery_kernel_text(row);
+    char kernel_file[64], sizes[128] = "";
     writer w = {.kernel_file = kernel_file};
-    int number;
+    *text = NULL;
     memset(unit, 0, sizeof *unit);
+    TALLY_CHECK(kernel != NULL, UNSUPPORTED, "this build has no text of %s", row->name);
     snprintf(kernel_file, sizeof kernel_file, "%s/%s.h", folder, operator->kernel);
-    snprintf(name, sizeof name, "gallery/kernels/%03d_%s.h", row->number, row->name);
     snprintf(unit->entry, sizeof unit->entry, "tally_gallery_%s_%s_%s_0", row->name, operator->kernel, word);
+    if (row->text != NULL) /* table.h does not have it */
+        snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };\n",
+                 row->threads, row->each, row->room);
     snprintf(
         unit->preface, sizeof unit->preface,
         "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
-        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s",
+        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s%s",
         operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs,
-        repeated ? "#define TALLY_REPEATED 1\n" : "");
+        repeated ? "#define TALLY_REPEATED 1\n" : "", sizes);
     unit->type = type;
     unit->text = "user.h";
-    *text = NULL;
-    if (row->number == TALLY_GALLERY_KERNELS) return TALLY_OK; /* from outside: compiled already (mine.c) */
-    number = gallery_text(name, strlen(name));
-    TALLY_CHECK(number >= 0, UNSUPPORTED, "this build has no text of %s", name);
-    expand(&w, number);
+    expand(&w, kernel);
     TALLY_CHECK(!w.no_memory, NO_MEMORY, "no memory for the text of a kernel");
     unit->user_text = *text = w.text;
     return TALLY_OK;

@@ -2,7 +2,7 @@
  * for the type of TALLY_TYPE, and gives
  *
  *   TALLY_KERNEL_OF(name)        begins kernel `name` of table.h; its one parameter is `work`, read as the table says.
- *                                With TALLY_REPEATED, and on the simulator, it is run work.outer times in one launch, of
+ *                                With TALLY_REPEATED, and on the simulator, it runs work.outer times in a launch, of
  *                                one block
  *     TALLY_E                      an element: the accumulator
  *     TALLY_OP(a, b)               a with b, the later one, behind it
