@@ -143,11 +143,11 @@ static tally_status load(const char *folder, tally__track *track, const tally__g
     tally__simt_entry **function = dlsym(library, "tally_mine");
     TALLY_CHECK(words != NULL && function != NULL, UNSUPPORTED, "the compiled kernel has no kernel in it");
     *words = tally__simt;
-    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, false, &unit, &text));
+    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, TALLY_GALLERY_OF_VALUES, &unit, &text));
     free(text);
     entry = strdup(unit.entry);
     TALLY_CHECK(entry != NULL && tally__simt_register(entry, *function), NO_MEMORY, "no memory for a kernel's name");
-    for (int repeated = 0; repeated < 2; repeated++) track->runners[repeated][row->number] = (tally__runner){0};
+    for (int form = 0; form < TALLY_GALLERY_FORMS; form++) track->runners[form][row->number] = (tally__runner){0};
     return TALLY_OK;
 }
 

@@ -135,10 +135,10 @@ void tally__track_close(tally__track *track) {
     if (track->gpu != NULL && tally__gpu_enter(track->gpu) == TALLY_OK) {
         clear(track);
         release(track, &track->counter);
-        for (int repeated = 0; repeated < 2; repeated++)
+        for (int form = 0; form < TALLY_GALLERY_FORMS; form++)
             for (int k = 0; k <= tally__gallery_count; k++)
-                if (track->runners[repeated][k].module != NULL)
-                    track->gpu->driver->module_unload(track->runners[repeated][k].module);
+                if (track->runners[form][k].module != NULL)
+                    track->gpu->driver->module_unload(track->runners[form][k].module);
         tally__gpu_leave(track->gpu);
     }
     tally_context_destroy(track->context);

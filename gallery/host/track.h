@@ -23,7 +23,7 @@ struct tally__track {
     tally__gpu *gpu;
     char device[128];
     int most_threads;
-    tally__runner runners[2][TALLY_GALLERY_KERNELS + 1]; /* once in a launch, or repeated; the last: from outside */
+    tally__runner runners[TALLY_GALLERY_FORMS][TALLY_GALLERY_KERNELS + 1]; /* the last: a kernel from outside */
 
     char *mine;        /* the text of a kernel from outside, or NULL */
     const void *x, *y; /* the caller's, while it is on the track */

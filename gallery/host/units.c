@@ -138,7 +138,8 @@ static void expand(writer *w, const char *line) {
 }
 
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
-                                 const tally__gallery_row *row, bool repeated, tally__unit *unit, char **text) {
+                                 const tally__gallery_row *row, tally__gallery_form form, tally__unit *unit,
+                                 char **text) {
     const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type),
                *folder = operator->op == TALLY_OP_END ? "gallery/kernels" : "operators";
     const char *kernel = row->text != NULL ? row->text : tally__gallery_kernel_text(row);
@@ -157,7 +158,10 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
         "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
         "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s%s",
         operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs,
-        repeated ? "#define TALLY_REPEATED 1\n" : "", sizes);
+        form == TALLY_GALLERY_REPEATED ? "#define TALLY_REPEATED 1\n" : "", sizes);
+    if (row->plan != TALLY_PLAN_GUARD) /* whose last block reads what the others leave */
+        strcat(unit->preface, form == TALLY_GALLERY_OF_ELEMENTS ? "#define TALLY_INPUTS(work) TALLY_OF_ELEMENTS\n"
+                                                                : "#define TALLY_INPUTS(work) TALLY_OF_VALUES\n");
     unit->type = type;
     unit->text = "user.h";
     expand(&w, kernel);

@@ -15,7 +15,8 @@
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(plain_read) {
-    int64_t bytes = work.count * (work.user == TALLY_OF_ELEMENTS ? (int64_t)sizeof(TALLY_E) : TALLY_BYTES) / 16 * 16;
+    int64_t each = TALLY_INPUTS(&work) == TALLY_OF_ELEMENTS ? (int64_t)sizeof(TALLY_E) : TALLY_BYTES;
+    int64_t bytes = work.count * each / 16 * 16;
     uint32_t seen = 0;
     for (int32_t k = 0; k < 8; k++) {
         int64_t at = 16 * (((int64_t)tally_block() * 8 + k) * tally_threads() + tally_thread());

@@ -66,6 +66,12 @@
     TALLY_SHARED(name##_room, name##_all); \
     type *const name = *name##_all
 
+/* What the launch reads, values or elements. A unit for a GPU is of the one or the other: with both in one kernel its
+ * registers rise, and NVRTC may wait for each load of a loop before the next (it did in diffwarps, which took twice the
+ * time). */
+#ifndef TALLY_INPUTS
+#define TALLY_INPUTS(work) (work)->user
+#endif
 #define TALLY_E element_t
 #define TALLY_OP op
 #define TALLY_NONE none()
@@ -94,7 +100,7 @@ TALLY_FN node_t node_of(TALLY_E e, int64_t n) { return (void)n, e; }
 
 TALLY_FN TALLY_E take(const tally_work *work, int64_t i) {
     if (!tally_branch(i < work->count)) return TALLY_NONE;
-    if (work->user == TALLY_OF_ELEMENTS) return TALLY_READ(((const TALLY_E *)(const void *)work->x)[i]);
+    if (TALLY_INPUTS(work) == TALLY_OF_ELEMENTS) return TALLY_READ(((const TALLY_E *)(const void *)work->x)[i]);
     TALLY_T x = TALLY_READ(((const TALLY_T *)(const void *)work->x)[i]), y = x;
     if (TALLY_KERNEL_INPUTS == 2) y = TALLY_READ(((const TALLY_T *)(const void *)work->y)[i]);
     return lifted(item_of(x), item_of(y), work->first + i);
@@ -106,7 +112,7 @@ TALLY_FN void give(const tally_work *work, int64_t i, TALLY_E e) {
 TALLY_FN TALLY_E left_at(const tally_work *work, int64_t i) { return TALLY_READ(((TALLY_E *)(void *)work->nodes)[i]); }
 TALLY_FN TALLY_E take_vector(const tally_work *work, int64_t i, int32_t n) {
     TALLY_E sum = TALLY_NONE;
-    if (tally_branch(TALLY_KERNEL_INPUTS == 1 && n * TALLY_BYTES == 16 && work->user == TALLY_OF_VALUES &&
+    if (tally_branch(TALLY_KERNEL_INPUTS == 1 && n * TALLY_BYTES == 16 && TALLY_INPUTS(work) == TALLY_OF_VALUES &&
                      i + n <= work->count)) {
         tally_quad quad = tally_load16(work->x + i * TALLY_BYTES);
         TALLY_T value[16 / TALLY_BYTES];

@@ -2,6 +2,7 @@
 #undef TALLY_GALLERY_CONTRACT
 #undef TALLY_KERNEL_OF
 #undef TALLY_ENTRY_TO
+#undef TALLY_INPUTS
 #undef TALLY_ROOM
 #undef TALLY_E
 #undef TALLY_OP

@@ -446,18 +446,21 @@ static void compile_all(int processes) {
     for (int p = 0; p < processes; p++) {
         if (fork() != 0) continue;
         if (tally__gpu_open(&tally__nvidia_platform, 0, &gpu) != TALLY_OK) _exit(0);
-        for (int turn = p; turn < all * tally__gallery_count; turn += processes) {
-            const problem *of = turn / tally__gallery_count < COUNT(problems)
-                                    ? &problems[turn / tally__gallery_count]
-                                    : &more_problems[turn / tally__gallery_count - COUNT(problems)];
+        for (int turn = p; turn < 2 * all * tally__gallery_count; turn += processes) {
+            tally__gallery_form form =
+                turn < all * tally__gallery_count ? TALLY_GALLERY_OF_VALUES : TALLY_GALLERY_OF_ELEMENTS;
+            const tally__gallery_row *row = &tally__gallery[turn % tally__gallery_count];
+            int number = turn / tally__gallery_count % all;
+            const problem *of = number < COUNT(problems) ? &problems[number] : &more_problems[number - COUNT(problems)];
             tally__gallery_operator operator;
             tally__unit unit;
             const tally__image *image;
             char *text;
+            bool again =
+                row->plan == TALLY_PLAN_PASSES || row->plan == TALLY_PLAN_PERSISTENT || row->plan == TALLY_PLAN_TWICE;
+            if (form == TALLY_GALLERY_OF_ELEMENTS && !again) continue;
             if (tally__gallery_operator_named(of->op, &operator) != TALLY_OK) continue;
-            if (tally__gallery_unit(&operator, of->type, &tally__gallery[turn % tally__gallery_count], false, &unit,
-                                    &text) != TALLY_OK)
-                continue;
+            if (tally__gallery_unit(&operator, of->type, row, form, &unit, &text) != TALLY_OK) continue;
             if (tally__image_of(&tally__nvidia_platform, &unit, gpu->sm, &image) != TALLY_OK) continue;
             free(text);
         }

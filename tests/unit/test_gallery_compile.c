@@ -35,8 +35,8 @@ static void compile_pair(void **state) {
         tally__image image = {0};
         char *text, *log;
         if (!fits(row, operator.set->of[pairs[pair].type][0])) continue;
-        bool repeated = tally__gallery_alone(row) > 0 && pair % 2 == 0;
-        EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, repeated, &unit, &text));
+        tally__gallery_form form = (tally__gallery_form)((size_t)k + pair) % TALLY_GALLERY_FORMS;
+        EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, form, &unit, &text));
         EXPECT(tally__compile(&unit, archs[(k + (int)pair) % 5], &image, &log) == TALLY_OK, "%s: %s", row->name,
                tally_message());
         EXPECT(log == NULL || strstr(log, "warning") == NULL, "%s: %s", row->name, log);
@@ -60,7 +60,7 @@ static void test_mine(void **state) {
         EXPECT(sscanf(row.text, "/* mine: %*[a-z], %d threads, %d each, %d room", &row.threads, &row.each, &row.room) ==
                    3,
                "solution %d: its first line", n);
-        EXPECT_OK(tally__gallery_unit(&operator, TALLY_F32, &row, n % 2, &unit, &text));
+        EXPECT_OK(tally__gallery_unit(&operator, TALLY_F32, &row, n % TALLY_GALLERY_FORMS, &unit, &text));
         EXPECT(tally__compile(&unit, 90, &image, &log) == TALLY_OK, "solution %d: %s", n, tally_message());
         EXPECT(log == NULL || strstr(log, "warning") == NULL, "solution %d: %s", n, log);
         free(log);
