@@ -97,7 +97,7 @@ enum {
     X(CHART, "chart", 0, "OUT.svg", OF_RACE, "also draw the times")                                            \
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
     X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                         \
-      "the times that the page shows, as tally race --json printed them (default: those of an H200)")          \
+      "the times that the page shows, as tally race --json printed them (default: those of an H100)")          \
     X(BLOCK, "block", 0, "THREADS", OF_RACE, "of kernels that take blocks of any power of two, so many threads")  \
     X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")           \
     X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \

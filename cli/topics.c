@@ -148,7 +148,7 @@ const topic topics[] = {
      "the paper do.\n\n"
      "tally emit KERNEL prints a kernel as plain CUDA, for float and min, with a host that runs and checks it: one "
      "file for nvcc. tally course -o course.html makes one page of all kernels: code, steps, counts, and times, those "
-     "of an H200 or of --measured FILE, which tally race --json printed. The page needs nothing from outside.\n\n"
+     "of an H100 or of --measured FILE, which tally race --json printed. The page needs nothing from outside.\n\n"
      "tally race --mine FILE checks a kernel of your own, in the words of gallery/kernels/contract.h: at lengths "
      "around what blocks take, with threads in six orders, so that a barrier that is missing shows. Then it counts, on "
      "the simulator too, for which it needs a C compiler (CC, or cc). Then the kernel races: on a GPU all are ranked "
