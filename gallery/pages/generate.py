@@ -67,7 +67,8 @@ a dashed one holds for a warp. Warps have 4 lanes there, memory 4 banks, and mat
 def table_rows():
     text = (KERNELS / "table.h").read_text()
     body = re.search(r"#define TALLY_GALLERY\(X\)(.*?)clang-format on", text, re.S).group(1)
-    for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
+    body = re.sub(r"\s*\\\n\s*", " ", body)  # a row in one line
+    for row in csv.reader(re.findall(r"\bX\((.*?\")\)", body), skipinitialspace=True):
         yield dict(
             zip(
                 "number name plan needs threads least each room segment_ids source what".split(),
