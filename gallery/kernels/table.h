@@ -110,7 +110,9 @@ enum {
     X(33, atomic_finish,               TALLY_PLAN_GUARD,      TALLY_COMMUTES,    1024, 1024, 1024, 32,   0, \
       "Luitjens", "each block combines its element into the result")                                        \
     X(34, tree_one_launch,             TALLY_PLAN_TREE,       TALLY_COMMUTES,    256,  256,  2048, 32,   0, \
-      "Tally", "many small blocks, and a tree over them in one launch")
+      "Tally", "many small blocks, and a tree over them in one launch")                                     \
+    X(35, warp_halves_once,            TALLY_PLAN_PASSES,     TALLY_COMMUTES,    32,   32,   32,   32,   0, \
+      "SO", "one warp, halves, with one condition")
 /* clang-format on */
 
 /* Pictures are of warps of 4 lanes, and of blocks and matrices as much smaller: 4 rows of 4 where the text has 32 rows
