@@ -9,10 +9,11 @@
  * Work. n - 1 combinations, half of them in registers; log2(B) levels; n * size bytes read.
  * Predict. One level of the tree less, and half of the threads for as many values. What do the counts say against
  *   two_loads?
- * Answer. Eight barriers for 512 values in place of nine, no bank conflicts, and divergence in the last warp alone.
- * Why. Two loads of a thread in flight, and eight barriers in which a block loads nothing. It takes half the time of
- *   two_loads, whose divergence and bank conflicts are gone too.
- * In short. eight barriers a block
+ * Answer. As many barriers, nine, but no bank conflicts, and divergence in the last warp
+ *   alone.
+ * Why. Two loads of a thread in flight, and nine barriers in which a block loads nothing. It takes half the time of
+ *   two_loads, whose divergence and bank conflicts are gone.
+ * In short. nine barriers a block
  * Next. Two loads in flight are few. loads_in_flight has eight. */
 #include "gallery/kernels/contract.h"
 

@@ -93,6 +93,18 @@ def test_every_kernel_opens(browser, page):
     assert {k["name"] for k in made if "figure" in k} == {"matrix", "persistent_matrix", "diffwarps"}
 
 
+def test_prose_agrees_with_counts(page):
+    """Barriers that a block meets at, where a kernel says how many in short."""
+    words = {"one": 1, "two": 2, "nine": 9}
+    said = 0
+    for kernel in kernels(page):
+        found = re.match(r"(\w+) barriers?( a block|,)", kernel["parts"]["In short"])
+        if found and found.group(1) in words:
+            assert kernel["counts"]["barriers"] == words[found.group(1)], kernel["name"]
+            said += 1
+    assert said >= 5
+
+
 def test_slider_and_keys(browser):
     from selenium.webdriver.common.keys import Keys
 
