@@ -8,7 +8,7 @@
 #include "base/complain.h"
 #include "gallery/command/gallery.h"
 
-enum { MIB = 1 << 20, FEWEST = 16, SIZES = 16, TABLE_SIZE = 30, SOLUTIONS = 6 };
+enum { MIB = 1 << 20, FEWEST = 16, SIZES = 16, TABLE_SIZE = 30, FIGURES = 5 };
 
 /* A row of Table I or II with what the paper has of a GTX 480. */
 typedef struct solution {
@@ -150,9 +150,19 @@ static bool fill_panel(stage *s, panel *p, const char *title, const solution *ro
     return true;
 }
 
-/* `bytes`: 0 for the times, else GB/s at so many bytes a value. */
-static void print_panel(const panel *p, double bytes) {
-    printf("\n### %s\n\n%s; N in units of 2^20 values.\n\n| N |", p->title, bytes > 0 ? "GB/s" : "Microseconds");
+/* The right half of Figure 4: GB/s in place of microseconds. */
+static void fill_speeds(panel *speeds, const panel *times, const char *title, double value_bytes) {
+    *speeds = *times;
+    speeds->title = title;
+    for (int l = 0; l < times->lines; l++) {
+        for (int i = 0; i < times->points; i++) {
+            speeds->y[l][i] = value_bytes * times->x[i] * MIB / times->y[l][i] / 1e3;
+        }
+    }
+}
+
+static void print_panel(const panel *p) {
+    printf("\n### %s\n\nN in units of 2^20 values.\n\n| N |", p->title);
     for (int l = 0; l < p->lines; l++) {
         printf(" %s |", p->names[l]);
     }
@@ -163,31 +173,29 @@ static void print_panel(const panel *p, double bytes) {
     for (int i = 0; i < p->points; i++) {
         printf("\n| %.0f |", p->x[i]);
         for (int l = 0; l < p->lines; l++) {
-            printf(" %.1f |", bytes > 0 ? bytes * p->x[i] * MIB / p->y[l][i] / 1e3 : p->y[l][i]);
+            printf(" %.1f |", p->y[l][i]);
         }
     }
     printf("\n");
 }
 
 static bool print_figures(const command *wanted, stage *s) {
-    static panel panels[4];
+    static panel panels[FIGURES];
     char title[200];
-    if (!fill_panel(s, &panels[0], "Figure 4: whole arrays", whole, WHOLE, NULL) ||
-        !fill_panel(s, &panels[1], "Figure 5 (a): one segment", segmented, SEGMENTED, "one") ||
-        !fill_panel(s, &panels[2], "Figure 5 (b): segments of 10 to 50", segmented, SEGMENTED, "random") ||
-        !fill_panel(s, &panels[3], "Figure 5 (c): segments of 3", segmented, SEGMENTED, "three")) {
+    if (!fill_panel(s, &panels[0], "Figure 4, left: whole arrays, us", whole, WHOLE, NULL) ||
+        !fill_panel(s, &panels[2], "Figure 5 (a): one segment, us", segmented, SEGMENTED, "one") ||
+        !fill_panel(s, &panels[3], "Figure 5 (b): segments of 10 to 50, us", segmented, SEGMENTED, "random") ||
+        !fill_panel(s, &panels[4], "Figure 5 (c): segments of 3, us", segmented, SEGMENTED, "three")) {
         return false;
     }
+    fill_speeds(&panels[1], &panels[0], "Figure 4, right: whole arrays, GB/s", (double)tally_type_size(s->type));
     printf("\n## Figures 4 and 5\n");
-    for (int k = 0; k < 4; k++) {
-        print_panel(&panels[k], 0);
-        if (k == 0) { /* the figure's right half */
-            print_panel(&panels[k], (double)tally_type_size(s->type));
-        }
+    for (int k = 0; k < FIGURES; k++) {
+        print_panel(&panels[k]);
     }
-    snprintf(title, sizeof title, "%s of %s on %s: microseconds by millions of values", s->op, tally_type_name(s->type),
+    snprintf(title, sizeof title, "%s of %s on %s, by millions (2^20) of values", s->op, tally_type_name(s->type),
              tally__track_device(s->track));
-    return wanted->chart == NULL || draw_panels(wanted->chart, title, panels, 4);
+    return wanted->chart == NULL || draw_panels(wanted->chart, title, panels, FIGURES);
 }
 
 /* ---- Tables III and IV, by the simulator ---- */
