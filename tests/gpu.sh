@@ -37,7 +37,7 @@ race() { # race NAME OPTION...; for gallery/pages/keep.py
     build/dev/tally race --json --chart "$out/$name.svg" "$@" >"$out/$name.json"
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
-sweep() { build/dev/tally race --sweep block >"$out/sweep.txt"; }
+sweep() { { build/dev/tally race --sweep block && build/dev/tally race --sweep each; } >"$out/sweep.txt"; }
 profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
 tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer

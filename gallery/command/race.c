@@ -13,7 +13,8 @@ enum { MOST_RUNNERS = 40, MERGED = 1 << 14, REPEATS = 1000 };
 
 typedef struct race {
     stage stage;
-    const tally__gallery_row *mine; /* or NULL */
+    const tally__gallery_row *mine;        /* or NULL */
+    tally__gallery_row rows[MOST_RUNNERS]; /* of the gallery, with as many elements a thread as are wanted */
     int lists;
     int count;
     runner runners[MOST_RUNNERS];
@@ -31,7 +32,7 @@ static bool run_alone(race *r) {
     tally__track_repeat(r->stage.track, REPEATS);
     bool fine = true;
     for (int k = 0; k < tally__gallery_count && fine; k++) {
-        const tally__gallery_row *row = &tally__gallery[k];
+        const tally__gallery_row *row = &r->rows[k];
         int64_t values = tally__gallery_alone(row);
         if (values > 0 && values <= count) {
             fine = set_stage(&r->stage, values, NULL, 1);
@@ -48,9 +49,9 @@ static bool run_alone(race *r) {
 static bool run_all(race *r) {
     const tally__gallery_row *merge = tally__gallery_find("merge_lists");
     for (int k = 0; k < tally__gallery_count; k++) {
-        const tally__gallery_row *row = &tally__gallery[k];
+        const tally__gallery_row *row = &r->rows[k];
         bool fits = row->segment_ids == (r->stage.shape != NULL) || row->number == TALLY_PLAIN_READ;
-        if (row != merge && fits) {
+        if (row->number != merge->number && fits) {
             run_one(r, row);
         }
     }
@@ -342,6 +343,10 @@ int run_race(const command *wanted) {
     int status = open_race(wanted, &r.stage);
     tally__gallery_row mine;
     r.lists = wanted->lists > 0 ? (int)wanted->lists : 32;
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *row = &tally__gallery[k];
+        r.rows[k] = wanted->each > 0 ? tally__gallery_with(row, (int)wanted->each) : *row;
+    }
     if (status == STATUS_DONE) {
         tally__track_lists(r.stage.track, r.lists);
         tally__track_shape(r.stage.track, (int)wanted->block, (int)wanted->blocks);

@@ -17,10 +17,15 @@ typedef struct tally__gallery_row {
     int plan, needs, threads, least, each, room;
     bool segment_ids;
     const char *source, *what;
+    int per_thread;   /* elements of a thread, where a kernel takes any number (tally__gallery_with); else 0 */
     const char *text; /* of a kernel from outside; NULL: it is one of gallery/kernels */
 } tally__gallery_row;
 extern const tally__gallery_row tally__gallery[];
 extern const int tally__gallery_count;
+
+/* The row of a kernel that takes any number of elements a thread, with a power of two of them from 4 to 64; of any
+ * other as it is. On the simulator such a kernel is compiled when it is first run, by the machine's C compiler. */
+tally__gallery_row tally__gallery_with(const tally__gallery_row *row, int per_thread);
 
 enum { TALLY_PLAIN_READ = 0 }; /* the number of the kernel that reduces nothing */
 

@@ -60,7 +60,10 @@ static tally_status runner_of(tally__track *track, const tally__gallery_row *row
     char *text;
     tally_status status;
     *found = runner;
-    if (runner->function != NULL) return TALLY_OK;
+    if (runner->function != NULL && runner->per_thread == row->per_thread) return TALLY_OK;
+    if (runner->module != NULL) TRY_DRIVER(track, module_unload(runner->module), "unload a kernel");
+    *runner = (tally__runner){.per_thread = row->per_thread};
+    if (track->backend == TALLY_BACKEND_SIMT && row->per_thread != 0) TALLY_TRY(tally__track_vary(track, row));
     TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, form, &unit, &text));
     if (track->backend == TALLY_BACKEND_SIMT) unit.user_text = NULL; /* it has the kernel compiled */
     status = load_unit(track, &unit, row, runner);

@@ -9,7 +9,7 @@
 typedef struct tally__runner {
     tally__cu_module module;
     tally__cu_function function;
-    int registers, shared_bytes, resident;
+    int registers, shared_bytes, resident, per_thread;
 } tally__runner;
 
 struct tally__track {
@@ -43,6 +43,8 @@ static inline size_t tally__track_bytes(int64_t count, size_t each) { return ((s
 
 /* On the simulator: of the sets of inputs over u64, or to merge 4 lists of i32. */
 tally_status tally__track_open_pictured(bool merges, tally__track **track);
+/* For the simulator: makes a kernel with its number of elements a thread the one of that name. (mine.c) */
+tally_status tally__track_vary(tally__track *track, const tally__gallery_row *row);
 /* The status of a driver call. */
 tally_status tally__track_check(const tally__track *track, int error, const char *what);
 /* One run over copy `copy`; `lap` is told what it did. What it leaves is in memory of the device when the stream gets

@@ -12,7 +12,10 @@
 
 const tally__gallery_row tally__gallery[] = {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    {number, #name, plan, needs, threads, least, each, room, segment_ids, source, what, NULL},
+    {                                                                                               \
+        number, #name, plan,        needs,  threads, least,                                         \
+        each,   room,  segment_ids, source, what,    (each) == 8 * (threads) ? 8 : 0,               \
+        NULL},
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -26,6 +29,14 @@ const tally__gallery_row *tally__gallery_find(const char *word) {
         if (strcmp(row->name, word) == 0 || (end != word && *end == '\0' && number == row->number)) return row;
     }
     return NULL;
+}
+
+tally__gallery_row tally__gallery_with(const tally__gallery_row *row, int per_thread) {
+    tally__gallery_row made = *row;
+    if (row->per_thread == 0) return made;
+    made.per_thread = per_thread;
+    made.each = per_thread * row->threads;
+    return made;
 }
 
 int64_t tally__gallery_alone(const tally__gallery_row *row) {
@@ -159,6 +170,9 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
         "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s%s",
         operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs,
         form == TALLY_GALLERY_REPEATED ? "#define TALLY_REPEATED 1\n" : "", sizes);
+    if (row->per_thread != 0)
+        snprintf(unit->preface + strlen(unit->preface), sizeof unit->preface - strlen(unit->preface),
+                 "#define TALLY_PER_THREAD %d\n", row->per_thread);
     if (row->plan != TALLY_PLAN_GUARD) /* whose last block reads what the others leave */
         strcat(unit->preface, form == TALLY_GALLERY_OF_ELEMENTS ? "#define TALLY_INPUTS(work) TALLY_OF_ELEMENTS\n"
                                                                 : "#define TALLY_INPUTS(work) TALLY_OF_VALUES\n");

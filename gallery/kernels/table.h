@@ -124,10 +124,16 @@ enum {
 #define TALLY_SIZE(size) (size)
 #endif
 
+/* Elements of a thread, in kernels that take any number of them: those with eight in the table. */
+#ifndef TALLY_PER_THREAD
+#define TALLY_PER_THREAD (TALLY_SIZE(2048) / TALLY_SIZE(256))
+#endif
+
 /* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_ROOM_<name> for the kernels' texts. */
 enum {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_EACH_##name = TALLY_SIZE(each), TALLY_ROOM_##name = room,
+    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_ROOM_##name = room,                           \
+    TALLY_EACH_##name = (each) == 8 * (threads) ? TALLY_PER_THREAD * TALLY_SIZE(threads) : TALLY_SIZE(each),
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
         TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2, /* values of a vector load; two of 8 bytes in pictures */

@@ -103,7 +103,7 @@ def keep(out, date, commit):
     text += [f"## {title}\n\n```\n{text_of(races[name])}\n```\n" for name, title, _ in RACES]
     text += [alone_text(alone)] if alone else []
     sweep = out / "sweep.txt"
-    text += [f"## By threads of a block\n\n```\n{sweep.read_text().strip()}\n```\n"] if sweep.exists() else []
+    text += [f"## Sweeps\n\n```\n{sweep.read_text().strip()}\n```\n"] if sweep.exists() else []
     (KEPT / f"gallery-{slug}.md").write_text("\n".join(text))
 
     runs = {key: list(runs_of(races[name])) for name, _, key in RACES if key}

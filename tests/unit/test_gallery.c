@@ -163,6 +163,33 @@ static void test_repeats(void **state) {
     check_repeated(&problems[4]);
 }
 
+/* Kernels that take any number of elements a thread, back to the usual eight at the end. */
+static void test_each(void **state) {
+    static const int each[] = {32, 8};
+    (void)state;
+    configure("round");
+    if (system("cc --version >/dev/null 2>&1") != 0 && backend == TALLY_BACKEND_SIMT) {
+        printf("SKIPPED: kernels with other numbers of elements a thread: there is no cc\n");
+        return;
+    }
+    tally__track *track = open_track(&problems[0]);
+    int64_t count = 16384 * 3 + 5;
+    const char *data = data_of(problems[0].type, problems[0].data, count);
+    EXPECT_OK(tally__track_load(track, data, NULL, count, 1));
+    for (int e = 0; e < COUNT(each); e++)
+        for (int k = 0; k < tally__gallery_count; k++) {
+            tally__gallery_row row = tally__gallery_with(&tally__gallery[k], each[e]);
+            int32_t result[16];
+            tally__lap lap;
+            if (row.per_thread == 0) continue;
+            check_kernel(track, &row);
+            EXPECT_OK(tally__track_run(track, &row, result, &lap));
+            EXPECT(lap.blocks[0] == (count + 256 * each[e] - 1) / (256 * each[e]), "%s: %d blocks with %d", row.name,
+                   lap.blocks[0], each[e]);
+        }
+    tally__track_close(track);
+}
+
 static void test_schedules(void **state) {
     static const char *const schedules[] = {"reverse", "random:1", "random:2", "greedy", "lockstep"};
     (void)state;
@@ -489,13 +516,21 @@ static void test_table_3(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_repeats),   cmocka_unit_test(test_table_3),
-        cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments),  cmocka_unit_test(test_segment_schedules),
-        cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_table_3),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),
+        cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {

@@ -30,7 +30,7 @@ static void compile_pair(void **state) {
     now.op = operator.op;
     now.type = pairs[pair].type;
     for (int k = 0; k < tally__gallery_count; k++) {
-        const tally__gallery_row *row = &tally__gallery[k];
+        const tally__gallery_row with = tally__gallery_with(&tally__gallery[k], 4 << pair % 5), *row = &with;
         tally__unit unit;
         tally__image image = {0};
         char *text, *log;
