@@ -131,6 +131,7 @@ const char *tally__gallery_kernel_text(const tally__gallery_row *row) {
 
 /* A text with those of the gallery in the place of their #include, each once; the library's stay, for NVRTC to find. */
 static void expand(writer *w, const char *line) {
+    static const char found[] = "#undef TALLY_KERNEL_FILE\n#define TALLY_KERNEL_FILE \"stdint.h\"\n";
     while (*line != '\0') {
         size_t length = strcspn(line, "\n");
         int included = -1;
@@ -143,6 +144,8 @@ static void expand(writer *w, const char *line) {
         else if (!w->included[included]) {
             w->included[included] = true;
             expand(w, tally__gallery_texts[included].text);
+            /* an operator of the gallery's own: headers of the library name it too, and NVRTC would not find it */
+            if (strcmp(tally__gallery_texts[included].name, w->kernel_file) == 0) put(w, found, strlen(found));
         }
         line += length;
     }

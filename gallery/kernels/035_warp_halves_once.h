@@ -19,7 +19,7 @@
 TALLY_KERNEL_OF(warp_halves_once) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_warp_halves_once, elements);
     int32_t lane = tally_lane();
-    TALLY_WRITE(elements[lane], TALLY_N(take)(&work, (int64_t)tally_block() * TALLY_WARP + lane));
+    TALLY_WRITE(elements[lane], take(&work, (int64_t)tally_block() * TALLY_WARP + lane));
     tally_warp_barrier();
     int32_t is_lower = tally_branch(lane < TALLY_WARP / 2);
     TALLY_E sum = TALLY_NONE;
@@ -30,5 +30,5 @@ TALLY_KERNEL_OF(warp_halves_once) {
         if (is_lower) TALLY_WRITE(elements[lane], sum);
         tally_warp_barrier();
     }
-    if (lane == 0) TALLY_N(give)(&work, tally_block(), TALLY_READ(elements[0]));
+    if (lane == 0) give(&work, tally_block(), TALLY_READ(elements[0]));
 }
