@@ -1,33 +1,31 @@
 /* The contract of the gallery's kernels: what all of them are written in. Includes the operator of TALLY_KERNEL_FILE
  * for the type of TALLY_TYPE, and gives
  *
- *   TALLY_KERNEL_OF(name)        begins kernel `name` of table.h; its one parameter is `work`, read as the table says.
+ *     TALLY_KERNEL_OF(name)      begins kernel `name` of table.h; its one parameter is `work`, read as the table says.
  *                                With TALLY_REPEATED, and on the simulator, it runs work.outer times in a launch, of
  *                                one block
- *     TALLY_E                      an element: the accumulator
- *     TALLY_OP(a, b)               a with b, the later one, behind it
- *     TALLY_NONE                   the element that changes nothing
- *     TALLY_ROOM(type, n, name)    `name`, n things in shared memory
- *   take(work, i)       input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
- *   beyond the input
- *   take_vector(work, i, n)  the n inputs from i on, folded; 16 bytes at a time where n of them are as many,
- *   and i is a multiple of n
- *     give(work, i, e)    leaves element i
- *     left_at(work, i)    element i that this launch has left
+ *     TALLY_E                    an element: the accumulator
+ *     TALLY_OP(a, b)             a with b, the later one, behind it
+ *     TALLY_NONE                 the element that changes nothing
+ *     TALLY_ROOM(type, n, name)  `name`, n things in shared memory
+ *     take(work, i)              input i as an element: a value, lifted, or what an earlier launch left; TALLY_NONE
+ *                                beyond the input
+ *     take_vector(work, i, n)    the n inputs from i on, folded; 16 bytes at a time where n of them are as many, and i
+ *                                is a multiple of n
+ *     give(work, i, e)           leaves element i
+ *     left_at(work, i)           element i that this launch has left
  *
  * and for segments
  *
- *     segment_id_of(work, i)                  the segment of input i; beyond the input that of the last
- *     put_behind(work, segment, e)    combines e into the output of a segment, behind what is there or
- *     put_before(work, segment, e)    before it
- *   leave_behind(work, e, segment)  leaves the block's element with its segment id; the last block there
- *   is puts it into the output,
- *     leave_before(work, e, segment)  behind or before what is there
+ *     segment_id_of(work, i)            the segment of input i; beyond the input that of the last
+ *     put_behind(work, segment, e)      combines e into the output of a segment, behind what is there,
+ *     put_before(work, segment, e)      or before it
+ *     leave_behind(work, e, segment)    leaves the block's element with its segment id; the last block there is puts
+ *     leave_before(work, e, segment)    it into the output, behind or before what is there
  *
  * An element is a column of the operator (kernels/operators/README.md) where one can hold a whole array: 4 bytes for
- *   the min of f32, as in
- * the texts. Where it cannot (operators of two passes, sums of narrow integers, whose columns hold a leaf) it is a
- *   node.
+ * the min of f32, as in the texts. Where it cannot (operators of two passes, sums of narrow integers, whose columns
+ * hold a leaf) it is a node.
  *
  * Included by each kernel's text, once for each type: gallery/kernels/end.h undoes it. */
 #ifndef TALLY_GALLERY_CONTRACT
