@@ -60,7 +60,8 @@ static void test_mine(void **state) {
         EXPECT(sscanf(row.text, "/* mine: %*[a-z], %d threads, %d each, %d room", &row.threads, &row.each, &row.room) ==
                    3,
                "solution %d: its first line", n);
-        EXPECT_OK(tally__gallery_unit(&operator, TALLY_F32, &row, n % TALLY_GALLERY_FORMS, &unit, &text));
+        EXPECT_OK(tally__gallery_unit(&operator, TALLY_F32, &row, (tally__gallery_form)(n % TALLY_GALLERY_FORMS), &unit,
+                                      &text));
         EXPECT(tally__compile(&unit, 90, &image, &log) == TALLY_OK, "solution %d: %s", n, tally_message());
         EXPECT(log == NULL || strstr(log, "warning") == NULL, "solution %d: %s", n, log);
         free(log);
