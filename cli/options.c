@@ -40,9 +40,7 @@ static const char *const operator_words[] = {
 
 /* ---- words that are nearly right ---- */
 
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
+static int least(int a, int b) { return a < b ? a : b; }
 
 /* How many letters must be changed, added, dropped or swapped with their neighbour to make one word of the other; words
  * of up to 31 letters (Damerau's distance, three rows at a time). */
@@ -214,78 +212,42 @@ static bool read_device(command *wanted, const char *text) {
 /* What an option says beyond that it was given. */
 static bool read_option(command *wanted, command_option id, const char *text) {
     switch (id) {
-    case OPTION_BY:
-        wanted->by = text;
-        return true;
-    case OPTION_OFFSETS:
-        wanted->offsets = text;
-        return true;
-    case OPTION_LENGTHS:
-        wanted->lengths = text;
-        return true;
-    case OPTION_OUTPUT:
-        wanted->output = text;
-        return true;
-    case OPTION_SAVE:
-        wanted->save = text;
-        return true;
-    case OPTION_FIRST:
-        return read_whole("first", text, 0, INT64_MAX, &wanted->first);
-    case OPTION_OP:
-        wanted->op = text;
-        return true;
-    case OPTION_SEGMENTS:
-        wanted->segments = text;
-        return true;
-    case OPTION_MEASURED:
-        wanted->measured = text;
-        return true;
+    case OPTION_BY: wanted->by = text; return true;
+    case OPTION_OFFSETS: wanted->offsets = text; return true;
+    case OPTION_LENGTHS: wanted->lengths = text; return true;
+    case OPTION_OUTPUT: wanted->output = text; return true;
+    case OPTION_SAVE: wanted->save = text; return true;
+    case OPTION_FIRST: return read_whole("first", text, 0, INT64_MAX, &wanted->first);
+    case OPTION_OP: wanted->op = text; return true;
+    case OPTION_SEGMENTS: wanted->segments = text; return true;
+    case OPTION_MEASURED: wanted->measured = text; return true;
     case OPTION_BLOCK:
         return read_whole("block", text, 1, 1024, &wanted->block) &&
                ((wanted->block & (wanted->block - 1)) == 0 ||
                 complain(NULL, "--block takes a power of two, not %s", text));
-    case OPTION_BLOCKS:
-        return read_whole("blocks", text, 1, 65535, &wanted->blocks);
-    case OPTION_LISTS:
-        return read_whole("lists", text, 1, 1024, &wanted->lists);
-    case OPTION_SWEEP:
-        wanted->sweep = text;
-        return true;
-    case OPTION_MINE:
-        wanted->mine = text;
-        return true;
-    case OPTION_FIX:
-        return read_whole("fix", text, 0, 99, &wanted->fix);
-    case OPTION_CHART:
-        wanted->chart = text;
-        return true;
-    case OPTION_N:
-        return read_whole("n", text, 1, INT32_MAX, &wanted->n);
-    case OPTION_RAW:
-        wanted->wish.raw = true;
-        return true;
-    case OPTION_AXIS:
-        return read_whole("axis", text, -NPY_DIMENSIONS_MAX, NPY_DIMENSIONS_MAX - 1, &wanted->axis);
-    case OPTION_TYPE:
-        return read_type(wanted, text);
-    case OPTION_NAN:
-        return read_nan(wanted, text);
-    case OPTION_NA:
-        return read_missing(wanted, text);
-    case OPTION_TO:
-        return read_format(wanted, text);
-    case OPTION_ACCURACY:
-        return read_accuracy(wanted, text);
-    case OPTION_OVERFLOW:
-        return read_overflow(wanted, text);
-    case OPTION_DEVICE:
-        return read_device(wanted, text);
-    case OPTION_DDOF:
-        return read_count("ddof", text, TALLY_MOST_DDOF, 0, &wanted->options.ddof);
-    case OPTION_THREADS:
-        return read_count("threads", text, TALLY_MOST_THREADS, 1, &wanted->options.threads);
-    default:
-        return true;
+    case OPTION_EACH:
+        return read_whole("each", text, 4, 64, &wanted->each) &&
+               ((wanted->each & (wanted->each - 1)) == 0 ||
+                complain(NULL, "--each takes a power of two, not %s", text));
+    case OPTION_BLOCKS: return read_whole("blocks", text, 1, 65535, &wanted->blocks);
+    case OPTION_LISTS: return read_whole("lists", text, 1, 1024, &wanted->lists);
+    case OPTION_SWEEP: wanted->sweep = text; return true;
+    case OPTION_MINE: wanted->mine = text; return true;
+    case OPTION_FIX: return read_whole("fix", text, 0, 99, &wanted->fix);
+    case OPTION_CHART: wanted->chart = text; return true;
+    case OPTION_N: return read_whole("n", text, 1, INT32_MAX, &wanted->n);
+    case OPTION_RAW: wanted->wish.raw = true; return true;
+    case OPTION_AXIS: return read_whole("axis", text, -NPY_DIMENSIONS_MAX, NPY_DIMENSIONS_MAX - 1, &wanted->axis);
+    case OPTION_TYPE: return read_type(wanted, text);
+    case OPTION_NAN: return read_nan(wanted, text);
+    case OPTION_NA: return read_missing(wanted, text);
+    case OPTION_TO: return read_format(wanted, text);
+    case OPTION_ACCURACY: return read_accuracy(wanted, text);
+    case OPTION_OVERFLOW: return read_overflow(wanted, text);
+    case OPTION_DEVICE: return read_device(wanted, text);
+    case OPTION_DDOF: return read_count("ddof", text, TALLY_MOST_DDOF, 0, &wanted->options.ddof);
+    case OPTION_THREADS: return read_count("threads", text, TALLY_MOST_THREADS, 1, &wanted->options.threads);
+    default: return true;
     }
 }
 

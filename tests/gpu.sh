@@ -32,12 +32,10 @@ fi
 [ ! -f build/dev.tar.xz ] || unpack build/dev
 
 export LD_LIBRARY_PATH=$PWD/build/dev:${LD_LIBRARY_PATH-} TALLY_CACHE_DIR=$PWD/build/cache
-race() { # race NAME OPTION...
+race() { # race NAME OPTION...; for gallery/pages/keep.py
     local name=$1
     shift
-    build/dev/tally race --json "$@" >"$out/$name.json" || return # for tally course --measured
-    build/dev/tally race --chart "$out/$name.svg" "$@" | tee "$out/$name.txt"
-    return "${PIPESTATUS[0]}"
+    build/dev/tally race --json --chart "$out/$name.svg" "$@" >"$out/$name.json"
 }
 merge_bench() { # nvcc and CUB are the machine's
     PATH=$PATH:/usr/local/cuda/bin nvcc -std=c++17 -O3 -arch=native -Iinclude bench/gpu/merge.cu -Lbuild/dev \
@@ -46,6 +44,8 @@ merge_bench() { # nvcc and CUB are the machine's
     build/bench_merge ${MERGES-}
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
+sweep() { { build/dev/tally race --sweep block && build/dev/tally race --sweep each; } >"$out/sweep.txt"; }
+profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
 tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer
 sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
@@ -100,7 +100,10 @@ for part in $wanted; do
             part "race${segments:+-$segments}" race "race${segments:+-$segments}" ${segments:+--segments $segments}
         done
         part race-sum race race-sum --op sum
+        part sweep sweep
         part paper paper
+        part mine build/dev/tally race --mine gallery/exercises/solutions/03.h
+        part profile profile # by ncu: what the paper has of a profiler
         ;;
     gallery-sanitizer)
         for tool in $tools; do

@@ -73,8 +73,11 @@ void run_measured(const stage *s, const tally__gallery_row *row, runner *one);
 
 /* ---- a kernel of one's own (mine.c) ---- */
 
-/* tally race --mine: whether the kernel is right, said line by line; `row` can then be raced. And tally race --fix. */
+/* tally race --mine: whether the kernel is right, said line by line, on the simulator; `row` can then be raced on the
+ * stage. Then its place among the kernels that reduced the same: by time, or on the simulator by counts. And tally
+ * race --fix. */
 bool grade_mine(const command *wanted, stage *s, tally__gallery_row *row);
+void rank_mine(const stage *s, const runner *runners, int count, const runner *mine);
 int run_fix(const command *wanted);
 
 /* ---- charts (charts.c) ---- */

@@ -10,6 +10,10 @@
 static const char *const schedules[] = {"round", "reverse", "random:1", "random:2", "greedy", "lockstep"};
 enum { SCHEDULES = sizeof schedules / sizeof *schedules, COUNTED = 10000 };
 
+static bool take_mine(const command *wanted, stage *s, tally__gallery_row *row, tally__goal *goal) {
+    return tally__track_take(s->track, wanted->mine, row, goal) == TALLY_OK || complain(NULL, "%s", tally_message());
+}
+
 /* ---- right results ---- */
 
 /* One length under one order of threads, after a sentence if the result is not right. */
@@ -60,9 +64,7 @@ static bool check_order_kept(const command *wanted) {
     if (open_stage(&composed, TALLY_BACKEND_SIMT, &s) != STATUS_DONE) {
         return false;
     }
-    bool right =
-        (tally__track_take(s.track, wanted->mine, &row, &goal) == TALLY_OK || complain(NULL, "%s", tally_message())) &&
-        check_orders(&s, &row);
+    bool right = take_mine(wanted, &s, &row, &goal) && check_orders(&s, &row);
     close_stage(&s);
     return right;
 }
@@ -97,16 +99,57 @@ static bool check_counts(stage *s, const tally__gallery_row *row, const tally__g
     return fine;
 }
 
+static bool grade_on(const command *wanted, stage *s, tally__gallery_row *row) {
+    tally__goal goal;
+    return take_mine(wanted, s, row, &goal) && check_orders(s, row) &&
+           (row->needs == TALLY_COMMUTES || check_order_kept(wanted)) && check_counts(s, row, &goal);
+}
+
 bool grade_mine(const command *wanted, stage *s, tally__gallery_row *row) {
+    stage simulated;
     tally__goal goal;
     if (s->shape != NULL || wanted->segments != NULL) {
         return complain(NULL, "race: --mine is for kernels that reduce an array, without --segments");
     }
-    if (tally__track_take(s->track, wanted->mine, row, &goal) != TALLY_OK) {
-        return complain(NULL, "%s", tally_message());
+    if (s->simulated) {
+        return grade_on(wanted, s, row);
     }
-    bool right = check_orders(s, row) && (row->needs == TALLY_COMMUTES || check_order_kept(wanted));
-    return right && check_counts(s, row, &goal);
+    bool right = open_stage(wanted, TALLY_BACKEND_SIMT, &simulated) == STATUS_DONE;
+    right = right && grade_on(wanted, &simulated, row);
+    close_stage(&simulated);
+    return right && take_mine(wanted, s, row, &goal);
+}
+
+/* ---- its place among the others ---- */
+
+/* What a kernel is ranked by, less is better; a kernel that has not run has no place. */
+typedef int64_t measure(const runner *one);
+static int64_t nanoseconds(const runner *one) { return (int64_t)(1e9 * one->lap.seconds); }
+static int64_t transactions(const runner *one) { return one->counts.transactions; }
+static int64_t conflicts(const runner *one) { return one->counts.bank_conflicts; }
+static int64_t divergent(const runner *one) { return one->counts.divergent; }
+
+static void print_place(const runner *runners, int count, const runner *mine, const char *what, measure *of) {
+    int place = 1, all = 0;
+    for (int k = 0; k < count; k++) {
+        const tally__gallery_row *row = runners[k].row;
+        bool compared = runners[k].ran && row != NULL && row->plan != TALLY_PLAN_READ && row->plan != TALLY_PLAN_MERGE;
+        all += compared;
+        place += compared && of(&runners[k]) < of(mine);
+    }
+    printf("mine: place %d of %d by %s\n", place, all, what);
+}
+
+void rank_mine(const stage *s, const runner *runners, int count, const runner *mine) {
+    printf("\n");
+    if (!s->simulated) {
+        print_place(runners, count, mine, "time", nanoseconds);
+        return;
+    }
+    print_place(runners, count, mine, "transactions", transactions);
+    print_place(runners, count, mine, "bank conflicts", conflicts);
+    print_place(runners, count, mine, "divergent branches", divergent);
+    printf("a simulator has no times: without --device simt a GPU ranks by them\n");
 }
 
 /* ---- exercises ---- */

@@ -8,7 +8,7 @@
 #include "base/complain.h"
 #include "gallery/command/gallery.h"
 
-enum { MIB = 1 << 20, FEWEST = 16, SIZES = 16, TABLE_SIZE = 30, SOLUTIONS = 6, COUNTED = 1 << 15 };
+enum { MIB = 1 << 20, FEWEST = 16, SIZES = 16, TABLE_SIZE = 30, FIGURES = 5 };
 
 /* A row of Table I or II with what the paper has of a GTX 480. */
 typedef struct solution {
@@ -87,8 +87,9 @@ static bool print_feature_table(stage *s, const char *title, const solution *row
         return false;
     }
     printf("\n## %s\n\n%s of %s; launches of %lld values%s. GB/s are read by each launch. GTX: what the paper has of "
-           "a GTX 480.\n\n",
-           title, s->op, tally_type_name(s->type), (long long)values, shape != NULL ? " in one segment" : "");
+           "a GTX 480.%s\n\n",
+           title, s->op, tally_type_name(s->type), (long long)values, shape != NULL ? " in one segment" : "",
+           shape != NULL ? "" : " Its aw/ac, active warps by active cycle, take a profiler: gallery/pages/profile.py.");
     printf(
         "| | registers | shared bytes | block | occupancy | resident | blocks | GB/s | GTX: registers | shared words | "
         "occupancy | resident | blocks | "
@@ -149,9 +150,19 @@ static bool fill_panel(stage *s, panel *p, const char *title, const solution *ro
     return true;
 }
 
-/* `bytes`: 0 for the times, else GB/s at so many bytes a value. */
-static void print_panel(const panel *p, double bytes) {
-    printf("\n### %s\n\n%s; N in units of 2^20 values.\n\n| N |", p->title, bytes > 0 ? "GB/s" : "Microseconds");
+/* The right half of Figure 4: GB/s in place of microseconds. */
+static void fill_speeds(panel *speeds, const panel *times, const char *title, double value_bytes) {
+    *speeds = *times;
+    speeds->title = title;
+    for (int l = 0; l < times->lines; l++) {
+        for (int i = 0; i < times->points; i++) {
+            speeds->y[l][i] = value_bytes * times->x[i] * MIB / times->y[l][i] / 1e3;
+        }
+    }
+}
+
+static void print_panel(const panel *p) {
+    printf("\n### %s\n\nN in units of 2^20 values.\n\n| N |", p->title);
     for (int l = 0; l < p->lines; l++) {
         printf(" %s |", p->names[l]);
     }
@@ -162,58 +173,73 @@ static void print_panel(const panel *p, double bytes) {
     for (int i = 0; i < p->points; i++) {
         printf("\n| %.0f |", p->x[i]);
         for (int l = 0; l < p->lines; l++) {
-            printf(" %.1f |", bytes > 0 ? bytes * p->x[i] * MIB / p->y[l][i] / 1e3 : p->y[l][i]);
+            printf(" %.1f |", p->y[l][i]);
         }
     }
     printf("\n");
 }
 
 static bool print_figures(const command *wanted, stage *s) {
-    static panel panels[4];
+    static panel panels[FIGURES];
     char title[200];
-    if (!fill_panel(s, &panels[0], "Figure 4: whole arrays", whole, WHOLE, NULL) ||
-        !fill_panel(s, &panels[1], "Figure 5 (a): one segment", segmented, SEGMENTED, "one") ||
-        !fill_panel(s, &panels[2], "Figure 5 (b): segments of 10 to 50", segmented, SEGMENTED, "random") ||
-        !fill_panel(s, &panels[3], "Figure 5 (c): segments of 3", segmented, SEGMENTED, "three")) {
+    if (!fill_panel(s, &panels[0], "Figure 4, left: whole arrays, us", whole, WHOLE, NULL) ||
+        !fill_panel(s, &panels[2], "Figure 5 (a): one segment, us", segmented, SEGMENTED, "one") ||
+        !fill_panel(s, &panels[3], "Figure 5 (b): segments of 10 to 50, us", segmented, SEGMENTED, "random") ||
+        !fill_panel(s, &panels[4], "Figure 5 (c): segments of 3, us", segmented, SEGMENTED, "three")) {
         return false;
     }
+    fill_speeds(&panels[1], &panels[0], "Figure 4, right: whole arrays, GB/s", (double)tally_type_size(s->type));
     printf("\n## Figures 4 and 5\n");
-    for (int k = 0; k < 4; k++) {
-        print_panel(&panels[k], 0);
-        if (k == 0) { /* the figure's right half */
-            print_panel(&panels[k], (double)tally_type_size(s->type));
-        }
+    for (int k = 0; k < FIGURES; k++) {
+        print_panel(&panels[k]);
     }
-    snprintf(title, sizeof title, "%s of %s on %s: microseconds by millions of values", s->op, tally_type_name(s->type),
+    snprintf(title, sizeof title, "%s of %s on %s, by millions (2^20) of values", s->op, tally_type_name(s->type),
              tally__track_device(s->track));
-    return wanted->chart == NULL || draw_panels(wanted->chart, title, panels, 4);
+    return wanted->chart == NULL || draw_panels(wanted->chart, title, panels, FIGURES);
 }
 
 /* ---- Tables III and IV, by the simulator ---- */
 
+/* A row of Table III, and the blocks of its first launch in the paper: so many values here. */
+typedef struct divergence {
+    const char *title, *kernel, *shape, *blocks, *paper;
+    int64_t values;
+} divergence;
+
+static bool print_divergence_of(stage *s, const divergence *row) {
+    const tally__gallery_row *kernel = tally__gallery_find(row->kernel);
+    tally__divergence table;
+    if (!set_stage(s, row->values, row->shape, 1)) {
+        return false;
+    }
+    if (tally__track_divergence(s->track, kernel, &table) != TALLY_OK) {
+        return failed();
+    }
+    printf("| %s | %s |", row->title, row->blocks);
+    for (int launch = -1; launch < table.launches; launch++) { /* the first does what the second does */
+        int of = launch < 0 ? 0 : launch;
+        printf("%s %.2f", launch < 0 ? "" : ",",
+               100.0 * (double)table.of[of].divergent / (double)table.of[of].branches);
+    }
+    printf(" | %s |\n", row->paper);
+    return true;
+}
+
 static bool print_divergence(stage *s) {
-    static const struct {
-        const char *title, *kernels[2], *paper[2];
-    } rows[] = {{"TB2", {"tb2", "segmented_tb2"}, {"0.56", "2.74"}},
-                {"TB4-warp", {"tb4_warp", "segmented_tb4_warp"}, {"0.42", "24.77"}}};
-    printf("\n## Table III: divergent branches\n\nShare of the branches that kernels name; first launch's in the "
-           "paper, all of %d values here.\n\n"
-           "| | whole | one segment | paper: whole | one segment |\n| --- | ---: | ---: | ---: | ---: |\n",
-           COUNTED);
+    static const divergence rows[] = {
+        {"TB2, whole", "tb2", NULL, "61440, 120, 1", "0.56, 0.70, 0.56", 61440},
+        {"TB2, one segment", "segmented_tb2", "one", "61440, 120, 1", "2.74, 2.74, 2.704", 61440},
+        {"TB4-warp, whole", "tb4_warp", NULL, "30720, 30, 1", "0.42, 0.42, 0.42", 30720},
+        {"TB4-warp, one segment", "segmented_tb4_warp", "one", "30720, 30, 1", "24.77, 24.81, 24.81", 30720},
+    };
+    printf("\n## Table III: divergent branches, %%, launch by launch\n\nOf the branches that kernels name, counted by "
+           "the simulator; the paper's are a profiler's. Blocks whose input is whole do the same in each launch: "
+           "the first is counted by the blocks of the second, which with the third are run as they are.\n\n"
+           "| | blocks | here | GTX 480 |\n| --- | ---: | ---: | ---: |\n");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        double share[2];
-        for (int cut = 0; cut < 2; cut++) {
-            tally__counts counts;
-            if (!set_stage(s, COUNTED, cut ? "one" : NULL, 1)) {
-                return false;
-            }
-            if (tally__track_count(s->track, tally__gallery_find(rows[k].kernels[cut]), &counts) != TALLY_OK) {
-                return failed();
-            }
-            share[cut] = 100.0 * (double)counts.divergent / (double)counts.branches;
+        if (!print_divergence_of(s, &rows[k])) {
+            return false;
         }
-        printf("| %s | %.2f%% | %.2f%% | %s%% | %s%% |\n", rows[k].title, share[0], share[1], rows[k].paper[0],
-               rows[k].paper[1]);
     }
     return true;
 }

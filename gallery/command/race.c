@@ -9,26 +9,49 @@
 #include "output/output.h"
 #include "base/quote.h"
 
-enum { MOST_RUNNERS = 40, MERGED = 1 << 14 };
+enum { MOST_RUNNERS = 40, MERGED = 1 << 14, REPEATS = 1000 };
 
 typedef struct race {
     stage stage;
-    const tally__gallery_row *mine; /* or NULL */
+    const tally__gallery_row *mine;        /* or NULL */
+    tally__gallery_row rows[MOST_RUNNERS]; /* of the gallery, with as many elements a thread as are wanted */
     int lists;
     int count;
     runner runners[MOST_RUNNERS];
+    int alone_count; /* kernels whose block was timed alone */
+    runner alone[MOST_RUNNERS];
 } race;
 
 /* ---- running ---- */
 
 static void run_one(race *r, const tally__gallery_row *row) { run_measured(&r->stage, row, &r->runners[r->count++]); }
 
+/* What one block does, at the size it is for: a launch repeats it, or it would be the launch that is timed. */
+static bool run_alone(race *r) {
+    int64_t count = r->stage.count;
+    tally__track_repeat(r->stage.track, REPEATS);
+    bool fine = true;
+    for (int k = 0; k < tally__gallery_count && fine; k++) {
+        const tally__gallery_row *row = &r->rows[k];
+        int64_t values = tally__gallery_alone(row);
+        if (values > 0 && values <= count) {
+            fine = set_stage(&r->stage, values, NULL, 1);
+            if (tally__track_suits(r->stage.track, row) == TALLY_OK) {
+                run_measured(&r->stage, row, &r->alone[r->alone_count++]);
+            }
+        }
+    }
+    tally__track_repeat(r->stage.track, 1);
+    r->stage.count = count;
+    return fine;
+}
+
 static bool run_all(race *r) {
     const tally__gallery_row *merge = tally__gallery_find("merge_lists");
     for (int k = 0; k < tally__gallery_count; k++) {
-        const tally__gallery_row *row = &tally__gallery[k];
+        const tally__gallery_row *row = &r->rows[k];
         bool fits = row->segment_ids == (r->stage.shape != NULL) || row->number == TALLY_PLAIN_READ;
-        if (row != merge && fits) {
+        if (row->number != merge->number && fits) {
             run_one(r, row);
         }
     }
@@ -40,6 +63,9 @@ static bool run_all(race *r) {
         return true;
     }
     runner own = r->runners[--r->count];
+    if (!r->stage.simulated && !run_alone(r)) {
+        return false;
+    }
     if (!sort_stage(&r->stage, r->stage.count < MERGED ? r->stage.count : MERGED)) {
         return false;
     }
@@ -95,6 +121,36 @@ static void print_runner(const race *r, const runner *one) {
     printf("\n");
 }
 
+static void print_alone(const race *r) {
+    if (r->alone_count > 0) {
+        printf("\nOne block of each, %d times in a launch, over as many values as it is for\n"
+               "     %-28s %-6s %10s %8s\n",
+               REPEATS, "kernel", "result", "ns", "values");
+    }
+    for (int k = 0; k < r->alone_count; k++) {
+        const runner *one = &r->alone[k];
+        printf("%4d %-28s ", one->row->number, one->row->name);
+        if (one->ran) {
+            printf("%s  %10.0f %8lld\n", one->right ? "right" : "WRONG", 1e9 * one->lap.seconds,
+                   (long long)tally__gallery_alone(one->row));
+        } else {
+            printf("%s\n", one->why);
+        }
+    }
+}
+
+/* Quicker ones first; behind them kernels over fewer values, and what did not run. */
+static int compare_times(const void *a, const void *b) {
+    const runner *x = a, *y = b;
+    if (x->ran != y->ran) {
+        return y->ran - x->ran;
+    }
+    if (x->bytes != y->bytes) {
+        return x->bytes < y->bytes ? 1 : -1;
+    }
+    return (x->lap.seconds > y->lap.seconds) - (x->lap.seconds < y->lap.seconds);
+}
+
 static void print_race(const race *r, int64_t count) {
     bool refused = false;
     print_head(r, count);
@@ -112,6 +168,12 @@ static void print_race(const race *r, int64_t count) {
     }
     if (r->stage.shape == NULL) {
         printf("\nmerge_lists: %lld values in %d sorted lists\n", (long long)r->stage.count, r->lists);
+    }
+    print_alone(r);
+    for (int k = 0; k < r->count && r->mine != NULL; k++) {
+        if (r->runners[k].row == r->mine && r->runners[k].ran) {
+            rank_mine(&r->stage, r->runners, r->count, &r->runners[k]);
+        }
     }
 }
 
@@ -155,6 +217,19 @@ static void print_race_json(const race *r, int64_t count) {
     for (int k = 0; k < r->count; k++) {
         printf(k > 0 ? ",\n " : "\n ");
         print_runner_json(r, &r->runners[k]);
+    }
+    printf("], \"alone\": [");
+    for (int k = 0; k < r->alone_count; k++) {
+        const runner *one = &r->alone[k];
+        printf("%s\n {\"kernel\": \"%s\", \"n\": %lld, ", k > 0 ? "," : "", one->row->name,
+               (long long)tally__gallery_alone(one->row));
+        if (one->ran) {
+            printf("\"right\": %s, \"seconds\": %.9g}", one->right ? "true" : "false", one->lap.seconds);
+        } else {
+            printf("\"refused\": ");
+            print_json_string(one->why, stdout);
+            printf("}");
+        }
     }
     printf("]}\n");
 }
@@ -216,10 +291,17 @@ static int race_on(const command *wanted, race *r) {
         !run_all(r)) {
         return STATUS_REFUSED;
     }
+    if (r->mine != NULL && !r->stage.simulated) { /* the plain read stays first */
+        qsort(r->runners + 1, (size_t)r->count - 1, sizeof *r->runners, compare_times);
+    }
     if (is_given(wanted, OPTION_JSON)) {
         print_race_json(r, count);
     } else {
         print_race(r, count);
+    }
+    for (int k = 0; k < r->alone_count; k++) {
+        all_right = all_right && (!r->alone[k].ran || r->alone[k].right ||
+                                  complain(NULL, "%s, repeated, gave a wrong result", r->alone[k].row->name));
     }
     for (int k = 0; k < r->count; k++) {
         all_right = all_right && (!r->runners[k].ran || r->runners[k].right ||
@@ -261,6 +343,10 @@ int run_race(const command *wanted) {
     int status = open_race(wanted, &r.stage);
     tally__gallery_row mine;
     r.lists = wanted->lists > 0 ? (int)wanted->lists : 32;
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *row = &tally__gallery[k];
+        r.rows[k] = wanted->each > 0 ? tally__gallery_with(row, (int)wanted->each) : *row;
+    }
     if (status == STATUS_DONE) {
         tally__track_lists(r.stage.track, r.lists);
         tally__track_shape(r.stage.track, (int)wanted->block, (int)wanted->blocks);

@@ -17,6 +17,7 @@ typedef struct parameter {
 } parameter;
 static const parameter parameters[] = {
     {"block", "threads of a block", FIRST_BLOCK, 1024, OPTION_BLOCK},
+    {"each", "elements of a thread", 4, 64, OPTION_EACH},
     {"blocks", "blocks", 1, 4096, OPTION_BLOCKS},
     {"lists", "lists", 1, 1024, OPTION_LISTS},
 };
@@ -42,6 +43,7 @@ static bool has_parameter(const sweep *w, const tally__gallery_row *row) {
     }
     switch (w->of->option) {
     case OPTION_LISTS: return plan == TALLY_PLAN_MERGE;
+    case OPTION_EACH: return row->per_thread != 0;
     case OPTION_BLOCK: return row->least < row->threads && plan != TALLY_PLAN_FIT && plan != TALLY_PLAN_MERGE;
     default: return plan == TALLY_PLAN_TWICE || plan == TALLY_PLAN_GUARD || plan == TALLY_PLAN_PERSISTENT;
     }
@@ -49,7 +51,8 @@ static bool has_parameter(const sweep *w, const tally__gallery_row *row) {
 
 /* Whether the run had the value: blocks are no more than there is work for, and threads no more than a kernel takes. */
 static bool had_value(const sweep *w, const tally__lap *lap, int value) {
-    return w->of->option == OPTION_LISTS || value == (w->of->option == OPTION_BLOCK ? lap->threads : lap->blocks[0]);
+    return w->of->option == OPTION_LISTS || w->of->option == OPTION_EACH ||
+           value == (w->of->option == OPTION_BLOCK ? lap->threads : lap->blocks[0]);
 }
 
 /* ---- running ---- */
@@ -60,15 +63,15 @@ static bool set_value(sweep *w, int value) {
         tally__track_lists(s->track, value);
         return true;
     }
-    bool is_block = w->of->option == OPTION_BLOCK;
-    tally__track_shape(s->track, is_block ? value : 0, is_block ? 0 : value);
+    tally__track_shape(s->track, w->of->option == OPTION_BLOCK ? value : 0, w->of->option == OPTION_BLOCKS ? value : 0);
     return set_stage(s, w->count, s->shape, s->simulated ? 1 : copies_of(s, w->count));
 }
 
 static bool fill_point(sweep *w, const tally__gallery_row *row, int line, int value) {
     runner one;
     int point = w->panels[0].points - 1;
-    run_measured(&w->stage, row, &one);
+    tally__gallery_row swept = w->of->option == OPTION_EACH ? tally__gallery_with(row, value) : *row;
+    run_measured(&w->stage, &swept, &one);
     if (!one.ran) {
         return complain(NULL, "%s", one.why);
     }
@@ -196,7 +199,7 @@ static const parameter *find_parameter(const command *wanted) {
             return &parameters[k];
         }
     }
-    complain(NULL, "--sweep takes block, blocks or lists, not '%s'", wanted->sweep);
+    complain(NULL, "--sweep takes block, each, blocks or lists, not '%s'", wanted->sweep);
     return NULL;
 }
 

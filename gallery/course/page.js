@@ -37,6 +37,8 @@ function measuredRuns(measured) {
     return { [measured.shape || "whole"]: run };
 }
 const runs = measuredRuns(data.measured);
+/* One block of a kernel, over the values that it is for: nanoseconds. */
+const alone = Object.fromEntries((data.measured.alone || []).map((row) => [row.kernel, row.ns || 1e9 * row.seconds]));
 const shapes = { whole: "whole array", one: "one segment", random: "segments of 10 to 50", three: "segments of 3", single: "segments of 1" };
 const usualShape = (kernel) => (kernel.segments ? ["three", "random", "one", "single"].find((s) => runs[s]) : "whole");
 const timeOf = (kernel, shape = usualShape(kernel)) =>
@@ -67,12 +69,14 @@ const columns = [
     ["registers", (k) => (timeOf(k) || {}).registers, (k) => number((timeOf(k) || {}).registers), "", "of a thread, as the compiler says; needs a race with --json"],
     ["predicted µs", roofline, (k) => number(roofline(k), 1), "", "the roofline: the bytes that have to be read, at the speed of the plain read"],
     ["measured µs", (k) => (timeOf(k) || {}).us, (k) => number((timeOf(k) || {}).us, 1), "", "the time of one run"],
+    ["one block, ns", (k) => alone[k.name], (k) => number(alone[k.name]), "", "the time of one block alone, over the values that a block is for; a launch repeats it"],
     ["share", (k) => (timeOf(k) || {}).share, (k) => percent((timeOf(k) || {}).share), "share", "of the speed of the plain read"],
     ["speed-up", speedUp, (k) => (speedUp(k) === undefined ? "–" : Number(speedUp(k).toPrecision(2)) + "×"), "", "over two_loads, the first kernel for any length"],
     ["because", (k) => k.parts["In short"], (k) => k.parts["In short"], "why", "what the time is bound by, in short"],
 ];
 const hasRegisters = Object.values(runs).some((run) => run.some((row) => row.registers));
-const shown = columns.filter(([name]) => name !== "registers" || hasRegisters);
+const shown = columns.filter(([name]) =>
+    (name !== "registers" || hasRegisters) && (name !== "one block, ns" || Object.keys(alone).length > 0));
 let sorted = { column: 0, down: false };
 
 function tableRow(kernel) {

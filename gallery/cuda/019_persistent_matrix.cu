@@ -27,11 +27,14 @@ __device__ void reduce_warp(float *elements, int at) {
 }
 
 // Loads a matrix of `width` columns from input `start` on, by `threads` threads of which this is
-// thread t.
+// thread t. How often the loop runs does not depend on t: so a compiler unrolls it, and a thread
+// has all its loads on their way at once.
 __device__ void load_matrix(const float *x, int64_t count, float *data, int width, int64_t start,
                             int t, int threads) {
-    for (int i = t; i < 32 * width; i += threads)
+    for (int first = 0; first < 32 * width; first += threads) {
+        int i = first + t;
         data[i + i / width] = take(x, count, start + i);
+    }
 }
 
 // Reduces it by one warp; the result is lane 0's.

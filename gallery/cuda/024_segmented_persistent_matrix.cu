@@ -46,7 +46,8 @@ __device__ Owned later(float *output, Owned a, float e, int segment_id) {
 __device__ void load_owned_matrix(const float *x, const int *segment_ids, int64_t count,
                                   float *data, int *segment_id, int width, int64_t start, int t,
                                   int threads) {
-    for (int i = t; i < 32 * width; i += threads) {
+    for (int first = 0; first < 32 * width; first += threads) {
+        int i = first + t;
         data[i + i / width] = take(x, count, start + i);
         segment_id[i + i / width] = segment_ids[start + i < count ? start + i : count - 1];
     }

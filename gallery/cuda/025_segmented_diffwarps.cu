@@ -47,7 +47,8 @@ __device__ Owned later(float *output, Owned a, float e, int segment_id) {
 __device__ void load_owned_matrix(const float *x, const int *segment_ids, int64_t count,
                                   float *data, int *segment_id, int width, int64_t start, int t,
                                   int threads) {
-    for (int i = t; i < 32 * width; i += threads) {
+    for (int first = 0; first < 32 * width; first += threads) {
+        int i = first + t;
         data[i + i / width] = take(x, count, start + i);
         segment_id[i + i / width] = segment_ids[start + i < count ? start + i : count - 1];
     }
@@ -97,7 +98,7 @@ __device__ void reduce_producing(const float *x, const int *segment_ids, int64_t
                                  int width) {
     int each = 32 * width, load = 0, room = 32 * (width + 1);
     int producer = threadIdx.x - 32,
-        producers = blockDim.x - 32; // below 0: of the consumer
+        producers = 288 - 32; // below 0: of the consumer
     Share share = share_of(count, each);
     Owned so_far = {identity, 0}; // thread 0's
     for (int64_t piece = share.first; piece <= share.end; piece++) {

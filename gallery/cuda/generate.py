@@ -45,7 +45,7 @@ WORDS = {
     "take_vector": "take_vector(W$1, $2)",
     "left_at": "@out@[$2]",
     "tally_swap32": "atomicExch($1, $2)",
-    "segment_id": "@segment_ids@[$2 < @count@ ? $2 : @count@ - 1]",
+    "segment_id_of": "@segment_ids@[$2 < @count@ ? $2 : @count@ - 1]",
     "put_behind": "@output@[$2] = op(@output@[$2], $3)",
     "put_before": "@output@[$2] = op($3, @output@[$2])",
     "order_key": "$1",
@@ -151,15 +151,16 @@ def argument_list(text, at):
 
 
 def expand(text):
+    """Words of the contract in the words of CUDA. What is done is marked, as `take` becomes a `take` of its own."""
     for word, meaning in WORDS.items():
         while True:
-            found = re.search(r"(?<!\w)" + re.escape(word) + r"\(", text)
+            found = re.search(r"(?<![\w\0])" + re.escape(word) + r"\(", text)
             if not found:
                 break
             arguments, end = argument_list(text, found.end() - 1)
-            made = re.sub(r"\$(\d)", lambda m: arguments[int(m.group(1)) - 1], meaning)
+            made = re.sub(r"\$(\d)", lambda m: arguments[int(m.group(1)) - 1], "\0" + meaning)
             text = text[: found.start()] + made + text[end:]
-    return text
+    return text.replace("\0", "")
 
 
 def work_of(text):

@@ -17,9 +17,15 @@ typedef struct tally__gallery_row {
     int plan, needs, threads, least, each, room;
     bool segment_ids;
     const char *source, *what;
+    int per_thread;   /* elements of a thread, where a kernel takes any number (tally__gallery_with); else 0 */
+    const char *text; /* of a kernel from outside; NULL: it is one of gallery/kernels */
 } tally__gallery_row;
 extern const tally__gallery_row tally__gallery[];
 extern const int tally__gallery_count;
+
+/* The row of a kernel that takes any number of elements a thread, with a power of two of them from 4 to 64; of any
+ * other as it is. On the simulator such a kernel is compiled when it is first run, by the machine's C compiler. */
+tally__gallery_row tally__gallery_with(const tally__gallery_row *row, int per_thread);
 
 enum { TALLY_PLAIN_READ = 0 }; /* the number of the kernel that reduces nothing */
 
@@ -52,6 +58,11 @@ void tally__track_shape(tally__track *track, int threads, int blocks);
 /* Runs of no more than so many launches, to time one after another; 0: all. What they leave is no result. */
 void tally__track_stop_after(tally__track *track, int launches);
 
+/* A launch does its work `times` times, from the start, one after another; 1 as usual. For what one block does. */
+void tally__track_repeat(tally__track *track, int times);
+/* How many values a block of a kernel is for, where they take one launch of one block; else 0. */
+int64_t tally__gallery_alone(const tally__gallery_row *row);
+
 /* Whether a kernel can run on what is on the track; else TALLY_UNSUPPORTED and why not. */
 tally_status tally__track_suits(const tally__track *track, const tally__gallery_row *row);
 
@@ -63,7 +74,7 @@ typedef struct tally__lap {
     int blocks[TALLY_MOST_LAUNCHES];
     int registers, shared_bytes; /* of a thread; of a block */
     int resident;                /* blocks that a multiprocessor holds */
-    double seconds;              /* of one run, when it was timed */
+    double seconds;              /* of one run, when it was timed; of one of its repetitions */
 } tally__lap;
 
 /* One run, and its results: one, or one for each segment, tally__track_result_bytes() each, side by side in `results`;
@@ -95,6 +106,15 @@ typedef struct tally__counts {
 } tally__counts;
 /* One run, counted; TALLY_UNSUPPORTED on a GPU. */
 tally_status tally__track_count(tally__track *track, const tally__gallery_row *row, tally__counts *counts);
+
+/* Branches of warps, launch by launch: the paper's Table III. */
+typedef struct tally__divergence {
+    int launches;
+    struct {
+        int64_t branches, divergent;
+    } of[TALLY_MOST_LAUNCHES];
+} tally__divergence;
+tally_status tally__track_divergence(tally__track *track, const tally__gallery_row *row, tally__divergence *table);
 
 enum { TALLY_MOST_LEVELS = 64 };
 
@@ -172,10 +192,11 @@ typedef struct tally__goal {
     int64_t divergent, conflicts, transactions, barriers;
 } tally__goal;
 
-/* Reads, for the simulator, a kernel in the words of gallery/kernels/contract.h that is called mine, and compiles it by
- * the C compiler of the machine ($CC or cc) for the operator and type of the track. Its first line says what a row of
+/* Reads a kernel in the words of gallery/kernels/contract.h that is called mine. Its first line says what a row of
  * table.h does: "mine: passes, 256 threads, 512 each, 512 room", and "commutes" if it needs that. The row can be run on
- * this track alone. TALLY_UNSUPPORTED: a GPU, no compiler, or the text does not compile (the compiler says why). */
+ * this track alone. For the simulator it is compiled here, by the C compiler of the machine ($CC or cc), for the
+ * operator and type of the track. TALLY_UNSUPPORTED: there is none, or the text does not compile (the compiler says
+ * why). */
 tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal);
 
 /* The order in which the simulator runs threads from now on, as TALLY_SIMT_SCHEDULE names it; NULL: the usual one. */

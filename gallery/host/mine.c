@@ -1,4 +1,4 @@
-/* A kernel from outside, compiled for the simulator when the program runs. */
+/* A kernel from outside, for the simulator compiled when the program runs. */
 #define _XOPEN_SOURCE 700
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +46,8 @@ static tally_status read_row(const char *text, tally__gallery_row *row) {
                                 .each = each,
                                 .room = room,
                                 .source = "yours",
-                                .what = "a kernel from outside"};
+                                .what = "a kernel from outside",
+                                .text = text};
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
         if (strcmp(plan, plans[k].word) == 0) row->plan = plans[k].plan;
     size_t length = strcspn(line, "\n");
@@ -93,20 +94,25 @@ static bool put_texts(const char *folder, const tally__text *texts, int count) {
     return true;
 }
 
+/* What is compiled: a kernel of the gallery, or one from outside, which is in mine.h. */
 static bool put_unit(const char *folder, const tally__track *track, const tally__gallery_row *row) {
-    char text[1600];
+    char text[1600], sizes[160], file[64] = "mine.h";
     const char *kernel = track->operator.kernel,
                *type = track->type == TALLY_BOOL ? "boolean" : tally_type_name(track->type);
+    snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };",
+             row->threads, row->each, row->room);
+    if (row->text == NULL) {
+        snprintf(sizes, sizeof sizes, "#define TALLY_PER_THREAD %d", row->per_thread);
+        snprintf(file, sizeof file, "gallery/kernels/%03d_%s.h", row->number, row->name);
+    }
     int length = snprintf(
         text, sizeof text,
         "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
-        "#define TALLY_KERNEL_INPUTS %d\nenum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d "
-        "};\n"
-        "#include \"gallery/kernels/contract.h\"\n#include \"mine.h\"\n#include \"simt/words.h\"\n"
-        "const tally__simt_words *tally__simt;\n"
-        "void (*const tally_mine)(tally_work) = TALLY_N(TALLY_PASTE(gallery_mine_, TALLY_KERNEL));\n",
+        "#define TALLY_KERNEL_INPUTS %d\n%s\n#include \"gallery/kernels/contract.h\"\n#include \"%s\"\n"
+        "#include \"simt/words.h\"\nconst tally__simt_words *tally__simt;\n"
+        "void (*const tally_mine)(tally_work) = TALLY_N(TALLY_PASTE(gallery_%s_, TALLY_KERNEL));\n",
         type, kernel, track->operator.op == TALLY_OP_END ? "gallery/kernels" : "operators", kernel,
-        track->operator.inputs, row->threads, row->each, row->room);
+        track->operator.inputs, sizes, file, row->name);
     return put_file(folder, "unit.c", text, (size_t)length);
 }
 
@@ -131,10 +137,23 @@ static bool compile(const char *folder) {
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* The name by which the simulator knows a kernel, which lives as long as the program. */
+static tally_status name_of(const tally__track *track, const tally__gallery_row *row, const char **name) {
+    tally__unit unit;
+    char *text;
+    *name = row->text == NULL ? track->host->kernels[row->number].entry : NULL;
+    if (*name != NULL) return TALLY_OK;
+    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, TALLY_GALLERY_OF_VALUES, &unit, &text));
+    free(text);
+    *name = strdup(unit.entry);
+    TALLY_CHECK(*name != NULL, NO_MEMORY, "no memory for a kernel's name");
+    return TALLY_OK;
+}
+
 /* The library stays open: the simulator may run its kernel as long as the program lives. */
 static tally_status load(const char *folder, tally__track *track, const tally__gallery_row *row) {
-    char path[MOST_PATH], *text, *entry;
-    tally__unit unit;
+    char path[MOST_PATH];
+    const char *name;
     snprintf(path, sizeof path, "%s/mine.so", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     TALLY_CHECK(library != NULL, UNSUPPORTED, "the compiled kernel cannot be loaded: %s", dlerror());
@@ -142,18 +161,17 @@ static tally_status load(const char *folder, tally__track *track, const tally__g
     tally__simt_entry **function = dlsym(library, "tally_mine");
     TALLY_CHECK(words != NULL && function != NULL, UNSUPPORTED, "the compiled kernel has no kernel in it");
     *words = tally__simt;
-    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, &unit, &text));
-    entry = strdup(unit.entry);
-    TALLY_CHECK(entry != NULL && tally__simt_register(entry, *function), NO_MEMORY, "no memory for a kernel's name");
-    track->runners[row->number] = (tally__runner){0};
+    TALLY_TRY(name_of(track, row, &name));
+    TALLY_CHECK(tally__simt_register(name, *function), NO_MEMORY, "no memory for a kernel's name");
     return TALLY_OK;
 }
 
-static tally_status build(const char *folder, const char *text, tally__track *track, const tally__gallery_row *row) {
+static tally_status build(const char *folder, tally__track *track, const tally__gallery_row *row) {
     bool written = put_texts(folder, tally__texts, tally__text_count) &&
                    put_texts(folder, tally__gallery_texts, tally__gallery_text_count) &&
                    put_texts(folder, tally__simt_texts, tally__simt_text_count) &&
-                   put_file(folder, "mine.h", text, strlen(text)) && put_unit(folder, track, row);
+                   (row->text == NULL || put_file(folder, "mine.h", row->text, strlen(row->text))) &&
+                   put_unit(folder, track, row);
     TALLY_CHECK(written, NO_MEMORY, "the files for the compiler cannot be written to %s", folder);
     TALLY_CHECK(compile(folder), UNSUPPORTED, "the kernel does not compile, or there is no C compiler (CC names one)");
     return load(folder, track, row);
@@ -189,24 +207,33 @@ static tally_status read_text(const char *path, char **text) {
     return tally__fail(TALLY_BAD_ARGUMENT, "%s is no text of less than a megabyte", path);
 }
 
-tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal) {
+/* In a folder of its own, which is then removed. */
+static tally_status compile_for_simulator(tally__track *track, const tally__gallery_row *row) {
     const char *temporary = getenv("TMPDIR") != NULL && getenv("TMPDIR")[0] != '\0' ? getenv("TMPDIR") : "/tmp";
-    char folder[MOST_PATH / 2], *text;
-    TALLY_CHECK(track->backend == TALLY_BACKEND_SIMT, UNSUPPORTED,
-                "a kernel from outside runs on the simulator (--device simt)");
+    char folder[MOST_PATH / 2];
+    snprintf(folder, sizeof folder, "%s/tally-XXXXXX", temporary);
+    TALLY_CHECK(mkdtemp(folder) != NULL, NO_MEMORY, "no folder for the compiler in %s: %s", temporary, strerror(errno));
+    tally_status status = build(folder, track, row);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return status;
+}
+
+tally_status tally__track_take(tally__track *track, const char *path, tally__gallery_row *row, tally__goal *goal) {
+    char *text;
     TALLY_TRY(read_text(path, &text));
-    tally_status status = read_row(text, row);
+    free(track->mine);
+    track->mine = text;
+    TALLY_TRY(read_row(text, row));
+    for (int form = 0; form < TALLY_GALLERY_FORMS; form++) track->runners[form][row->number] = (tally__runner){0};
     *goal = (tally__goal){wanted_of(text, "divergent"), wanted_of(text, "conflicts"), wanted_of(text, "transactions"),
                           wanted_of(text, "barriers")};
-    if (status == TALLY_OK) {
-        snprintf(folder, sizeof folder, "%s/tally-XXXXXX", temporary);
-        if (mkdtemp(folder) == NULL)
-            status = tally__fail(TALLY_NO_MEMORY, "no folder for the compiler in %s: %s", temporary, strerror(errno));
-        else {
-            status = build(folder, text, track, row);
-            nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        }
-    }
-    free(text);
-    return status;
+    return track->backend == TALLY_BACKEND_SIMT ? compile_for_simulator(track, row) : TALLY_OK;
+}
+
+tally_status tally__track_vary(tally__track *track, const tally__gallery_row *row) {
+    if (row->per_thread != tally__gallery[row->number].per_thread) return compile_for_simulator(track, row);
+    TALLY_CHECK(
+        tally__simt_register(track->host->kernels[row->number].entry, track->host->kernels[row->number].function),
+        NO_MEMORY, "no memory for a kernel's name");
+    return TALLY_OK;
 }

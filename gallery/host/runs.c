@@ -53,15 +53,20 @@ static tally_status load_unit(tally__track *track, const tally__unit *unit, cons
     return TALLY_OK;
 }
 
-static tally_status runner_of(tally__track *track, const tally__gallery_row *row, tally__runner **runner) {
+static tally_status runner_of(tally__track *track, const tally__gallery_row *row, tally__gallery_form form,
+                              const tally__runner **found) {
+    tally__runner *runner = &track->runners[form][row->number];
     tally__unit unit;
     char *text;
     tally_status status;
-    *runner = &track->runners[row->number];
-    if ((*runner)->function != NULL) return TALLY_OK;
-    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, &unit, &text));
+    *found = runner;
+    if (runner->function != NULL && runner->per_thread == row->per_thread) return TALLY_OK;
+    if (runner->module != NULL) TRY_DRIVER(track, module_unload(runner->module), "unload a kernel");
+    *runner = (tally__runner){.per_thread = row->per_thread};
+    if (track->backend == TALLY_BACKEND_SIMT && row->per_thread != 0) TALLY_TRY(tally__track_vary(track, row));
+    TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, form, &unit, &text));
     if (track->backend == TALLY_BACKEND_SIMT) unit.user_text = NULL; /* it has the kernel compiled */
-    status = load_unit(track, &unit, row, *runner);
+    status = load_unit(track, &unit, row, runner);
     free(text);
     return status;
 }
@@ -88,6 +93,9 @@ static tally_status launch(run *r, int64_t blocks) {
     tally__track *track = r->track;
     TALLY_CHECK(r->lap->launches < TALLY_MOST_LAUNCHES, UNSUPPORTED, "%s takes more than %d launches", r->row->name,
                 TALLY_MOST_LAUNCHES);
+    TALLY_CHECK(blocks == 1 || track->repeats == 1, UNSUPPORTED,
+                "%s takes %lld blocks for %lld values; what one block does is repeated, no more", r->row->name,
+                (long long)blocks, (long long)r->work.count);
     TALLY_CHECK((size_t)blocks * track->host->element_bytes <= track->element_room, UNSUPPORTED,
                 "%s leaves %lld elements, one for each of its blocks: there is no room for so many", r->row->name,
                 (long long)blocks);
@@ -127,8 +135,11 @@ static int64_t blocks_of(const run *r) {
 static tally_status launch_all(run *r) {
     int plan = r->row->plan;
     bool again = plan == TALLY_PLAN_PASSES || plan == TALLY_PLAN_PERSISTENT || plan == TALLY_PLAN_TWICE;
-    do TALLY_TRY(launch(r, blocks_of(r)));
-    while (again && r->work.count > 1 && r->lap->launches != r->track->most_launches);
+    do {
+        if (r->work.user == TALLY_OF_ELEMENTS)
+            TALLY_TRY(runner_of(r->track, r->row, TALLY_GALLERY_OF_ELEMENTS, &r->runner));
+        TALLY_TRY(launch(r, blocks_of(r)));
+    } while (again && r->work.count > 1 && r->lap->launches != r->track->most_launches);
     return TALLY_OK;
 }
 
@@ -157,18 +168,16 @@ static int threads_of(const tally__track *track, const tally__gallery_row *row) 
 
 tally_status tally__track_go(tally__track *track, const tally__gallery_row *row, int copy, tally__lap *lap,
                              tally__cu_address *left) {
-    tally__runner *runner = NULL;
     run r = {.track = track, .row = row, .lap = lap, .threads = threads_of(track, row)};
     size_t offset = track->copy_bytes * (size_t)copy;
     lap->launches = 0;
     lap->threads = r.threads;
     *left = track->elements[0];
-    TALLY_TRY(runner_of(track, row, &runner));
-    lap->registers = runner->registers;
-    lap->shared_bytes = runner->shared_bytes;
-    lap->resident = runner->resident;
+    TALLY_TRY(runner_of(track, row, track->repeats > 1 ? TALLY_GALLERY_REPEATED : TALLY_GALLERY_OF_VALUES, &r.runner));
+    lap->registers = r.runner->registers;
+    lap->shared_bytes = r.runner->shared_bytes;
+    lap->resident = r.runner->resident;
     if (track->count == 0) return TALLY_OK;
-    r.runner = runner;
     r.each = row->each / row->threads * r.threads;
     if (row->least == row->threads)
         r.each = size_of(track, row->each); /* also where threads do not share pieces evenly */
@@ -176,6 +185,7 @@ tally_status tally__track_go(tally__track *track, const tally__gallery_row *row,
     r.work.y = track->operator.inputs == 2 ? address(track->second + offset) : r.work.x;
     r.work.count = track->count;
     r.work.run = track->lists;
+    r.work.outer = track->repeats;
     r.work.arrivals = address(track->counter);
     r.work.saw = address(track->value_segment_ids);
     r.work.node = address(track->output);

@@ -37,6 +37,7 @@
 #include "gallery/kernels/032_block_shuffles.h"
 #include "gallery/kernels/033_atomic_finish.h"
 #include "gallery/kernels/034_tree_one_launch.h"
+#include "gallery/kernels/035_warp_halves_once.h"
 #endif
 
 static void give_none(void *element) {

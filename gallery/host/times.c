@@ -81,7 +81,9 @@ static tally_status run_kernel(tally__track *track, const void *what, int copy, 
 tally_status tally__track_time(tally__track *track, const tally__gallery_row *row, tally__lap *lap) {
     *lap = (tally__lap){0};
     TALLY_TRY(tally__track_suits(track, row));
-    return time_runs(track, run_kernel, row, lap);
+    TALLY_TRY(time_runs(track, run_kernel, row, lap));
+    lap->seconds /= track->repeats;
+    return TALLY_OK;
 }
 
 /* ---- Tally's own way ---- */

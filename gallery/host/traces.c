@@ -69,6 +69,27 @@ tally_status tally__track_count(tally__track *track, const tally__gallery_row *r
     return status;
 }
 
+/* ---- divergence ---- */
+
+static bool is_of_launch(const tally__simt_event *event, const void *launch) {
+    return event->launch == *(const int *)launch;
+}
+
+tally_status tally__track_divergence(tally__track *track, const tally__gallery_row *row, tally__divergence *table) {
+    tally__simt_trace trace;
+    tally__simt_counts seen;
+    tally_status status = TALLY_OK;
+    TALLY_TRY(tally__track_trace(track, row, &trace));
+    table->launches = track->lap.launches;
+    for (int launch = 0; launch < table->launches && status == TALLY_OK; launch++) {
+        status = count(&trace, is_of_launch, &launch, &seen);
+        table->of[launch].branches = seen.branches;
+        table->of[launch].divergent = seen.divergent;
+    }
+    free(trace.events);
+    return status;
+}
+
 /* ---- irregular accesses ---- */
 
 /* Reads of [start, end) by the first warp of the first block, in one step. */

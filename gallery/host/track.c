@@ -78,6 +78,7 @@ static tally_status open_by(tally_backend backend, int device, const tally__gall
     made->type = type;
     made->value_bytes = tally_type_size(type);
     made->lists = 32;
+    made->repeats = 1;
     made->operator= * operator;
     status = describe(made);
     if (status == TALLY_OK) status = open_device(made, device);
@@ -134,11 +135,14 @@ void tally__track_close(tally__track *track) {
     if (track->gpu != NULL && tally__gpu_enter(track->gpu) == TALLY_OK) {
         clear(track);
         release(track, &track->counter);
-        for (int k = 0; k < tally__gallery_count; k++)
-            if (track->runners[k].module != NULL) track->gpu->driver->module_unload(track->runners[k].module);
+        for (int form = 0; form < TALLY_GALLERY_FORMS; form++)
+            for (int k = 0; k <= tally__gallery_count; k++)
+                if (track->runners[form][k].module != NULL)
+                    track->gpu->driver->module_unload(track->runners[form][k].module);
         tally__gpu_leave(track->gpu);
     }
     tally_context_destroy(track->context);
+    free(track->mine);
     free(track);
 }
 
@@ -238,6 +242,7 @@ void tally__track_shape(tally__track *track, int threads, int blocks) {
     track->wanted_threads = threads;
     track->wanted_blocks = blocks;
 }
+void tally__track_repeat(tally__track *track, int times) { track->repeats = times; }
 void tally__track_stop_after(tally__track *track, int launches) { track->most_launches = launches; }
 size_t tally__track_result_bytes(const tally__track *track) { return track->host->result_bytes; }
 tally_type tally__track_result_type(const tally__track *track) { return track->result_type; }

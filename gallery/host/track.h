@@ -9,7 +9,7 @@
 typedef struct tally__runner {
     tally__cu_module module;
     tally__cu_function function;
-    int registers, shared_bytes, resident;
+    int registers, shared_bytes, resident, per_thread;
 } tally__runner;
 
 struct tally__track {
@@ -23,14 +23,16 @@ struct tally__track {
     tally__gpu *gpu;
     char device[128];
     int most_threads;
-    tally__runner runners[TALLY_GALLERY_KERNELS + 1]; /* the last: a kernel from outside */
+    tally__runner runners[TALLY_GALLERY_FORMS][TALLY_GALLERY_KERNELS + 1]; /* the last: a kernel from outside */
 
+    char *mine;        /* the text of a kernel from outside, or NULL */
     const void *x, *y; /* the caller's, while it is on the track */
     const int32_t *segment_ids;
     int64_t count, segments;                      /* segments: 0 without a cut */
     tally__lap lap;                               /* of the run that was traced last */
     int copies, lists, most_launches;             /* most_launches: 0 for as many as it takes */
     int wanted_threads, wanted_blocks;            /* 0: as usual */
+    int repeats;                                  /* of a kernel in one launch; 1 as usual */
     bool small;                                   /* for pictures: blocks as small as will do, and one multiprocessor */
     size_t value_bytes, copy_bytes, element_room; /* element_room: bytes of each memory for elements */
     tally__cu_address values, second;             /* copies of x and y behind one another, each copy_bytes long */
@@ -41,6 +43,8 @@ static inline size_t tally__track_bytes(int64_t count, size_t each) { return ((s
 
 /* On the simulator: of the sets of inputs over u64, or to merge 4 lists of i32. */
 tally_status tally__track_open_pictured(bool merges, tally__track **track);
+/* For the simulator: makes a kernel with its number of elements a thread the one of that name. (mine.c) */
+tally_status tally__track_vary(tally__track *track, const tally__gallery_row *row);
 /* The status of a driver call. */
 tally_status tally__track_check(const tally__track *track, int error, const char *what);
 /* One run over copy `copy`; `lap` is told what it did. What it leaves is in memory of the device when the stream gets

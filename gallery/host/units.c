@@ -12,7 +12,10 @@
 
 const tally__gallery_row tally__gallery[] = {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    {number, #name, plan, needs, threads, least, each, room, segment_ids, source, what},
+    {                                                                                               \
+        number, #name, plan,        needs,  threads, least,                                         \
+        each,   room,  segment_ids, source, what,    (each) == 8 * (threads) ? 8 : 0,               \
+        NULL},
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -26,6 +29,19 @@ const tally__gallery_row *tally__gallery_find(const char *word) {
         if (strcmp(row->name, word) == 0 || (end != word && *end == '\0' && number == row->number)) return row;
     }
     return NULL;
+}
+
+tally__gallery_row tally__gallery_with(const tally__gallery_row *row, int per_thread) {
+    tally__gallery_row made = *row;
+    if (row->per_thread == 0) return made;
+    made.per_thread = per_thread;
+    made.each = per_thread * row->threads;
+    return made;
+}
+
+int64_t tally__gallery_alone(const tally__gallery_row *row) {
+    bool one = row->plan == TALLY_PLAN_FIT || row->plan == TALLY_PLAN_ONE || row->plan == TALLY_PLAN_PASSES;
+    return one && !row->segment_ids ? row->each : 0;
 }
 
 /* ---- operators ---- */
@@ -113,49 +129,59 @@ const char *tally__gallery_kernel_text(const tally__gallery_row *row) {
     return number >= 0 ? tally__gallery_texts[number].text : NULL;
 }
 
-/* A text of the gallery with others of it in the place of their #include, each once; the library's stay, for NVRTC to
- * find. */
-static void expand(writer *w, int number) {
-    const char *line = tally__gallery_texts[number].text;
-    if (w->included[number]) return;
-    w->included[number] = true;
+/* A text with those of the gallery in the place of their #include, each once; the library's stay, for NVRTC to find. */
+static void expand(writer *w, const char *line) {
+    static const char found[] = "#undef TALLY_KERNEL_FILE\n#define TALLY_KERNEL_FILE \"stdint.h\"\n";
     while (*line != '\0') {
-        size_t length = strcspn(line, "\n") + 1;
+        size_t length = strcspn(line, "\n");
         int included = -1;
         if (strncmp(line, "#include \"", 10) == 0) included = gallery_text(line + 10, strcspn(line + 10, "\"\n"));
         if (strncmp(line, "#include TALLY_KERNEL_FILE", 26) == 0)
             included = gallery_text(w->kernel_file, strlen(w->kernel_file));
-        if (included >= 0)
-            expand(w, included);
-        else
-            put(w, line, line[length - 1] == '\n' ? length : length - 1);
-        line += line[length - 1] == '\n' ? length : length - 1;
+        length += line[length] == '\n';
+        if (included < 0)
+            put(w, line, length);
+        else if (!w->included[included]) {
+            w->included[included] = true;
+            expand(w, tally__gallery_texts[included].text);
+            /* an operator of the gallery's own: headers of the library name it too, and NVRTC would not find it */
+            if (strcmp(tally__gallery_texts[included].name, w->kernel_file) == 0) put(w, found, strlen(found));
+        }
+        line += length;
     }
 }
 
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
-                                 const tally__gallery_row *row, tally__unit *unit, char **text) {
+                                 const tally__gallery_row *row, tally__gallery_form form, tally__unit *unit,
+                                 char **text) {
     const char *word = type == TALLY_BOOL ? "boolean" : tally_type_name(type),
                *folder = operator->op == TALLY_OP_END ? "gallery/kernels" : "operators";
-    char name[64], kernel_file[64];
+    const char *kernel = row->text != NULL ? row->text : tally__gallery_kernel_text(row);
+    char kernel_file[64], sizes[128] = "";
     writer w = {.kernel_file = kernel_file};
-    int number;
+    *text = NULL;
     memset(unit, 0, sizeof *unit);
+    TALLY_CHECK(kernel != NULL, UNSUPPORTED, "this build has no text of %s", row->name);
     snprintf(kernel_file, sizeof kernel_file, "%s/%s.h", folder, operator->kernel);
-    snprintf(name, sizeof name, "gallery/kernels/%03d_%s.h", row->number, row->name);
     snprintf(unit->entry, sizeof unit->entry, "tally_gallery_%s_%s_%s_0", row->name, operator->kernel, word);
+    if (row->text != NULL) /* table.h does not have it */
+        snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };\n",
+                 row->threads, row->each, row->room);
     snprintf(
         unit->preface, sizeof unit->preface,
         "/* %s of %s, by %s of the gallery */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
-        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n",
-        operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs);
+        "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s%s",
+        operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs,
+        form == TALLY_GALLERY_REPEATED ? "#define TALLY_REPEATED 1\n" : "", sizes);
+    if (row->per_thread != 0)
+        snprintf(unit->preface + strlen(unit->preface), sizeof unit->preface - strlen(unit->preface),
+                 "#define TALLY_PER_THREAD %d\n", row->per_thread);
+    if (row->plan != TALLY_PLAN_GUARD) /* whose last block reads what the others leave */
+        strcat(unit->preface, form == TALLY_GALLERY_OF_ELEMENTS ? "#define TALLY_INPUTS(work) TALLY_OF_ELEMENTS\n"
+                                                                : "#define TALLY_INPUTS(work) TALLY_OF_VALUES\n");
     unit->type = type;
     unit->text = "user.h";
-    *text = NULL;
-    if (row->number == TALLY_GALLERY_KERNELS) return TALLY_OK; /* from outside: compiled already (mine.c) */
-    number = gallery_text(name, strlen(name));
-    TALLY_CHECK(number >= 0, UNSUPPORTED, "this build has no text of %s", name);
-    expand(&w, number);
+    expand(&w, kernel);
     TALLY_CHECK(!w.no_memory, NO_MEMORY, "no memory for the text of a kernel");
     unit->user_text = *text = w.text;
     return TALLY_OK;

@@ -20,8 +20,18 @@ extern const tally__gallery_operator tally__gallery_inputs;
 /* TALLY_BAD_ARGUMENT: no such operator. */
 tally_status tally__gallery_operator_named(const char *name, tally__gallery_operator *found);
 
-/* The unit of a kernel. `*text`, in memory of malloc, must live as long as the unit. */
+/* The units of a kernel: for a launch over values; for the launches over what an earlier one left; for a launch that
+ * repeats what one block does over values. The simulator has one kernel for all. */
+typedef enum tally__gallery_form {
+    TALLY_GALLERY_OF_VALUES,
+    TALLY_GALLERY_OF_ELEMENTS,
+    TALLY_GALLERY_REPEATED,
+    TALLY_GALLERY_FORMS
+} tally__gallery_form;
+
+/* A unit of a kernel. `*text`, in memory of malloc, must live as long as the unit. */
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
-                                 const tally__gallery_row *row, tally__unit *unit, char **text);
+                                 const tally__gallery_row *row, tally__gallery_form form, tally__unit *unit,
+                                 char **text);
 
 #endif

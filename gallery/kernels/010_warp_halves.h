@@ -8,9 +8,8 @@
  * Steps. Halves 16, 8, 4, 2, 1: lane l < half takes element l + half.
  * Work. 31 combinations in 5 steps; each step reads and writes shared memory.
  * Changed. The text has no synchronisation ("executes in a perfect sync") and a volatile array. Since Volta the lanes
- *   of a warp advance on their own: a __syncwarp ends each step, which also makes volatile unnecessary. The text has a
- *   form between this one and the next: one condition, `if (idx<16)`, around all five steps. It needs both barriers of
- *   warp_halves_padded and saves half of that one's combinations.
+ *   of a warp advance on their own: a __syncwarp ends each step, which also makes volatile unnecessary. The text's
+ *   second form, one condition around all five steps, is warp_halves_once.
  * Predict. Blocks of one warp: two million of them for 2^26 values. What will bound this kernel?
  * Answer. Launching blocks. A multiprocessor holds at most 32, each with one load in flight, and each lives for one
  *   step.

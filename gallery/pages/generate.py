@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes gallery.md from the opening comments of gallery/kernels/NNN_name.h, their table, and what an H200 measured.
+"""Writes gallery.md from the opening comments of gallery/kernels/NNN_name.h, their table, and what a GPU measured.
 
     gallery/pages/generate.py           rewrites the page; with --tally COMMAND the pictures too
     gallery/pages/generate.py --check   exit status 1, and a sentence, if something is stale or a comment lacks a part
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "gallery" / "pages"
 PAGE = PAGES / "gallery.md"
 KERNELS = ROOT / "gallery" / "kernels"
-MEASURED = ROOT / "docs" / "measurements" / "gallery-2026-11-21-nvidia-h200.md"
+MEASURED = ROOT / "docs" / "measurements" / "gallery-2026-11-25-nvidia-h100.json"
 
 NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Predict", "Answer", "Why", "In short", "Next"]
 NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
@@ -44,7 +44,7 @@ tally race --n 67108864                   all of them on the GPU here, checked a
 tally race --segments three --chart c.svg with segments, and a chart
 tally race --device simt --op compose     without a GPU: divergence, bank conflicts, transactions; any change of order
 tally race values.npy                     over values of your own
-tally race --sweep block --chart c.svg    blocks of 32 to 1024 threads; also blocks, and lists
+tally race --sweep block --chart c.svg    blocks of 32 to 1024 threads; also each, blocks, lists
 tally race --paper                        the tables and figures of the paper behind kernels 16 to 26
 tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, drawn from a run on the simulator
 tally explain diffwarps --paper -o d.svg  a figure of the paper, drawn from such a run
@@ -59,15 +59,16 @@ In the pictures a box is an element, with the values in it; below it the thread 
 a dashed one holds for a warp. Warps have 4 lanes there, memory 4 banks, and matrices 4 rows of 4: 16 values show what
 32 lanes show in a thousand. The colour below a box is its bank.
 
-"Measured" is the time of one run over 2^26 f32, min, on an H200, and the share of the speed of a plain read (4.4 TB/s)
-([all of it](../../docs/measurements/gallery-2026-11-21-nvidia-h200.md)).
+"Measured" is the time of one run over 2^26 f32, min, on an @DEVICE@, and the share of the speed of a plain read
+(@SPEED@ TB/s) ([all of it](../../@FILE@)).@ALONE@
 """
 
 
 def table_rows():
     text = (KERNELS / "table.h").read_text()
     body = re.search(r"#define TALLY_GALLERY\(X\)(.*?)clang-format on", text, re.S).group(1)
-    for row in csv.reader(re.findall(r"\bX\((.*)\)", body), skipinitialspace=True):
+    body = re.sub(r"\s*\\\n\s*", " ", body)  # a row in one line
+    for row in csv.reader(re.findall(r"\bX\((.*?\")\)", body), skipinitialspace=True):
         yield dict(
             zip(
                 "number name plan needs threads least each room segment_ids source what".split(),
@@ -76,29 +77,16 @@ def table_rows():
         )
 
 
-def measured():
-    """name -> [(shape, microseconds, share)]"""
-    found, shape = {}, None
-    for line in MEASURED.read_text().splitlines():
-        head = re.match(r"(\w+) of \d+ f32(?: in \d+ segments \((\w+)\))? on", line)
-        if head:
-            shape = head.group(2) or "whole" if head.group(1) == "min" else None
-        row = re.match(r"\s*\d* (\w+)\s+right\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s+\d+", line)
-        if row and shape:
-            found.setdefault(row.group(1), []).append((shape, float(row.group(2)), float(row.group(3))))
-    return found
-
-
-def record():
-    """The same as JSON, in the form of `tally race --json`, for the page of the course."""
-    runs = {}
-    for name, rows in measured().items():
-        for shape, microseconds, share in rows:
-            runs.setdefault(shape, []).append({"kernel": name, "us": microseconds, "share": share})
-    device, count = re.search(r"min of (\d+) f32 on ([\w ]+),", MEASURED.read_text()).group(2, 1)
-    made = {"device": device, "n": int(count), "op": "min", "type": "f32", "runs": runs,
-            "file": MEASURED.relative_to(ROOT).as_posix()}  # fmt: skip
-    return json.dumps(made, indent=1) + "\n"
+def head(record):
+    read = record["runs"]["whole"][0]
+    speed = f"{4 * record['n'] / read['us'] / 1e6:.1f}"
+    words = {"@DEVICE@": record["device"].split()[-1], "@SPEED@": speed, "@FILE@": record["file"]}
+    alone = '\n"Alone" is the time of one block, over the values that it is for.'
+    words["@ALONE@"] = alone if record["alone"] else ""
+    text = HEAD
+    for word, meaning in words.items():
+        text = text.replace(word, meaning)
+    return text
 
 
 def opening(path, number, name):
@@ -122,16 +110,22 @@ def opening(path, number, name):
     return title.split(": ", 1)[1].rstrip("."), parts
 
 
-def numbers(name, times):
+def numbers(name, record):
+    """What was measured of a kernel, in words; "" if nothing was."""
     words = {"whole": "", "one": "one segment: ", "random": "segments of 10 to 50: ", "three": "segments of 3: "}
-    return "; ".join(
-        f"{words[shape]}{microseconds:.0f} µs, {share:.2f}" for shape, microseconds, share in times.get(name, [])
-    )
+    found = [
+        f"{words[shape]}{row['us']:.0f} µs, {row['share']:.2f}"
+        for shape, rows in record["runs"].items()
+        for row in rows
+        if row["kernel"] == name != "merge_lists"
+    ]
+    alone = [f"alone: {row['n']} values in {row['ns']} ns" for row in record["alone"] if row["kernel"] == name]
+    return "; ".join(found + alone)
 
 
 def page():
-    times = measured()
-    lines = [HEAD]
+    record = json.loads(MEASURED.read_text())
+    lines = [head(record)]
     for row in table_rows():
         number, name = int(row["number"]), row["name"]
         title, parts = opening(KERNELS / f"{number:03d}_{name}.h", number, name)
@@ -149,8 +143,8 @@ def page():
             lines.append(
                 textwrap.fill(f"**{key}.** {text}", 147, break_long_words=False, break_on_hyphens=False) + "\n"
             )
-        if name in times and name != "merge_lists":
-            lines.append(f"**Measured.** {numbers(name, times)}\n")
+        if numbers(name, record):
+            lines.append(f"**Measured.** {numbers(name, record)}\n")
         if (PAGES / f"{name}.svg").exists():
             lines.append(f"![the steps of {name}]({name}.svg)\n")
         if name in FIGURES:
@@ -179,7 +173,7 @@ def main():
     arguments = parser.parse_args()
     made = dict(pictures(arguments.tally)) if arguments.tally else {}
     made[PAGE] = page()
-    made[ROOT / "gallery" / "course" / "measured.json"] = record()
+    made[ROOT / "gallery" / "course" / "measured.json"] = MEASURED.read_text()
     for path, fresh in made.items():
         if path.exists() and path.read_text() == fresh:
             continue

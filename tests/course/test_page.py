@@ -93,6 +93,18 @@ def test_every_kernel_opens(browser, page):
     assert {k["name"] for k in made if "figure" in k} == {"matrix", "persistent_matrix", "diffwarps"}
 
 
+def test_prose_agrees_with_counts(page):
+    """Barriers that a block meets at, where a kernel says how many in short."""
+    words = {"one": 1, "two": 2, "nine": 9}
+    said = 0
+    for kernel in kernels(page):
+        found = re.match(r"(\w+) barriers?( a block|,)", kernel["parts"]["In short"])
+        if found and found.group(1) in words:
+            assert kernel["counts"]["barriers"] == words[found.group(1)], kernel["name"]
+            said += 1
+    assert said >= 5
+
+
 def test_slider_and_keys(browser):
     from selenium.webdriver.common.keys import Keys
 
@@ -179,13 +191,14 @@ def test_own_measurement(browser, tmp_path):
     """--measured: the times of another race; what is no race is refused."""
     race = {"op": "sum", "type": "f32", "n": 1000, "shape": "", "device": "a GPU", "kernels": [
         {"kernel": "plain_read", "seconds": 1e-6, "bytes": 4000, "registers": 20},
-        {"kernel": "tb2", "seconds": 4e-6, "bytes": 4000, "registers": 30}]}  # fmt: skip
+        {"kernel": "tb2", "seconds": 4e-6, "bytes": 4000, "registers": 30}],
+        "alone": [{"kernel": "tb2", "n": 512, "right": True, "seconds": 1.234e-6}]}  # fmt: skip
     (tmp_path / "race.json").write_text(json.dumps(race))
     path = tmp_path / "own.html"
     subprocess.run([TALLY, "course", "-o", path, "--measured", tmp_path / "race.json"], check=True)
     browser.get(path.as_uri() + "#tb2")
     row = ask(browser, "document.querySelector('#table tr[data-name=tb2]').textContent")
-    assert "30" in row and "25 %" in row and "4.0" in row
+    assert "30" in row and "25 %" in row and "4.0" in row and "1,234" in row
     (tmp_path / "race.json").write_text("</script>")
     done = subprocess.run([TALLY, "course", "-o", path, "--measured", tmp_path / "race.json"], capture_output=True)
     assert done.returncode == 1 and b"it is not what tally race --json prints" in done.stderr

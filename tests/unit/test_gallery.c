@@ -132,6 +132,64 @@ static void test_many_launches(void **state) {
     if (backend == TALLY_BACKEND_CUDA && !quick) check_whole(&problems[4], 20000003);
 }
 
+/* What one block does, three times in one launch: the result is that of once. Of more blocks it is refused. */
+static void check_repeated(const problem *p) {
+    tally__track *track = open_track(p);
+    const char *data = data_of(p->type, p->data, 3000);
+    tally__lap lap;
+    int run = 0;
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *row = &tally__gallery[k];
+        for (now.size = tally__gallery_alone(row); now.size > 0; now.size = now.size > 100 ? 33
+                                                                            : now.size > 7 ? 7
+                                                                                           : 0) {
+            if (now.size > row->each) continue;
+            EXPECT_OK(tally__track_load(track, data, NULL, now.size, 1));
+            tally__track_repeat(track, 3);
+            if (tally__track_suits(track, row) != TALLY_OK) break;
+            check_kernel(track, row);
+            run++;
+        }
+    }
+    EXPECT(run >= 20, "%d kernels were repeated", run);
+    EXPECT_OK(tally__track_load(track, data, NULL, 2000, 1));
+    EXPECT_STATUS(tally__track_run(track, tally__gallery_find("tb2"), scratch(0, 64), &lap), TALLY_UNSUPPORTED);
+    tally__track_close(track);
+}
+static void test_repeats(void **state) {
+    (void)state;
+    configure("random:1");
+    check_repeated(&problems[1]);
+    check_repeated(&problems[4]);
+}
+
+/* Kernels that take any number of elements a thread, back to the usual eight at the end. */
+static void test_each(void **state) {
+    static const int each[] = {32, 8};
+    (void)state;
+    configure("round");
+    if (system("cc --version >/dev/null 2>&1") != 0 && backend == TALLY_BACKEND_SIMT) {
+        printf("SKIPPED: kernels with other numbers of elements a thread: there is no cc\n");
+        return;
+    }
+    tally__track *track = open_track(&problems[0]);
+    int64_t count = 16384 * 3 + 5;
+    const char *data = data_of(problems[0].type, problems[0].data, count);
+    EXPECT_OK(tally__track_load(track, data, NULL, count, 1));
+    for (int e = 0; e < COUNT(each); e++)
+        for (int k = 0; k < tally__gallery_count; k++) {
+            tally__gallery_row row = tally__gallery_with(&tally__gallery[k], each[e]);
+            int32_t result[16];
+            tally__lap lap;
+            if (row.per_thread == 0) continue;
+            check_kernel(track, &row);
+            EXPECT_OK(tally__track_run(track, &row, result, &lap));
+            EXPECT(lap.blocks[0] == (count + 256 * each[e] - 1) / (256 * each[e]), "%s: %d blocks with %d", row.name,
+                   lap.blocks[0], each[e]);
+        }
+    tally__track_close(track);
+}
+
 static void test_schedules(void **state) {
     static const char *const schedules[] = {"reverse", "random:1", "random:2", "greedy", "lockstep"};
     (void)state;
@@ -400,7 +458,7 @@ static void test_refusals(void **state) {
     EXPECT_STATUS(tally__track_open(backend, 0, "and", TALLY_F32, &track), TALLY_BAD_TYPE);
     if (backend == TALLY_BACKEND_SIMT)
         EXPECT_STATUS(tally__track_open(backend, 0, "stats", TALLY_F32, &track), TALLY_UNSUPPORTED);
-    EXPECT(tally__gallery_find("35") == NULL && tally__gallery_find("tb3") == NULL && tally__gallery_find("") == NULL,
+    EXPECT(tally__gallery_find("36") == NULL && tally__gallery_find("tb3") == NULL && tally__gallery_find("") == NULL,
            "found what is not there");
     EXPECT(tally__gallery_find("16") == tally__gallery_find("tb2"), "numbers do not find kernels");
 }
@@ -415,18 +473,21 @@ static void compile_all(int processes) {
     for (int p = 0; p < processes; p++) {
         if (fork() != 0) continue;
         if (tally__gpu_open(&tally__nvidia_platform, 0, &gpu) != TALLY_OK) _exit(0);
-        for (int turn = p; turn < all * tally__gallery_count; turn += processes) {
-            const problem *of = turn / tally__gallery_count < COUNT(problems)
-                                    ? &problems[turn / tally__gallery_count]
-                                    : &more_problems[turn / tally__gallery_count - COUNT(problems)];
+        for (int turn = p; turn < 2 * all * tally__gallery_count; turn += processes) {
+            tally__gallery_form form =
+                turn < all * tally__gallery_count ? TALLY_GALLERY_OF_VALUES : TALLY_GALLERY_OF_ELEMENTS;
+            const tally__gallery_row *row = &tally__gallery[turn % tally__gallery_count];
+            int number = turn / tally__gallery_count % all;
+            const problem *of = number < COUNT(problems) ? &problems[number] : &more_problems[number - COUNT(problems)];
             tally__gallery_operator operator;
             tally__unit unit;
             const tally__image *image;
             char *text;
+            bool again =
+                row->plan == TALLY_PLAN_PASSES || row->plan == TALLY_PLAN_PERSISTENT || row->plan == TALLY_PLAN_TWICE;
+            if (form == TALLY_GALLERY_OF_ELEMENTS && !again) continue;
             if (tally__gallery_operator_named(of->op, &operator) != TALLY_OK) continue;
-            if (tally__gallery_unit(&operator, of->type, &tally__gallery[turn % tally__gallery_count], &unit, &text) !=
-                TALLY_OK)
-                continue;
+            if (tally__gallery_unit(&operator, of->type, row, form, &unit, &text) != TALLY_OK) continue;
             if (tally__image_of(&tally__nvidia_platform, &unit, gpu->sm, &image) != TALLY_OK) continue;
             free(text);
         }
@@ -435,14 +496,41 @@ static void compile_all(int processes) {
     while (wait(NULL) > 0) continue;
 }
 
+/* Table III: blocks whose input is whole do the same in each launch. */
+static void test_table_3(void **state) {
+    const problem p = {"min", TALLY_F32, SMALL_INTEGERS};
+    tally__divergence table;
+    (void)state;
+    if (backend == TALLY_BACKEND_CUDA) return;
+    configure("round");
+    tally__track *track = open_track(&p);
+    int64_t count = 512 * 512;
+    EXPECT_OK(tally__track_load(track, data_of(p.type, p.data, count), NULL, count, 1));
+    EXPECT_OK(tally__track_divergence(track, tally__gallery_find("tb2"), &table));
+    EXPECT(table.launches == 2 && table.of[1].divergent > 0, "%d launches", table.launches);
+    EXPECT(table.of[0].branches == 512 * table.of[1].branches && table.of[0].divergent == 512 * table.of[1].divergent,
+           "512 blocks: %lld of %lld, and one: %lld of %lld", (long long)table.of[0].divergent,
+           (long long)table.of[0].branches, (long long)table.of[1].divergent, (long long)table.of[1].branches);
+    tally__track_close(track);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_many_launches),
-        cmocka_unit_test(test_schedules), cmocka_unit_test(test_more_operators),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_compose),
-        cmocka_unit_test(test_segments),  cmocka_unit_test(test_segment_schedules),
-        cmocka_unit_test(test_merge),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_table_4),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_many_launches),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_table_3),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_schedules),
+        cmocka_unit_test(test_more_operators),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_segment_schedules),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_table_4),
+        cmocka_unit_test(test_counts),
     };
     tally__track *track;
     if (argc > 1 && strcmp(argv[1], "--cuda") == 0) {

@@ -30,15 +30,40 @@ static void compile_pair(void **state) {
     now.op = operator.op;
     now.type = pairs[pair].type;
     for (int k = 0; k < tally__gallery_count; k++) {
-        const tally__gallery_row *row = &tally__gallery[k];
+        const tally__gallery_row with = tally__gallery_with(&tally__gallery[k], 4 << pair % 5), *row = &with;
         tally__unit unit;
         tally__image image = {0};
         char *text, *log;
         if (!fits(row, operator.set->of[pairs[pair].type][0])) continue;
-        EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, &unit, &text));
+        tally__gallery_form form = (tally__gallery_form)((size_t)k + pair) % TALLY_GALLERY_FORMS;
+        EXPECT_OK(tally__gallery_unit(&operator, pairs[pair].type, row, form, &unit, &text));
         EXPECT(tally__compile(&unit, archs[(k + (int)pair) % 5], &image, &log) == TALLY_OK, "%s: %s", row->name,
                tally_message());
         EXPECT(log == NULL || strstr(log, "warning") == NULL, "%s: %s", row->name, log);
+        free(log);
+        free(text);
+        free(image.bytes);
+    }
+}
+
+/* Kernels from outside: the exercises' solutions. */
+static void test_mine(void **state) {
+    tally__gallery_operator operator;
+    (void)state;
+    EXPECT_OK(tally__gallery_operator_named("min", &operator));
+    for (int n = 1; tally__gallery_exercise(n, true) != NULL; n++) {
+        tally__gallery_row row = {
+            .number = TALLY_GALLERY_KERNELS, .name = "mine", .text = tally__gallery_exercise(n, true)};
+        tally__unit unit;
+        tally__image image = {0};
+        char *text, *log;
+        EXPECT(sscanf(row.text, "/* mine: %*[a-z], %d threads, %d each, %d room", &row.threads, &row.each, &row.room) ==
+                   3,
+               "solution %d: its first line", n);
+        EXPECT_OK(tally__gallery_unit(&operator, TALLY_F32, &row, (tally__gallery_form)(n % TALLY_GALLERY_FORMS), &unit,
+                                      &text));
+        EXPECT(tally__compile(&unit, 90, &image, &log) == TALLY_OK, "solution %d: %s", n, tally_message());
+        EXPECT(log == NULL || strstr(log, "warning") == NULL, "solution %d: %s", n, log);
         free(log);
         free(text);
         free(image.bytes);
@@ -65,7 +90,7 @@ static void test_errata(void **state) {
 }
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[sizeof pairs / sizeof *pairs + 1];
+    struct CMUnitTest tests[sizeof pairs / sizeof *pairs + 2];
     const tally__nvrtc *nvrtc;
     int skipped = begin_program(argc, argv);
     if (skipped) return skipped;
@@ -74,7 +99,8 @@ int main(int argc, char **argv) {
         return SKIPPED;
     }
     for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++)
-        tests[p + 1] = (struct CMUnitTest){pairs[p].op, compile_pair, NULL, NULL, (void *)(uintptr_t)p};
+        tests[p + 2] = (struct CMUnitTest){pairs[p].op, compile_pair, NULL, NULL, (void *)(uintptr_t)p};
     tests[0] = (struct CMUnitTest)cmocka_unit_test(test_errata);
+    tests[1] = (struct CMUnitTest)cmocka_unit_test(test_mine);
     return _cmocka_run_group_tests("gallery_compile", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
