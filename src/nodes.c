@@ -145,7 +145,8 @@ static tally_status reduce_parts(segments_job *j) {
 }
 
 static tally_status reduce_segments_nodes(tally_context *context, tally_op op, const tally_array *x,
-                                          const tally_array *y, const tally_segments *cut, void *nodes, size_t room) {
+                                          const tally_array *y, const tally_segments *segments, void *nodes,
+                                          size_t room) {
     tally__spec spec;
     tally__input in;
     tally__parts parts;
@@ -153,7 +154,7 @@ static tally_status reduce_segments_nodes(tally_context *context, tally_op op, c
     TALLY_TRY(specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     TALLY_TRY(find_far(&spec, &in, &far));
-    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, cut, in.count, &parts));
+    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
     tally_status status = check_room(&spec, parts.count, nodes, room);
     if (status == TALLY_OK && far != NULL && parts.groups != NULL && parts.groups->order != NULL)
         status = tally__fail(TALLY_UNSUPPORTED, "unsorted ids are reduced to nodes in host memory only");

@@ -1,9 +1,9 @@
 /* Ids in any order: a stable sort by all threads.
  *
- * The array is cut into stretches, and segments are put into buckets of 2^shift of them. Each stretch counts the ids of
- * each bucket; then it is known where its values begin in every bucket, and stretches fill the buckets side by side.
- * Then each bucket is sorted by counting its segments. Both steps are stable, and what is written to at a time stays in
- * caches. (A radix sort from the most significant digit on, of two digits.) */
+ * The array is divided into stretches, and segments are put into buckets of 2^shift of them. Each stretch counts the
+ * ids of each bucket; then it is known where its values begin in every bucket, and stretches fill the buckets side by
+ * side. Then each bucket is sorted by counting its segments. Both steps are stable, and what is written to at a time
+ * stays in caches. (A radix sort from the most significant digit on, of two digits.) */
 #include <string.h>
 
 #include "grouping.h"
@@ -22,7 +22,7 @@ typedef struct stretch {
 } stretch;
 
 typedef struct sorting {
-    const tally_segments *cut;
+    const tally_segments *segments;
     int shift, team;
     int64_t stretch_count;
     stretch *stretches;
@@ -33,7 +33,7 @@ typedef struct sorting {
 } sorting;
 
 /* Whether an id is that of a segment. */
-static bool is_inside(const tally_segments *cut, int64_t id) { return id >= 0 && id < cut->count; }
+static bool is_inside(const tally_segments *segments, int64_t id) { return id >= 0 && id < segments->count; }
 
 static void in_turn(sorting *j, int64_t shares, tally__pool_work *work) {
     j->shares.next = 0;
@@ -47,8 +47,8 @@ static void count_ids(const sorting *j, stretch *s) {
     s->outside = s->first = s->last = -1;
     s->ascend = true;
     for (int64_t i = s->begin; i < s->end; i++) {
-        const int64_t id = tally__index(j->cut, i);
-        if (!is_inside(j->cut, id)) {
+        const int64_t id = tally__index(j->segments, i);
+        if (!is_inside(j->segments, id)) {
             s->outside = s->outside < 0 ? i : s->outside;
             continue;
         }
@@ -93,8 +93,8 @@ static void place_stretches(sorting *j) {
 static void fill_buckets(const sorting *j, stretch *s) {
     const uint64_t low = ((uint64_t)1 << j->shift) - 1;
     for (int64_t i = s->begin; i < s->end; i++) {
-        const int64_t id = tally__index(j->cut, i);
-        if (is_inside(j->cut, id))
+        const int64_t id = tally__index(j->segments, i);
+        if (is_inside(j->segments, id))
             j->words[s->counts[id >> j->shift]++] = ((uint64_t)id & low) << NUMBER_BITS | (uint64_t)i;
     }
 }
@@ -122,7 +122,7 @@ static void sort_some(void *of) {
     sorting *j = of;
     int64_t b;
     while (tally__take_share(&j->shares, &b)) {
-        const int64_t first = b << j->shift, left = j->cut->count - first, most = (int64_t)1 << j->shift;
+        const int64_t first = b << j->shift, left = j->segments->count - first, most = (int64_t)1 << j->shift;
         const int64_t at = b > 0 ? j->ends[b - 1] : 0;
         sort_bucket(j->words + at, j->ends[b] - at, at, left < most ? left : most, j->offsets + 1 + first, j->order);
     }
@@ -130,7 +130,7 @@ static void sort_some(void *of) {
 
 /* ---- all ---- */
 
-static void cut_stretches(sorting *j, int64_t vectors) {
+static void divide_values(sorting *j, int64_t vectors) {
     for (int64_t k = 0; k < j->stretch_count; k++) {
         j->stretches[k].begin = vectors / j->stretch_count * k;
         j->stretches[k].end = k + 1 < j->stretch_count ? vectors / j->stretch_count * (k + 1) : vectors;
@@ -139,11 +139,11 @@ static void cut_stretches(sorting *j, int64_t vectors) {
 
 /* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. */
 static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g) {
-    const int64_t count = j->cut->count;
+    const int64_t count = j->segments->count;
     in_turn(j, j->stretch_count, count_some);
     const stretch all = join_stretches(j);
-    if (all.outside >= 0 && j->cut->outside == TALLY_OUTSIDE_REFUSED)
-        return tally__refuse_place(j->cut, vectors, "segment id", all.outside);
+    if (all.outside >= 0 && j->segments->outside == TALLY_OUTSIDE_REFUSED)
+        return tally__refuse_place(j->segments, vectors, "segment id", all.outside);
     TALLY_CHECK(vectors >> NUMBER_BITS == 0 && j->shift <= 64 - NUMBER_BITS, UNSUPPORTED,
                 "%lld values with ids in any order, of %lld segments, are more than this version sorts",
                 (long long)vectors, (long long)count);
@@ -161,15 +161,15 @@ static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g)
     return TALLY_OK;
 }
 
-tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g) {
+tally_status tally__sort_ids(const tally_segments *segments, int64_t vectors, int threads, tally__grouping *g) {
     const int64_t bytes = vectors < INT64_MAX / 32 ? 32 * vectors : INT64_MAX; /* an id, a word, a place */
-    sorting j = {.cut = cut, .team = tally__pool_team(threads, bytes)};
-    while ((cut->count - 1) >> j.shift >= BUCKETS) j.shift++;
+    sorting j = {.segments = segments, .team = tally__pool_team(threads, bytes)};
+    while ((segments->count - 1) >> j.shift >= BUCKETS) j.shift++;
     j.stretch_count = j.team == 1 ? 1 : 4 * j.team < MOST_STRETCHES ? 4 * j.team : MOST_STRETCHES;
     j.stretches = tally__allocate(&g->allocator, (size_t)j.stretch_count * sizeof *j.stretches);
     TALLY_CHECK(j.stretches != NULL, NO_MEMORY, "no memory to sort the ids of %lld values", (long long)vectors);
     memset(j.stretches, 0, (size_t)j.stretch_count * sizeof *j.stretches);
-    cut_stretches(&j, vectors);
+    divide_values(&j, vectors);
     const tally_status status = sort_values(&j, vectors, g);
     tally__release(&g->allocator, j.stretches);
     return status;

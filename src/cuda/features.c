@@ -2,7 +2,7 @@
  * TALLY_FAN by which a segment can have more vectors than a leaf. */
 #include "cuda/features.h"
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/shape.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* Reductions over the GPUs of a communicator of NCCL (tally_nccl.h). All is put on the caller's stream. */
 #include "cuda/call.h"
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/nccl.h"
 #include "parts.h"
 #include "tally/tally_nccl.h"
@@ -179,12 +179,12 @@ static tally_status reduce_parts(job *j, const tally__parts *parts, const tally_
 }
 
 static tally_status all_reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
-                                        const tally_segments *cut, tally_output out, void *comm) {
+                                        const tally_segments *segments, tally_output out, void *comm) {
     job j;
     tally__parts parts;
     TALLY_TRY(begin(context, op, x, y, &out, comm, &j));
     TALLY_TRY(check_order(&j.spec));
-    TALLY_TRY(tally__open_parts(&j.spec.allocator, j.spec.options.threads, cut, j.in.count, &parts));
+    TALLY_TRY(tally__open_parts(&j.spec.allocator, j.spec.options.threads, segments, j.in.count, &parts));
     const tally_status status = reduce_parts(&j, &parts, &out);
     tally__close_parts(&parts);
     return status;

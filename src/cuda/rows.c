@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 
@@ -51,7 +51,7 @@ static tally_status plan_short(const tally__call *call, plan *p) {
 }
 
 /* Tiles of rows that have several. */
-static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
+static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
     /* Long runs save arrivals, short ones share the work evenly. */
     while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units &&
@@ -70,7 +70,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
         p->blocks = tally__over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
     }
-    cut_row(call, p, leaves);
+    divide_row(call, p, leaves);
     TALLY_TRY(fit_counters(p, 1, call->spec->kernel->node_size));
     p->blocks = p->outer * p->work.tiles;
     return TALLY_OK;
@@ -79,7 +79,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 /* ---- values apart ---- */
 
 /* Chunks of a panel; `slots` panels share a block. */
-static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
+static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = tally__over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors,
                   all = p->work.outer * panels;
     p->work.tiles = 1;
@@ -105,24 +105,24 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     p->work.log_subs = (int)least(8 - p->work.log_across, tally__log_above(columns));
     const int64_t width = across << p->work.log_across, panels = tally__over(p->work.inner, width);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
-    cut_panel(call, p, panels, slots, width);
+    divide_panel(call, p, panels, slots, width);
     TALLY_TRY(fit_counters(p, panels, kernel->node_size));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
 
-static tally_status plan_rows(const tally__call *call, const tally_segments *cut, plan *p) {
+static tally_status plan_rows(const tally__call *call, const tally_segments *segments, plan *p) {
     *p = (plan){.form = TALLY_FORM_ROWS};
     p->work = (tally_work){.x = call->in.x,
                            .y = call->in.y,
                            .x_stride = call->in.x_stride,
                            .y_stride = call->in.y_stride,
                            .final = call->spec->final,
-                           .outer = cut->count,
-                           .length = cut->length,
-                           .inner = cut->inner};
-    if (cut->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
-    return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
+                           .outer = segments->count,
+                           .length = segments->length,
+                           .inner = segments->inner};
+    if (segments->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
+    return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
 
 /* ---- launching ---- */
@@ -177,22 +177,22 @@ static bool is_packed(const tally__call *call) {
 
 /* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some
  * begin where 16 bytes cannot be read at once. */
-static bool are_segments(const tally__call *call, const tally_segments *cut) {
+static bool are_segments(const tally__call *call, const tally_segments *segments) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;
-    return cut->inner == 1 && cut->length > 0 &&
-           (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
+    return segments->inner == 1 && segments->length > 0 &&
+           (segments->length <= call->spec->kernel->leaf || segments->length * bytes % 16 != 0 || !is_packed(call));
 }
 
-tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
-    const int64_t results = cut->count * cut->inner;
+tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report) {
+    const int64_t results = segments->count * segments->inner;
     tally__cu_address staging, saw;
     plan p;
-    if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
-    TALLY_TRY(plan_rows(call, cut, &p));
+    if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
+    TALLY_TRY(plan_rows(call, segments, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &saw));
     TALLY_TRY(launch(call, &p));
-    if (cut->length == 0)
+    if (segments->length == 0)
         report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
     return tally__call_deliver(call, staging, results, saw, report);
 }

@@ -11,7 +11,7 @@
 #include "children.h"
 
 #include "cuda/cache.h"
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/nvidia.h"
 #include "cuda/texts.h"
 #include "simt/module.h"
