@@ -326,11 +326,10 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
 /* Reduces each segment. out[s] is what tally_reduce gives for segment s alone; arg operators count from its start. The
  * segments are checked before or while they are used, and nothing outside of the array is read.
  *
- * GPU: as tally_reduce. The index may be host, pinned, managed or GPU memory; one in host memory is copied, and the
- * call then waits for the GPU. Method:
- * docs/design/006-gpu-segments.md, for rows docs/design/007-gpu-rows.md. With out in GPU memory the call is
- * asynchronous: invalid segments, TALLY_EMPTY and TALLY_OVERFLOW are reported only with options.checked. If the
- * segments are invalid, out holds nothing of use.
+ * GPU: as tally_reduce. Method: docs/design/006-gpu-segments.md, for rows docs/design/007-gpu-rows.md. The index may be
+ * host, pinned, managed or GPU memory; an index in host memory is copied, and the call then waits for the GPU.
+ * Otherwise, with out in GPU memory, the call is asynchronous: invalid segments, TALLY_EMPTY and TALLY_OVERFLOW are
+ * reported only with options.checked. If the segments are invalid, out holds nothing of use.
  * Scratch memory on a GPU: 1 to 5 % of the array. Lengths need one offset more for each segment, and so do segment ids
  * of segments with more than 6 values on average. Results that are converted need memory for the natural ones. Rows
  * need less; with operators of the caller's own they need 4 or 8 bytes for each row.
