@@ -61,7 +61,7 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
     return TALLY_OK;
 }
 
-tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what) {
+tally_status tally__status_of(const tally__spec *spec, const tally__report *report, const char *what) {
     TALLY_CHECK(!(report->saw & TALLY_SAW_OVERFLOW), OVERFLOW,
                 "the exact %s of %s does not fit 64 bits: ask for TALLY_F64, or set the option overflow to "
                 "TALLY_OVERFLOW_WRAPS",
@@ -127,7 +127,7 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
     tally__fpenv_leave(left);
     TALLY_TRY(status);
     if (segments != NULL) name_segment(spec, segments, in->count, &report, what, sizeof what);
-    return tally__conclude(spec, &report, what);
+    return tally__status_of(spec, &report, what);
 }
 
 static bool lies_far(const tally__input *in, const tally__sink *sink) {

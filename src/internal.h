@@ -219,7 +219,7 @@ typedef struct tally__sink {
 } tally__sink;
 
 tally_status tally__check_output(const tally__spec *spec, const tally_output *out, int64_t needed, tally__sink *sink);
-tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what);
+tally_status tally__status_of(const tally__spec *spec, const tally__report *report, const char *what);
 
 /* Converts `count` natural results side by side at `results` to places first ... of the sink (convert.c). Returns
  * TALLY_SAW_UNFIT if some did not fit, else 0. */

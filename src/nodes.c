@@ -290,7 +290,7 @@ static tally_status finish(const tally__spec *spec, int64_t count, const void *n
     if (far != NULL && status == TALLY_OK) status = far->far_store(spec, sink->data, here.data, bytes);
     if (far != NULL) tally__release(&spec->allocator, here.data);
     const tally__report report = {j.saw};
-    return status == TALLY_OK ? tally__conclude(spec, &report, count == 1 ? "the run" : "a node") : status;
+    return status == TALLY_OK ? tally__status_of(spec, &report, count == 1 ? "the run" : "a node") : status;
 }
 
 tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,

@@ -222,7 +222,7 @@ static tally_status store(const tally__call *call, tally__cu_address staging, in
     return status;
 }
 
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count,
+tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                  tally__cu_address saw, tally__report *report) {
     int32_t seen = 0;
     if (converts(call)) TALLY_TRY(convert(call, staging, count, saw));

@@ -67,7 +67,7 @@ bool tally__call_needs_staging(const tally__call *call);
 /* `count` such results at `staging` (if they need one) go on to where they belong. *saw, on the device, is what kernels
  * have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is no
  * segmentation (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count,
+tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                  tally__cu_address saw, tally__report *report);
 
 /* Starts the reduction of the call's input to a node at `to`, as kernels have it (spec->kernel->node_size bytes at a

@@ -147,7 +147,7 @@ static tally_status reduce_here(tally__call *c, tally__report *report) {
     TALLY_TRY(
         launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
     if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
-    return tally__call_deliver(c, c->scratch.node, 1, 0, report);
+    return tally__call_finalize(c, c->scratch.node, 1, 0, report);
 }
 
 static tally_status reduce_on(const tally__platform *platform, const tally__spec *spec, const tally__input *in,

@@ -140,7 +140,7 @@ static tally_status finish(tally__call *call, const peers *p, const layout *l) {
                              .result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride};
     tally__report report = {0};
     TALLY_TRY(tally__call_launch_resident(call, &l->kernel, blocks, TALLY_START_BEHIND, &work));
-    return tally__call_deliver(call, l->staging, l->results, 0, &report);
+    return tally__call_finalize(call, l->staging, l->results, 0, &report);
 }
 
 static tally_status reduce_nodes(const job *j, const tally__parts *parts, int64_t results) {

@@ -194,5 +194,5 @@ tally_status tally__reduce_rows(tally__call *call, const tally_segments *segment
     TALLY_TRY(launch(call, &p));
     if (segments->length == 0)
         report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
-    return tally__call_deliver(call, staging, results, saw, report);
+    return tally__call_finalize(call, staging, results, saw, report);
 }

@@ -405,7 +405,7 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
-    TALLY_TRY(tally__call_deliver(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
+    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
     return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 
