@@ -32,7 +32,7 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "gallery": "gallery-2026-11-21-nvidia-h200.md",
 }
 HARD = {"wide", "any bits", "subnormal"}  # as in bench/cells/axes.py
-LUCKY = 1.3  # a plain read this much faster than the run's median: the host was lucky, the row is not compared
+OUTLIER = 1.3  # a plain read this much faster than the run's median: the row is not compared
 
 
 # ---- reading ----
@@ -65,11 +65,15 @@ def matrix_of(subject):
 
 
 def shares(records, section):
-    """[(labels, {contender: share of the plain read}, whether the plain read was a lucky one)] of one section."""
+    """[(labels, {contender: share of the plain read}, whether the plain read is an outlier)] of one section."""
     found = [(labels, best) for labels, best in report.cases_of(records) if labels["section"] == section]
     typical = statistics.median(best["plain"]["gb_per_s"] for _, best in found if "plain" in best)
     return [
-        (labels, {who: record["of_plain"] for who, record in best.items()}, best["plain"]["gb_per_s"] > LUCKY * typical)
+        (
+            labels,
+            {who: record["of_plain"] for who, record in best.items()},
+            best["plain"]["gb_per_s"] > OUTLIER * typical,
+        )
         for labels, best in found
         if "plain" in best
     ]
@@ -124,12 +128,12 @@ PEERS = ("numpy", "openblas", "openmp", "std")
 
 def cpu_whole():
     rows, found = [], []
-    for labels, of, lucky in shares(load("cpu")["records"], "whole"):
+    for labels, of, outlier in shares(load("cpu")["records"], "whole"):
         name = f"{labels['op']} {labels['type']}"
         rows.append(
-            [name + (" (†)" if lucky else ""), *(number(of.get(who)) for who in ("tally", "tally fast", *PEERS))]
+            [name + (" (†)" if outlier else ""), *(number(of.get(who)) for who in ("tally", "tally fast", *PEERS))]
         )
-        if not lucky:
+        if not outlier:
             found.append((name, of["tally"]))
     head = ["", "Tally", "Tally fast", *(report.TITLES[who] for who in PEERS)]
     return [table(head, rows), missed(0.95, found), source_cpu("cpu")]
@@ -149,8 +153,8 @@ CASE_TITLES = {
 
 def cpu_segments():
     of = {
-        (labels["op"], labels["type"], labels["case"], labels["cut"]): (by, lucky)
-        for labels, by, lucky in shares(load("cpu segments")["records"], "segments")
+        (labels["op"], labels["type"], labels["case"], labels["cut"]): (by, outlier)
+        for labels, by, outlier in shares(load("cpu segments")["records"], "segments")
     }
     columns = [
         ("sum f32", ("sum", "f32", "offsets i32"), "tally"),
@@ -168,9 +172,9 @@ def cpu_segments():
     for case in CASES:
         row = [CASE_TITLES.get(case, case)]
         for title, (op, type, cut), who in columns:
-            by, lucky = of.get((op, type, case, cut), ({}, False))
-            row.append(number(by.get(who)) + (" (†)" if lucky and who in by else ""))
-            if who in ("tally", "tally fast") and who in by and not lucky and op == "sum":
+            by, outlier = of.get((op, type, case, cut), ({}, False))
+            row.append(number(by.get(who)) + (" (†)" if outlier and who in by else ""))
+            if who in ("tally", "tally fast") and who in by and not outlier and op == "sum":
                 found.append(
                     (
                         f"{op} {type} {who.replace('tally', '').strip() or 'exact'}, {CASE_TITLES.get(case, case)}, "
@@ -210,8 +214,8 @@ def cpu_cache():
 def accuracy():
     """The exact sum costs nothing on ordinary data; how much elsewhere depends on how far apart the values are."""
     of = {
-        (labels["op"], labels["type"], labels["case"]): (by, lucky)
-        for labels, by, lucky in shares(load("cpu exact")["records"], "exact")
+        (labels["op"], labels["type"], labels["case"]): (by, outlier)
+        for labels, by, outlier in shares(load("cpu exact")["records"], "exact")
     }
     kinds = list(dict.fromkeys(case for _, _, case in of))
     ops = list(dict.fromkeys((op, type) for op, type, _ in of))
@@ -220,8 +224,8 @@ def accuracy():
     on_cpu = table(["CPU", *(" ".join(op) for op in ops)], rows)
     goal = [
         (f"{op} {type}, {kind}", by["tally"])
-        for (op, type, kind), (by, lucky) in of.items()
-        if kind in ("uniform", "normal", "cancelling") and not lucky
+        for (op, type, kind), (by, outlier) in of.items()
+        if kind in ("uniform", "normal", "cancelling") and not outlier
     ]
     gpu = {
         (r["type"], r["data"], r["contender"]): r
@@ -483,9 +487,8 @@ def page():
         "only loads the same bytes, in the same run. "
         "*Tally* is the default, exact for sums of floats; *fast* is `TALLY_FAST`, the plain sum in canonical order. "
         "A blank means that it was not measured or does not exist.",
-        f"(†): in this row the plain read was more than {LUCKY} times as fast as its median in the run. The host is "
-        f"shared, and a lucky plain "
-        "read makes every share beside it too small. Such rows are not compared with the goal.",
+        f"(†): in this row the plain read was more than {OUTLIER} times as fast as its median in the run. The host is "
+        "shared, and such a plain read makes every share beside it too small. Such rows are not compared with the goal.",
         "Builds, mutation tests and what was tried and not kept are records of their own: "
         "[build](measurements/build-2026-11-22.md), "
         "[mutations](measurements/mutations-2026-11-22.md), [notes on the H200](measurements/gpu-notes.md), "
