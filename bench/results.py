@@ -488,7 +488,8 @@ def page():
         "*Tally* is the default, exact for sums of floats; *fast* is `TALLY_FAST`, the plain sum in canonical order. "
         "A blank means that it was not measured or does not exist.",
         f"(†): in this row the plain read was more than {OUTLIER} times as fast as its median in the run. The host is "
-        "shared, and such a plain read makes every share beside it too small. Such rows are not compared with the goal.",
+        "shared, and such a plain read makes every share beside it too small. Such rows are not compared with the "
+        "goal.",
         "Builds, mutation tests and what was tried and not kept are records of their own: "
         "[build](measurements/build-2026-11-22.md), "
         "[mutations](measurements/mutations-2026-11-22.md), [notes on the H200](measurements/gpu-notes.md), "
