@@ -10,7 +10,7 @@
 #include "cuda/rows.h"
 #include "cuda/segments.h"
 #include "cuda/nvidia.h"
-#include "production/cut.h"
+#include "segments/cut.h"
 #include "plan.h"
 
 enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernel_list.h"
-#include "production/cut.h"
+#include "segments/cut.h"
 #include "device/work.h"
 
 static const char *const kernel_names[] = {
@@ -84,7 +84,8 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     name_entries(unit, &ordered_forms[form], user->key, word, 0);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
-             "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS 1\n"
+             "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n"
+             "#define TALLY_KERNEL_INPUTS 1\n"
              "#define TALLY_USER_TEXT \"user.h\"\n#define TALLY_USER_ACC %d\n#define TALLY_USER_RESULT %d\n#define "
              "TALLY_USER_KEEPS_ORDER %d\n"
              "#define TALLY_STRUCT_BYTES %d\n",
