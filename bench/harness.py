@@ -1,10 +1,10 @@
 """libtallybench.so through ctypes, and the way things are timed.
 
-A contender is timed in visits. In each round every contender of a case gets one visit, in an order that moves on by one
-from round to round, so that a drift of the machine hits all of them. A visit first waits until the threads that the
-contender before it left spinning have gone to sleep, then makes untimed calls until its own are awake and spread over
-the cores, then is timed over as many calls in a row as fill a few milliseconds. The time of a contender is the median
-of its visits; its share of the plain read is the median of the shares in each round.
+A contender is timed in samples. In each round every contender of a case gives one sample, in an order that moves on by
+one from round to round, so that a drift of the machine hits all of them. A sample first waits until the threads that
+the contender before it left spinning have gone to sleep, then makes untimed calls until its own are awake and spread
+over the cores, then is timed over as many calls in a row as fill a few milliseconds. The time of a contender is the
+median of its samples; its share of the plain read is the median of the shares in each round.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ import numpy
 SETTLE = 0.03  # seconds: libgomp's and OpenBLAS's idle threads spin for some 10 and 25 ms
 WARM = 0.01  # seconds of untimed calls: threads that woke on one core need some milliseconds to be spread again
 LONG = 0.1  # a call that lasts this long warms itself
-VISIT = 0.005  # seconds that are timed at least
+SAMPLE = 0.005  # seconds that are timed at least
 EMPTY = 1  # TALLY_EMPTY: some segment has no value, but all results are written
 WHOLE, OFFSETS, LENGTHS, SEGMENT_IDS, ROWS = -1, 0, 1, 2, 3
 
@@ -273,7 +273,7 @@ def measure(contenders, repeats):
             time.sleep(SETTLE)
             if once[k] < LONG:
                 contenders[k].run(calls_for(WARM, once[k]))
-            seconds[k].append(contenders[k].run(calls_for(VISIT, once[k])))
+            seconds[k].append(contenders[k].run(calls_for(SAMPLE, once[k])))
     records = [record(*each) for each in zip(contenders, values, once, seconds)]
     compare_with_plain(records, seconds)
     return records
@@ -295,7 +295,7 @@ def record(contender, value, once, seconds):
         "lower": ordered[len(ordered) // 4],
         "upper": ordered[-1 - len(ordered) // 4],
         "repeats": len(ordered),
-        "calls": calls_for(VISIT, once),
+        "calls": calls_for(SAMPLE, once),
         "gb_per_s": contender.bytes / median / 1e9,
         "of_plain": None,
         "value": float(value) if numpy.isscalar(value) and numpy.isfinite(value) else None,

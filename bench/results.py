@@ -14,8 +14,10 @@ import pathlib
 import re
 import statistics
 import sys
+import textwrap
 
 import report
+import results_chart
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RUNS = {  # the current run of each subject, in docs/measurements
@@ -30,7 +32,7 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "gallery": "gallery-2026-11-25-nvidia-h100.md",
 }
 HARD = {"wide", "any bits", "subnormal"}  # as in bench/cells/axes.py
-LUCKY = 1.3  # a plain read this much faster than the run's median: the host was lucky, the row is not compared
+OUTLIER = 1.3  # a plain read this much faster than the run's median: the row is not compared
 
 
 # ---- reading ----
@@ -63,11 +65,15 @@ def matrix_of(subject):
 
 
 def shares(records, section):
-    """[(labels, {contender: share of the plain read}, whether the plain read was a lucky one)] of one section."""
+    """[(labels, {contender: share of the plain read}, whether the plain read is an outlier)] of one section."""
     found = [(labels, best) for labels, best in report.cases_of(records) if labels["section"] == section]
     typical = statistics.median(best["plain"]["gb_per_s"] for _, best in found if "plain" in best)
     return [
-        (labels, {who: record["of_plain"] for who, record in best.items()}, best["plain"]["gb_per_s"] > LUCKY * typical)
+        (
+            labels,
+            {who: record["of_plain"] for who, record in best.items()},
+            best["plain"]["gb_per_s"] > OUTLIER * typical,
+        )
         for labels, best in found
         if "plain" in best
     ]
@@ -122,12 +128,12 @@ PEERS = ("numpy", "openblas", "openmp", "std")
 
 def cpu_whole():
     rows, found = [], []
-    for labels, of, lucky in shares(load("cpu")["records"], "whole"):
+    for labels, of, outlier in shares(load("cpu")["records"], "whole"):
         name = f"{labels['op']} {labels['type']}"
         rows.append(
-            [name + (" (†)" if lucky else ""), *(number(of.get(who)) for who in ("tally", "tally fast", *PEERS))]
+            [name + (" (†)" if outlier else ""), *(number(of.get(who)) for who in ("tally", "tally fast", *PEERS))]
         )
-        if not lucky:
+        if not outlier:
             found.append((name, of["tally"]))
     head = ["", "Tally", "Tally fast", *(report.TITLES[who] for who in PEERS)]
     return [table(head, rows), missed(0.95, found), source_cpu("cpu")]
@@ -147,8 +153,8 @@ CASE_TITLES = {
 
 def cpu_segments():
     of = {
-        (labels["op"], labels["type"], labels["case"], labels["cut"]): (by, lucky)
-        for labels, by, lucky in shares(load("cpu segments")["records"], "segments")
+        (labels["op"], labels["type"], labels["case"], labels["cut"]): (by, outlier)
+        for labels, by, outlier in shares(load("cpu segments")["records"], "segments")
     }
     columns = [
         ("sum f32", ("sum", "f32", "offsets i32"), "tally"),
@@ -166,9 +172,9 @@ def cpu_segments():
     for case in CASES:
         row = [CASE_TITLES.get(case, case)]
         for title, (op, type, cut), who in columns:
-            by, lucky = of.get((op, type, case, cut), ({}, False))
-            row.append(number(by.get(who)) + (" (†)" if lucky and who in by else ""))
-            if who in ("tally", "tally fast") and who in by and not lucky and op == "sum":
+            by, outlier = of.get((op, type, case, cut), ({}, False))
+            row.append(number(by.get(who)) + (" (†)" if outlier and who in by else ""))
+            if who in ("tally", "tally fast") and who in by and not outlier and op == "sum":
                 found.append(
                     (
                         f"{op} {type} {who.replace('tally', '').strip() or 'exact'}, {CASE_TITLES.get(case, case)}, "
@@ -208,8 +214,8 @@ def cpu_cache():
 def accuracy():
     """The exact sum costs nothing on ordinary data; how much elsewhere depends on how far apart the values are."""
     of = {
-        (labels["op"], labels["type"], labels["case"]): (by, lucky)
-        for labels, by, lucky in shares(load("cpu exact")["records"], "exact")
+        (labels["op"], labels["type"], labels["case"]): (by, outlier)
+        for labels, by, outlier in shares(load("cpu exact")["records"], "exact")
     }
     kinds = list(dict.fromkeys(case for _, _, case in of))
     ops = list(dict.fromkeys((op, type) for op, type, _ in of))
@@ -218,8 +224,8 @@ def accuracy():
     on_cpu = table(["CPU", *(" ".join(op) for op in ops)], rows)
     goal = [
         (f"{op} {type}, {kind}", by["tally"])
-        for (op, type, kind), (by, lucky) in of.items()
-        if kind in ("uniform", "normal", "cancelling") and not lucky
+        for (op, type, kind), (by, outlier) in of.items()
+        if kind in ("uniform", "normal", "cancelling") and not outlier
     ]
     gpu = {
         (r["type"], r["data"], r["contender"]): r
@@ -481,9 +487,9 @@ def page():
         "only loads the same bytes, in the same run. "
         "*Tally* is the default, exact for sums of floats; *fast* is `TALLY_FAST`, the plain sum in canonical order. "
         "A blank means that it was not measured or does not exist.",
-        f"(†): in this row the plain read was more than {LUCKY} times as fast as its median in the run. The host is "
-        f"shared, and a lucky plain "
-        "read makes every share beside it too small. Such rows are not compared with the goal.",
+        f"(†): in this row the plain read was more than {OUTLIER} times as fast as its median in the run. The host is "
+        "shared, and such a plain read makes every share beside it too small. Such rows are not compared with the "
+        "goal.",
         "Builds, mutation tests and what was tried and not kept are records of their own: "
         "[build](measurements/build-2026-11-22.md), "
         "[mutations](measurements/mutations-2026-11-22.md), [notes on the H200](measurements/gpu-notes.md), "
@@ -548,56 +554,14 @@ def front_text():
     below = sum(r["share"] < floor(r) for r in records)
     worst = min(records, key=lambda r: r["share"])
     choice = "" if worst["accuracy"] == "only" else worst["accuracy"] + " "
-    return (
-        f"{front_table()}\n\n"
+    words = (
         "CPU: two threads of an AMD EPYC. GPU: an NVIDIA H200. The goals are 0.95 to 0.97 for whole arrays and 0.80 to "
-        "0.90 for segments.\nThey are not all reached. Of all operators, types, segmentations and data, "
-        f"{len(records)} cells were sampled on the GPU, and {below} are\nbelow their floor; the worst is "
+        "0.90 for segments. They are not all reached. Of all operators, types, segmentations and data, "
+        f"{len(records)} cells were sampled on the GPU, and {below} are below their floor; the worst is "
         f"{choice}{worst['op']} of {worst['type']}, `{worst['cut']}`, `{worst['data']}`. [All results, where the goals "
         "are missed, and the commands](docs/results.md)."
     )
-
-
-BARS = [
-    ("tally exact", "offsets i32", "#0b6e4f", "Tally (exact)"),
-    ("tally", "offsets i32", "#6bbf9c", "Tally fast"),
-    ("CUB ReduceByKey", "segment ids i32", "#e9c46a", "CUB ReduceByKey"),
-    ("CUB DeviceSegmentedReduce", "offsets i32", "#d98e04", "CUB DeviceSegmentedReduce"),
-]
-
-
-def chart():
-    by, width, height, left, top = gpu_segment_rows(), 900, 300, 50, 60
-    step, scale = (width - left - 10) / len(CUTS), 200 / 1.1
-    bottom = top + 200
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-        f'font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="{left}" y="20" font-size="15">Sum of 2^28 f32 in segments on an H200: share of a plain pass '
-        f"over as many bytes</text>",
-    ]
-    for k, (_, _, color, caption) in enumerate(BARS):
-        x = left + 190 * k
-        out.append(
-            f'<rect x="{x}" y="32" width="12" height="12" fill="{color}"/><text x="{x + 18}" y="43">{caption}</text>'
-        )
-    for share in (0, 0.5, 1):
-        y = bottom - share * scale
-        out.append(
-            f'<line x1="{left}" y1="{y:.1f}" x2="{width - 10}" y2="{y:.1f}" stroke="#ccc"/><text x="{left - 8}" '
-            f'y="{y + 4:.1f}" text-anchor="end">{share}</text>'
-        )
-    for i, (cut, title) in enumerate(CUTS.items()):
-        x = left + i * step
-        for k, (who, form, color, _) in enumerate(BARS):
-            share = by[who, "sum", "f32", form][cut]
-            out.append(
-                f'<rect x="{x + 8 + k * 18:.1f}" y="{bottom - share * scale:.1f}" width="16" '
-                f'height="{share * scale:.1f}" fill="{color}"><title>{title}: {share:.3f}</title></rect>'
-            )
-        out.append(f'<text x="{x + step / 2:.1f}" y="{bottom + 18}" text-anchor="middle">{title}</text>')
-    return "\n".join([*out, "</svg>"]) + "\n"
+    return f"{front_table()}\n\n{textwrap.fill(words, 120, break_on_hyphens=False)}"
 
 
 # ---- all of it ----
@@ -613,7 +577,7 @@ def made():
     _, after = rest.split(MARKS[1])
     return {
         ROOT / "docs" / "results.md": page(),
-        ROOT / "docs" / "speed.svg": chart(),
+        ROOT / "docs" / "speed.svg": results_chart.draw(gpu_segment_rows(), CUTS),
         readme: before + MARKS[0] + front_text() + MARKS[1] + after,
     }
 

@@ -56,7 +56,7 @@ def arguments():
     parser.add_argument(
         "--segment-bytes", type=size, help="bytes of the values of a segmented array (default: a quarter of --bytes)"
     )
-    parser.add_argument("--repeats", type=int, help="visits to each contender (default 9, quick 5)")
+    parser.add_argument("--repeats", type=int, help="samples of each contender (default 9, quick 5)")
     parser.add_argument("--threads", type=int, default=0, help="default: OMP_NUM_THREADS, or all cores")
     parser.add_argument("--sections", type=names, default=list(SECTIONS), help=f"some of {','.join(SECTIONS)}")
     parser.add_argument("--ops", type=names, help="only these operators")
@@ -136,7 +136,7 @@ def surroundings(bench):
             "repeats": options.repeats,
             "settle_s": harness.SETTLE,
             "warm_s": harness.WARM,
-            "visit_s": harness.VISIT,
+            "sample_s": harness.SAMPLE,
             "peers_slower_than_s_get_part": cases.SLOW,
             "part_bytes": cases.PART,
             "time": "median of interleaved repeats, warm; of_plain: median of the fractions within each round",

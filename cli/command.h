@@ -93,7 +93,7 @@ enum {
       "reduce by this operator (default min), or by compose, which does not commute")                          \
     X(N, "n", 0, "COUNT", OF_RACE | OF_EXPLAIN, "so many values")                                              \
     X(SEGMENTS, "segments", 0, "SHAPE", OF_RACE | OF_EXPLAIN,                                                  \
-      "cut into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")              \
+      "divided into segments: one, random (10 to 50 values each), three (3 each) or single (1 each)")              \
     X(CHART, "chart", 0, "OUT.svg", OF_RACE, "also draw the times")                                            \
     X(LIST, "list", 0, "", OF_RACE, "only list the kernels")                                                   \
     X(MEASURED, "measured", 0, "RACE.json", OF_COURSE,                                                         \

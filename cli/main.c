@@ -51,8 +51,8 @@ static int check_files(const command *wanted, int inputs) {
 }
 
 static int check_options(const command *wanted, tally_op op) {
-    uint64_t cuts = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
-    if ((cuts & (cuts - 1)) != 0) {
+    uint64_t ways = wanted->given & (ONLY(BY) | ONLY(OFFSETS) | ONLY(LENGTHS) | ONLY(AXIS));
+    if ((ways & (ways - 1)) != 0) {
         return misspelt("%s: choose one of --by, --offsets, --lengths and --axis", wanted->word);
     }
     if (wanted->by == NULL && is_given(wanted, OPTION_UNSORTED)) {
@@ -62,7 +62,7 @@ static int check_options(const command *wanted, tally_op op) {
         return misspelt("%s: choose one of --output and --json", wanted->word);
     }
     if (wanted->save != NULL &&
-        (cuts != 0 || wanted->output != NULL || is_given(wanted, OPTION_JSON) || is_given(wanted, OPTION_DEVICE))) {
+        (ways != 0 || wanted->output != NULL || is_given(wanted, OPTION_JSON) || is_given(wanted, OPTION_DEVICE))) {
         return misspelt("%s: --save takes the place of a result: of one whole file, on the CPU", wanted->word);
     }
     if (wanted->save == NULL && is_given(wanted, OPTION_FIRST)) {
@@ -85,14 +85,14 @@ static int check_options(const command *wanted, tally_op op) {
 
 /* ---- reducing ---- */
 
-static bool reduce_files(tally_context *context, const command *wanted, tally_op op, const cut *by, char **names,
-                         results *made) {
+static bool reduce_files(tally_context *context, const command *wanted, tally_op op, const segmentation *by,
+                         char **names, results *made) {
     input left, right = {.descriptor = -1};
     bool pair = tally_op_inputs(op) == 2;
     *made = (results){.names = {names[0], pair ? names[1] : NULL}, .save = wanted->save, .first = wanted->first};
     bool done = open_input(&left, names[0], wanted->wish) && (!pair || open_input(&right, names[1], wanted->wish)) &&
-                (by->kind != CUT_NONE ? reduce_cut(context, by, op, &left, pair ? &right : NULL, made)
-                                      : reduce_whole(context, op, &left, pair ? &right : NULL, made));
+                (by->kind != SEGMENTS_NONE ? reduce_segments(context, by, op, &left, pair ? &right : NULL, made)
+                                           : reduce_whole(context, op, &left, pair ? &right : NULL, made));
     close_input(&left);
     if (pair) {
         close_input(&right);
@@ -112,7 +112,7 @@ static bool all_present(const results *made) {
 }
 
 /* Reduces every file. Rows of stats wait for each other, since they share one table. */
-static bool reduce_all(tally_context *context, const command *wanted, tally_op op, const cut *by) {
+static bool reduce_all(tally_context *context, const command *wanted, tally_op op, const segmentation *by) {
     int inputs = tally_op_inputs(op);
     int set_count = wanted->file_count / inputs, kept = 0;
     bool named = set_count > 1, fine = true;
@@ -161,10 +161,10 @@ static int run_operator(const command *wanted, tally_op op) {
         complain(NULL, "%s", tally_message());
         status = STATUS_MISSPELT;
     } else {
-        cut by;
-        bool done = open_cut(wanted, &by) && reduce_all(context, wanted, op, &by);
+        segmentation by;
+        bool done = open_segmentation(wanted, &by) && reduce_all(context, wanted, op, &by);
         status = done ? STATUS_DONE : STATUS_REFUSED;
-        close_cut(&by);
+        close_segmentation(&by);
     }
     tally_context_destroy(context);
     return status;
@@ -218,24 +218,15 @@ static int run_operator_word(const command *wanted) {
 
 static int run_word(const command *wanted, command_word word) {
     switch (word) {
-    case WORD_LIST:
-        return run_page(wanted, print_list);
-    case WORD_INFO:
-        return run_page(wanted, print_info);
-    case WORD_MERGE:
-        return run_merge(wanted);
-    case WORD_EMIT:
-        return is_kernel(wanted) ? run_emit_kernel(wanted) : run_emit(wanted);
-    case WORD_WARM:
-        return run_warm(wanted);
-    case WORD_RACE:
-        return run_race(wanted);
-    case WORD_EXPLAIN:
-        return run_explain(wanted);
-    case WORD_COURSE:
-        return run_course(wanted);
-    default:
-        return run_help(wanted);
+    case WORD_LIST: return run_page(wanted, print_list);
+    case WORD_INFO: return run_page(wanted, print_info);
+    case WORD_MERGE: return run_merge(wanted);
+    case WORD_EMIT: return is_kernel(wanted) ? run_emit_kernel(wanted) : run_emit(wanted);
+    case WORD_WARM: return run_warm(wanted);
+    case WORD_RACE: return run_race(wanted);
+    case WORD_EXPLAIN: return run_explain(wanted);
+    case WORD_COURSE: return run_course(wanted);
+    default: return run_help(wanted);
     }
 }
 

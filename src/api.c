@@ -61,7 +61,7 @@ tally_status tally__check_output(const tally__spec *spec, const tally_output *ou
     return TALLY_OK;
 }
 
-tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what) {
+tally_status tally__status_of(const tally__spec *spec, const tally__report *report, const char *what) {
     TALLY_CHECK(!(report->saw & TALLY_SAW_OVERFLOW), OVERFLOW,
                 "the exact %s of %s does not fit 64 bits: ask for TALLY_F64, or set the option overflow to "
                 "TALLY_OVERFLOW_WRAPS",
@@ -74,72 +74,74 @@ tally_status tally__conclude(const tally__spec *spec, const tally__report *repor
     return TALLY_OK;
 }
 
-/* The first segment of no values in a cut that fits; -1: a GPU has the index, or its beginning names none, and those
- * who take TALLY_EMPTY for granted should not wait for more. */
-static int64_t first_empty(const tally_segments *cut, int64_t values) {
+/* The first segment of no values in a segmentation that fits; -1: a GPU has the index, or its beginning names none, and
+ * those who take TALLY_EMPTY for granted should not wait for more. */
+static int64_t first_empty(const tally_segments *segments, int64_t values) {
     enum { BEGINNING = 1 << 16 };
-    const int64_t entries = cut->kind == TALLY_SEGMENT_IDS ? values / tally__features(cut) : cut->count,
+    const int64_t entries = segments->kind == TALLY_SEGMENT_IDS ? values / tally__features(segments) : segments->count,
                   some = entries < BEGINNING ? entries : BEGINNING;
-    const tally_segments ends = {.index = cut->ends, .index_type = cut->index_type};
+    const tally_segments ends = {.index = segments->ends, .index_type = segments->index_type};
     int64_t next = 0; /* of segment ids: the segment whose values are to come */
-    if (cut->kind == TALLY_ROWS) return cut->length == 0 ? 0 : -1;
-    if (cut->kind == TALLY_PLANNED || cut->kind == TALLY_UNSORTED_IDS || tally__lies_on_gpu(cut->index) ||
-        tally__lies_on_gpu(cut->ends))
+    if (segments->kind == TALLY_ROWS) return segments->length == 0 ? 0 : -1;
+    if (segments->kind == TALLY_PLANNED || segments->kind == TALLY_UNSORTED_IDS ||
+        tally__lies_on_gpu(segments->index) || tally__lies_on_gpu(segments->ends))
         return -1;
     for (int64_t i = 0; i < some; i++) {
-        int64_t entry = tally__index(cut, i);
-        if (cut->kind == TALLY_OFFSETS && entry == tally__index(cut, i + 1)) return i;
-        if (cut->kind == TALLY_LENGTHS && entry == 0) return i;
-        if (cut->kind == TALLY_BEGIN_END && entry == tally__index(&ends, i)) return i;
-        if (cut->kind == TALLY_SEGMENT_IDS && entry > next) return next;
+        int64_t entry = tally__index(segments, i);
+        if (segments->kind == TALLY_OFFSETS && entry == tally__index(segments, i + 1)) return i;
+        if (segments->kind == TALLY_LENGTHS && entry == 0) return i;
+        if (segments->kind == TALLY_BEGIN_END && entry == tally__index(&ends, i)) return i;
+        if (segments->kind == TALLY_SEGMENT_IDS && entry > next) return next;
         next = entry + 1;
     }
-    return cut->kind == TALLY_SEGMENT_IDS && some == entries && next < cut->count ? next : -1;
+    return segments->kind == TALLY_SEGMENT_IDS && some == entries && next < segments->count ? next : -1;
 }
 
 /* What a report on segments is about: one by its number, if that can be told. */
-static void name_segment(const tally__spec *spec, const tally_segments *cut, int64_t values,
+static void name_segment(const tally__spec *spec, const tally_segments *segments, int64_t values,
                          const tally__report *report, char *name, size_t size) {
     const int others = TALLY_SAW_OVERFLOW | TALLY_SAW_UNFIT; /* of whatever segment, and told first */
     bool is_empty = spec->refuses_empty && (report->saw & (TALLY_SAW_EMPTY | others)) == TALLY_SAW_EMPTY;
-    int64_t empty = is_empty ? first_empty(cut, values) : -1;
+    int64_t empty = is_empty ? first_empty(segments, values) : -1;
     if (empty < 0)
         snprintf(name, size, "a segment");
     else
         snprintf(name, size, "segment %lld", (long long)empty);
 }
 
-/* Runs a backend with the floating-point environment that the promise of equal bits needs. cut: NULL for a whole array;
- * groups: what the host has made of the cut, or NULL. */
-static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+/* Runs a backend with the floating-point environment that the promise of equal bits needs. segments: NULL for a whole
+ * array; groups: what the host has made of the segments, or NULL. */
+static tally_status run(const tally__spec *spec, const tally__input *in, const tally_segments *segments,
                         const tally__grouping *groups, const tally__sink *sink) {
     const tally__backend *backend = tally__backend_of(&spec->options);
     tally__report report = {0};
     char what[32] = "the array";
     TALLY_TRY(tally__check_callbacks(spec, backend->kernels != NULL));
     tally__fpenv left = tally__fpenv_enter();
-    tally_status status = cut == NULL      ? backend->reduce(spec, in, sink, &report)
-                          : groups == NULL ? backend->segments(spec, in, cut, sink, &report)
-                          : backend->grouped != NULL
-                              ? backend->grouped(spec, in, groups, tally__features(cut), sink, &report)
-                              : tally__reduce_copies(backend, spec, in, groups, tally__features(cut), sink, &report);
+    tally_status status =
+        segments == NULL ? backend->reduce(spec, in, sink, &report)
+        : groups == NULL ? backend->segments(spec, in, segments, sink, &report)
+        : backend->grouped != NULL
+            ? backend->grouped(spec, in, groups, tally__features(segments), sink, &report)
+            : tally__reduce_copies(backend, spec, in, groups, tally__features(segments), sink, &report);
     tally__fpenv_leave(left);
     TALLY_TRY(status);
-    if (cut != NULL) name_segment(spec, cut, in->count, &report, what, sizeof what);
-    return tally__conclude(spec, &report, what);
+    if (segments != NULL) name_segment(spec, segments, in->count, &report, what, sizeof what);
+    return tally__status_of(spec, &report, what);
 }
 
 static bool lies_far(const tally__input *in, const tally__sink *sink) {
     return tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
 }
 
-/* Compute goes to the data: an array, cut or output on a GPU is reduced there. cut: NULL for a whole array. */
-static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *cut,
+/* Compute goes to the data: an array, index or output on a GPU is reduced there. segments: NULL for a whole array. */
+static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                    const tally__sink *sink) {
-    const tally_plan *plan = cut != NULL && cut->kind == TALLY_PLANNED ? cut->index : NULL;
+    const tally_plan *plan = segments != NULL && segments->kind == TALLY_PLANNED ? segments->plan : NULL;
     bool on_gpu = lies_far(in, sink);
     if (plan != NULL) on_gpu |= plan->backend == TALLY_BACKEND_CUDA;
-    if (plan == NULL && cut != NULL) on_gpu |= tally__lies_on_gpu(cut->index) || tally__lies_on_gpu(cut->ends);
+    if (plan == NULL && segments != NULL)
+        on_gpu |= tally__lies_on_gpu(segments->index) || tally__lies_on_gpu(segments->ends);
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
     TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
@@ -161,78 +163,24 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     return run(&spec, &in, NULL, NULL, &sink);
 }
 
-/* Whether so many entries of the index, or of the ends, can be there. */
-static tally_status check_index(const tally_segments *cut, const void *index, int64_t entries, const char *what) {
-    TALLY_CHECK(entries < INT64_MAX / 16, BAD_ARGUMENT, "%s of the cut reaches beyond the end of memory", what);
-    TALLY_CHECK(index != NULL || entries == 0 || (cut->kind == TALLY_OFFSETS && cut->count == 0), BAD_ARGUMENT,
-                "%s of the cut is NULL", what);
-    TALLY_CHECK(tally__fits_memory(index, entries, (int64_t)tally_type_size(cut->index_type), 1), BAD_ARGUMENT,
-                "%s of the cut reaches beyond the end of memory", what);
-    return TALLY_OK;
-}
-
-tally_status tally__check_cut(const tally_segments *cut, int64_t values, int64_t *results) {
-    if (cut->kind == TALLY_PLANNED) { /* it was checked */
-        const int64_t count = ((const tally_plan *)cut->index)->cut.count, inner = tally__features(cut);
-        TALLY_CHECK(!__builtin_mul_overflow(count, inner, results), BAD_ARGUMENT,
-                    "%lld segments of %lld features are more than memory has room for", (long long)count,
-                    (long long)inner);
-        return TALLY_OK;
-    }
-    TALLY_CHECK((int)cut->kind >= TALLY_OFFSETS && cut->kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT,
-                "segmentation %d is unknown", (int)cut->kind);
-    TALLY_CHECK(cut->count >= 0, BAD_ARGUMENT, "the number of segments is %lld", (long long)cut->count);
-    *results = cut->count;
-    if (cut->kind == TALLY_ROWS) {
-        int64_t total;
-        TALLY_CHECK(cut->length >= 0 && cut->inner >= 0, BAD_ARGUMENT, "rows of length %lld with inner extent %lld",
-                    (long long)cut->length, (long long)cut->inner);
-        TALLY_CHECK(!__builtin_mul_overflow(cut->count, cut->inner, results) &&
-                        !__builtin_mul_overflow(*results, cut->length, &total) && total == values,
-                    BAD_SEGMENTS, "%lld x %lld x %lld rows do not make the array's %lld values", (long long)cut->count,
-                    (long long)cut->length, (long long)cut->inner, (long long)values);
-        return TALLY_OK;
-    }
-    const bool has_ids = cut->kind == TALLY_SEGMENT_IDS || cut->kind == TALLY_UNSORTED_IDS;
-    const int64_t inner = tally__features(cut);
-    TALLY_CHECK(cut->inner >= 0, BAD_ARGUMENT, "the number of features is %lld", (long long)cut->inner);
-    TALLY_CHECK(values % inner == 0, BAD_SEGMENTS, "%lld values do not make vectors of %lld features",
-                (long long)values, (long long)inner);
-    TALLY_CHECK(!__builtin_mul_overflow(cut->count, inner, results), BAD_ARGUMENT,
-                "%lld segments of %lld features are more than memory has room for", (long long)cut->count,
-                (long long)inner);
-    TALLY_CHECK(cut->index_type == TALLY_I32 || cut->index_type == TALLY_I64, BAD_ARGUMENT,
-                "the index of a cut is i32 or i64");
-    TALLY_CHECK(cut->count < INT64_MAX / 16, BAD_ARGUMENT, "the index of the cut reaches beyond the end of memory");
-    TALLY_TRY(check_index(cut, cut->index, has_ids ? values / inner : cut->count + (cut->kind == TALLY_OFFSETS),
-                          "the index"));
-    if (cut->kind == TALLY_BEGIN_END) TALLY_TRY(check_index(cut, cut->ends, cut->count, "the end"));
-    TALLY_CHECK(cut->kind != TALLY_UNSORTED_IDS ||
-                    (cut->outside >= TALLY_OUTSIDE_REFUSED && cut->outside <= TALLY_OUTSIDE_LEFT_OUT),
-                BAD_ARGUMENT, "option %d for ids outside is unknown", (int)cut->outside);
-    TALLY_CHECK(!has_ids || cut->count > 0 || values == 0 ||
-                    (cut->kind == TALLY_UNSORTED_IDS && cut->outside == TALLY_OUTSIDE_LEFT_OUT),
-                BAD_SEGMENTS, "the %lld values have segment ids, but there are no segments", (long long)values);
-    return TALLY_OK;
-}
-
 /* Groups vectors on the host, unless the plan has done so. */
-static tally_status reduce_groups(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+static tally_status reduce_groups(const tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                   const tally_plan *plan, const tally__sink *sink) {
     tally__input moved = *in;
     tally__grouping own;
-    if (plan != NULL && plan->grouping != NULL) return run(spec, in, cut, plan->grouping, sink);
-    if (tally__backend_of(&spec->options) == &tally__cpu_backend && tally__can_sort_vectors(spec, in, cut))
-        TALLY_TRY(tally__sort_vectors(spec, cut, &moved, &own));
+    if (plan != NULL && plan->grouping != NULL) return run(spec, in, segments, plan->grouping, sink);
+    if (tally__backend_of(&spec->options) == &tally__cpu_backend && tally__can_sort_vectors(spec, in, segments))
+        TALLY_TRY(tally__sort_vectors(spec, segments, &moved, &own));
     else
-        TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, cut, in->count / tally__features(cut), &own));
-    const tally_status status = run(spec, &moved, cut, &own, sink);
+        TALLY_TRY(tally__group(&spec->allocator, spec->options.threads, segments, in->count / tally__features(segments),
+                               &own));
+    const tally_status status = run(spec, &moved, segments, &own, sink);
     tally__ungroup(&own);
     return status;
 }
 
 static tally_status reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
-                                    tally_segments cut, const tally_output *out) {
+                                    tally_segments segments, const tally_output *out) {
     const tally_plan *plan;
     tally__spec spec;
     tally__input in;
@@ -240,18 +188,18 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     int64_t results = 0;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(tally__look_behind_plan(&cut, in.count, &plan));
-    TALLY_TRY(tally__check_cut(&cut, in.count, &results));
+    TALLY_TRY(tally__look_behind_plan(&segments, in.count, &plan));
+    TALLY_TRY(tally__check_segments(&segments, in.count, &results));
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
-    TALLY_TRY(choose_backend(&spec, &in, &cut, &sink));
+    TALLY_TRY(choose_backend(&spec, &in, &segments, &sink));
     const bool is_planned = plan != NULL && plan->grouping != NULL,
                on_host = !tally__backend_is_gpu(spec.options.backend) || is_planned;
     TALLY_CHECK(!is_planned || !lies_far(&in, &sink), BAD_ARGUMENT,
                 "the plan was made ready for host memory, and the arrays lie in GPU memory");
-    return on_host && tally__is_grouped(&cut) ? reduce_groups(&spec, &in, &cut, plan, &sink)
-                                              : run(&spec, &in, &cut, NULL, &sink);
+    return on_host && tally__is_grouped(&segments) ? reduce_groups(&spec, &in, &segments, plan, &sink)
+                                                   : run(&spec, &in, &segments, NULL, &sink);
 }
 
 tally_status tally_reduce(tally_context *context, tally_op op, tally_array in, tally_output out) {

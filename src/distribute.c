@@ -61,13 +61,13 @@ static tally_status push_part(const tally__parts *parts, const tally__spec *spec
 }
 
 static tally_status push_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
-                                  const tally_segments *cut, tally_state *const *states, int64_t count) {
+                                  const tally_segments *segments, tally_state *const *states, int64_t count) {
     tally__spec spec;
     tally__input in;
     tally__parts parts;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, cut, in.count, &parts));
+    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
     tally_status status = TALLY_OK;
     if (parts.count != count || (states == NULL && count > 0))
         status = tally__fail(TALLY_BAD_ARGUMENT, "%lld states for %lld segments", states != NULL ? (long long)count : 0,

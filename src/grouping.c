@@ -1,72 +1,9 @@
 /* Groupings: how begins and ends, unsorted ids and features become places (grouping.h). */
-#define _DEFAULT_SOURCE
 #include "grouping.h"
-
-#include <sys/mman.h>
 
 #include <string.h>
 
-tally_status tally__refuse_place(const tally_segments *cut, int64_t vectors, const char *what, int64_t where) {
-    return tally__fail(TALLY_BAD_SEGMENTS, "%s %lld of the cut does not fit (%lld segments of an array of %lld values)",
-                       what, (long long)where, (long long)cut->count, (long long)vectors);
-}
-
-/* ---- segments that follow one another ---- */
-
-tally_status tally__check_offsets(const tally_segments *cut, int64_t vectors) {
-    for (int64_t s = 0, before = 0; s <= cut->count && cut->count > 0; s++) {
-        int64_t offset = tally__index(cut, s);
-        if (offset < before || offset > vectors) return tally__refuse_place(cut, vectors, "offset", s);
-        before = offset;
-    }
-    return TALLY_OK;
-}
-
-static tally_status sum_lengths(const tally_segments *cut, int64_t vectors, int64_t *offsets) {
-    offsets[0] = 0;
-    for (int64_t s = 0; s < cut->count; s++) {
-        int64_t length = tally__index(cut, s);
-        if (length < 0 || length > vectors - offsets[s]) return tally__refuse_place(cut, vectors, "length", s);
-        offsets[s + 1] = offsets[s] + length;
-    }
-    return TALLY_OK;
-}
-
-static tally_status find_segment_ids(const tally_segments *cut, int64_t vectors, int64_t *offsets) {
-    int64_t begun = 0; /* segments whose offset is known */
-    for (int64_t i = 0; i < vectors; i++) {
-        int64_t segment_id = tally__index(cut, i);
-        if (segment_id < begun - 1 || segment_id < 0 || segment_id >= cut->count)
-            return tally__refuse_place(cut, vectors, "segment id", i);
-        while (begun <= segment_id) offsets[begun++] = i;
-    }
-    while (begun <= cut->count) offsets[begun++] = vectors;
-    return TALLY_OK;
-}
-
-tally_status tally__find_offsets(const tally_segments *cut, int64_t vectors, int64_t *offsets) {
-    return (cut->kind == TALLY_LENGTHS ? sum_lengths : find_segment_ids)(cut, vectors, offsets);
-}
-
 /* ---- groupings ---- */
-
-/* Fresh memory costs a fault for each page, which takes as long as the work on it. */
-static void ask_for_huge_pages(void *memory, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)1 << 21, begin = ((uintptr_t)memory + page - 1) / page * page,
-                    end = ((uintptr_t)memory + bytes) / page * page;
-    if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)memory, (void)bytes;
-#endif
-}
-
-tally_status tally__own_places(tally__grouping *g, int64_t numbers) {
-    g->own = tally__allocate(&g->allocator, (size_t)numbers * sizeof *g->own);
-    TALLY_CHECK(g->own != NULL, NO_MEMORY, "no memory for the places of %lld segments", (long long)g->count);
-    ask_for_huge_pages(g->own, (size_t)numbers * sizeof *g->own);
-    return TALLY_OK;
-}
 
 /* An index as 64-bit numbers: where it lies, or copied to `to`. */
 static bool lies_ready(const void *index, tally_type type) {
@@ -79,36 +16,38 @@ static const int64_t *numbers_of(const void *index, tally_type type, int64_t cou
     return to;
 }
 
-static tally_status group_sequence(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
-    const bool are_offsets = cut->kind == TALLY_OFFSETS;
-    if (are_offsets) TALLY_TRY(tally__check_offsets(cut, vectors));
-    if (!are_offsets || !lies_ready(cut->index, cut->index_type)) TALLY_TRY(tally__own_places(g, cut->count + 1));
-    if (!are_offsets) TALLY_TRY(tally__find_offsets(cut, vectors, g->own));
-    g->begins = are_offsets ? numbers_of(cut->index, cut->index_type, cut->count + 1, g->own) : g->own;
+static tally_status group_sequence(const tally_segments *segments, int64_t vectors, tally__grouping *g) {
+    const bool are_offsets = segments->kind == TALLY_OFFSETS;
+    if (are_offsets) TALLY_TRY(tally__check_offsets(segments, vectors));
+    if (!are_offsets || !lies_ready(segments->index, segments->index_type))
+        TALLY_TRY(tally__own_places(g, segments->count + 1));
+    if (!are_offsets) TALLY_TRY(tally__find_offsets(segments, vectors, g->own));
+    g->begins = are_offsets ? numbers_of(segments->index, segments->index_type, segments->count + 1, g->own) : g->own;
     g->ends = g->begins + 1;
     return TALLY_OK;
 }
 
-static tally_status group_begins(const tally_segments *cut, int64_t vectors, tally__grouping *g) {
-    if (!lies_ready(cut->index, cut->index_type) || !lies_ready(cut->ends, cut->index_type))
-        TALLY_TRY(tally__own_places(g, 2 * cut->count));
-    g->begins = numbers_of(cut->index, cut->index_type, cut->count, g->own);
-    g->ends = numbers_of(cut->ends, cut->index_type, cut->count, g->own != NULL ? g->own + cut->count : NULL);
-    for (int64_t s = 0; s < cut->count; s++)
+static tally_status group_begins(const tally_segments *segments, int64_t vectors, tally__grouping *g) {
+    if (!lies_ready(segments->index, segments->index_type) || !lies_ready(segments->ends, segments->index_type))
+        TALLY_TRY(tally__own_places(g, 2 * segments->count));
+    g->begins = numbers_of(segments->index, segments->index_type, segments->count, g->own);
+    g->ends = numbers_of(segments->ends, segments->index_type, segments->count,
+                         g->own != NULL ? g->own + segments->count : NULL);
+    for (int64_t s = 0; s < segments->count; s++)
         TALLY_CHECK(0 <= g->begins[s] && g->begins[s] <= g->ends[s] && g->ends[s] <= vectors, BAD_SEGMENTS,
                     "segment %lld goes from value %lld to %lld of an array of %lld", (long long)s,
                     (long long)g->begins[s], (long long)g->ends[s], (long long)vectors);
     return TALLY_OK;
 }
 
-tally_status tally__group(const tally_allocator *allocator, int threads, const tally_segments *cut, int64_t vectors,
-                          tally__grouping *g) {
+tally_status tally__group(const tally_allocator *allocator, int threads, const tally_segments *segments,
+                          int64_t vectors, tally__grouping *g) {
     tally_status status;
-    *g = (tally__grouping){.allocator = *allocator, .count = cut->count};
-    if (cut->kind == TALLY_UNSORTED_IDS)
-        status = tally__sort_ids(cut, vectors, threads, g);
+    *g = (tally__grouping){.allocator = *allocator, .count = segments->count};
+    if (segments->kind == TALLY_UNSORTED_IDS)
+        status = tally__sort_ids(segments, vectors, threads, g);
     else
-        status = (cut->kind == TALLY_BEGIN_END ? group_begins : group_sequence)(cut, vectors, g);
+        status = (segments->kind == TALLY_BEGIN_END ? group_begins : group_sequence)(segments, vectors, g);
     if (status != TALLY_OK) tally__ungroup(g);
     return status;
 }
@@ -164,8 +103,8 @@ tally_status tally__reduce_copies(const tally__backend *backend, const tally__sp
     tally_status status = make_copies(spec, in, g, inner, &c);
     if (status == TALLY_OK) {
         const tally__input copy = {c.x, c.y, bytes, bytes, c.offsets[results], true};
-        const tally_segments cut = tally_offsets(c.offsets, TALLY_I64, results);
-        status = backend->segments(spec, &copy, &cut, sink, report);
+        const tally_segments segments = tally_offsets(c.offsets, TALLY_I64, results);
+        status = backend->segments(spec, &copy, &segments, sink, report);
     }
     tally__release(&spec->allocator, c.x);
     tally__release(&spec->allocator, c.offsets);

@@ -175,7 +175,7 @@ typedef struct tally__spec {
     const char *name;
 } tally__spec;
 
-/* The context to use for what the caller passed: NULL is the process's own. */
+/* The context to use for what the caller passed: NULL is the process's own. (context.c) */
 const tally_context *tally__context(const tally_context *context);
 tally_status tally__specify(const tally_context *context, tally_op op, tally_type type, tally__spec *spec);
 /* An operator of the caller's own that has only text cannot be computed on the host. */
@@ -184,7 +184,7 @@ tally_status tally__check_callbacks(const tally__spec *spec, bool on_host);
  * kernels can. */
 void tally__aim(tally__spec *spec, tally_type wanted);
 
-/* ---- memory (context.c) ---- */
+/* ---- memory (memory.c) ---- */
 
 /* 64-byte aligned memory from the caller's allocator; NULL when there is none. */
 void *tally__allocate(const tally_allocator *allocator, size_t bytes);
@@ -220,33 +220,33 @@ typedef struct tally__sink {
 } tally__sink;
 
 tally_status tally__check_output(const tally__spec *spec, const tally_output *out, int64_t needed, tally__sink *sink);
-tally_status tally__conclude(const tally__spec *spec, const tally__report *report, const char *what);
+tally_status tally__status_of(const tally__spec *spec, const tally__report *report, const char *what);
 
 /* Converts `count` natural results side by side at `results` to places first ... of the sink (convert.c). Returns
  * TALLY_SAW_UNFIT if some did not fit, else 0. */
 int tally__store(const tally__spec *spec, const tally__sink *sink, int64_t first, int64_t count, const void *results);
 
-/* Entry i of a cut's index. */
-static inline int64_t tally__index(const tally_segments *cut, int64_t i) {
+/* Entry i of the segments' index. */
+static inline int64_t tally__index(const tally_segments *segments, int64_t i) {
     int32_t narrow;
     int64_t wide;
-    if (cut->index_type == TALLY_I32) {
-        __builtin_memcpy(&narrow, (const char *)cut->index + 4 * i, sizeof narrow);
+    if (segments->index_type == TALLY_I32) {
+        __builtin_memcpy(&narrow, (const char *)segments->index + 4 * i, sizeof narrow);
         return narrow;
     }
-    __builtin_memcpy(&wide, (const char *)cut->index + 8 * i, sizeof wide);
+    __builtin_memcpy(&wide, (const char *)segments->index + 8 * i, sizeof wide);
     return wide;
 }
 
 /* The kernel a user operator runs by (user.c). */
 void tally__user_kernel(tally__user_operator *user);
 
-/* ---- backends ---- */
+/* ---- backends (backends.c) ---- */
 
 typedef struct tally__grouping tally__grouping;   /* grouping.h */
 typedef struct tally__gpu_merge tally__gpu_merge; /* gpu_merge.h */
 
-/* Each unaware of the others; they run on input that api.c has checked, and check the cut themselves. */
+/* Each unaware of the others; they run on input that api.c has checked, and check the segments themselves. */
 typedef struct tally__backend {
     const char *name;
     const tally__kernel_set *(*kernels)(int number);       /* by place in TALLY_KERNELS */

@@ -145,7 +145,8 @@ static tally_status reduce_parts(segments_job *j) {
 }
 
 static tally_status reduce_segments_nodes(tally_context *context, tally_op op, const tally_array *x,
-                                          const tally_array *y, const tally_segments *cut, void *nodes, size_t room) {
+                                          const tally_array *y, const tally_segments *segments, void *nodes,
+                                          size_t room) {
     tally__spec spec;
     tally__input in;
     tally__parts parts;
@@ -153,7 +154,7 @@ static tally_status reduce_segments_nodes(tally_context *context, tally_op op, c
     TALLY_TRY(specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     TALLY_TRY(find_far(&spec, &in, &far));
-    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, cut, in.count, &parts));
+    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
     tally_status status = check_room(&spec, parts.count, nodes, room);
     if (status == TALLY_OK && far != NULL && parts.groups != NULL && parts.groups->order != NULL)
         status = tally__fail(TALLY_UNSUPPORTED, "unsorted ids are reduced to nodes in host memory only");
@@ -289,7 +290,7 @@ static tally_status finish(const tally__spec *spec, int64_t count, const void *n
     if (far != NULL && status == TALLY_OK) status = far->far_store(spec, sink->data, here.data, bytes);
     if (far != NULL) tally__release(&spec->allocator, here.data);
     const tally__report report = {j.saw};
-    return status == TALLY_OK ? tally__conclude(spec, &report, count == 1 ? "the run" : "a node") : status;
+    return status == TALLY_OK ? tally__status_of(spec, &report, count == 1 ? "the run" : "a node") : status;
 }
 
 tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,

@@ -5,20 +5,21 @@
 
 tally_status tally__open_parts(const tally_allocator *allocator, int threads, const tally_segments *given,
                                int64_t values, tally__parts *parts) {
-    tally_segments cut = *given;
+    tally_segments segments = *given;
     const tally_plan *plan;
     *parts = (tally__parts){.own.allocator = *allocator};
-    TALLY_TRY(tally__look_behind_plan(&cut, values, &plan));
-    TALLY_TRY(tally__check_cut(&cut, values, &parts->count));
-    TALLY_CHECK(cut.kind != TALLY_PLANNED &&
-                    (cut.kind == TALLY_ROWS || (!tally__lies_on_gpu(cut.index) && !tally__lies_on_gpu(cut.ends))),
+    TALLY_TRY(tally__look_behind_plan(&segments, values, &plan));
+    TALLY_TRY(tally__check_segments(&segments, values, &parts->count));
+    TALLY_CHECK(segments.kind != TALLY_PLANNED &&
+                    (segments.kind == TALLY_ROWS ||
+                     (!tally__lies_on_gpu(segments.index) && !tally__lies_on_gpu(segments.ends))),
                 UNSUPPORTED, "segments are reduced to nodes by an index, or a plan, in host memory");
-    parts->inner = cut.kind == TALLY_ROWS ? (cut.inner > 0 ? cut.inner : 1) : tally__features(&cut);
-    parts->length = cut.length;
-    if (cut.kind == TALLY_ROWS || parts->count == 0) return TALLY_OK;
+    parts->inner = segments.kind == TALLY_ROWS ? (segments.inner > 0 ? segments.inner : 1) : tally__features(&segments);
+    parts->length = segments.length;
+    if (segments.kind == TALLY_ROWS || parts->count == 0) return TALLY_OK;
     parts->groups = plan != NULL && plan->grouping != NULL ? plan->grouping : &parts->own;
     if (parts->groups != &parts->own) return TALLY_OK;
-    return tally__group(allocator, threads, &cut, values / parts->inner, &parts->own);
+    return tally__group(allocator, threads, &segments, values / parts->inner, &parts->own);
 }
 
 void tally__close_parts(tally__parts *parts) { tally__ungroup(&parts->own); }

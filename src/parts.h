@@ -11,10 +11,10 @@ typedef struct tally__parts {
     tally__grouping own;           /* `groups`, unless a plan has them */
 } tally__parts;
 
-/* Reads a cut of an array of so many values. TALLY_BAD_SEGMENTS, TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY;
+/* Reads a segmentation of an array of so many values. TALLY_BAD_SEGMENTS, TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY;
  * TALLY_UNSUPPORTED: its index lies on a GPU. On failure nothing is left to close. */
-tally_status tally__open_parts(const tally_allocator *allocator, int threads, const tally_segments *cut, int64_t values,
-                               tally__parts *parts);
+tally_status tally__open_parts(const tally_allocator *allocator, int threads, const tally_segments *segments,
+                               int64_t values, tally__parts *parts);
 void tally__close_parts(tally__parts *parts);
 
 /* The number of values of result r. */

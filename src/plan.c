@@ -1,20 +1,20 @@
-/* Plans: cuts that are made ready once. On the host a plan is offsets that were checked; on a GPU src/cuda has one of
- * its own. */
+/* Plans: segmentations that are prepared once. On the host a plan is offsets that were checked; on a GPU src/cuda has
+ * one of its own. */
 #include "plan.h"
 
 static tally_status ready_grouping(tally_plan *plan, int threads) {
     plan->grouping = tally__allocate(&plan->allocator, sizeof *plan->grouping);
     TALLY_CHECK(plan->grouping != NULL, NO_MEMORY, "no memory for a plan");
-    return tally__group(&plan->allocator, threads, &plan->cut, plan->values, plan->grouping);
+    return tally__group(&plan->allocator, threads, &plan->segments, plan->values, plan->grouping);
 }
 
 static tally_status ready_host(tally_plan *plan, int threads) {
-    const tally_segments given = plan->cut;
+    const tally_segments given = plan->segments;
     if (given.kind == TALLY_OFFSETS) return tally__check_offsets(&given, plan->values);
     if (tally__is_grouped(&given)) return ready_grouping(plan, threads);
     plan->offsets = tally__allocate(&plan->allocator, ((size_t)given.count + 1) * sizeof *plan->offsets);
     TALLY_CHECK(plan->offsets != NULL, NO_MEMORY, "no memory for the offsets of %lld segments", (long long)given.count);
-    plan->cut = tally_offsets(plan->offsets, TALLY_I64, given.count);
+    plan->segments = tally_offsets(plan->offsets, TALLY_I64, given.count);
     return tally__find_offsets(&given, plan->values, plan->offsets);
 }
 
@@ -23,36 +23,37 @@ static tally_status ready_gpu(tally_context *context, tally_type type, tally_pla
     tally__spec spec;
     TALLY_TRY(tally__specify(context, TALLY_MIN, type == TALLY_STRUCT ? TALLY_U8 : type, &spec));
     spec.options.backend = plan->backend;
-    return tally__backend_of(&spec.options)->open_plan(&spec, plan->values, &plan->cut, &plan->gpu);
+    return tally__backend_of(&spec.options)->open_plan(&spec, plan->values, &plan->segments, &plan->gpu);
 }
 
 static tally_status ready(tally_context *context, tally_type type, tally_plan *plan) {
-    const bool on_gpu =
-        plan->cut.kind != TALLY_ROWS && (tally__lies_on_gpu(plan->cut.index) || tally__lies_on_gpu(plan->cut.ends));
+    const bool on_gpu = plan->segments.kind != TALLY_ROWS &&
+                        (tally__lies_on_gpu(plan->segments.index) || tally__lies_on_gpu(plan->segments.ends));
     if (plan->backend == TALLY_BACKEND_AUTO) plan->backend = on_gpu ? TALLY_BACKEND_CUDA : TALLY_BACKEND_CPU;
     TALLY_CHECK(!on_gpu || plan->backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "the index lies in GPU memory: its plan is made by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
-    if (plan->cut.kind == TALLY_ROWS || plan->cut.count == 0) return TALLY_OK;
+    if (plan->segments.kind == TALLY_ROWS || plan->segments.count == 0) return TALLY_OK;
     return tally__backend_is_gpu(plan->backend) ? ready_gpu(context, type, plan)
                                                 : ready_host(plan, tally__context(context)->options.threads);
 }
 
-tally_status tally__look_behind_plan(tally_segments *cut, int64_t values, const tally_plan **plan) {
-    const int64_t inner = cut->inner > 1 ? cut->inner : 1;
+tally_status tally__look_behind_plan(tally_segments *segments, int64_t values, const tally_plan **plan) {
+    const int64_t inner = segments->inner > 1 ? segments->inner : 1;
     *plan = NULL;
-    if (cut->kind != TALLY_PLANNED) return TALLY_OK;
-    *plan = cut->index;
-    TALLY_CHECK(cut->index_type == TALLY_NATURAL && cut->count == 0, BAD_ARGUMENT,
-                "the cut of a plan is what tally_planned gives");
-    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the cut is NULL");
-    TALLY_CHECK((*plan)->cut.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT, "rows have no features: see tally_rows");
+    if (segments->kind != TALLY_PLANNED) return TALLY_OK;
+    *plan = segments->plan;
+    TALLY_CHECK(segments->index_type == TALLY_NATURAL && segments->count == 0, BAD_ARGUMENT,
+                "the segments of a plan are what tally_planned gives");
+    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the segments is NULL");
+    TALLY_CHECK((*plan)->segments.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT,
+                "rows have no features: see tally_rows");
     TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
-                inner == 1 ? "the plan cuts %lld values, and the array has %lld"
-                           : "the plan cuts %lld vectors, and the array has %lld values",
+                inner == 1 ? "the plan is for %lld values, and the array has %lld"
+                           : "the plan is for %lld vectors, and the array has %lld values",
                 (long long)(*plan)->values, (long long)values);
     if ((*plan)->gpu != NULL) return TALLY_OK;
-    *cut = (*plan)->cut;
-    if (cut->kind != TALLY_ROWS) cut->inner = inner;
+    *segments = (*plan)->segments;
+    if (segments->kind != TALLY_ROWS) segments->inner = inner;
     return TALLY_OK;
 }
 
@@ -71,10 +72,11 @@ tally_status tally_plan_open(tally_context *context, tally_type type, int64_t va
     TALLY_CHECK(segments.kind == TALLY_ROWS || segments.inner <= 1, BAD_ARGUMENT,
                 "a plan is made of numbers: give the %lld features with tally_features(tally_planned(plan), inner)",
                 (long long)segments.inner);
-    TALLY_TRY(tally__check_cut(&segments, values, &results));
+    TALLY_TRY(tally__check_segments(&segments, values, &results));
     made = tally__allocate(&of->allocator, sizeof *made);
     TALLY_CHECK(made != NULL, NO_MEMORY, "no memory for a plan of %zu bytes", sizeof *made);
-    *made = (tally_plan){.allocator = of->allocator, .backend = of->options.backend, .cut = segments, .values = values};
+    *made = (tally_plan){
+        .allocator = of->allocator, .backend = of->options.backend, .segments = segments, .values = values};
     status = ready(context, type, made);
     if (status == TALLY_OK)
         *plan = made;

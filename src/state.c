@@ -308,5 +308,5 @@ tally_status tally_state_finish(const tally_state *state, tally_output out) {
     report.saw |= tally__store(&spec, &sink, 0, 1, result);
     tally__fpenv_leave(left);
     if (far != NULL) TALLY_TRY(far->far_store(&spec, out.data, written, (size_t)sink.stride));
-    return tally__conclude(&state->spec, &report, "the run");
+    return tally__status_of(&state->spec, &report, "the run");
 }

@@ -1,9 +1,9 @@
 /* Ids in any order: a stable sort by all threads, of the values' numbers, or of small vectors themselves.
  *
- * The array is cut into stretches, and segments are put into buckets of 2^shift of them. Each stretch counts the ids of
- * each bucket; then it is known where its values begin in every bucket, and stretches fill the buckets side by side.
- * Then each bucket is sorted by counting its segments. Both steps are stable, and what is written to at a time stays in
- * caches. (A radix sort from the most significant digit on, of two digits.)
+ * The array is divided into stretches, and segments are put into buckets of 2^shift of them. Each stretch counts the
+ * ids of each bucket; then it is known where its values begin in every bucket, and stretches fill the buckets side by
+ * side. Then each bucket is sorted by counting its segments. Both steps are stable, and what is written to at a time
+ * stays in caches. (A radix sort from the most significant digit on, of two digits.)
  *
  * Small vectors are moved with their ids, so that none is fetched from anywhere in memory later. */
 #include <string.h>
@@ -35,7 +35,7 @@ typedef struct payload {
 } payload;
 
 typedef struct sorting {
-    const tally_segments *cut;
+    const tally_segments *segments;
     payload *payload; /* NULL: the values' numbers are sorted */
     int shift, team;
     int64_t stretch_count;
@@ -47,7 +47,7 @@ typedef struct sorting {
 } sorting;
 
 /* Whether an id is that of a segment. */
-static bool is_inside(const tally_segments *cut, int64_t id) { return id >= 0 && id < cut->count; }
+static bool is_inside(const tally_segments *segments, int64_t id) { return id >= 0 && id < segments->count; }
 
 static void in_turn(sorting *j, int64_t shares, tally__pool_work *work) {
     j->shares.next = 0;
@@ -62,8 +62,8 @@ static void count_ids(const sorting *j, stretch *s) {
     int64_t outside = -1, first = -1, last = -1;
     bool ascend = true;
     for (int64_t i = begin; i < end; i++) {
-        const int64_t id = tally__index(j->cut, i);
-        if (!is_inside(j->cut, id)) {
+        const int64_t id = tally__index(j->segments, i);
+        if (!is_inside(j->segments, id)) {
             outside = outside < 0 ? i : outside;
             continue;
         }
@@ -112,8 +112,8 @@ static void place_stretches(sorting *j) {
 static void fill_buckets(const sorting *j, stretch *s) {
     const uint64_t low = ((uint64_t)1 << j->shift) - 1;
     for (int64_t i = s->begin; i < s->end; i++) {
-        const int64_t id = tally__index(j->cut, i);
-        if (is_inside(j->cut, id))
+        const int64_t id = tally__index(j->segments, i);
+        if (is_inside(j->segments, id))
             j->words[s->counts[id >> j->shift]++] = ((uint64_t)id & low) << NUMBER_BITS | (uint64_t)i;
     }
 }
@@ -155,8 +155,8 @@ static void fill_records(const sorting *j, stretch *s) {
     const uint64_t low = ((uint64_t)1 << j->shift) - 1;
     const payload *c = j->payload;
     for (int64_t i = s->begin; i < s->end; i++) {
-        const int64_t id = tally__index(j->cut, i);
-        if (!is_inside(j->cut, id)) continue;
+        const int64_t id = tally__index(j->segments, i);
+        if (!is_inside(j->segments, id)) continue;
         const uint32_t in_bucket = (uint32_t)((uint64_t)id & low);
         char *const record = c->records + s->counts[id >> j->shift]++ * c->record;
         memcpy(record, &in_bucket, ID_BYTES);
@@ -197,7 +197,7 @@ static void sort_some(void *of) {
     sorting *j = of;
     int64_t b;
     while (tally__take_share(&j->shares, &b)) {
-        const int64_t first = b << j->shift, left = j->cut->count - first, most = (int64_t)1 << j->shift;
+        const int64_t first = b << j->shift, left = j->segments->count - first, most = (int64_t)1 << j->shift;
         const int64_t at = b > 0 ? j->ends[b - 1] : 0;
         const int64_t n = j->ends[b] - at, segments = left < most ? left : most;
         if (j->payload != NULL)
@@ -210,7 +210,7 @@ static void sort_some(void *of) {
 
 /* ---- all ---- */
 
-static void cut_stretches(sorting *j, int64_t vectors) {
+static void divide_values(sorting *j, int64_t vectors) {
     for (int64_t k = 0; k < j->stretch_count; k++) {
         j->stretches[k].begin = vectors / j->stretch_count * k;
         j->stretches[k].end = k + 1 < j->stretch_count ? vectors / j->stretch_count * (k + 1) : vectors;
@@ -220,7 +220,7 @@ static void cut_stretches(sorting *j, int64_t vectors) {
 /* Memory of the grouping: the offsets, then the order, then while it is made the words of buckets. Or the vectors, and
  * their records. */
 static tally_status take_memory(sorting *j, int64_t vectors, tally__grouping *g) {
-    const int64_t count = j->cut->count;
+    const int64_t count = j->segments->count;
     payload *c = j->payload;
     TALLY_TRY(tally__own_places(
         g, count + 1 + (c == NULL ? 2 * vectors : (vectors * (c->inputs * c->bytes + c->record) + 7) / 8)));
@@ -234,11 +234,11 @@ static tally_status take_memory(sorting *j, int64_t vectors, tally__grouping *g)
     return TALLY_OK;
 }
 static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g) {
-    const int64_t count = j->cut->count;
+    const int64_t count = j->segments->count;
     in_turn(j, j->stretch_count, count_some);
     const stretch all = join_stretches(j);
-    if (all.outside >= 0 && j->cut->outside == TALLY_OUTSIDE_REFUSED)
-        return tally__refuse_place(j->cut, vectors, "segment id", all.outside);
+    if (all.outside >= 0 && j->segments->outside == TALLY_OUTSIDE_REFUSED)
+        return tally__refuse_place(j->segments, vectors, "segment id", all.outside);
     TALLY_CHECK(vectors >> NUMBER_BITS == 0 && j->shift <= 64 - NUMBER_BITS, UNSUPPORTED,
                 "%lld values with ids in any order, of %lld segments, are more than this version sorts",
                 (long long)vectors, (long long)count);
@@ -253,42 +253,43 @@ static tally_status sort_values(sorting *j, int64_t vectors, tally__grouping *g)
     return TALLY_OK;
 }
 
-static tally_status sort(const tally_segments *cut, int64_t vectors, int threads, payload *c, tally__grouping *g) {
+static tally_status sort(const tally_segments *segments, int64_t vectors, int threads, payload *c, tally__grouping *g) {
     const int64_t bytes = vectors < INT64_MAX / 32 ? 32 * vectors : INT64_MAX; /* an id, a word, a place */
-    sorting j = {.cut = cut, .payload = c, .team = tally__pool_team(threads, bytes)};
-    while ((cut->count - 1) >> j.shift >= BUCKETS) j.shift++;
+    sorting j = {.segments = segments, .payload = c, .team = tally__pool_team(threads, bytes)};
+    while ((segments->count - 1) >> j.shift >= BUCKETS) j.shift++;
     j.stretch_count = j.team == 1 ? 1 : 4 * j.team < MOST_STRETCHES ? 4 * j.team : MOST_STRETCHES;
     j.stretches = tally__allocate(&g->allocator, (size_t)j.stretch_count * sizeof *j.stretches);
     TALLY_CHECK(j.stretches != NULL, NO_MEMORY, "no memory to sort the ids of %lld values", (long long)vectors);
     memset(j.stretches, 0, (size_t)j.stretch_count * sizeof *j.stretches);
-    cut_stretches(&j, vectors);
+    divide_values(&j, vectors);
     const tally_status status = sort_values(&j, vectors, g);
     tally__release(&g->allocator, j.stretches);
     return status;
 }
 
-tally_status tally__sort_ids(const tally_segments *cut, int64_t vectors, int threads, tally__grouping *g) {
-    return sort(cut, vectors, threads, NULL, g);
+tally_status tally__sort_ids(const tally_segments *segments, int64_t vectors, int threads, tally__grouping *g) {
+    return sort(segments, vectors, threads, NULL, g);
 }
 
-bool tally__can_sort_vectors(const tally__spec *spec, const tally__input *in, const tally_segments *cut) {
+bool tally__can_sort_vectors(const tally__spec *spec, const tally__input *in, const tally_segments *segments) {
     const int64_t most = MOST_BYTES / spec->inputs / (int64_t)spec->kernel->value_bytes;
-    return cut->kind == TALLY_UNSORTED_IDS && in->packed && tally__features(cut) <= most && cut->count <= UINT32_MAX;
+    return segments->kind == TALLY_UNSORTED_IDS && in->packed && tally__features(segments) <= most &&
+           segments->count <= UINT32_MAX;
 }
-tally_status tally__sort_vectors(const tally__spec *spec, const tally_segments *cut, tally__input *in,
+tally_status tally__sort_vectors(const tally__spec *spec, const tally_segments *segments, tally__input *in,
                                  tally__grouping *g) {
-    const int64_t features = tally__features(cut);
+    const int64_t features = tally__features(segments);
     payload c = {
         .from = {in->x, in->y}, .bytes = features * (int64_t)spec->kernel->value_bytes, .inputs = spec->inputs};
     c.record = ID_BYTES + c.inputs * c.bytes;
-    *g = (tally__grouping){.allocator = spec->allocator, .count = cut->count};
-    const tally_status status = sort(cut, in->count / features, spec->options.threads, &c, g);
+    *g = (tally__grouping){.allocator = spec->allocator, .count = segments->count};
+    const tally_status status = sort(segments, in->count / features, spec->options.threads, &c, g);
     if (status != TALLY_OK) {
         tally__ungroup(g);
         return status;
     }
     in->x = c.to[0];
     in->y = c.to[c.inputs - 1];
-    in->count = cut->count > 0 ? g->begins[cut->count] * features : 0;
+    in->count = segments->count > 0 ? g->begins[segments->count] * features : 0;
     return TALLY_OK;
 }

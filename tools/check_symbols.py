@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The dependency rule again, by what is linked: whose functions and data each folder of src/ uses.
 
-Of another backend it may use its table of functions (tally__backend, tally__platform) and the public interface. Prints
-what breaks the rule; exit status 1 if anything does.
+Of another backend it may use its table of functions (tally__backend, tally__platform) and the public interface. Files
+use one another in one direction, too: no file uses a file that uses it, directly or through others. Prints what breaks
+the rules; exit status 1 if anything does.
 
     tools/check_symbols.py BUILD
 """
 
+import graphlib
 import pathlib
 import re
 import subprocess
@@ -31,6 +33,21 @@ def symbols(objects):
     return defines, uses
 
 
+def source_of(folder, object):
+    return pathlib.Path(object).relative_to(folder).as_posix().removesuffix(".o")
+
+
+def circles(used_by):
+    """used_by[file][other]: a name of the other that the file uses. The first circle of files, as a sentence."""
+    try:
+        graphlib.TopologicalSorter(used_by).prepare()
+    except graphlib.CycleError as error:
+        files = error.args[1][::-1]
+        steps = [f"{file} uses {used_by[file][other]} of {other}" for file, other in zip(files, files[1:])]
+        return {"a circle: " + ", ".join(steps)}
+    return set()
+
+
 def main():
     build = pathlib.Path(sys.argv[1])
     folder = build / "CMakeFiles" / "tally_objects.dir"
@@ -39,14 +56,16 @@ def main():
         print(f"there are no objects of src/ in {folder}: build the library first", file=sys.stderr)
         return 2
     defines, uses = symbols(objects)
-    broken = set()
+    broken, used_by = set(), {}
     for name, users in uses.items():
-        for user in users:
-            here = part_of(pathlib.Path(user).relative_to(folder).as_posix())
-            for definer in defines.get(name, ()):
-                there = part_of(pathlib.Path(definer).relative_to(folder).as_posix())
+        for user in (source_of(folder, object) for object in users):
+            for definer in (source_of(folder, object) for object in defines.get(name, ())):
+                here, there = part_of(user), part_of(definer)
                 if there not in RULES[here] and not OPEN_TO_ALL.match(name):
-                    broken.add(f"{pathlib.Path(user).relative_to(folder)}: {here} may not use {name} of {there}")
+                    broken.add(f"{user}: {here} may not use {name} of {there}")
+                if user != definer:
+                    used_by.setdefault(user, {}).setdefault(definer, name)
+    broken |= circles(used_by)
     print(*sorted(broken), f"symbols: {len(objects)} objects, {len(broken)} broken rules", sep="\n")
     return 1 if broken else 0
 

@@ -45,12 +45,13 @@ BOXES = {
     "gallery/kernels": (810, 120, 110, 62, ["textbook kernels"]),
     "kernels": (40, 478, 880, 76, []),
 }
-KERNELS = {
-    "operators": "one file each",
-    "exact": "exact sums",
-    "lib": "shared parts",
-    "production": "GPU kernels",
-}
+KERNELS = [  # columns of the band beneath all: folders, and what they are
+    ("operators exact", "one file each"),
+    ("types accumulators device", "what all share"),
+    ("order sums exact_sums", "one tree; exact sums"),
+    ("segments exact_segments rows features merge", "shapes of the data"),
+    ("production", "GPU kernels"),
+]
 
 
 def edges():
@@ -92,10 +93,14 @@ def drawing():
         for k, line in enumerate(words):
             out.append(f'<text x="{x + w / 2}" y="{y + 40 + 16 * k}" font-size="12" text-anchor="middle">{line}</text>')
     x, y, w, _, _ = BOXES["kernels"]
-    for k, (folder, words) in enumerate(KERNELS.items()):
-        at = x + (k + 0.5) * w / len(KERNELS)
-        out.append(f'<text x="{at}" y="{y + 46}" font-size="13" text-anchor="middle">{folder}/</text>')
-        out.append(f'<text x="{at}" y="{y + 64}" font-size="12" text-anchor="middle">{words}</text>')
+    for k, (folders, words) in enumerate(KERNELS):
+        at, names = x + (k + 0.5) * w / len(KERNELS), [folder + "/" for folder in folders.split()]
+        half = (len(names) + 1) // 2
+        for line, some in enumerate((names[:half], names[half:])):
+            out.append(
+                f'<text x="{at}" y="{y + 38 + 14 * line}" font-size="12" text-anchor="middle">{" ".join(some)}</text>'
+            )
+        out.append(f'<text x="{at}" y="{y + 69}" font-size="12" text-anchor="middle" fill="#555">{words}</text>')
     for part, to in sorted(edges()):
         (x1, y1), (x2, y2) = lowest(part, to)
         out.append(
@@ -119,7 +124,7 @@ def wrong():
         if not (ROOT / part).is_dir():
             yield f"there is no {part}/"
     folders = {folder.name for folder in (ROOT / "kernels").iterdir() if folder.is_dir()}
-    if folders != set(KERNELS):
+    if folders != {folder for column, _ in KERNELS for folder in column.split()}:
         yield f"the folders of kernels/ are {', '.join(sorted(folders))}"
     band = {part for part, may in MAY_INCLUDE.items() if "kernels" in may and part != "kernels"}
     if band != {part for part in MAY_INCLUDE if part.split("/")[0] in ("src", "gallery")} - {

@@ -1,6 +1,18 @@
 #!/usr/bin/env python3
-"""Writes what include/tally/tables.h says into docs/operators.md, between its markers; the rest of that page is by
-hand.
+"""Writes what include/tally/tables.h and the operators' files say into docs/operators.md, order.md and states.md.
+
+Parts between markers are made of tables.h. Rules of an operator are rows in tables of those pages: written by hand for
+the operators that share a row, and copied from the operator's file where its first comment has them:
+
+    /* range: the largest value minus the smallest.
+     *
+     * Rule: In f32 or f64. Of integers the true difference.
+     * Empty: floats NaN; integers 0
+     * NaN: NaN | left out
+     * Node: K of the smallest, K of the largest
+     */
+
+An operator whose order shows also has "Order: column | above | result".
 
     tools/gen_operator_docs.py           rewrites the generated parts
     tools/gen_operator_docs.py --check   exit status 1, and a sentence, if a part is stale, or a page has no rule for an
@@ -9,11 +21,12 @@ hand.
 import pathlib
 import re
 import sys
+import textwrap
 
 from tables import CONSTANTS, mask, rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "operators.md"
+DOCS = ROOT / "docs"
 
 ORDER = {"TALLY_ORDER_FREE": "free", "TALLY_ORDER_FREE_INTS": "free for integers", "TALLY_ORDER_FIXED": "fixed"}
 EMPTY = {"TALLY_EMPTY_IS_IDENTITY": "a result", "TALLY_EMPTY_IS_REFUSED": "`TALLY_EMPTY`"}
@@ -21,13 +34,14 @@ NANS = {"TALLY_NANS_PLAIN": "propagate, skip", "TALLY_NANS_ORDER": "propagate, s
 KINDS = [("bool", 1), ("integers", 6), ("signed integers", 2), ("unsigned integers", 4), ("floats", 8)]
 NARROW = ("f16", "bf16", "f32")
 
-# Sections in which every operator must have a rule, and how a name is written there.
+# Sections in which every operator must have a rule: the word of the rule in an operator's file, the page, the section,
+# how a name is written there, and how the table with the rules begins.
 RULED = [
-    ("operators.md", "What each one computes", "`%s`"),
-    ("operators.md", "Empty input", "`%s`"),
-    ("operators.md", "NaN", "`%s`"),
-    ("order.md", "What is combined", "%s"),
-    ("states.md", "Layout", "%s"),
+    ("Rule", "operators.md", "What each one computes", "`%s`", "| operators | rule |"),
+    ("Empty", "operators.md", "Empty input", "`%s`", "| operators | status | what is written |"),
+    ("NaN", "operators.md", "NaN", "`%s`", "| operators | `propagate` | `skip` | `total` |"),
+    ("Order", "order.md", "What is combined", "%s", "| operator | column | above | result |"),
+    ("Node", "states.md", "Layout", "%s", "| operators | fields |"),
 ]
 
 
@@ -96,39 +110,93 @@ def statuses():
                  [[f"`TALLY_{name}`", number, sentence] for name, number, sentence in rows("TALLY_STATUSES")])
 
 
-def made(page):
-    for name, make in (("operators", operators), ("results", results), ("types", types), ("statuses", statuses)):
-        part = re.compile(rf"(<!-- made from tables\.h: {name} -->\n).*?(<!-- end -->)", re.S)
+def order_free():
+    """The operators whose order never shows."""
+    names = [row[1] for row in rows("TALLY_OPERATORS") if row[6] == "TALLY_ORDER_FREE"]
+    return textwrap.fill("For every type: " + ", ".join(names[:-1]) + f" and {names[-1]}.", 120)
+
+
+PARTS = {
+    "operators.md": {"operators": operators, "results": results, "types": types, "statuses": statuses},
+    "order.md": {"order-free": order_free},
+    "states.md": {},
+}
+
+
+def with_parts(name, page):
+    for part_name, make in PARTS[name].items():
+        part = re.compile(rf"(<!-- made from tables\.h: {part_name} -->\n).*?(<!-- end -->)", re.S)
         if len(part.findall(page)) != 1:
-            sys.exit(f"{PAGE}: it needs one part between '<!-- made from tables.h: {name} -->' and '<!-- end -->'")
+            sys.exit(f"{name}: it needs one part between '<!-- made from tables.h: {part_name} -->' and '<!-- end -->'")
         page = part.sub(lambda match: match.group(1) + make() + "\n" + match.group(2), page)
     return page
 
 
-def unruled():
+def rules_of(kernel):
+    """The rules in the first comment of an operator's file, by their words."""
+    comment = re.match(r"/\*(.*?)\*/", (ROOT / "kernels" / "operators" / f"{kernel}.h").read_text(), re.S).group(1)
+    lines = [re.sub(r"^ \* ?", "", line).rstrip() for line in comment.split("\n")]
+    rules, word = {}, None
+    for line in lines[1:]:
+        match = re.match(rf"({'|'.join(rule[0] for rule in RULED)}): (.*)", line)
+        if match:
+            word = match.group(1)
+            rules[word] = match.group(2)
+        elif word and line.strip():
+            rules[word] += " " + line.strip()
+        else:
+            word = None
+    return rules
+
+
+def cells(row, word, rule):
+    """A rule as the cells of its table's row, behind the name."""
+    parts = [part.strip() for part in rule.split(" | ")]
+    if word == "Empty":
+        return ["`TALLY_EMPTY`" if row[7] == "TALLY_EMPTY_IS_REFUSED" else "`TALLY_OK`", *parts]
+    return parts + [""] * (3 - len(parts)) if word == "NaN" else parts
+
+
+def with_rules(name, page):
+    """The page with a row for each operator whose file has the rule, at the end of the rule's table."""
+    for word, of_page, title, form, head in RULED:
+        for row in rows("TALLY_OPERATORS") if of_page == name else []:
+            rule = rules_of(row[2]).get(word)
+            if rule is None:
+                continue
+            line = "| " + " | ".join([form % row[1], *cells(row, word, rule)]) + " |"
+            begin = page.index(head, page.index(f"## {title}\n"))
+            end = page.index("\n\n", begin)
+            others = [old for old in page[begin:end].split("\n") if not old.startswith(f"| {form % row[1]} |")]
+            page = page[:begin] + "\n".join([*others, line]) + page[end:]
+    return page
+
+
+def unruled(pages):
     """Operators that a section of rules does not name."""
-    for page, title, name in RULED:
-        text = (PAGE.parent / page).read_text()
-        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    for word, page, title, name, _ in RULED:
+        section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", pages[page], re.M | re.S)
         if section is None:
             yield f"docs/{page}: there is no section '{title}'"
             continue
         for row in rows("TALLY_OPERATORS"):
             if not re.search(rf"(?<!\w){re.escape(name % row[1])}(?!\w)", section.group(1)):
-                yield f"docs/{page}: '{title}' says nothing of {row[1]}"
+                wanted = f"kernels/operators/{row[2]}.h needs a line '{word}: ...', then make generated"
+                yield f"docs/{page}: '{title}' says nothing of {row[1]}: {wanted}"
 
 
 def main(arguments):
     if arguments not in ([], ["--check"]):
         sys.exit(__doc__)
-    page = PAGE.read_text()
-    fresh = made(page)
-    faults = list(unruled())
-    if arguments == ["--check"]:
-        if fresh != page:
-            faults.append("docs/operators.md is stale: run make generated, or tools/gen_operator_docs.py alone")
-    elif fresh != page:
-        PAGE.write_text(fresh)
+    pages, faults = {}, []
+    for name in PARTS:
+        page = (DOCS / name).read_text()
+        pages[name] = with_rules(name, with_parts(name, page))
+        if pages[name] != page and arguments == ["--check"]:
+            faults.append(f"docs/{name} is stale: run make generated, or tools/gen_operator_docs.py alone")
+        elif pages[name] != page:
+            (DOCS / name).write_text(pages[name])
+    faults += unruled(pages)
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0

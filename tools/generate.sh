@@ -14,6 +14,7 @@ python=/usr/bin/python3
 "$python" tools/draw_architecture.py
 "$python" tools/draw_ranks.py
 "$python" tools/gen_python_stubs.py
+"$python" tools/gen_python_examples.py --tally "$build/tally"
 "$python" bench/results.py
 man=$("$build/tally" help man)
 printf '%s\n' "$man" >docs/man/tally.1

@@ -9,7 +9,7 @@ compile)
     make -s -j 2 -C "$2" kernels/cpu_sum_avx512.o kernels/cpu_tiles_avx512.o
     ;;
 *)
-    # machine_has of src/cpu/cpu.c asks the processor for the same
+    # machine_has of src/cpu/isa.c asks the processor for the same
     if [ "$(uname -m)" = x86_64 ] && ! grep -qw avx512vl /proc/cpuinfo; then echo "'-DTALLY_ISAS=baseline;avx2'"; fi
     ;;
 esac

@@ -149,7 +149,7 @@ def main():
             cut = segments(UNSORTED, shuffled, count, features)
             tell(features, f"unsorted {accuracy}", size, t.reduce(options.op, options.type, x, cut, out))
             plan = t.plan(options.type, vectors, segments(UNSORTED, shuffled, count, 0))
-            planned = tally.Segments(PLANNED, plan, 0, 0, 0, features, None, 0)
+            planned = tally.Segments(PLANNED, None, 0, 0, 0, features, None, 0, plan)
             tell(
                 features, f"unsorted, planned, {accuracy}", size, t.reduce(options.op, options.type, x, planned, out)
             )

@@ -11,24 +11,31 @@
  * a GPU they are brought into memory whole. */
 bool reduce_whole(tally_context *context, tally_op op, input *left, input *right, results *made);
 
-typedef enum cut_kind { CUT_NONE, CUT_BY_KEYS, CUT_BY_OFFSETS, CUT_BY_LENGTHS, CUT_BY_AXIS } cut_kind;
+typedef enum segmentation_kind {
+    SEGMENTS_NONE,
+    SEGMENTS_BY_KEYS,
+    SEGMENTS_BY_OFFSETS,
+    SEGMENTS_BY_LENGTHS,
+    SEGMENTS_BY_AXIS
+} segmentation_kind;
 
-/* The cut that a command describes. Its file is read once, however many files are cut by it. */
-typedef struct cut {
-    cut_kind kind;
+/* The segmentation that a command describes. Its file is read once, for all files of values. */
+typedef struct segmentation {
+    segmentation_kind kind;
     bool unsorted; /* keys come in any order */
     int64_t axis;
     input in;          /* the file of keys, offsets or lengths */
     tally_array index; /* and its integers, as i64 */
     int64_t *widened;  /* memory behind them, where the file holds another type */
-} cut;
+} segmentation;
 
-/* Complains on failure; close_cut is right after either. */
-bool open_cut(const command *wanted, cut *made);
-void close_cut(cut *made);
+/* Complains on failure; close_segmentation is right after either. */
+bool open_segmentation(const command *wanted, segmentation *made);
+void close_segmentation(segmentation *made);
 
-/* One result for each segment of a cut, which is not CUT_NONE. */
-bool reduce_cut(tally_context *context, const cut *by, tally_op op, input *left, input *right, results *made);
+/* One result for each segment of a segmentation, which is not SEGMENTS_NONE. */
+bool reduce_segments(tally_context *context, const segmentation *by, tally_op op, input *left, input *right,
+                     results *made);
 
 /* All values of an input in memory. Text whose integers the operator cannot take comes as f64 if it takes those. */
 bool load_input(tally_context *context, tally_op op, input *in, tally_array *array);

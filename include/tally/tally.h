@@ -124,7 +124,7 @@ typedef enum tally_segmentation {
     TALLY_SEGMENT_IDS, /* index[0 .. values-1]: the segment of each value, 0 .. count-1, sorted; an id that is left out
                           is an empty segment */
     TALLY_ROWS,        /* no index: see tally_rows */
-    TALLY_PLANNED,     /* index is a tally_plan: see tally_planned */
+    TALLY_PLANNED,     /* no index: see tally_planned */
     TALLY_BEGIN_END,   /* index[0 .. count-1] and ends[0 .. count-1]: segment s is values index[s] .. ends[s]-1, in any
                           order, with gaps, overlaps and repeats; index[s] == ends[s] is an empty one */
     TALLY_UNSORTED_IDS /* index[0 .. values-1]: the segment of each value, in any order. Segment s is the values with id
@@ -137,8 +137,12 @@ typedef enum tally_outside {
     TALLY_OUTSIDE_LEFT_OUT = 1 /* it belongs to no segment */
 } tally_outside;
 
+/* Segments that were checked and prepared: see tally_plan_open. */
+typedef struct tally_plan tally_plan;
+
 /* `count` segments. index and ends: i32 or i64 as index_type says, side by side, at any address; tally_segmentation
- * says how many. length is for TALLY_ROWS alone, ends for TALLY_BEGIN_END, outside for TALLY_UNSORTED_IDS.
+ * says how many. length is for TALLY_ROWS alone, ends for TALLY_BEGIN_END, outside for TALLY_UNSORTED_IDS, plan for
+ * TALLY_PLANNED.
  * inner: for TALLY_ROWS see tally_rows, for others see tally_features. */
 typedef struct tally_segments {
     tally_segmentation kind;
@@ -149,28 +153,29 @@ typedef struct tally_segments {
     int64_t inner;
     const void *ends;
     tally_outside outside;
+    const tally_plan *plan;
 } tally_segments;
 
 static inline tally_segments tally_offsets(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_OFFSETS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    tally_segments segments = {TALLY_OFFSETS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
     return segments;
 }
 static inline tally_segments tally_lengths(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_LENGTHS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    tally_segments segments = {TALLY_LENGTHS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
     return segments;
 }
 static inline tally_segments tally_segment_ids(const void *index, tally_type index_type, int64_t count) {
-    tally_segments segments = {TALLY_SEGMENT_IDS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    tally_segments segments = {TALLY_SEGMENT_IDS, index, index_type, count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
     return segments;
 }
 static inline tally_segments tally_begin_end(const void *begins, const void *ends, tally_type index_type,
                                              int64_t count) {
-    tally_segments segments = {TALLY_BEGIN_END, begins, index_type, count, 0, 0, ends, TALLY_OUTSIDE_REFUSED};
+    tally_segments segments = {TALLY_BEGIN_END, begins, index_type, count, 0, 0, ends, TALLY_OUTSIDE_REFUSED, NULL};
     return segments;
 }
 static inline tally_segments tally_unsorted_ids(const void *index, tally_type index_type, int64_t count,
                                                 tally_outside outside) {
-    tally_segments segments = {TALLY_UNSORTED_IDS, index, index_type, count, 0, 0, NULL, outside};
+    tally_segments segments = {TALLY_UNSORTED_IDS, index, index_type, count, 0, 0, NULL, outside, NULL};
     return segments;
 }
 /* The same segments, of vectors of `inner` features: the values have shape (N, inner) in C order, so that in.count is
@@ -185,7 +190,8 @@ static inline tally_segments tally_features(tally_segments segments, int64_t inn
  * axis k of an array of N axes, outer is the product of the extents before k, inner the product of those after it; the
  * last axis has inner 1. */
 static inline tally_segments tally_rows(int64_t outer, int64_t length, int64_t inner) {
-    tally_segments segments = {TALLY_ROWS, NULL, TALLY_NATURAL, outer, length, inner, NULL, TALLY_OUTSIDE_REFUSED};
+    tally_segments segments = {TALLY_ROWS, NULL, TALLY_NATURAL, outer, length,
+                               inner,      NULL, TALLY_OUTSIDE_REFUSED, NULL};
     return segments;
 }
 
@@ -320,38 +326,37 @@ TALLY_CHECKED tally_status tally_reduce(tally_context *context, tally_op op, tal
 /* Reduces each segment. out[s] is what tally_reduce gives for segment s alone; arg operators count from its start. The
  * segments are checked before or while they are used, and nothing outside of the array is read.
  *
- * GPU: as tally_reduce. The index may be host, pinned, managed or GPU memory; one in host memory is copied, and the
- * call then waits for the GPU. Method:
- * docs/design/006-gpu-segments.md, for rows docs/design/007-gpu-rows.md. With out in GPU memory the call is
- * asynchronous: invalid segments, TALLY_EMPTY and TALLY_OVERFLOW are reported only with options.checked. If the
- * segments are invalid, out holds nothing of use.
- * Scratch memory on a GPU: 1 to 5 % of the array. Lengths also need one offset for each segment, and so do segment ids
- * if segments have more than 6 values on average. Results that are converted need room for the natural ones. Rows need
- * less; with operators of the caller's own they need 4 or 8 bytes for each row.
+ * GPU: as tally_reduce. Method: docs/design/006-gpu-segments.md, for rows docs/design/007-gpu-rows.md. The index may be
+ * host, pinned, managed or GPU memory; an index in host memory is copied, and the call then waits for the GPU.
+ * Otherwise, with out in GPU memory, the call is asynchronous: invalid segments, TALLY_EMPTY and TALLY_OVERFLOW are
+ * reported only with options.checked. If the segments are invalid, out holds nothing of use.
+ * Scratch memory on a GPU: 1 to 5 % of the array. Lengths need one offset more for each segment, and so do segment ids
+ * of segments with more than 6 values on average. Results that are converted need memory for the natural ones. Rows
+ * need less; with operators of the caller's own they need 4 or 8 bytes for each row.
  *
- * Vectors of features, begins and ends, and unsorted ids: on the CPU vectors are reduced where they lie, or copied into
- * a buffer of each thread, feature by feature. A stable counting sort groups unsorted ids. Memory on the host: 8 bytes
- * for each segment, begin and end, and for unsorted ids 16 for each vector, or twice one of up to 32 bytes and 4.
- * On a GPU the vectors are read where they lie. Memory there: 16 bytes for each id while unsorted ids are sorted, 24
- * for each begin and end, some percent of the array for segments of many vectors. Values or offsets that are not
- * aligned, operators of the caller's own, and exact results that a few doubles cannot tell take a copy of the values;
- * exact calls have memory for it. Begins and ends without a plan make the call wait for their number of vectors: they
- * cannot be captured. Method: docs/design/015-groups-of-vectors.md.
+ * Vectors of features, begins and ends, and unsorted ids (method: docs/design/015-groups-of-vectors.md):
+ *  - CPU: vectors are reduced in place, or each thread copies them into a buffer, one feature after the other. A stable
+ *    counting sort groups unsorted ids. Memory: 8 bytes for each segment, begin and end; with unsorted ids 16 for each
+ *    vector, or 4 and twice the vector where it has at most 32.
+ *  - GPU: vectors are read in place. Memory: 16 bytes for each id while unsorted ids are sorted, 24 for each begin and
+ *    end, and a few percent of the array for segments of many vectors. The values are copied if they or the offsets are
+ *    not aligned, for operators of the caller's own, and for exact results that a few doubles cannot hold; exact calls
+ *    reserve memory for that copy. Begins and ends without a plan make the call wait for the number of their vectors,
+ *    so such a call cannot be captured.
  *
  * TALLY_EMPTY: as tally_reduce, for at least one segment. All results are written, fillers included.
- * TALLY_BAD_SEGMENTS: offsets that are negative or decrease, negative lengths, ids that are not in 0 .. count-1 or, but
- *     for TALLY_UNSORTED_IDS, not sorted, ends before begins, segments beyond the array, rows that do not multiply to
- *     in.count, values that do not make vectors of `inner`. out then holds nothing of use.
+ * TALLY_BAD_SEGMENTS: offsets that are negative or decrease; negative lengths; an id outside 0 .. count-1; ids that are
+ *     not sorted (TALLY_UNSORTED_IDS excepted); an end before its begin; a segment beyond the array; rows whose extents
+ *     do not multiply to in.count; a number of values that is no multiple of `inner`. out then holds nothing of use.
  * TALLY_UNSUPPORTED: on a GPU 2^32 vectors or more with unsorted ids, or 2^31 segments of them.
  * Others as tally_reduce. */
 TALLY_CHECKED tally_status tally_reduce_segments(tally_context *context, tally_op op, tally_array in,
                                                  tally_segments segments, tally_output out);
 
 /* Segments that are checked and prepared once, for many reductions. Lengths and segment ids become offsets, and for a
- * GPU the work is divided among blocks. The results have the same bits as without a plan. */
-typedef struct tally_plan tally_plan;
-
-/* Makes a plan for arrays of `values` values. `type` is the type that most of them have; others work too, and take one
+ * GPU the work is divided among blocks. The results have the same bits as without a plan.
+ *
+ * Makes a plan for arrays of `values` values. `type` is the type that most of them have; others work too, and take one
  * kernel more on a GPU. options.backend says where the plan is prepared; AUTO means where the index lies. The call
  * waits for what it put on options.stream. The index is borrowed until the plan is closed; for lengths, segment ids
  * and copies of host memory for a GPU only until this returns. The caller closes the plan before the context. Several
@@ -366,7 +371,7 @@ TALLY_API void tally_plan_close(tally_plan *plan); /* when no call uses it any m
  * serves that GPU only (else TALLY_BAD_ARGUMENT). A plan of the host serves all, and is copied to a GPU for each call.
  * With tally_features the plan's values are vectors, of any number of features. */
 static inline tally_segments tally_planned(const tally_plan *plan) {
-    tally_segments segments = {TALLY_PLANNED, plan, TALLY_NATURAL, 0, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    tally_segments segments = {TALLY_PLANNED, NULL, TALLY_NATURAL, 0, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, plan};
     return segments;
 }
 

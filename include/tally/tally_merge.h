@@ -30,40 +30,39 @@ extern "C" {
  * Outputs may overlap neither an array nor one another. Scratch memory: some 2 MiB for each thread, or 64 values of
  * each array where that is more; and 100 bytes for each array, 2 KiB where a value is a byte.
  *
- * Everything lies in the host's memory, or in reach of one GPU (its own memory, pinned or managed memory), which then
- * merges, on the stream of the context's options; with managed memory alone that is the device of the options. There
- * scratch memory is some KiB, 24 bytes for each array, and for more than two arrays as much as the outputs;
- * options.scratch is not used.
+ * GPU: a GPU merges, on options.stream, if an array or output lies in its memory or in managed memory, or if
+ * options.backend names one. It must reach all arrays and outputs: its own, managed and pinned memory. If none of them
+ * lies in a GPU's own memory, options.device merges. Scratch memory there: some KiB, 24 bytes for each array, and for
+ * more than two arrays as much as the outputs; options.scratch is not used.
  *
- * It is synchronous: on a GPU, too, the call waits for what the stream has to do before, and for the merge, and returns
- * its status. So a stream that is captured is refused (TALLY_BAD_ARGUMENT).
+ * Synchronous, also on a GPU: the call waits for earlier work of the stream and for the merge, and returns its status.
+ * So a stream that is being captured is refused (TALLY_BAD_ARGUMENT).
  *
  * Method: threads take equal shares of the output, which they find by a search for the value of that rank in all arrays
  * (Varman, Scheufler, Iyer and Ricard, "Merging multiple lists on hierarchical-memory multiprocessors", 1991). A share
  * is merged in blocks that fit the cache; in each block arrays are merged in pairs, then the pairs, and so on (Knuth
  * vol. 3, 5.4). Two are merged by a bitonic network in vector registers (Batcher 1968; Inoue, Moriyama, Komatsu and
- * Nakatani 2007), four pieces of them at a time, cut by merge path (Odeh, Green, Mwassi, Shmueli and Birk 2012). On a
+ * Nakatani 2007), four pieces at a time, which merge path finds (Odeh, Green, Mwassi, Shmueli and Birk 2012). On a
  * GPU arrays are merged in pairs, then the pairs, and so on, one kernel for each level, whose blocks take equal shares
  * of the output by merge path (Green, McColl and Bader, "GPU merge path", 2012).
  *
  * TALLY_BAD_ORDER: an array is not sorted; the sentence says which and where. What the outputs hold then is not
  * defined. TALLY_BAD_TYPE: types differ, or one is none that can be merged. TALLY_BAD_ARGUMENT: NULL with a count, a
  * negative count, too little room, the option TALLY_NAN_SKIP; arrays on different GPUs, or on a GPU with the option
- * backend TALLY_BACKEND_CPU or TALLY_BACKEND_REFERENCE. TALLY_NO_MEMORY. TALLY_UNSUPPORTED: a GPU is to merge (the
- * option backend says so, or an array or output lies in its memory), and something lies in host memory that is not in
- * reach of it. TALLY_NO_DEVICE and TALLY_DEVICE_FAILED as for reductions. */
+ * backend TALLY_BACKEND_CPU or TALLY_BACKEND_REFERENCE. TALLY_NO_MEMORY. TALLY_UNSUPPORTED: a GPU is to merge, and it
+ * does not reach all arrays and outputs. TALLY_NO_DEVICE and TALLY_DEVICE_FAILED as for reductions. */
 TALLY_CHECKED tally_status tally_merge(const tally_context *context, const tally_array *arrays, int64_t count,
                                        tally_output out, tally_output origin);
 
-/* For arrays that are pieces of longer ones: how much of each can be merged now. more[i] is not 0 where values follow
- * behind array i that are not here yet. Writes taken[i]: so many of the first values of array i come before all that is
- * not here yet. A call of tally_merge of these goes on where the last one ended, as one merge of the whole would. Until
- * all arrays have come to their end, at least one with more to come is taken whole, and can be refilled; if one is
- * empty with more to come, nothing is taken.
+/* For sorted series that arrive in pieces: how much of each piece can be merged now. Array i is the current piece of
+ * series i; more[i] is not 0 if further pieces follow. Writes taken[i]: how many of the first values of array i come
+ * before every value that has not arrived. tally_merge of those values gives the next part of the whole merge. As long
+ * as some more[i] is not 0, at least one such piece is taken whole, so that the caller can bring the next one; if such
+ * a piece is empty, nothing is taken.
  *
- * It takes time for each array and the logarithm of its length, and no memory. It does not look whether arrays are
- * sorted: tally_merge does, in what it is given; between two pieces the caller has to. Arrays lie in the host's memory;
- * on a GPU: TALLY_UNSUPPORTED. Other errors as tally_merge. */
+ * Time: for each array the logarithm of its length. It needs no memory, and does not check that arrays are sorted:
+ * tally_merge checks the values that it is given, and the caller checks the boundary between two pieces. Arrays lie in
+ * host memory (TALLY_UNSUPPORTED: on a GPU). Other errors as tally_merge. */
 TALLY_CHECKED tally_status tally_merge_ready(const tally_context *context, const tally_array *arrays,
                                              const unsigned char *more, int64_t count, int64_t *taken);
 

@@ -12,7 +12,7 @@
  *     tally_merge_nodes(NULL, TALLY_SUM, TALLY_F64, 1, mine, theirs);
  *     tally_finish_nodes(NULL, TALLY_SUM, TALLY_F64, 1, mine, tally_out(&total, TALLY_F64, 1));
  *
- * Only where order does not show (docs/order.md) are there nodes: for integers, exact sums of floats and what is made
+ * There are nodes only where order does not show (docs/order.md): for integers, exact sums of floats and what is made
  * of them, min, max, bits and the like. Elsewhere (prod, logsumexp and TALLY_FAST sums of floats, operators of the
  * caller's own) functions of nodes give TALLY_UNSUPPORTED: send states (tally_state_save), merged in order.
  *
@@ -75,13 +75,16 @@ TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally
 TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               const void *nodes, tally_output out);
 
-/* Windows: of the limbs of an exact sum most are zero. Where many nodes are to be added, their owners agree on which
- * limbs of each node are in use, and add those alone: 3 to 6 words in place of 16 (f32) or 73 (f64) for values of a few
- * magnitudes. Every owner calls tally_find_extents. The extents of all are the maximum of each, entry by entry (MPI_MAX
- * on MPI_INT16_T). tally_shrink_nodes leaves 64-bit integers, as many for every owner, which are added; at most 2^30
- * owners. tally_restore_nodes makes nodes of the sums. Nothing is lost, whatever the values are.
+/* Windows: most limbs of an exact sum are zero. Ranks that add many nodes agree on the limbs that are in use in each,
+ * and send those alone: 3 to 6 words in place of 16 (f32) or 73 (f64) for values of a few magnitudes. Four steps:
+ *  1. every rank calls tally_find_extents;
+ *  2. the ranks take the maximum of their extents, entry by entry (MPI_MAX on MPI_INT16_T);
+ *  3. tally_shrink_nodes leaves 64-bit integers, the same number on every rank, and the ranks add these (at most 2^30
+ *     ranks);
+ *  4. tally_restore_nodes makes nodes of the sums.
+ * Nothing is lost, whatever the values are.
  *
- * *numbers: how many numbers of limbs a node has, 0, 1 or 2; 0: it has no windows, and the others give
+ * *numbers: how many numbers of limbs a node has: 0, 1 or 2. With 0 it has no windows, and the functions below give
  * TALLY_UNSUPPORTED. */
 TALLY_CHECKED tally_status tally_node_numbers(const tally_context *context, tally_op op, tally_type type,
                                               int *numbers);
@@ -90,11 +93,11 @@ TALLY_CHECKED tally_status tally_node_numbers(const tally_context *context, tall
 #define TALLY_EXTENT 6
 TALLY_CHECKED tally_status tally_find_extents(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               void *nodes, int16_t *extents);
-/* Replaces nodes that tally_find_extents has seen by *bytes bytes, which begin where they began. The extents are those
- * of all owners. TALLY_BAD_STATE: extents that are impossible. */
+/* Replaces nodes that tally_find_extents has prepared by *bytes bytes at the same address. The extents are the maximum
+ * of all ranks'. TALLY_BAD_STATE: extents that are impossible. */
 TALLY_CHECKED tally_status tally_shrink_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                               void *nodes, const int16_t *extents, size_t *bytes);
-/* Replaces such words at `nodes`, which has room for `count` nodes, by nodes. TALLY_BAD_STATE as before. */
+/* Replaces the sums at `nodes`, which has room for `count` nodes, by nodes. TALLY_BAD_STATE as before. */
 TALLY_CHECKED tally_status tally_restore_nodes(const tally_context *context, tally_op op, tally_type type,
                                                int64_t count, void *nodes, const int16_t *extents);
 

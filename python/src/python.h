@@ -217,8 +217,8 @@ bool op_rounds_to_input(tally_op op); /* f16 in, f16 out */
 int op_inputs(tally_op op);
 
 /* tally_reduce_segments, or for two inputs tally_reduce_segments_pair. */
-tally_status reduce_cut(const call_context *it, int inputs, const tally_array *in, tally_segments cut,
-                        tally_output out);
+tally_status reduce_segments_of(const call_context *it, int inputs, const tally_array *in, tally_segments segments,
+                                tally_output out);
 
 PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
 PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);

@@ -121,7 +121,7 @@ static tally_status one_call(const problem *it, const int64_t *offset, tally_out
         return it->inputs == 1 ? tally_reduce(context, op, in[0], out)
                                : tally_reduce_pair(context, op, in[0], in[1], out);
     const tally_segments rows = tally_rows(shape->outer, shape->length, shape->inner);
-    return reduce_cut(it->context, it->inputs, in, rows, out);
+    return reduce_segments_of(it->context, it->inputs, in, rows, out);
 }
 
 static tally_status run_in_place(const problem *it) {
@@ -155,7 +155,7 @@ static tally_status reduce_packed(const problem *it, char *const *values, int64_
     for (int k = 0; k < it->inputs; k++) in[k] = tally_in(values[k], it->in[k]->type, count);
     const tally_segments segments = lengths ? tally_lengths(lengths, TALLY_I64, rows) : tally_rows(rows, length, 1);
     const tally_output out = tally_out(it->results->data, it->results->type, rows);
-    return reduce_cut(it->context, it->inputs, in, segments, out);
+    return reduce_segments_of(it->context, it->inputs, in, segments, out);
 }
 
 /* false: no memory for the copy. */

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 /* The segments of a call, and the arrays that say where they are. */
-typedef struct segment_cut {
+typedef struct segmentation {
     tally_segments segments;
     array index[2];
     int indices;
-} segment_cut;
+} segmentation;
 
-static void cut_close(segment_cut *it) {
+static void segmentation_close(segmentation *it) {
     while (it->indices > 0) array_close(&it->index[--it->indices]);
 }
 
@@ -19,7 +19,7 @@ static bool wrong(PyObject *type, const char *sentence) {
     return false;
 }
 
-static array *open_next(segment_cut *it, const call_arguments *arguments, enum keyword which, const char *name) {
+static array *open_next(segmentation *it, const call_arguments *arguments, enum keyword which, const char *name) {
     array *index = &it->index[it->indices];
     PyObject *stream = given(arguments, K_STREAM) ? arguments->value[K_STREAM] : NULL;
     if (!index_open(index, arguments->value[which], stream, name)) return NULL;
@@ -38,7 +38,7 @@ static int64_t integer_at(const array *index, int64_t k) {
     return value;
 }
 
-static bool from_ranges(segment_cut *it, const call_arguments *arguments) {
+static bool from_ranges(segmentation *it, const call_arguments *arguments) {
     array *starts = open_next(it, arguments, K_STARTS, "starts");
     array *ends = starts ? open_next(it, arguments, K_ENDS, "ends") : NULL;
     if (!ends) return false;
@@ -64,7 +64,7 @@ static bool drops(const call_arguments *arguments, bool *drop) {
     return wrong(PyExc_ValueError, "out_of_range must be 'error' or 'drop'");
 }
 
-static bool from_ids(segment_cut *it, const call_arguments *arguments, int64_t values) {
+static bool from_ids(segmentation *it, const call_arguments *arguments, int64_t values) {
     const array *ids = open_next(it, arguments, K_SEGMENT_IDS, "segment_ids");
     bool sorted, drop;
     int64_t segments = 0;
@@ -92,14 +92,14 @@ static bool from_ids(segment_cut *it, const call_arguments *arguments, int64_t v
     return true;
 }
 
-static void cut_clear(segment_cut *it) {
+static void segmentation_clear(segmentation *it) {
     memset(&it->segments, 0, sizeof it->segments);
     it->indices = 0;
 }
 
 /* The lists of an Arrow array. */
-static bool lists_open(segment_cut *it, const array *in, const call_arguments *arguments) {
-    cut_clear(it);
+static bool lists_open(segmentation *it, const array *in, const call_arguments *arguments) {
+    segmentation_clear(it);
     for (int k = K_LENGTHS; k <= K_NUM_SEGMENTS; k++)
         if (given(arguments, (enum keyword)k))
             return wrong(PyExc_TypeError, "the array's lists are its segments; name no others");
@@ -108,11 +108,11 @@ static bool lists_open(segment_cut *it, const array *in, const call_arguments *a
     return true;
 }
 
-static bool cut_open(segment_cut *it, const call_arguments *arguments, int64_t values) {
+static bool segmentation_open(segmentation *it, const call_arguments *arguments, int64_t values) {
     static const enum keyword ways[] = {K_LENGTHS, K_OFFSETS, K_SEGMENT_IDS, K_STARTS, K_PLAN};
     int ways_given = 0;
     enum keyword way = K_END;
-    cut_clear(it);
+    segmentation_clear(it);
     for (int k = 0; k < 5; k++)
         if (given(arguments, ways[k])) way = ways[k], ways_given++;
     if (ways_given != 1 || given(arguments, K_ENDS) != given(arguments, K_STARTS))
@@ -152,10 +152,10 @@ typedef struct problem {
     result_set *results;
 } problem;
 
-tally_status reduce_cut(const call_context *it, int inputs, const tally_array *in, tally_segments cut,
-                        tally_output out) {
-    return inputs == 1 ? tally_reduce_segments(it->context, it->op, in[0], cut, out)
-                       : tally_reduce_segments_pair(it->context, it->op, in[0], in[1], cut, out);
+tally_status reduce_segments_of(const call_context *it, int inputs, const tally_array *in, tally_segments segments,
+                                tally_output out) {
+    return inputs == 1 ? tally_reduce_segments(it->context, it->op, in[0], segments, out)
+                       : tally_reduce_segments_pair(it->context, it->op, in[0], in[1], segments, out);
 }
 
 /* Whether the axes from `axis` on are values in C order, one stride apart (not 0, which means "side by side" to the
@@ -200,7 +200,7 @@ static tally_array values_of(const problem *it, const array *in, const char *dat
 }
 
 /* A call for each value of the axes before the segments' own, and behind it if features do not lie together. */
-static tally_status run_all(const problem *it, tally_segments cut, char *const *scratch) {
+static tally_status run_all(const problem *it, tally_segments segments, char *const *scratch) {
     const array *shape = it->in[0];
     const int64_t parts = it->inner / it->width, item = it->results->item, results = it->segments.count;
     const int looped = it->width > 1 ? it->axis : shape->axes; /* axes; the segments' own is left out */
@@ -217,7 +217,8 @@ static tally_status run_all(const problem *it, tally_segments cut, char *const *
         tally_output out = tally_out(it->results->data + (call / parts * results * it->inner + call % parts) * item,
                                      it->results->type, results * it->width);
         out.stride = parts * item;
-        const tally_status one = reduce_cut(it->context, it->inputs, in, tally_features(cut, it->width), out);
+        const tally_status one =
+            reduce_segments_of(it->context, it->inputs, in, tally_features(segments, it->width), out);
         if (one != TALLY_OK && one != TALLY_EMPTY) status = one;
         if (status != TALLY_OK && status != TALLY_OVERFLOW) return status;
         for (int k = looped; k-- > 0;) {
@@ -266,26 +267,27 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
     const array *in = it->in[0];
     int64_t axis = 0, shape[MOST_AXES];
     if (in->axes == 0) {
-        PyErr_SetString(PyExc_ValueError, "the array has no axis to cut into segments");
+        PyErr_SetString(PyExc_ValueError, "the array has no axis to divide into segments");
         return NULL;
     }
     if (given(arguments, K_AXIS) && !int_argument(arguments->value[K_AXIS], "axis", -in->axes, in->axes - 1, &axis))
         return NULL;
     it->axis = (int)(axis < 0 ? axis + in->axes : axis);
-    segment_cut cut;
+    segmentation by;
     PyObject *result = NULL;
     result_set results;
-    if (in->lists ? !lists_open(&cut, in, arguments) : !cut_open(&cut, arguments, in->shape[it->axis])) goto done;
+    if (in->lists ? !lists_open(&by, in, arguments) : !segmentation_open(&by, arguments, in->shape[it->axis]))
+        goto done;
     for (int side = 0; side < it->inputs; side++)
         if (it->in[side]->device != HOST && repeats(it->in[side], it->axis)) {
             PyErr_SetString(PyExc_ValueError, "a broadcast axis on a GPU cannot be reduced; copy the array first");
             goto done;
         }
-    it->segments = cut.segments;
+    it->segments = by.segments;
     arrange(it);
-    for (int k = 0; k < in->axes; k++) shape[k] = k == it->axis ? cut.segments.count : in->shape[k];
-    const array *const read[] = {in, it->inputs == 2 ? it->in[1] : NULL, cut.indices > 0 ? &cut.index[0] : NULL,
-                                 cut.indices > 1 ? &cut.index[1] : NULL};
+    for (int k = 0; k < in->axes; k++) shape[k] = k == it->axis ? by.segments.count : in->shape[k];
+    const array *const read[] = {in, it->inputs == 2 ? it->in[1] : NULL, by.indices > 0 ? &by.index[0] : NULL,
+                                 by.indices > 1 ? &by.index[1] : NULL};
     if (!results_open(&results, it->context, in, inputs[0], arguments, shape, in->axes, read, 4)) goto done;
     it->results = &results;
     if (run(it))
@@ -293,7 +295,7 @@ static PyObject *reduce_opened(problem *it, PyObject *const *inputs, const call_
     else
         results_close(&results);
 done:
-    cut_close(&cut);
+    segmentation_close(&by);
     return result;
 }
 
@@ -319,12 +321,12 @@ typedef struct plan_object {
     tally_plan *plan;
     int64_t values;
     bool opened;
-    segment_cut cut;
+    segmentation by;
     call_context context;
 } plan_object;
 
 tally_plan *plan_of(PyObject *plan, int64_t *segments) {
-    *segments = ((plan_object *)plan)->cut.segments.count;
+    *segments = ((plan_object *)plan)->by.segments.count;
     return ((plan_object *)plan)->plan;
 }
 
@@ -333,7 +335,7 @@ static void plan_free(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     tally_plan_close(it->plan);
     if (it->opened) {
-        cut_close(&it->cut);
+        segmentation_close(&it->by);
         context_release(&it->context);
     }
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -344,19 +346,19 @@ static void plan_free(PyObject *self) {
 static bool plan_fill(plan_object *it, const call_arguments *arguments) {
     tally_type type = TALLY_F64;
     if (given(arguments, K_DTYPE) && !type_from_object(arguments->value[K_DTYPE], &type)) return false;
-    if (!cut_open(&it->cut, arguments, it->values)) {
-        cut_close(&it->cut);
+    if (!segmentation_open(&it->by, arguments, it->values)) {
+        segmentation_close(&it->by);
         return false;
     }
-    const array *index = &it->cut.index[it->cut.indices - 1]; /* a plan is made where the index lies */
-    if (it->cut.index[0].device != HOST) index = &it->cut.index[0];
+    const array *index = &it->by.index[it->by.indices - 1]; /* a plan is made where the index lies */
+    if (it->by.index[0].device != HOST) index = &it->by.index[0];
     if (!context_for(&it->context, TALLY_SUM, NULL, arguments, index)) {
-        cut_close(&it->cut);
+        segmentation_close(&it->by);
         return false;
     }
     it->opened = true;
     PyThreadState *thread = PyEval_SaveThread();
-    const tally_status status = tally_plan_open(it->context.context, type, it->values, it->cut.segments, &it->plan);
+    const tally_status status = tally_plan_open(it->context.context, type, it->values, it->by.segments, &it->plan);
     PyEval_RestoreThread(thread);
     if (status != TALLY_OK) return raise_status(status) != NULL;
     return true;
@@ -391,7 +393,7 @@ static PyObject *plan_values(PyObject *self, void *unused) {
 
 static PyObject *plan_segments(PyObject *self, void *unused) {
     (void)unused;
-    return PyLong_FromLongLong(((plan_object *)self)->cut.segments.count);
+    return PyLong_FromLongLong(((plan_object *)self)->by.segments.count);
 }
 
 bool plan_add(PyObject *module) {

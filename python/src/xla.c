@@ -132,7 +132,7 @@ static xla_error *reduce_rows(const xla_frame *frame, bool on_gpu) {
     const tally_output out = tally_out(results->data, type_of(results), outer * inner);
     const tally_segments rows = tally_rows(outer, length, inner);
     return close_call(&it, outer * inner == 1 ? tally_reduce(it.context.context, it.context.op, in, out)
-                                              : reduce_cut(&it.context, 1, &in, rows, out));
+                                              : reduce_segments_of(&it.context, 1, &in, rows, out));
 }
 
 /* ---- segments: data is (..., outer, values, inner), the results are (..., outer, segments, inner), with one axis more
@@ -146,27 +146,28 @@ typedef struct segment_shape {
 } segment_shape;
 
 /* All features at once. */
-static tally_status reduce_features(const xla_call *it, const segment_shape *shape, tally_segments cut) {
+static tally_status reduce_features(const xla_call *it, const segment_shape *shape, tally_segments segments) {
     const int64_t values = shape->values * shape->inner, results = shape->segments * shape->inner;
     const int64_t item = (int64_t)tally_type_size(shape->in.type);
     const int64_t result = (int64_t)tally_type_size(shape->out.type) * shape->parts;
     tally_plan *plan = NULL;
     tally_status status = TALLY_OK;
-    if (shape->outer > 2) status = tally_plan_open(it->context.context, shape->in.type, shape->values, cut, &plan);
+    if (shape->outer > 2) status = tally_plan_open(it->context.context, shape->in.type, shape->values, segments, &plan);
     for (int64_t o = 0; o < shape->outer && (status == TALLY_OK || status == TALLY_EMPTY); o++) {
         const tally_array in = tally_in((const char *)shape->in.data + o * values * item, shape->in.type, values);
         const tally_output out = tally_out((char *)shape->out.data + o * results * result, shape->out.type, results);
-        status = reduce_cut(&it->context, 1, &in, tally_features(plan ? tally_planned(plan) : cut, shape->inner), out);
+        status = reduce_segments_of(&it->context, 1, &in,
+                                    tally_features(plan ? tally_planned(plan) : segments, shape->inner), out);
     }
     tally_plan_close(plan);
     return status;
 }
 
-static tally_segments cut_of(const xla_call *it, const xla_buffer *index, const char *data, int64_t segments) {
-    tally_segments cut = tally_offsets(data, type_of(index), segments);
-    cut.kind = (tally_segmentation)it->segmentation;
-    cut.outside = (tally_outside)it->outside;
-    return cut;
+static tally_segments segments_of(const xla_call *it, const xla_buffer *index, const char *data, int64_t count) {
+    tally_segments segments = tally_offsets(data, type_of(index), count);
+    segments.kind = (tally_segmentation)it->segmentation;
+    segments.outside = (tally_outside)it->outside;
+    return segments;
 }
 
 /* Where the part of a batch lies in a buffer whose last `axes` axes are one part. */
@@ -185,7 +186,7 @@ static tally_status reduce_batches(const xla_call *it, segment_shape *shape) {
     for (; batches > 0 && (status == TALLY_OK || status == TALLY_EMPTY); batches--) {
         shape->in.data = part_of(data, batch, axes, data->rank - axes);
         shape->out.data = part_of(results, batch, axes, results->rank - axes);
-        status = reduce_features(it, shape, cut_of(it, index, part_of(index, batch, axes, 1), shape->segments));
+        status = reduce_features(it, shape, segments_of(it, index, part_of(index, batch, axes, 1), shape->segments));
         for (int64_t k = axes; k-- > 0;) {
             if (++batch[k] < results->extents[k]) break;
             batch[k] = 0;

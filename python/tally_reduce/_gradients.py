@@ -11,12 +11,15 @@ from typing import Any, Callable
 
 # The gradient of these needs no values, unless NaNs are skipped.
 WITHOUT_VALUES = ("sum", "mean")
-WITHOUT_GRADIENT = ("minmax",)  # of those that give floats
+# Of those that give floats these have a gradient, in _each.
+WITH_GRADIENT = (
+    "sum", "mean", "var", "std", "min", "max", "norminf", "prod", "logsumexp", "norm1", "sumsq", "norm2"
+)  # fmt: skip
 
 
 def check_gradient(op):
-    if op in WITHOUT_GRADIENT:
-        raise NotImplementedError(f"{op} has no gradient; min and max have")
+    if op not in WITH_GRADIENT:
+        raise NotImplementedError(f"{op} has no gradient; these have: {', '.join(WITH_GRADIENT)}")
 
 
 @dataclass

@@ -1,6 +1,6 @@
 /* Rows along an axis that is not the last: results lie side by side, their values `inner` apart.
  *
- * The results of one outer index are cut into panels (panels.h), and a long axis into chunks of 2^k leaves, so that
+ * The results of one outer index are divided into panels (panels.h), and a long axis into chunks of 2^k leaves, so that
  * there is work for every thread whatever the shape. */
 #include <string.h>
 
@@ -150,24 +150,24 @@ static void choose_chunks(job *j, int threads) {
 }
 
 tally_status tally__cpu_rows(const tally__spec *spec, const tally__input *in, const int64_t *order,
-                             const tally_segments *cut, const tally__sink *sink, tally__report *report) {
-    const int64_t results = cut->count * cut->inner;
-    const int64_t bytes = results * cut->length * (int64_t)spec->kernel->value_bytes * spec->inputs;
+                             const tally_segments *segments, const tally__sink *sink, tally__report *report) {
+    const int64_t results = segments->count * segments->inner;
+    const int64_t bytes = results * segments->length * (int64_t)spec->kernel->value_bytes * spec->inputs;
     const int threads = tally__pool_team(spec->options.threads, bytes + results * 8);
     job j = {.panels = {.spec = spec,
                         .in = in,
                         .sink = sink,
                         .order = order,
-                        .places = cut->count * cut->length,
-                        .inner = cut->inner,
-                        .longest = cut->length},
-             .outer = cut->count,
-             .length = cut->length};
+                        .places = segments->count * segments->length,
+                        .inner = segments->inner,
+                        .longest = segments->length},
+             .outer = segments->count,
+             .length = segments->length};
     tally_status status;
-    if (j.outer > 1 && cut->inner < TALLY_WIDE_VECTOR && j.length > 0 && j.length * cut->inner <= 4096)
+    if (j.outer > 1 && segments->inner < TALLY_WIDE_VECTOR && j.length > 0 && j.length * segments->inner <= 4096)
         status = take_blocks(&j, threads);
     else {
-        tally__cut_panels(&j.panels);
+        tally__divide_panels(&j.panels);
         choose_chunks(&j, threads);
         if (j.chunks > 1) {
             j.nodes = tally__allocate(&spec->allocator, (size_t)(j.outer * j.panels.count * j.chunks * j.panels.width) *

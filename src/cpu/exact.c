@@ -299,7 +299,7 @@ static bool tells_rounding(void) {
     }
     return found == 2;
 }
-/* Where products are cut, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for
+/* Where products are split, by the magnitudes of a few of n. False: too far from 1 for plain sums, or no machine for
  * them. */
 static bool plan_plain_products(tally__plain *plain, const void *x, const void *y, int64_t n) {
     enum { FEW = TALLY_PLAIN_FEW / 2, NEXT = 44, SLACK = 1, FARTHEST = 400 };

@@ -104,7 +104,7 @@ bool tally__plan_columns(tally__columns *columns, const tally__tile *tile, int t
 bool tally__columns_suit(const tally__columns *columns, const tally__tile *tile, int term, int64_t rows);
 
 /* How plain sums are made: of f32 or f64; which, and what the first add up, TALLY_TERM_VALUE or TALLY_TERM_MAGNITUDE;
- * where products are cut. */
+ * where products are split. */
 typedef struct tally__plain {
     bool is_f64, has_sums, has_products;
     int term;

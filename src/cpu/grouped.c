@@ -142,7 +142,7 @@ static void take_pieces(void *of) {
 }
 
 /* Segments in pieces of equal work: of values, and of results, each of which counts like a few. */
-static tally_status cut_pieces(job *j, double work) {
+static tally_status divide_pieces(job *j, double work) {
     const double each = work / (double)j->pieces;
     const int64_t bytes = (int64_t)j->spec->kernel->value_bytes * j->spec->inputs;
     int64_t p = 0;
@@ -172,10 +172,10 @@ static tally_status reduce_short(job *j, double work, int threads) {
     j->pieces = threads == 1 ? 1 : (int64_t)(work / PIECE_BYTES) + 1;
     if (j->pieces > 4096) j->pieces = 4096;
     if (j->wide)
-        tally__cut_panels(&j->panels);
+        tally__divide_panels(&j->panels);
     else
         TALLY_TRY(open_buffers(j, threads));
-    TALLY_TRY(cut_pieces(j, work));
+    TALLY_TRY(divide_pieces(j, work));
     j->shares.next = 0;
     j->shares.end = j->pieces;
     tally__pool_run(threads, j->wide ? take_wide_pieces : take_pieces, j);
@@ -196,7 +196,7 @@ static tally_status reduce_copy(job *j, int64_t s, const tally__sink *sink, tall
     char *const y = copy + (j->spec->inputs == 2 ? size : 0);
     tally__gather_features(j->spec, j->in, j->g, j->inner, j->g->begins[s], length, 0, j->inner, copy, y, length);
     const tally__input in = {copy, y, bytes, bytes, length * j->inner, true};
-    const tally_status status = tally__cpu_backend.segments(j->spec, &in, &features, sink, report);
+    const tally_status status = tally__cpu_ragged(j->spec, &in, &features, sink, report);
     tally__release(&j->spec->allocator, copy);
     return status;
 }
@@ -210,7 +210,8 @@ static tally_status reduce_rows(job *j, int64_t s, const tally__sink *sink, tall
     in.x += at * j->inner * in.x_stride;
     if (j->spec->inputs == 2) in.y += at * j->inner * in.y_stride;
     in.count = length * j->inner;
-    return tally__cpu_backend.segments(j->spec, &in, &rows, sink, report);
+    if (j->inner == 1) return tally__cpu_ragged(j->spec, &in, &rows, sink, report);
+    return tally__cpu_rows(j->spec, &in, NULL, &rows, sink, report);
 }
 
 static tally_status reduce_long(job *j, int64_t s) {

@@ -6,7 +6,7 @@ enum { LEVELS = 48, CACHE_BYTES = 192 * 1024, AHEAD = 8 /* scattered vectors are
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-void tally__cut_panels(tally__panels *p) {
+void tally__divide_panels(tally__panels *p) {
     const tally__kernel *kernel = p->spec->kernel;
     const int64_t columns = p->longest <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : kernel->columns;
     const int64_t lanes = least(columns, p->longest > 0 ? p->longest : 1);

@@ -19,8 +19,8 @@ typedef struct tally__panels {
     size_t scratch_bytes;
 } tally__panels;
 
-/* Cuts vectors of p->inner numbers into panels: the rest of the members is filled in. */
-void tally__cut_panels(tally__panels *p);
+/* Divides vectors of p->inner numbers into panels: the rest of the members is filled in. */
+void tally__divide_panels(tally__panels *p);
 
 /* Scratch of one thread: lanes, gathered values, results, nodes of the levels of a tree. */
 typedef struct tally__workspace {

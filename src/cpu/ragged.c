@@ -18,7 +18,7 @@ typedef struct span {
 typedef struct job {
     const tally__spec *spec;
     const tally__input *in;
-    const tally_segments *cut;
+    const tally_segments *segments;
     const tally__sink *sink;
     int64_t *starts; /* lengths: the first value of each block of segments, and the end */
     int64_t pieces;
@@ -91,10 +91,10 @@ static void reduce_and_store(job *j, int64_t first, const int64_t *offsets, int6
 }
 
 /* Entries i ... of the index, at their own width. */
-static const void *entries(const tally_segments *cut, int64_t i) {
-    return (const char *)cut->index + i * (cut->index_type == TALLY_I64 ? 8 : 4);
+static const void *entries(const tally_segments *segments, int64_t i) {
+    return (const char *)segments->index + i * (segments->index_type == TALLY_I64 ? 8 : 4);
 }
-static int is_wide(const tally_segments *cut) { return cut->index_type == TALLY_I64; }
+static int is_wide(const tally_segments *segments) { return segments->index_type == TALLY_I64; }
 
 /* Checks a batch of at most TALLY_BATCH segments, given the bits of its offsets, and reduces it, long segments set
  * aside. */
@@ -128,11 +128,11 @@ static void take_made(job *j, int64_t first, const int64_t *offsets, int64_t cou
 /* The first segment of piece p: the first s with offsets[s] + s >= the piece's share of values and segments. On offsets
  * that are not sorted any answer will do, as long as pieces together cover every segment; see take_pieces. */
 static int64_t offsets_piece(const job *j, int64_t p) {
-    int64_t low = 0, high = j->cut->count;
+    int64_t low = 0, high = j->segments->count;
     double target = (double)p / (double)j->pieces * ((double)j->in->count + (double)high);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if ((double)tally__index(j->cut, middle) + (double)middle < target)
+        if ((double)tally__index(j->segments, middle) + (double)middle < target)
             low = middle + 1;
         else
             high = middle;
@@ -144,9 +144,10 @@ static void take_offsets(job *j, int64_t from, int64_t to) {
     int64_t room[TALLY_BATCH + 1];
     for (int64_t s = from; s < to; s += TALLY_BATCH) {
         int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
-        const void *at = entries(j->cut, s);
-        bool usable = is_wide(j->cut) && (uintptr_t)at % sizeof *room == 0;
-        tally__index_bits bits = tally__cpu_tiles()->read_offsets[is_wide(j->cut)](at, count, usable ? NULL : room);
+        const void *at = entries(j->segments, s);
+        bool usable = is_wide(j->segments) && (uintptr_t)at % sizeof *room == 0;
+        tally__index_bits bits =
+            tally__cpu_tiles()->read_offsets[is_wide(j->segments)](at, count, usable ? NULL : room);
         take_batch(j, s, usable ? at : room, count, bits);
     }
 }
@@ -155,8 +156,9 @@ static void take_offsets(job *j, int64_t from, int64_t to) {
 
 static int64_t block_sum(job *j, int64_t block) {
     int64_t first = block * BLOCK;
-    int64_t count = j->cut->count - first < BLOCK ? j->cut->count - first : BLOCK;
-    uint64_t bits = 0, sum = tally__cpu_tiles()->sum_lengths[is_wide(j->cut)](entries(j->cut, first), count, &bits);
+    int64_t count = j->segments->count - first < BLOCK ? j->segments->count - first : BLOCK;
+    uint64_t bits = 0,
+             sum = tally__cpu_tiles()->sum_lengths[is_wide(j->segments)](entries(j->segments, first), count, &bits);
     if (bits >> 50 != 0) { /* negative, or more than any array has; fewer cannot make the sum wrap */
         spoil(j, first);
         return 0;
@@ -167,16 +169,16 @@ static int64_t block_sum(job *j, int64_t block) {
 enum { SUMMED = 64 }; /* blocks at a time */
 static void take_sums(void *of) {
     job *j = of;
-    const int64_t blocks = (j->cut->count + BLOCK - 1) / BLOCK;
+    const int64_t blocks = (j->segments->count + BLOCK - 1) / BLOCK;
     int64_t share;
     while (tally__take_share(&j->shares, &share))
         for (int64_t b = share * SUMMED; b < (share + 1) * SUMMED && b < blocks; b++) j->starts[b] = block_sum(j, b);
 }
 
 static tally_status sum_blocks(job *j, int threads) {
-    int64_t blocks = (j->cut->count + BLOCK - 1) / BLOCK, at = 0;
+    int64_t blocks = (j->segments->count + BLOCK - 1) / BLOCK, at = 0;
     j->starts = tally__allocate(&j->spec->allocator, (size_t)(blocks + 1) * sizeof *j->starts);
-    TALLY_CHECK(j->starts != NULL, NO_MEMORY, "no memory to sum %lld lengths", (long long)j->cut->count);
+    TALLY_CHECK(j->starts != NULL, NO_MEMORY, "no memory to sum %lld lengths", (long long)j->segments->count);
     j->shares.next = 0;
     j->shares.end = (blocks + SUMMED - 1) / SUMMED;
     tally__pool_run(threads, take_sums, j);
@@ -193,8 +195,8 @@ static tally_status sum_blocks(job *j, int threads) {
 }
 
 static int64_t lengths_piece(const job *j, int64_t p) {
-    int64_t low = 0, high = (j->cut->count + BLOCK - 1) / BLOCK;
-    double target = (double)p / (double)j->pieces * ((double)j->in->count + (double)j->cut->count);
+    int64_t low = 0, high = (j->segments->count + BLOCK - 1) / BLOCK;
+    double target = (double)p / (double)j->pieces * ((double)j->in->count + (double)j->segments->count);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if ((double)j->starts[middle] + (double)(middle * BLOCK) < target)
@@ -202,7 +204,7 @@ static int64_t lengths_piece(const job *j, int64_t p) {
         else
             high = middle;
     }
-    return low * BLOCK < j->cut->count ? low * BLOCK : j->cut->count;
+    return low * BLOCK < j->segments->count ? low * BLOCK : j->segments->count;
 }
 
 static void take_lengths(job *j, int64_t from, int64_t to) {
@@ -210,7 +212,7 @@ static void take_lengths(job *j, int64_t from, int64_t to) {
     for (int64_t s = from; s < to; s += BLOCK) {
         int64_t count = to - s < BLOCK ? to - s : BLOCK;
         offsets[0] = j->starts[s / BLOCK];
-        tally__cpu_tiles()->add_lengths[is_wide(j->cut)](entries(j->cut, s), count, offsets);
+        tally__cpu_tiles()->add_lengths[is_wide(j->segments)](entries(j->segments, s), count, offsets);
         take_made(j, s, offsets, count);
     }
 }
@@ -218,14 +220,14 @@ static void take_lengths(job *j, int64_t from, int64_t to) {
 /* ---- rows of the last axis ---- */
 
 static int64_t rows_piece(const job *j, int64_t p) {
-    return (int64_t)((double)p / (double)j->pieces * (double)j->cut->count);
+    return (int64_t)((double)p / (double)j->pieces * (double)j->segments->count);
 }
 
 static void take_rows(job *j, int64_t from, int64_t to) {
     int64_t offsets[TALLY_BATCH + 1];
     for (int64_t s = from; s < to; s += TALLY_BATCH) {
         int64_t count = to - s < TALLY_BATCH ? to - s : TALLY_BATCH;
-        for (int64_t i = 0; i <= count; i++) offsets[i] = (s + i) * j->cut->length;
+        for (int64_t i = 0; i <= count; i++) offsets[i] = (s + i) * j->segments->length;
         take_made(j, s, offsets, count);
     }
 }
@@ -242,14 +244,14 @@ static int64_t segment_ids_piece(const job *j, int64_t p) {
  */
 static int64_t segment_id_end(const job *j, int64_t i, int64_t segment_id) {
     int64_t step = 1, low = i, high;
-    while (low + step < j->in->count && tally__index(j->cut, low + step) <= segment_id) {
+    while (low + step < j->in->count && tally__index(j->segments, low + step) <= segment_id) {
         low += step;
         step *= 2;
     }
     high = low + step < j->in->count ? low + step : j->in->count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (tally__index(j->cut, middle) <= segment_id)
+        if (tally__index(j->segments, middle) <= segment_id)
             low = middle + 1;
         else
             high = middle;
@@ -298,10 +300,11 @@ static void begin_few(job *j, found *f, int64_t segment_id, int64_t i) {
 static bool scan_segment_ids(job *j, found *f, int64_t i, int64_t count) {
     int32_t at[BLOCK + TALLY_BORDER_SLACK];
     tally__index_bits bits;
-    int64_t borders = tally__cpu_tiles()->borders[is_wide(j->cut)](entries(j->cut, i), count, at, &bits);
-    if ((bits.steps | bits.places) >> 63 != 0 || tally__index(j->cut, i + count - 1) >= j->cut->count) return false;
+    int64_t borders = tally__cpu_tiles()->borders[is_wide(j->segments)](entries(j->segments, i), count, at, &bits);
+    if ((bits.steps | bits.places) >> 63 != 0 || tally__index(j->segments, i + count - 1) >= j->segments->count)
+        return false;
     if (bits.steps > 1) { /* some segments are empty */
-        for (int64_t k = 0; k < borders; k++) begin_few(j, f, tally__index(j->cut, i + at[k]), i + at[k]);
+        for (int64_t k = 0; k < borders; k++) begin_few(j, f, tally__index(j->segments, i + at[k]), i + at[k]);
     } else {
         for (int64_t k = 0; k < borders; k++) f->offsets[f->count + k] = i + at[k];
         f->count += borders;
@@ -312,10 +315,10 @@ static bool scan_segment_ids(job *j, found *f, int64_t i, int64_t count) {
 
 static void take_segment_ids(job *j, int64_t from, int64_t to) {
     found f;
-    int64_t before = from > 0 ? tally__index(j->cut, from - 1) : to > 0 ? tally__index(j->cut, 0) : -1;
+    int64_t before = from > 0 ? tally__index(j->segments, from - 1) : to > 0 ? tally__index(j->segments, 0) : -1;
     f.first = from > 0 ? before + 1 : 0;
     f.count = 0;
-    if (to > 0 && (before < 0 || before >= j->cut->count)) {
+    if (to > 0 && (before < 0 || before >= j->segments->count)) {
         spoil(j, from > 0 ? from - 1 : 0);
         return;
     }
@@ -326,9 +329,9 @@ static void take_segment_ids(job *j, int64_t from, int64_t to) {
             spoil(j, i);
             return;
         }
-        before = tally__index(j->cut, i + count - 1);
+        before = tally__index(j->segments, i + count - 1);
     }
-    if (to == j->in->count) begin_segments(j, &f, j->cut->count - 1, to);
+    if (to == j->in->count) begin_segments(j, &f, j->segments->count - 1, to);
     if (f.count == 0) return;
     take_found(j, &f);
     f.offsets[f.count] = to < j->in->count ? segment_id_end(j, to - 1, before) : to;
@@ -351,23 +354,23 @@ static void take_some_pieces(void *of) {
     job *j = of;
     int64_t p;
     while (tally__take_share(&j->shares, &p))
-        if (j->begins[p] < j->begins[p + 1]) ways[j->cut->kind].take(j, j->begins[p], j->begins[p + 1]);
+        if (j->begins[p] < j->begins[p + 1]) ways[j->segments->kind].take(j, j->begins[p], j->begins[p + 1]);
 }
 
 /* Where pieces begin is looked up once and made to ascend, so that they cover everything even if the index is not
  * sorted; whoever takes a piece finds that out. */
 static tally_status take_pieces(job *j, int threads) {
-    int64_t end = j->cut->kind == TALLY_SEGMENT_IDS ? j->in->count : j->cut->count;
+    int64_t end = j->segments->kind == TALLY_SEGMENT_IDS ? j->in->count : j->segments->count;
     int64_t *begins;
     if (end == 0) { /* segment ids of no values: one piece, all of it empty segments */
-        ways[j->cut->kind].take(j, 0, 0);
+        ways[j->segments->kind].take(j, 0, 0);
         return TALLY_OK;
     }
     begins = tally__allocate(&j->spec->allocator, (size_t)(j->pieces + 1) * sizeof *begins);
     TALLY_CHECK(begins != NULL, NO_MEMORY, "no memory for %lld pieces of work", (long long)j->pieces);
     begins[0] = 0;
     for (int64_t p = 1; p < j->pieces; p++) {
-        begins[p] = ways[j->cut->kind].piece(j, p);
+        begins[p] = ways[j->segments->kind].piece(j, p);
         if (begins[p] < begins[p - 1]) begins[p] = begins[p - 1];
     }
     begins[j->pieces] = end;
@@ -392,32 +395,32 @@ static void take_longs(job *j, int threads) {
 
 static tally_status refuse(const job *j) {
     long long where = j->bad, values = j->in->count;
-    if (j->cut->kind == TALLY_SEGMENT_IDS)
+    if (j->segments->kind == TALLY_SEGMENT_IDS)
         return tally__fail(
             TALLY_BAD_SEGMENTS,
             "at or soon after value %lld, a segment id is below the one before it, or not one of %lld segments", where,
-            (long long)j->cut->count);
+            (long long)j->segments->count);
     return tally__fail(TALLY_BAD_SEGMENTS, "at or soon after segment %lld, %s (the array has %lld values)", where,
-                       j->cut->kind == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"
-                                                     : "an offset is below the one before it or beyond the array",
+                       j->segments->kind == TALLY_LENGTHS ? "a length is negative or the lengths add up to too much"
+                                                          : "an offset is below the one before it or beyond the array",
                        values);
 }
 
 static tally_status work(job *j, int threads) {
-    if (j->cut->kind == TALLY_LENGTHS) TALLY_TRY(sum_blocks(j, threads));
+    if (j->segments->kind == TALLY_LENGTHS) TALLY_TRY(sum_blocks(j, threads));
     if (j->bad < 0) TALLY_TRY(take_pieces(j, threads));
     if (j->bad >= 0) return refuse(j);
     take_longs(j, threads);
     return TALLY_OK;
 }
 
-tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+tally_status tally__cpu_ragged(const tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                const tally__sink *sink, tally__report *report) {
     const int64_t piece_bytes = 256 * 1024;
     int64_t bytes_each = (int64_t)spec->kernel->value_bytes * spec->inputs;
-    double bytes = (double)in->count * (double)bytes_each + (double)cut->count * 8;
+    double bytes = (double)in->count * (double)bytes_each + (double)segments->count * 8;
     int threads = tally__pool_team(spec->options.threads, bytes < 1e18 ? (int64_t)bytes : (int64_t)1e18);
-    job j = {.spec = spec, .in = in, .cut = cut, .sink = sink, .bad = -1};
+    job j = {.spec = spec, .in = in, .segments = segments, .sink = sink, .bad = -1};
     tally_status status;
     j.pieces = threads == 1 ? 1 : (int64_t)(bytes / (double)piece_bytes) + 1;
     if (j.pieces > 4096) j.pieces = 4096;

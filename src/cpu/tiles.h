@@ -1,9 +1,9 @@
 /* Tiles: the vector part of exact sums, compiled for each instruction set (tiles_template.h).
  *
- * A tile is at most TALLY_TILE values. It is measured, then each term (a value, its magnitude, a product) is cut into
- * levels: level k takes what is a multiple of 2^unit[k], by adding it to an accumulator so large that this is where it
- * rounds, and hands on the rest. The last level takes multiples of the smallest unit there is, so nothing is left.
- * docs/exact.md has the proof. */
+ * A tile is at most TALLY_TILE values. It is measured, then each term (a value, its magnitude, a product) is split
+ * into levels: level k takes what is a multiple of 2^unit[k], by adding it to an accumulator so large that this is
+ * where it rounds, and hands on the rest. The last level takes multiples of the smallest unit there is, so nothing is
+ * left. docs/exact.md has the proof. */
 #ifndef TALLY_CPU_TILES_H
 #define TALLY_CPU_TILES_H
 

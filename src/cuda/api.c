@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cuda/cache.h"
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/gpu.h"
 #include "cuda/nvidia.h"
 
@@ -154,8 +154,9 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     return warm(context, op, type, ARRAYS);
 }
 
-tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_segmentation cut) {
-    TALLY_CHECK((int)cut >= TALLY_OFFSETS && cut <= TALLY_UNSORTED_IDS, BAD_ARGUMENT, "segmentation %d is unknown",
-                (int)cut);
-    return warm(context, op, type, cut == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
+tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type,
+                                 tally_segmentation kind) {
+    TALLY_CHECK((int)kind >= TALLY_OFFSETS && kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT,
+                "segmentation %d is unknown", (int)kind);
+    return warm(context, op, type, kind == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
 }

@@ -49,16 +49,18 @@ static tally_status bring_values(tally__call *call, const char **data, int64_t s
     return TALLY_OK;
 }
 
-static tally_status bring_index(tally__call *call, const tally_segments *cut, const tally__memory *index,
+static tally_status bring_index(tally__call *call, const tally_segments *segments, const tally__memory *index,
                                 const tally__memory *ends) {
-    const bool has_ids = cut->kind == TALLY_SEGMENT_IDS || cut->kind == TALLY_UNSORTED_IDS;
-    const int64_t entries = has_ids ? call->in.count / tally__features(cut) : cut->count + (cut->kind == TALLY_OFFSETS);
-    const size_t bytes = tally_type_size(cut->index_type);
-    call->index = cut->index;
-    call->ends = cut->ends;
+    const bool has_ids = segments->kind == TALLY_SEGMENT_IDS || segments->kind == TALLY_UNSORTED_IDS;
+    const int64_t entries =
+        has_ids ? call->in.count / tally__features(segments) : segments->count + (segments->kind == TALLY_OFFSETS);
+    const size_t bytes = tally_type_size(segments->index_type);
+    call->index = segments->index;
+    call->ends = segments->ends;
     TALLY_TRY(bring(call, &call->index, (size_t)entries * bytes, index, "copy the segments"));
-    return cut->kind == TALLY_BEGIN_END ? bring(call, &call->ends, (size_t)entries * bytes, ends, "copy the segments")
-                                        : TALLY_OK;
+    return segments->kind == TALLY_BEGIN_END
+               ? bring(call, &call->ends, (size_t)entries * bytes, ends, "copy the segments")
+               : TALLY_OK;
 }
 
 /* The one GPU that all of them lie on, or `ordinal`. */
@@ -74,11 +76,11 @@ static tally_status find_gpu(const tally__memory *memory, int count, int *ordina
 }
 
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
-                              const tally__input *in, const tally_segments *cut, const tally__sink *sink) {
+                              const tally__input *in, const tally_segments *segments, const tally__sink *sink) {
     enum { X, Y, INDEX, ENDS, OUT, ALL };
     const char *why;
     const tally__driver *driver = platform->driver(&why);
-    const void *index = cut != NULL && cut->kind != TALLY_PLANNED ? cut->index : NULL;
+    const void *index = segments != NULL && segments->kind != TALLY_PLANNED ? segments->index : NULL;
     tally__memory memory[ALL];
     tally__gpu *gpu;
     int ordinal = spec->options.device;
@@ -87,7 +89,8 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
     memory[X] = tally__memory_of(driver, in->x);
     memory[Y] = spec->inputs == 2 ? tally__memory_of(driver, in->y) : memory[X];
     memory[INDEX] = tally__memory_of(driver, index);
-    memory[ENDS] = tally__memory_of(driver, index != NULL && cut->kind == TALLY_BEGIN_END ? cut->ends : index);
+    memory[ENDS] =
+        tally__memory_of(driver, index != NULL && segments->kind == TALLY_BEGIN_END ? segments->ends : index);
     memory[OUT] = tally__memory_of(driver, sink != NULL ? sink->data : NULL);
     call->sink_on_device = memory[OUT].kind == TALLY_IN_DEVICE;
     TALLY_TRY(find_gpu(memory, ALL, &ordinal));
@@ -102,7 +105,7 @@ tally_status tally__call_open(tally__call *call, const tally__platform *platform
         TALLY_TRY(bring_values(call, &call->in.y, in->y_stride, &memory[Y]));
     else
         call->in.y = call->in.x, call->in.y_stride = in->x_stride;
-    return index != NULL ? bring_index(call, cut, &memory[INDEX], &memory[ENDS]) : TALLY_OK;
+    return index != NULL ? bring_index(call, segments, &memory[INDEX], &memory[ENDS]) : TALLY_OK;
 }
 
 void tally__call_close(tally__call *call) {
@@ -219,7 +222,7 @@ static tally_status store(const tally__call *call, tally__cu_address staging, in
     return status;
 }
 
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count,
+tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                  tally__cu_address saw, tally__report *report) {
     int32_t seen = 0;
     if (converts(call)) TALLY_TRY(convert(call, staging, count, saw));

@@ -25,7 +25,7 @@ typedef struct tally__call {
     const tally__spec *spec;
     const tally__sink *sink;
     tally__input in;          /* as the GPU reaches it, y equal to x where there is one, */
-    const void *index, *ends; /* as are those of the cut */
+    const void *index, *ends; /* as are those of the segments */
     bool sink_on_device;
     tally__cu_address copies[4]; /* of what lies in host memory */
     int copy_count;
@@ -33,10 +33,10 @@ typedef struct tally__call {
     const int32_t *wanted; /* NULL, or what all further kernels look at first (kernels/device/work.h) */
 } tally__call;
 
-/* Opens the device and copies what it does not reach. cut: NULL, or that of the array. sink: NULL, or where results go.
- * Whatever it returns, close the call. */
+/* Opens the device and copies what it does not reach. segments: NULL for a whole array. sink: NULL, or where results
+ * go. Whatever it returns, close the call. */
 tally_status tally__call_open(tally__call *call, const tally__platform *platform, const tally__spec *spec,
-                              const tally__input *in, const tally_segments *cut, const tally__sink *sink);
+                              const tally__input *in, const tally_segments *segments, const tally__sink *sink);
 void tally__call_close(tally__call *call);
 
 /* Compiles the kernels of these forms that the call will ask for, and the one that converts its results, side by side,
@@ -65,9 +65,9 @@ tally_status tally__call_store(const tally__call *call, tally__cu_address to, co
 /* Whether kernels cannot write results where they belong: they go to scratch memory first, natural and side by side. */
 bool tally__call_needs_staging(const tally__call *call);
 /* `count` such results at `staging` (if they need one) go on to where they belong. *saw, on the device, is what kernels
- * have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is no cut
- * (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
-tally_status tally__call_deliver(const tally__call *call, tally__cu_address staging, int64_t count,
+ * have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is no
+ * segmentation (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
+tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                  tally__cu_address saw, tally__report *report);
 
 /* Starts the reduction of the call's input to a node at `to`, as kernels have it (spec->kernel->node_size bytes at a

@@ -2,7 +2,7 @@
  * TALLY_FAN by which a segment can have more vectors than a leaf. */
 #include "cuda/features.h"
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/shape.h"
 
 enum {
@@ -136,7 +136,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_work *groups, ta
         TALLY_TRY(tally__call_fetch(c, words, at_words, sizeof words));
         if (words[IS_UNSURE] != 0) return *is_done = false, TALLY_OK;
     }
-    TALLY_TRY(tally__call_deliver(c, staging, work.group.segments * work.group.inner,
+    TALLY_TRY(tally__call_finalize(c, staging, work.group.segments * work.group.inner,
                                   (tally__cu_address)(uintptr_t)work.saw, report));
     if (c->spec->exact && !is_waited_for) {
         *is_done = false;

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "cuda/cache.h"
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "segments/cut.h"
+#include "pool.h"
 
 enum { MOST_DEVICES = 32, ENOUGH_SHARED = 160 << 10 /* for two blocks of two tile buffers */ };
 
@@ -216,7 +217,7 @@ tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int c
     if (missing < 2) return TALLY_OK;
     units = malloc((size_t)missing * sizeof *units);
     TALLY_CHECK(units != NULL, NO_MEMORY, "no memory for the descriptions of %d kernels", missing);
-    if (threads <= 0) threads = tally_cpu_threads();
+    if (threads <= 0) threads = tally__pool_threads();
     for (int k = 0; k < missing && status == TALLY_OK; k++)
         status = tally__unit_of(wants[places[k]].spec, wants[places[k]].form, &units[k]);
     if (status == TALLY_OK) status = tally__images_ahead(gpu->platform, units, missing, gpu->sm, threads);

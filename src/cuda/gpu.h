@@ -55,8 +55,8 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernels of that form for a spec, or with NULL those that prepare cuts or convert results, compiled and loaded at
- * first use. */
+/* The kernels of that form for a spec, or with NULL those that prepare segments or convert results, compiled and loaded
+ * at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
 
 /* Compiles what of these kernels the device has not, side by side on up to `threads` threads (as options.threads has

@@ -3,7 +3,7 @@
  * on one stream; only begins and ends without a plan make the host wait, which must know how many values to copy. */
 #include "cuda/groups.h"
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/features.h"
 #include "cuda/shape.h"
 #include "segments/cut.h"
@@ -13,7 +13,7 @@ typedef struct job {
     tally__call *call;
     tally_segmentation kind;
     tally_work work;      /* of the kernels of groups; work.saw is theirs */
-    int32_t *cut_saw;     /* of those that make offsets, which find nothing that is not known */
+    int32_t *offsets_saw; /* of those that make offsets, which find nothing that is not known */
     int64_t *sums;        /* for them */
     tally__loaded groups; /* kernels: the first is KEYS */
 } job;
@@ -42,7 +42,7 @@ static tally_status launch_for(const job *j, tally__cu_function function, int64_
 static tally_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values, void *offsets,
                              int offset_bytes) {
     return (tally_work){.count = values,
-                        .saw = j->cut_saw,
+                        .saw = j->offsets_saw,
                         .cut = {.index = index,
                                 .index_bytes = bytes,
                                 .count = count,
@@ -67,7 +67,7 @@ static tally__cu_address place(job *j, tally__cu_address begin) {
     const int64_t digits = are_sorted ? 0 : TALLY_SORT_DIGITS * group->tiles;
     tally__cu_address end = begin;
     j->work.saw = TAKE(&end, 4);
-    j->cut_saw = TAKE(&end, 4);
+    j->offsets_saw = TAKE(&end, 4);
     j->sums =
         TAKE(&end, 8 * (tally__over(group->segments, TALLY_LENGTHS_BLOCK) + tally__over(digits, TALLY_LENGTHS_BLOCK) +
                         tally__over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
@@ -160,30 +160,31 @@ static tally_status group_vectors(job *j, const sort_memory *sort) {
                                          : place_sequence(j);
 }
 
-/* What is known of a cut without its plan. */
-static tally_status describe(job *j, tally__call *call, const tally_segments *cut) {
-    const int64_t inner = tally__features(cut), vectors = call->in.count / inner;
-    *j = (job){.call = call, .kind = cut->kind};
+/* What is known of segments without its plan. */
+static tally_status describe(job *j, tally__call *call, const tally_segments *segments) {
+    const int64_t inner = tally__features(segments), vectors = call->in.count / inner;
+    *j = (job){.call = call, .kind = segments->kind};
     j->work.group = (tally_group_work){.index = call->index,
                                        .ends = call->ends,
                                        .vectors = vectors,
                                        .inner = inner,
-                                       .segments = cut->count,
+                                       .segments = segments->count,
                                        .places = vectors,
-                                       .index_bytes = (int32_t)tally_type_size(cut->index_type),
-                                       .refuses = cut->outside == TALLY_OUTSIDE_REFUSED,
+                                       .index_bytes = (int32_t)tally_type_size(segments->index_type),
+                                       .refuses = segments->outside == TALLY_OUTSIDE_REFUSED,
                                        .tiles = vectors > 0 ? tally__over(vectors, TALLY_SORT_TILE) : 1};
     tally_group_work *group = &j->work.group;
-    group->offset_bytes = cut->kind == TALLY_OFFSETS                             ? group->index_bytes
-                          : vectors <= INT32_MAX && cut->kind != TALLY_BEGIN_END ? 4
-                                                                                 : 8;
-    if (cut->kind == TALLY_OFFSETS) group->offsets = call->index;
-    TALLY_CHECK(cut->kind != TALLY_UNSORTED_IDS || (vectors <= UINT32_MAX && cut->count < INT32_MAX), UNSUPPORTED,
+    group->offset_bytes = segments->kind == TALLY_OFFSETS                             ? group->index_bytes
+                          : vectors <= INT32_MAX && segments->kind != TALLY_BEGIN_END ? 4
+                                                                                      : 8;
+    if (segments->kind == TALLY_OFFSETS) group->offsets = call->index;
+    TALLY_CHECK(segments->kind != TALLY_UNSORTED_IDS || (vectors <= UINT32_MAX && segments->count < INT32_MAX),
+                UNSUPPORTED,
                 "%lld values with ids in any order, of %lld segments, are more than this version sorts on a GPU",
-                (long long)vectors, (long long)cut->count);
-    TALLY_CHECK(vectors < INT64_MAX / 64 && cut->count < INT64_MAX / 64, NO_MEMORY,
+                (long long)vectors, (long long)segments->count);
+    TALLY_CHECK(vectors < INT64_MAX / 64 && segments->count < INT64_MAX / 64, NO_MEMORY,
                 "%lld values in %lld segments are more than a GPU has memory for", (long long)vectors,
-                (long long)cut->count);
+                (long long)segments->count);
     return tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_GROUPS, &j->groups);
 }
 
@@ -263,9 +264,9 @@ static tally_status make_copies(job *j) {
 static tally_status reduce_copies(job *j, tally__report *report) {
     const tally_group_work *group = &j->work.group;
     TALLY_TRY(make_copies(j));
-    const tally_segments cut =
+    const tally_segments segments =
         tally_offsets(group->spread, group->spread_bytes == 4 ? TALLY_I32 : TALLY_I64, group->segments * group->inner);
-    const tally_status status = tally__reduce_cut(j->call, &cut, report);
+    const tally_status status = tally__reduce_ragged(j->call, &segments, report);
     return status == TALLY_BAD_SEGMENTS ? refuse(j) : status;
 }
 
@@ -294,10 +295,10 @@ static tally_status group_for_call(job *j) {
     return j->kind == TALLY_BEGIN_END ? count_places(j) : TALLY_OK;
 }
 
-static tally_status reduce_planned(tally__call *call, const tally_segments *cut, tally__report *report) {
-    const tally_plan *planned = cut->index;
+static tally_status reduce_planned(tally__call *call, const tally_segments *segments, tally__report *report) {
+    const tally_plan *planned = segments->plan;
     const tally__gpu_plan *plan = planned->gpu;
-    const tally_segments as_given = tally_features(planned->cut, tally__features(cut));
+    const tally_segments as_given = tally_features(planned->segments, tally__features(segments));
     job j;
     TALLY_CHECK(plan->gpu == call->gpu, BAD_ARGUMENT, "the plan was made ready for another GPU");
     TALLY_TRY(describe(&j, call, &as_given));
@@ -308,25 +309,25 @@ static tally_status reduce_planned(tally__call *call, const tally_segments *cut,
         j.work.group.offsets = plan->cut.offsets;
         j.work.group.offset_bytes = plan->cut.offset_bytes;
     }
-    j.work.group.inner = tally__features(cut);
+    j.work.group.inner = tally__features(segments);
     TALLY_TRY(group_for_call(&j));
     return reduce_grouped(&j, report);
 }
 
-tally_status tally__reduce_groups(tally__call *call, const tally_segments *cut, tally__report *report) {
+tally_status tally__reduce_groups(tally__call *call, const tally_segments *segments, tally__report *report) {
     job j;
-    if (cut->kind == TALLY_PLANNED) return reduce_planned(call, cut, report);
-    TALLY_TRY(describe(&j, call, cut));
+    if (segments->kind == TALLY_PLANNED) return reduce_planned(call, segments, report);
+    TALLY_TRY(describe(&j, call, segments));
     TALLY_TRY(group_for_call(&j));
     return reduce_grouped(&j, report);
 }
 
-tally_status tally__plan_groups(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
+tally_status tally__plan_groups(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan) {
     const tally__driver *driver = call->gpu->driver;
     sort_memory sort;
     job j;
     plan->gpu = call->gpu;
-    TALLY_TRY(describe(&j, call, cut));
+    TALLY_TRY(describe(&j, call, segments));
     const bool sorts = j.kind == TALLY_UNSORTED_IDS;
     const tally__cu_address kept = place(&j, 0), size = sorts ? place_sort(&j, kept, &sort) : kept;
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&plan->groups_memory, (size_t)size), "give memory for a plan"));

@@ -4,12 +4,12 @@
 
 #include "cuda/segments.h"
 
-/* The call's cut, or what its plan has of it: values are copied segment by segment and feature by feature, and the
- * copies are reduced as segments that follow one another. */
-tally_status tally__reduce_groups(tally__call *call, const tally_segments *cut, tally__report *report);
+/* The call's segments, or what its plan has of them: values are copied segment by segment and feature by feature, and
+ * the copies are reduced as segments that follow one another. */
+tally_status tally__reduce_groups(tally__call *call, const tally_segments *segments, tally__report *report);
 
 /* Makes the groups of begins and ends or of ids in any order, in memory that belongs to the plan from then on; waits
  * for them, and checks them. */
-tally_status tally__plan_groups(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan);
+tally_status tally__plan_groups(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan);
 
 #endif

@@ -60,7 +60,7 @@ typedef struct tally__platform {
 } tally__platform;
 
 extern const tally__platform tally__nvidia_platform, tally__simt_platform;
-/* The one that options name; no other backend than these two is asked for. (cuda.c) */
+/* The one that options name; no other backend than these two is asked for. (platform.c) */
 const tally__platform *tally__platform_of(const tally_options *options);
 
 #endif

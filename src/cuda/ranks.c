@@ -1,6 +1,6 @@
 /* Reductions over the GPUs of a communicator of NCCL (tally_nccl.h). All is put on the caller's stream. */
 #include "cuda/call.h"
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/nccl.h"
 #include "parts.h"
 #include "tally/tally_nccl.h"
@@ -140,7 +140,7 @@ static tally_status finish(tally__call *call, const peers *p, const layout *l) {
                              .result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride};
     tally__report report = {0};
     TALLY_TRY(tally__call_launch_resident(call, &l->kernel, blocks, TALLY_START_BEHIND, &work));
-    return tally__call_deliver(call, l->staging, l->results, 0, &report);
+    return tally__call_finalize(call, l->staging, l->results, 0, &report);
 }
 
 static tally_status reduce_nodes(const job *j, const tally__parts *parts, int64_t results) {
@@ -179,12 +179,12 @@ static tally_status reduce_parts(job *j, const tally__parts *parts, const tally_
 }
 
 static tally_status all_reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
-                                        const tally_segments *cut, tally_output out, void *comm) {
+                                        const tally_segments *segments, tally_output out, void *comm) {
     job j;
     tally__parts parts;
     TALLY_TRY(begin(context, op, x, y, &out, comm, &j));
     TALLY_TRY(check_order(&j.spec));
-    TALLY_TRY(tally__open_parts(&j.spec.allocator, j.spec.options.threads, cut, j.in.count, &parts));
+    TALLY_TRY(tally__open_parts(&j.spec.allocator, j.spec.options.threads, segments, j.in.count, &parts));
     const tally_status status = reduce_parts(&j, &parts, &out);
     tally__close_parts(&parts);
     return status;

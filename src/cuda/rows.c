@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "cuda/cuda.h"
 #include "cuda/features.h"
+#include "cuda/units.h"
 #include "cuda/segments.h"
 #include "cuda/shape.h"
 
@@ -57,7 +57,7 @@ static tally_status plan_short(const tally__call *call, plan *p) {
 }
 
 /* Tiles of rows that have several. */
-static void cut_row(const tally__call *call, plan *p, int64_t leaves) {
+static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
     const int64_t units = call->gpu->multiprocessors;
     /* Long runs save arrivals, short ones share the work evenly. */
     while (p->work.run < 3 && p->work.outer * leaves >> p->work.run > 16 * units &&
@@ -76,7 +76,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
         p->blocks = tally__over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
     }
-    cut_row(call, p, leaves);
+    divide_row(call, p, leaves);
     TALLY_TRY(fit_counters(p, 1, call->spec->kernel->node_size));
     p->blocks = p->outer * p->work.tiles;
     return TALLY_OK;
@@ -85,7 +85,7 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 /* ---- values apart ---- */
 
 /* Chunks of a panel; `slots` panels share a block. */
-static void cut_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
+static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
     const int64_t leaves = tally__over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors,
                   all = p->work.outer * panels;
     p->work.tiles = 1;
@@ -111,24 +111,24 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
     p->work.log_subs = (int)least(8 - p->work.log_across, tally__log_above(columns));
     const int64_t width = across << p->work.log_across, panels = tally__over(p->work.inner, width);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
-    cut_panel(call, p, panels, slots, width);
+    divide_panel(call, p, panels, slots, width);
     TALLY_TRY(fit_counters(p, panels, kernel->node_size));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
 
-static tally_status plan_rows(const tally__call *call, const tally_segments *cut, plan *p) {
+static tally_status plan_rows(const tally__call *call, const tally_segments *segments, plan *p) {
     *p = (plan){.form = TALLY_FORM_ROWS};
     p->work = (tally_work){.x = call->in.x,
                            .y = call->in.y,
                            .x_stride = call->in.x_stride,
                            .y_stride = call->in.y_stride,
                            .final = call->spec->final,
-                           .outer = cut->count,
-                           .length = cut->length,
-                           .inner = cut->inner};
-    if (cut->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
-    return cut->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
+                           .outer = segments->count,
+                           .length = segments->length,
+                           .inner = segments->inner};
+    if (segments->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
+    return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
 
 /* ---- launching ---- */
@@ -183,47 +183,48 @@ static bool is_packed(const tally__call *call) {
 
 /* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some
  * begin where 16 bytes cannot be read at once. */
-static bool are_segments(const tally__call *call, const tally_segments *cut) {
+static bool are_segments(const tally__call *call, const tally_segments *segments) {
     const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;
-    return cut->inner == 1 && cut->length > 0 &&
-           (cut->length <= call->spec->kernel->leaf || cut->length * bytes % 16 != 0 || !is_packed(call));
+    return segments->inner == 1 && segments->length > 0 &&
+           (segments->length <= call->spec->kernel->leaf || segments->length * bytes % 16 != 0 || !is_packed(call));
 }
 
 /* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
  * alone, where rows are short. Measured: docs/design/012-gpu-exact-segments.md. */
-static bool are_vectors(const tally__call *call, const tally_segments *cut) {
+static bool are_vectors(const tally__call *call, const tally_segments *segments) {
     const tally__kernel *kernel = call->spec->kernel;
-    return call->spec->exact && !kernel->adds_products && !kernel->keeps_keys && cut->length > 0 &&
-           cut->length <= (kernel->value_bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
-           cut->inner * (int64_t)kernel->value_bytes >= LEAST_VECTOR;
+    return call->spec->exact && !kernel->adds_products && !kernel->keeps_keys && segments->length > 0 &&
+           segments->length <= (kernel->value_bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
+           segments->inner * (int64_t)kernel->value_bytes >= LEAST_VECTOR;
 }
 /* *is_done: as tally__reduce_features says. */
-static tally_status reduce_vectors(tally__call *call, const tally_segments *cut, tally__report *report, bool *is_done) {
-    const int64_t vectors = cut->count * cut->length;
+static tally_status reduce_vectors(tally__call *call, const tally_segments *segments, tally__report *report,
+                                   bool *is_done) {
+    const int64_t vectors = segments->count * segments->length;
     const tally_work work = {.group = {.vectors = vectors,
-                                       .inner = cut->inner,
-                                       .segments = cut->count,
+                                       .inner = segments->inner,
+                                       .segments = segments->count,
                                        .places = vectors,
-                                       .length = cut->length,
+                                       .length = segments->length,
                                        .offset_bytes = sizeof(int64_t)}};
     *is_done = false;
-    if (!are_vectors(call, cut) || !tally__reads_in_place(call, &work.group)) return TALLY_OK;
+    if (!are_vectors(call, segments) || !tally__reads_in_place(call, &work.group)) return TALLY_OK;
     return tally__reduce_features(call, &work, report, is_done);
 }
 
-tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report) {
-    const int64_t results = cut->count * cut->inner;
+tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report) {
+    const int64_t results = segments->count * segments->inner;
     tally__cu_address staging, saw;
     plan p;
     bool is_done;
-    TALLY_TRY(reduce_vectors(call, cut, report, &is_done));
+    TALLY_TRY(reduce_vectors(call, segments, report, &is_done));
     if (is_done) return TALLY_OK;
-    if (are_segments(call, cut)) return tally__reduce_cut(call, cut, report);
-    TALLY_TRY(plan_rows(call, cut, &p));
+    if (are_segments(call, segments)) return tally__reduce_ragged(call, segments, report);
+    TALLY_TRY(plan_rows(call, segments, &p));
     TALLY_TRY(lay_out(call, &p, results, &staging, &saw));
     TALLY_TRY(launch(call, &p));
-    if (cut->length == 0)
+    if (segments->length == 0)
         report->saw = TALLY_SAW_EMPTY; /* of memory on the device, unless it is checked, all that is known by now */
-    return tally__call_deliver(call, staging, results, saw, report);
+    return tally__call_finalize(call, staging, results, saw, report);
 }

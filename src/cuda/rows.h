@@ -4,6 +4,6 @@
 
 #include "cuda/call.h"
 
-tally_status tally__reduce_rows(tally__call *call, const tally_segments *cut, tally__report *report);
+tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report);
 
 #endif

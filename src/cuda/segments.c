@@ -3,7 +3,7 @@
  * of it on one stream; nothing is asked of the GPU before the results are wanted. */
 #include "cuda/segments.h"
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/groups.h"
 #include "cuda/shape.h"
 #include "segments/cut.h"
@@ -12,7 +12,7 @@
 /* A call with its cut, and what kernels are told. */
 typedef struct job {
     tally__call *call;
-    tally_segments cut;
+    tally_segments segments;
     const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
     bool reduces;                /* or makes a plan */
     int64_t results;
@@ -28,7 +28,6 @@ typedef struct job {
 #ifndef TALLY_FIRST_STAGE
 #define TALLY_FIRST_STAGE STAGE_QUICK
 #endif
-bool tally__is_sum_alone(const tally__spec *spec) { return !spec->kernel->adds_products && !spec->kernel->keeps_keys; }
 typedef enum stage { STAGE_QUICK, STAGE_PREFIX, STAGE_FLAT } stage;
 static stage first_stage(const tally__spec *spec) {
     const stage first = tally__is_sum_alone(spec) && !spec->final.mean ? STAGE_QUICK : STAGE_PREFIX;
@@ -36,7 +35,7 @@ static stage first_stage(const tally__spec *spec) {
 }
 /* Whether the rows of an exact operator lie across others. */
 static bool has_columns(const job *j) {
-    return j->cut.kind == TALLY_ROWS && j->cut.inner > 1 && j->call->spec->user == NULL;
+    return j->segments.kind == TALLY_ROWS && j->segments.inner > 1 && j->call->spec->user == NULL;
 }
 static bool begins_with_prefixes(const job *j) {
     return j->reduces && j->call->spec->exact && (has_columns(j) || first_stage(j->call->spec) != STAGE_QUICK);
@@ -51,8 +50,8 @@ static tally__form prefix_form(const job *j) { return has_columns(j) ? TALLY_FOR
  * ids would take much of a tile. */
 static bool tiles_look_at_segment_ids(const job *j) {
     enum { FEW_VALUES = 6 }; /* in a segment, on average */
-    const int64_t bytes = (int64_t)tally_type_size(j->cut.index_type);
-    return j->cut.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) &&
+    const int64_t bytes = (int64_t)tally_type_size(j->segments.index_type);
+    return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) &&
            j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
            j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
@@ -76,11 +75,12 @@ static void cut_rows(const job *j, tally_cut_work *cut) {
         MOST_GROUPS = 64,
         NODES = 1024
     }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
-    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->cut.inner, weight = cut->weight,
+    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->segments.inner, weight = cut->weight,
                   end = cut->end_weight;
-    const int64_t side = SECTOR / bytes, read = READ / bytes, fit = cut->tile_bytes / (j->cut.length * weight + end);
+    const int64_t side = SECTOR / bytes, read = READ / bytes,
+                  fit = cut->tile_bytes / (j->segments.length * weight + end);
     int64_t across = fit >= side ? fit / side * side : fit / read * read;
-    cut->length = cut->row = j->cut.length;
+    cut->length = cut->row = j->segments.length;
     cut->inner = inner;
     if (across == 0 && fit < inner) {
         across = inner < side ? inner : side;
@@ -113,7 +113,7 @@ static tally_status measure(job *j) {
     cut->weight = j->call->spec->type == TALLY_STRUCT ? TALLY_LEAF_BYTES_EACH / (int32_t)kernel->leaf
                                                       : (int32_t)kernel->value_bytes * j->call->spec->inputs;
     cut->leaf = (int32_t)kernel->leaf;
-    cut->index_bytes = (int32_t)tally_type_size(j->cut.index_type);
+    cut->index_bytes = (int32_t)tally_type_size(j->segments.index_type);
     cut->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
     cut->tile_bytes = TALLY_TILE_BYTES;
     if (cut->segment_ids != NULL)
@@ -123,15 +123,15 @@ static tally_status measure(job *j) {
                     bytes < INT64_MAX / 64,
                 NO_MEMORY, "%lld values in %lld segments are more than a GPU has memory for", (long long)count,
                 (long long)j->results);
-    cut->offset_bytes = j->plan != NULL                ? j->plan->cut.offset_bytes
-                        : j->cut.kind == TALLY_OFFSETS ? cut->index_bytes
-                        : cut->segment_ids != NULL     ? TALLY_END_BYTES
-                        : count <= INT32_MAX           ? 4
-                                                       : 8;
+    cut->offset_bytes = j->plan != NULL                     ? j->plan->cut.offset_bytes
+                        : j->segments.kind == TALLY_OFFSETS ? cut->index_bytes
+                        : cut->segment_ids != NULL          ? TALLY_END_BYTES
+                        : count <= INT32_MAX                ? 4
+                                                            : 8;
     cut->end_weight = cut->offset_bytes;
     cut->count = j->results;
     cut->index = j->call->index;
-    cut->row = j->cut.kind == TALLY_ROWS ? j->cut.length : 0;
+    cut->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
     cut->inner = cut->chunks = cut->groups = 1;
     j->again.cut = *cut;
     shape_for_prefixes(j->call->spec, &j->again.cut);
@@ -161,7 +161,7 @@ static int64_t take(parts *all, int64_t bytes) {
 }
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
-    return j->cut.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL;
+    return j->segments.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL;
 }
 /* Numbers of limbs that exact segments are added to. */
 static int64_t flat_nodes(const tally_cut_work *cut) {
@@ -170,7 +170,7 @@ static int64_t flat_nodes(const tally_cut_work *cut) {
 static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
-    const bool makes_offsets = j->cut.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
+    const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
     parts all = {0};
     all.saw = take(&all, sizeof *j->work.saw);
     all.arrivals = take(&all, begins_with_prefixes(j)
@@ -186,9 +186,9 @@ static parts lay_out(const job *j) {
     all.again =
         take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
     all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
-    const int64_t blocks = j->cut.kind == TALLY_LENGTHS    ? tally__over(cut->count, TALLY_LENGTHS_BLOCK)
-                           : segment_ids_become_offsets(j) ? segment_id_blocks(j->call->in.count, cut->count)
-                                                           : -1;
+    const int64_t blocks = j->segments.kind == TALLY_LENGTHS ? tally__over(cut->count, TALLY_LENGTHS_BLOCK)
+                           : segment_ids_become_offsets(j)   ? segment_id_blocks(j->call->in.count, cut->count)
+                                                             : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     const int64_t leaf_nodes = begins_with_prefixes(j)
@@ -227,15 +227,15 @@ static void place_again(job *j, tally_edge *edges) {
 static void place(job *j, const parts *at, tally__cu_address memory) {
 #define PLACE(part) ((void *)(uintptr_t)(memory + (tally__cu_address)at->part))
     const tally__call *c = j->call;
-    const bool is_rows = j->cut.kind == TALLY_ROWS;
+    const bool is_rows = j->segments.kind == TALLY_ROWS;
     tally_cut_work *cut = &j->work.cut;
     j->work = (tally_work){.x = c->in.x,
                            .y = c->in.y,
                            .x_stride = c->in.x_stride,
                            .y_stride = c->in.y_stride,
                            .count = c->in.count,
-                           .length = is_rows ? j->cut.length : 0,
-                           .inner = is_rows ? j->cut.inner : 0,
+                           .length = is_rows ? j->segments.length : 0,
+                           .inner = is_rows ? j->segments.inner : 0,
                            .final = c->spec->final,
                            .saw = PLACE(saw),
                            .nodes = PLACE(nodes),
@@ -244,7 +244,7 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
     cut->offsets = is_rows || cut->segment_ids != NULL ? NULL
                    : j->plan != NULL                   ? j->plan->cut.offsets
-                   : j->cut.kind == TALLY_OFFSETS      ? (char *)(uintptr_t)cut->index
+                   : j->segments.kind == TALLY_OFFSETS ? (char *)(uintptr_t)cut->index
                                                        : PLACE(offsets);
     if (is_rows || j->plan != NULL) cut->index = cut->offsets;
     cut->sums = PLACE(sums);
@@ -267,13 +267,6 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
 }
 
 /* ---- kernels ---- */
-
-size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
-size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide) {
-    const tally__kernel *kernel = spec->kernel;
-    return (size_t)TALLY_PREFIX_BUFFER((int)kernel->value_bytes, spec->inputs, kernel->adds_values,
-                                       kernel->adds_products, kernel->keeps_keys, is_wide);
-}
 
 static tally_status clear(const job *j, const void *memory, int64_t bytes) {
     const tally__call *c = j->call;
@@ -308,7 +301,7 @@ static tally_status prepare(const job *j) {
     if (plan_has_edges(j))
         return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    if (j->cut.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &j->work));
+    if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &j->work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &j->work));
     TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function,
                                  tally__over(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
@@ -398,7 +391,7 @@ tally_status tally__refuse_segments(tally_segmentation kind, int64_t count, int6
                        (long long)values, name);
 }
 static tally_status refuse(const job *j) {
-    return tally__refuse_segments(j->cut.kind, j->results, j->call->in.count, "values");
+    return tally__refuse_segments(j->segments.kind, j->results, j->call->in.count, "values");
 }
 
 static tally_status run(job *j, tally__report *report) {
@@ -412,29 +405,27 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
-    TALLY_TRY(tally__call_deliver(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
+    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
     return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 
-tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report) {
-    const tally_plan *planned = cut->kind == TALLY_PLANNED ? cut->index : NULL;
+tally_status tally__reduce_ragged(tally__call *call, const tally_segments *segments, tally__report *report) {
+    const tally_plan *planned = segments->kind == TALLY_PLANNED ? segments->plan : NULL;
     job j = {.call = call,
-             .cut = *cut,
+             .segments = *segments,
              .reduces = true,
-             .results = cut->kind == TALLY_ROWS ? cut->count * cut->inner : cut->count};
+             .results = segments->kind == TALLY_ROWS ? segments->count * segments->inner : segments->count};
     if (planned != NULL) {
         j.plan = planned->gpu;
-        j.results = planned->cut.count;
+        j.results = planned->segments.count;
         TALLY_CHECK(j.plan->gpu == call->gpu, BAD_ARGUMENT, "the plan was made ready for another GPU");
     }
     return run(&j, report);
 }
 
-/* ---- plans ---- */
-
-static tally_status make_plan(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
+tally_status tally__prepare_plan(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan) {
     const tally__driver *driver = call->gpu->driver;
-    job j = {.call = call, .cut = *cut, .results = cut->count};
+    job j = {.call = call, .segments = *segments, .results = segments->count};
     int32_t saw = 0;
     parts at;
     plan->gpu = call->gpu;
@@ -446,43 +437,7 @@ static tally_status make_plan(tally__call *call, const tally_segments *cut, tall
     TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + (tally__cu_address)at.saw, sizeof saw));
     if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(&j);
     plan->cut = j.work.cut;
-    if (cut->kind == TALLY_OFFSETS && call->copy_count > 0 && !plan->is_grouped)
+    if (segments->kind == TALLY_OFFSETS && call->copy_count > 0 && !plan->is_grouped)
         plan->copy = call->copies[--call->copy_count]; /* it is read as long as the plan lives */
     return TALLY_OK;
-}
-
-/* The places of groups are segments that follow one another. */
-static tally_status make_grouped_plan(tally__call *call, const tally_segments *cut, tally__gpu_plan *plan) {
-    TALLY_TRY(tally__plan_groups(call, cut, plan));
-    const tally_segments places =
-        tally_offsets(plan->group.offsets, plan->group.offset_bytes == 4 ? TALLY_I32 : TALLY_I64, cut->count);
-    call->in.count = plan->group.places;
-    call->index = plan->group.offsets;
-    return make_plan(call, &places, plan);
-}
-
-tally_status tally__open_plan(const tally__spec *spec, int64_t values, const tally_segments *cut, void **made) {
-    const tally__input none = {.count = values};
-    tally__gpu_plan *plan = tally__allocate(&spec->allocator, sizeof *plan);
-    tally__call call;
-    tally_status status;
-    *made = plan;
-    TALLY_CHECK(plan != NULL, NO_MEMORY, "no memory for a plan");
-    *plan = (tally__gpu_plan){.gpu = NULL};
-    status = tally__call_open(&call, tally__platform_of(&spec->options), spec, &none, cut, NULL);
-    if (status == TALLY_OK)
-        status = tally__is_grouped(cut) ? make_grouped_plan(&call, cut, plan) : make_plan(&call, cut, plan);
-    tally__call_close(&call);
-    return status;
-}
-
-void tally__close_plan(void *made) {
-    tally__gpu_plan *plan = made;
-    if (plan->gpu == NULL) return;
-    /* What fails here is asked for twice: nobody else knows of this memory. */
-    const bool entered = tally__gpu_enter(plan->gpu) == TALLY_OK || tally__gpu_enter(plan->gpu) == TALLY_OK;
-    if (plan->memory != 0) plan->gpu->driver->release(plan->memory);
-    if (plan->copy != 0) plan->gpu->driver->release(plan->copy);
-    if (plan->groups_memory != 0) plan->gpu->driver->release(plan->groups_memory);
-    if (entered) tally__gpu_leave(plan->gpu);
 }

@@ -4,13 +4,6 @@
 
 #include "cuda/call.h"
 
-/* The bytes of a tile's buffer. A launch of a spec's kernel of segments gives its blocks as many buffers as
- * gpu->tile_buffers says. */
-size_t tally__segments_buffer(const tally__spec *spec);
-/* Whether an exact operator adds up values and nothing else: few doubles are tried first then. */
-bool tally__is_sum_alone(const tally__spec *spec);
-/* The bytes of a tile's buffer of production/prefix.h. */
-size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide);
 /* What a GPU has of a plan: offsets, checked, and their edges for values of one size; and of begins and ends or ids in
  * any order where their vectors are, of which these are the offsets. */
 typedef struct tally__gpu_plan {
@@ -29,10 +22,9 @@ tally_status tally__offsets_of_ids(const tally__call *call, const tally_work *wo
 /* TALLY_BAD_SEGMENTS: what of such segments is wrong, of an array of so many "values" or "vectors". */
 tally_status tally__refuse_segments(tally_segmentation kind, int64_t count, int64_t values, const char *name);
 
-tally_status tally__reduce_cut(tally__call *call, const tally_segments *cut, tally__report *report);
+tally_status tally__reduce_ragged(tally__call *call, const tally_segments *segments, tally__report *report);
 
-/* As tally__backend has them; the platform is that of the spec's options. */
-tally_status tally__open_plan(const tally__spec *spec, int64_t values, const tally_segments *cut, void **made);
-void tally__close_plan(void *made);
+/* Checks segments that follow one another, and keeps what they need in the plan. Waits. (Others: cuda/groups.h.) */
+tally_status tally__prepare_plan(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan);
 
 #endif

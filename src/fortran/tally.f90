@@ -43,6 +43,7 @@ module tally
         integer(c_int64_t) :: count = 0, length = 0, inner = 0
         type(c_ptr) :: ends = c_null_ptr
         integer(c_int) :: outside = 0
+        type(c_ptr) :: plan = c_null_ptr
     end type
     type, bind(c) :: tally_options ! as tally_get_options gives it
         integer(c_size_t) :: size = 0

@@ -91,26 +91,26 @@ static tally_status reference_reduce(const tally__spec *spec, const tally__input
 }
 
 /* Segment s is the values from *begin to *end; at is where the segment before it ended. */
-static tally_status bounds(const tally_segments *cut, const tally__input *in, int64_t s, int64_t at, int64_t *begin,
-                           int64_t *end) {
+static tally_status bounds(const tally_segments *segments, const tally__input *in, int64_t s, int64_t at,
+                           int64_t *begin, int64_t *end) {
     *begin = at;
-    if (cut->kind == TALLY_OFFSETS) {
-        *begin = tally__index(cut, s);
-        *end = tally__index(cut, s + 1);
-    } else if (cut->kind == TALLY_LENGTHS) {
-        int64_t length = tally__index(cut, s);
+    if (segments->kind == TALLY_OFFSETS) {
+        *begin = tally__index(segments, s);
+        *end = tally__index(segments, s + 1);
+    } else if (segments->kind == TALLY_LENGTHS) {
+        int64_t length = tally__index(segments, s);
         TALLY_CHECK(length >= 0 && length <= in->count - at, BAD_SEGMENTS,
                     "length %lld of segment %lld is negative or reaches beyond the array of %lld values",
                     (long long)length, (long long)s, (long long)in->count);
         *end = at + length;
     } else {
-        for (*end = at; *end < in->count && tally__index(cut, *end) <= s; ++*end)
-            TALLY_CHECK(tally__index(cut, *end) == s, BAD_SEGMENTS,
+        for (*end = at; *end < in->count && tally__index(segments, *end) <= s; ++*end)
+            TALLY_CHECK(tally__index(segments, *end) == s, BAD_SEGMENTS,
                         "segment id %lld of value %lld is out of order or out of range",
-                        (long long)tally__index(cut, *end), (long long)*end);
-        TALLY_CHECK(s + 1 < cut->count || *end == in->count, BAD_SEGMENTS,
-                    "segment id %lld of value %lld is not below %lld", (long long)tally__index(cut, *end),
-                    (long long)*end, (long long)cut->count);
+                        (long long)tally__index(segments, *end), (long long)*end);
+        TALLY_CHECK(s + 1 < segments->count || *end == in->count, BAD_SEGMENTS,
+                    "segment id %lld of value %lld is not below %lld", (long long)tally__index(segments, *end),
+                    (long long)*end, (long long)segments->count);
     }
     TALLY_CHECK(0 <= *begin && *begin <= *end && *end <= in->count, BAD_SEGMENTS,
                 "segment %lld goes from value %lld to %lld of an array of %lld", (long long)s, (long long)*begin,
@@ -118,19 +118,19 @@ static tally_status bounds(const tally_segments *cut, const tally__input *in, in
     return TALLY_OK;
 }
 
-static tally_status reference_segments(const tally__spec *spec, const tally__input *in, const tally_segments *cut,
+static tally_status reference_segments(const tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                        const tally__sink *sink, tally__report *report) {
-    if (cut->kind == TALLY_ROWS) {
-        for (int64_t o = 0; o < cut->count; o++)
-            for (int64_t i = 0; i < cut->inner; i++)
-                TALLY_TRY(reduce_slice(spec, in, o * cut->length * cut->inner + i, cut->length, cut->inner, sink,
-                                       o * cut->inner + i, report));
+    if (segments->kind == TALLY_ROWS) {
+        for (int64_t o = 0; o < segments->count; o++)
+            for (int64_t i = 0; i < segments->inner; i++)
+                TALLY_TRY(reduce_slice(spec, in, o * segments->length * segments->inner + i, segments->length,
+                                       segments->inner, sink, o * segments->inner + i, report));
     } else {
         int64_t begin, end = 0;
-        TALLY_CHECK(cut->kind != TALLY_SEGMENT_IDS || cut->count > 0 || in->count == 0, BAD_SEGMENTS,
+        TALLY_CHECK(segments->kind != TALLY_SEGMENT_IDS || segments->count > 0 || in->count == 0, BAD_SEGMENTS,
                     "there are segment ids of values but no segments");
-        for (int64_t s = 0; s < cut->count; s++) {
-            TALLY_TRY(bounds(cut, in, s, end, &begin, &end));
+        for (int64_t s = 0; s < segments->count; s++) {
+            TALLY_TRY(bounds(segments, in, s, end, &begin, &end));
             TALLY_TRY(reduce_slice(spec, in, begin, end - begin, 1, sink, s, report));
         }
     }

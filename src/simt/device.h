@@ -1,5 +1,5 @@
 /* The words of device/device.h for the simulator: the same text compiled as C11, each thread a fiber. What a word means
- * stands there; what it does in the simulator, in machine.c. Words at which threads meet are macros, to say in messages
+ * stands there; what it does in the simulator, in running.h. Words at which threads meet are macros, to say in messages
  * where in the text they stand. */
 #ifndef TALLY_SIMT_DEVICE_H
 #define TALLY_SIMT_DEVICE_H
@@ -9,7 +9,7 @@
 
 #define TALLY_ALIGN_OF(type) _Alignof(type)
 #define TALLY_ENTRY_OF(threads, name, resident) \
-    void name(tally_work); \
+    void name(tally_work);                      \
     void name(const tally_work work)
 #define TALLY_SHARED(type, name) \
     type *const name =           \

@@ -1,4 +1,4 @@
-/* Which thread runs next (schedule.c), for machine.c alone. Threads have numbers: slot of their block *
+/* Which thread runs next (schedule.c), for the machine alone. Threads have numbers: slot of their block *
  * TALLY_SIMT_MOST_THREADS + index. */
 #ifndef TALLY_SIMT_SCHEDULE_H
 #define TALLY_SIMT_SCHEDULE_H

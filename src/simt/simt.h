@@ -10,7 +10,7 @@
 #include "cuda/driver.h"
 #include "device/work.h"
 
-/* ---- kernels (platform.c) ---- */
+/* ---- kernels (entries.c) ---- */
 
 typedef void tally__simt_entry(tally_work);
 /* The function that the image of this entry runs; NULL: there is none. */
@@ -19,6 +19,8 @@ tally__simt_entry *tally__simt_find(const char *entry);
 tally__simt_entry *tally__simt_beside(const char *entry, const char *name);
 /* Adds one, or replaces that of the same name, which is kept by reference. False: no memory. */
 bool tally__simt_register(const char *entry, tally__simt_entry *function);
+/* An image is this word and the name of the entry. */
+#define TALLY_SIMT_IMAGE "simt "
 /* The name of the entry in an image, NULL if it is none. */
 const char *tally__simt_entry_of(const void *image);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simt/simt.h"
 #include "simt/tracing.h"
 
 enum { MOST_LANES = 32, MOST_WORDS = MOST_LANES * 64 };
@@ -12,10 +11,9 @@ enum { MOST_LANES = 32, MOST_WORDS = MOST_LANES * 64 };
 static tally__simt_trace current;
 static int64_t capacity;
 
-void tally__simt_trace_start(void) {
+void tally__simt_trace_begin(void) {
     current = (tally__simt_trace){.is_whole = true};
     capacity = 0;
-    tally__simt_trace_all(true);
 }
 
 void tally__simt_trace_add(const tally__simt_event *event) {
@@ -30,11 +28,8 @@ void tally__simt_trace_add(const tally__simt_event *event) {
     current.events[current.count++] = *event;
 }
 
-void tally__simt_trace_stop(tally__simt_trace *trace) {
-    tally__simt_trace_all(false);
+void tally__simt_trace_end(tally__simt_trace *trace) {
     *trace = current;
-    trace->lanes = tally__simt_configured().lanes;
-    trace->word = 4;
     current = (tally__simt_trace){0};
 }
 
@@ -110,8 +105,7 @@ static int64_t turns_beyond_need(const seen *lanes, int count, int banks, int wo
     return most - (touched + banks - 1) / banks;
 }
 
-static void count_request(const tally__simt_trace *trace, const seen *lanes, int count,
-                          tally__simt_counts *counts) {
+static void count_request(const tally__simt_trace *trace, const seen *lanes, int count, tally__simt_counts *counts) {
     const tally__simt_event *first = lanes[0].event;
     int64_t lines[MOST_WORDS + 1];
     int taken = 0;

@@ -28,14 +28,14 @@ def test_floor():
         0.5, 0.15, 0.25, 0.25]  # fmt: skip
 
 
-def test_lucky_plain_reads():
+def test_outliers_of_the_plain_read():
     """A row whose plain read is far above the median is marked."""
     one = lambda op, who, speed, share: {"section": "whole", "op": op, "type": "f32", "contender": who, "bytes": 1,
                                          "gb_per_s": speed, "of_plain": share}  # fmt: skip
     records = []
     for op, speed in (("a", 36), ("b", 35), ("c", 60)):
         records += [one(op, "plain", speed, 1), one(op, "tally", 30, 0.9)]
-    assert [(labels["op"], lucky) for labels, _, lucky in results.shares(records, "whole")] == [
+    assert [(labels["op"], outlier) for labels, _, outlier in results.shares(records, "whole")] == [
         ("a", False), ("b", False), ("c", True)]  # fmt: skip
 
 

@@ -29,9 +29,9 @@ def pytest_sessionstart(session):
     import tally
 
     for op in tally.OPERATORS:
-        if op not in order.REDUCE:
-            pytest.exit(f"{op} has no oracle: write one in tests/python/order.py, and name it in REDUCE there", 1)
-        if op not in state_file.OPERATORS:
-            pytest.exit(
-                f"{op} has no node in tests/python/state_file.py: see OPERATORS, node_fields and finish there", 1
-            )
+        if op not in order.ORACLES:
+            pytest.exit(f"{op} has no oracle: write one in tests/python/order.py, and name it in ORACLES there", 1)
+        try:
+            state_file.node_fields(op, "f64")
+        except ValueError as error:
+            pytest.exit(str(error), 1)

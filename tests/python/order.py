@@ -4,8 +4,10 @@
 nearest even, never contracted; integers are Python's, so that wrap-around is written where it happens. Values come as
 the numbers 0 ... 2^bits - 1 that stand for their bits (`bits`), whatever their type.
 """
+import dataclasses
 import math
 import struct
+from collections.abc import Callable
 
 import numpy as np
 
@@ -284,6 +286,26 @@ def reduce_stats(p, values):
 # ---- order ----
 
 
+def key_type(type_name):
+    """The integer that orders like a value of the type (docs/states.md, K)."""
+    return f"{'i' if type_name in FLOATS or type_name[0] == 'i' else 'u'}{8 * SIZES[type_name]}"
+
+
+def value_of_key(type_name, key):
+    """The bits that a key stands for: those of a negative float are flipped below its sign."""
+    size = 8 * SIZES[type_name]
+    if type_name in FLOATS and key < 0:
+        key = -1 - key + 2 ** (size - 1)
+    return key % 2**size
+
+
+def winner(type_name, nan, n, key):
+    raw = value_of_key(type_name, key)
+    if type_name in FLOATS and (n == 0 or (nan != "total" and is_nan(type_name, raw))):
+        return nan_bytes(type_name)
+    return int(raw != 0 if type_name == "bool" else raw).to_bytes(SIZES[type_name], "little")
+
+
 def extreme(p, values, direction):
     """The bits of the smallest (-1) or largest (1) value."""
     seen = [raw for (raw,) in values if p.present(raw)]
@@ -431,12 +453,33 @@ def reduce_logsumexp(p, values):
     return pack(p.real_type, p.real(finish_logsumexp(most, total))), count == 0
 
 
-REDUCE = {
-    "sum": reduce_sum, "prod": reduce_prod, "min": reduce_extreme, "max": reduce_extreme, "argmin": reduce_arg,
-    "argmax": reduce_arg, "minmax": reduce_extreme, "any": reduce_truth, "all": reduce_truth, "count": reduce_truth,
-    "and": reduce_bits, "or": reduce_bits, "xor": reduce_bits, "mean": reduce_mean, "var": reduce_var,
-    "std": reduce_var, "stats": reduce_stats, "norm1": reduce_sum, "norm2": reduce_mean, "norminf": reduce_norminf,
-    "sumsq": reduce_sum, "logsumexp": reduce_logsumexp, "dot": reduce_sum,
+@dataclasses.dataclass
+class Oracle:
+    """What an operator gives, and what its node holds (docs/states.md).
+
+    reduce(problem, values): the bytes of the result, and whether no value was present.
+    fields(problem): the types of a node's fields behind the count of values ("u8", "i64", "f32" ...).
+    finish(problem, n, *fields): the bytes of a node's result. state_file.py has both for the operators that leave them
+    out here.
+    """
+
+    reduce: Callable
+    fields: Callable | None = None
+    finish: Callable | None = None
+
+
+ORACLES = {
+    **dict.fromkeys(("sum", "norm1", "sumsq", "dot"), Oracle(reduce_sum)),
+    "prod": Oracle(reduce_prod),
+    **dict.fromkeys(("min", "max", "minmax"), Oracle(reduce_extreme)),
+    **dict.fromkeys(("argmin", "argmax"), Oracle(reduce_arg)),
+    **dict.fromkeys(("any", "all", "count"), Oracle(reduce_truth)),
+    **dict.fromkeys(("and", "or", "xor"), Oracle(reduce_bits)),
+    **dict.fromkeys(("mean", "norm2"), Oracle(reduce_mean)),
+    **dict.fromkeys(("var", "std"), Oracle(reduce_var)),
+    "stats": Oracle(reduce_stats),
+    "norminf": Oracle(reduce_norminf),
+    "logsumexp": Oracle(reduce_logsumexp),
 }
 
 
@@ -444,4 +487,4 @@ def reduce(op, type_name, x, y=None, nan="propagate", ddof=0):
     """The bytes of the result, and whether no value was present. x, y: numpy arrays, any dtype of the type's size."""
     values = list(zip(bits(x))) if y is None else list(zip(bits(x), bits(y)))
     with np.errstate(all="ignore"):
-        return REDUCE[op](Problem(op, type_name, nan, ddof), values)
+        return ORACLES[op].reduce(Problem(op, type_name, nan, ddof), values)

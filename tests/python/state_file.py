@@ -39,48 +39,26 @@ TYPES = ["", *order.SIZES, "struct"]  # by number
 NANS = ["propagate", "skip", "total"]
 
 
-OPERATORS = {
-    "sum",
-    "prod",
-    "min",
-    "max",
-    "argmin",
-    "argmax",
-    "minmax",
-    "any",
-    "all",
-    "count",
-    "and",
-    "or",
-    "xor",
-    "mean",
-    "var",
-    "std",
-    "stats",
-    "norm1",
-    "norm2",
-    "norminf",
-    "sumsq",
-    "logsumexp",
-    "dot",
-}
-
-
 def node_fields(op, type_name):
-    """The types of a node's fields behind the count of values. A new operator is named in OPERATORS; one of an unsigned
-    integer of the value's size needs nothing else."""
+    """The types of a node's fields behind the count of values."""
+    if order.ORACLES[op].fields:
+        return order.ORACLES[op].fields(order.Problem(op, type_name, "propagate", 0))
     floats, size = type_name in order.FLOATS, 8 * order.SIZES[type_name]
     wide = "u64" if not floats else "f64" if type_name == "f64" else "f32"
-    key = f"i{size}" if floats or type_name[0] == "i" else f"u{size}"
+    key = order.key_type(type_name)
     if not floats and op in ("sum", "norm1", "sumsq", "dot", "mean", "norm2", "var", "std", "stats"):
         few, more = ["u64", "u64"], ["u64"] * (3 if size == 64 else 2)
         return {"sum": few, "norm1": few, "mean": few, "sumsq": more, "norm2": more, "dot": more,
                 "stats": [key, key] + few + more}.get(op, few + more)
-    fields = {"sum": [wide], "prod": [wide], "norm1": [wide], "sumsq": [wide], "dot": [wide],
+    word = [f"u{size}"]
+    fields = {"any": word, "all": word, "and": word, "or": word, "xor": word, "norminf": word,
+              "sum": [wide], "prod": [wide], "norm1": [wide], "sumsq": [wide], "dot": [wide],
               "min": [key], "max": [key], "argmin": [key, I64], "argmax": [key, I64], "minmax": [key, key],
               "count": [I64], "mean": [F64], "norm2": [F64], "var": [F64, F64], "std": [F64, F64],
               "logsumexp": [F64, F64], "stats": [key, key, wide, F64, F64]}
-    return fields.get(op, [f"u{size}"])
+    if op not in fields:
+        raise ValueError(f"{op} has no node: name `fields` and `finish` in ORACLES of tests/python/order.py")
+    return fields[op]
 
 
 def parse(data, inputs):
@@ -132,21 +110,6 @@ def read_fields(op, type_name, node):
     return values
 
 
-def value_of_key(type_name, key):
-    """The bits that a key stands for: those of a negative float are flipped below its sign."""
-    size = 8 * order.SIZES[type_name]
-    if type_name in order.FLOATS and key < 0:
-        key = -1 - key + 2 ** (size - 1)
-    return key % 2**size
-
-
-def winner(type_name, nan, n, key):
-    raw = value_of_key(type_name, key)
-    if type_name in order.FLOATS and (n == 0 or (nan != "total" and order.is_nan(type_name, raw))):
-        return order.nan_bytes(type_name)
-    return int(raw != 0 if type_name == "bool" else raw).to_bytes(order.SIZES[type_name], "little")
-
-
 def whole(words):
     """The number that words mean in two's complement."""
     return int.from_bytes(b"".join(order.pack("u64", word) for word in words), "little", signed=True)
@@ -166,7 +129,7 @@ def finish_integers(p, n, fields):
     variance = np.nan if n <= p.ddof else order.root(apart, over) if p.op == "std" else apart / over
     if p.op != "stats":
         return order.pack(F64, variance)
-    ends = [order.decode(p.type, int.from_bytes(winner(p.type, p.nan, n, key), "little")) for key in keys]
+    ends = [order.decode(p.type, int.from_bytes(order.winner(p.type, p.nan, n, key), "little")) for key in keys]
     return (
         order.pack("i64", n)
         + b"".join(order.pack(p.wide_type, end) for end in ends)
@@ -184,11 +147,13 @@ def finish(op, type_name, nan, ddof, node):
         return finish_integers(p, n, fields)
     first = fields[0]
     with np.errstate(all="ignore"):
+        if order.ORACLES[op].finish:
+            return order.ORACLES[op].finish(p, n, *fields)
         if op in ("sum", "norm1", "sumsq", "dot", "prod"):
             kind = p.magnitude_type if op in ("norm1", "sumsq") else p.wide_type
             return order.pack(kind, p.real(0) if p.floats and n == 0 and op != "prod" else first)
         if op in ("min", "max", "minmax"):
-            return b"".join(winner(type_name, nan, n, key) for key in fields)
+            return b"".join(order.winner(type_name, nan, n, key) for key in fields)
         if op in ("argmin", "argmax"):
             return order.pack(I64, fields[1] if n else -1)
         if op == "count":
@@ -209,7 +174,7 @@ def finish(op, type_name, nan, ddof, node):
         if op in ("var", "std"):
             return order.pack(p.real_type, p.real(np.sqrt(variance) if op == "std" else variance))
         word = F64 if p.floats else p.wide_type
-        ends = [int.from_bytes(winner(type_name, nan, n, key), "little") for key in fields[:2]]
+        ends = [int.from_bytes(order.winner(type_name, nan, n, key), "little") for key in fields[:2]]
         words = [order.decode(type_name, raw) for raw in ends] + [fields[2] if n or not p.floats else p.real(0)]
         mean = fields[3] if n else real(np.nan)
         return (order.pack(I64, n) + b"".join(order.pack(word, real(w) if p.floats else w) for w in words) +

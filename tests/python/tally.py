@@ -69,8 +69,9 @@ class Array(c.Structure):
 
 
 class Segments(c.Structure):
-    _fields_ = [("cut", c.c_int), ("index", c.c_void_p), ("index_type", c.c_int), ("count", c.c_int64),
-                ("length", c.c_int64), ("inner", c.c_int64), ("ends", c.c_void_p), ("outside", c.c_int)]
+    _fields_ = [("kind", c.c_int), ("index", c.c_void_p), ("index_type", c.c_int), ("count", c.c_int64),
+                ("length", c.c_int64), ("inner", c.c_int64), ("ends", c.c_void_p), ("outside", c.c_int),
+                ("plan", c.c_void_p)]
 
 
 class Options(c.Structure):

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,4 +60,12 @@ int count_names(const char *path, char *one) {
 void write_file(const char *path, const char *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
     EXPECT(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "%s is not written", path);
+}
+
+const char *make_pipe(void) {
+    static char path[MOST_PATH];
+    snprintf(path, sizeof path, "%s/.pipe", folder);
+    unlink(path);
+    EXPECT(mkfifo(path, 0600) == 0, "no pipe");
+    return path;
 }

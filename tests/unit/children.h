@@ -29,6 +29,9 @@ int make_folder(void **state);
 int remove_folder(void **state);
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
+/* The path of a pipe in that folder, which nobody writes to, and which nothing must wait for. */
+const char *make_pipe(void);
+
 /* Names in a folder, -1 if there is no such folder; and the path of one of them, in MOST_PATH bytes, unless NULL. */
 int count_names(const char *path, char *one);
 void write_file(const char *path, const char *bytes, size_t size);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cuda/cache.h"
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 
 tally_backend backend = TALLY_BACKEND_SIMT;
 const tally__platform *platform = &tally__simt_platform;

@@ -74,5 +74,5 @@ tally_segments make_cut(tally_segmentation form, tally_type type, const ragged *
     *bytes = (size_t)entries * tally_type_size(type);
     now.cut = cut_names[form];
     now.index_type = type;
-    return (tally_segments){form, index, type, r->count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    return (tally_segments){form, index, type, r->count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
 }

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/nvidia.h"
 #include "support.h"
 

@@ -211,7 +211,7 @@ static tally_segments make_cut(tally_segmentation form, tally_type type, const r
     if (form == TALLY_OFFSETS) put_index(type, index, r->count, at);
     now.cut = cut_names[form];
     now.index_type = type;
-    return (tally_segments){form, index, type, r->count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+    return (tally_segments){form, index, type, r->count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
 }
 
 /* The status of several results: overflow goes before empty. */

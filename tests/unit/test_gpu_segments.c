@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "float_ranges.h"
 #include "segments/cut.h"
 #include "segment_problems.h"
@@ -429,7 +429,8 @@ static void expect_refused_by(int narrowest, tally_segmentation form, const int6
         for (int64_t i = 0; i < entries; i++) put_index(type, memory, i, index[i]);
         tally__cu_address x, copy = device_copy(memory, (size_t)entries * tally_type_size(type), 0);
         tally_array array = on_device(data_of(TALLY_F32, SMALL_INTEGERS, values), TALLY_F32, values, 0, &x);
-        tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+        tally_segments cut = {form, (const void *)(uintptr_t)copy, type, segments, 0, 0,
+                              NULL, TALLY_OUTSIDE_REFUSED,         NULL};
         now.index_type = type;
         tally_plan *plan;
         EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_SUM, array, cut,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/cuda.h"
+#include "cuda/units.h"
 #include "cuda/texts.h"
 #include "gpu_host.h"
 #include "user_operators.h"

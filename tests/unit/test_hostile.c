@@ -215,11 +215,11 @@ static void test_bad_indices(void **state) {
         for (int k = 0; k < 17; k++) narrow[k] = (int32_t)cases[i].index[k];
         refuse_cut(cases[i].what,
                    (tally_segments){cases[i].form, cases[i].index, TALLY_I64, cases[i].count, 0, 0, NULL,
-                                    TALLY_OUTSIDE_REFUSED},
+                                    TALLY_OUTSIDE_REFUSED, NULL},
                    TALLY_BAD_SEGMENTS);
         refuse_cut(
             cases[i].what,
-            (tally_segments){cases[i].form, narrow, TALLY_I32, cases[i].count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+            (tally_segments){cases[i].form, narrow, TALLY_I32, cases[i].count, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
             TALLY_BAD_SEGMENTS);
     }
 }
@@ -270,16 +270,17 @@ static void test_empty_is_named(void **state) {
 static void test_bad_descriptions(void **state) {
     int64_t offsets[17] = {0};
     (void)state;
-    refuse_cut("no plan", (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+    refuse_cut("no plan",
+               (tally_segments){TALLY_PLANNED, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
                TALLY_BAD_ARGUMENT);
     refuse_cut("cut 7",
-               (tally_segments){(tally_segmentation)7, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+               (tally_segments){(tally_segmentation)7, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
                TALLY_BAD_ARGUMENT);
     refuse_cut("cut -1",
-               (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED},
+               (tally_segments){(tally_segmentation)-1, offsets, TALLY_I64, 1, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL},
                TALLY_BAD_ARGUMENT);
     for (int form = TALLY_OFFSETS; form <= TALLY_SEGMENT_IDS; form++) {
-        tally_segments cut = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0, NULL, TALLY_OUTSIDE_REFUSED};
+        tally_segments cut = {(tally_segmentation)form, offsets, TALLY_I64, 2, 0, 0, NULL, TALLY_OUTSIDE_REFUSED, NULL};
         cut.count = -1;
         refuse_cut("a negative number of segments", cut, TALLY_BAD_ARGUMENT);
         cut.count = 2, cut.index = NULL;
@@ -374,9 +375,9 @@ static void test_guarded_arrays(void **state) {
             for (int64_t n = 1; n < 1100; n += n < 70 ? 1 : 97) {
                 if (quick && n % 5) continue;
                 reduce_guarded(&s, at_end, n, NULL, 1);
-                reduce_guarded(&s, at_end, n,
-                               &(tally_segments){TALLY_ROWS, NULL, TALLY_NATURAL, 1, 1, n, NULL, TALLY_OUTSIDE_REFUSED},
-                               n);
+                reduce_guarded(
+                    &s, at_end, n,
+                    &(tally_segments){TALLY_ROWS, NULL, TALLY_NATURAL, 1, 1, n, NULL, TALLY_OUTSIDE_REFUSED, NULL}, n);
             }
 }
 
@@ -407,11 +408,11 @@ static void test_guarded_segments(void **state) {
                 now.cut = "small segments at the end", now.segment = last;
                 reduce_guarded(&s, true, n,
                                &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0, NULL,
-                                                 TALLY_OUTSIDE_REFUSED},
+                                                 TALLY_OUTSIDE_REFUSED, NULL},
                                BUNCH);
                 reduce_guarded(&s, false, n,
                                &(tally_segments){(tally_segmentation)form, index, TALLY_I32, BUNCH, 0, 0, NULL,
-                                                 TALLY_OUTSIDE_REFUSED},
+                                                 TALLY_OUTSIDE_REFUSED, NULL},
                                BUNCH);
             }
     munmap(index_page, 2 * page);

@@ -1,4 +1,4 @@
-/* The kernels that prepare a cut, arrange vectors or merge arrays, compiled for the simulator. */
+/* The kernels that prepare a segmentation, arrange vectors or merge arrays, compiled for the simulator. */
 #include <string.h>
 
 #include "simt/kernels/set.h"

@@ -31,7 +31,7 @@ static bool widen_index(const char *name, tally_array *array, int64_t **widened)
 }
 
 /* Reads a file of integers; `what` they are is for sentences. */
-static bool read_index(const char *name, const char *what, cut *made) {
+static bool read_index(const char *name, const char *what, segmentation *made) {
     input *in = &made->in;
     tally_array *index = &made->index;
     if (!open_input(in, name, (input_wish){false, TALLY_NATURAL})) {
@@ -46,29 +46,29 @@ static bool read_index(const char *name, const char *what, cut *made) {
     return index->type == TALLY_I64 || widen_index(in->name, index, &made->widened);
 }
 
-bool open_cut(const command *wanted, cut *made) {
-    *made = (cut){.axis = wanted->axis, .unsorted = is_given(wanted, OPTION_UNSORTED), .in.descriptor = -1};
-    made->kind = wanted->by != NULL              ? CUT_BY_KEYS
-                 : wanted->offsets != NULL       ? CUT_BY_OFFSETS
-                 : wanted->lengths != NULL       ? CUT_BY_LENGTHS
-                 : is_given(wanted, OPTION_AXIS) ? CUT_BY_AXIS
-                                                 : CUT_NONE;
+bool open_segmentation(const command *wanted, segmentation *made) {
+    *made = (segmentation){.axis = wanted->axis, .unsorted = is_given(wanted, OPTION_UNSORTED), .in.descriptor = -1};
+    made->kind = wanted->by != NULL              ? SEGMENTS_BY_KEYS
+                 : wanted->offsets != NULL       ? SEGMENTS_BY_OFFSETS
+                 : wanted->lengths != NULL       ? SEGMENTS_BY_LENGTHS
+                 : is_given(wanted, OPTION_AXIS) ? SEGMENTS_BY_AXIS
+                                                 : SEGMENTS_NONE;
     switch (made->kind) {
-    case CUT_BY_KEYS: return read_index(wanted->by, "keys", made);
-    case CUT_BY_OFFSETS: return read_index(wanted->offsets, "offsets", made);
-    case CUT_BY_LENGTHS: return read_index(wanted->lengths, "lengths", made);
+    case SEGMENTS_BY_KEYS: return read_index(wanted->by, "keys", made);
+    case SEGMENTS_BY_OFFSETS: return read_index(wanted->offsets, "offsets", made);
+    case SEGMENTS_BY_LENGTHS: return read_index(wanted->lengths, "lengths", made);
     default: return true;
     }
 }
 
-void close_cut(cut *made) {
+void close_segmentation(segmentation *made) {
     free(made->widened);
     close_input(&made->in);
 }
 
-/* ---- cuts ---- */
+/* ---- segmentations ---- */
 
-/* What an index cuts: numbers, or vectors of features. */
+/* What an index divides: numbers, or vectors of features. */
 typedef struct whole {
     int64_t count;
     const char *name; /* "values" or "vectors" */
@@ -81,7 +81,7 @@ static int64_t index_at(const tally_array *array, int64_t k) {
     return value;
 }
 
-static bool cut_by_offsets(const char *name, const tally_array *offsets, whole all, tally_segments *segments) {
+static bool segments_by_offsets(const char *name, const tally_array *offsets, whole all, tally_segments *segments) {
     if (offsets->count == 0) {
         return complain(name, "it is empty; n segments need n + 1 offsets");
     }
@@ -101,7 +101,7 @@ static bool cut_by_offsets(const char *name, const tally_array *offsets, whole a
 }
 
 /* The library lets lengths leave a rest; to a person that is a mistake. */
-static bool cut_by_lengths(const char *name, const tally_array *lengths, whole all, tally_segments *segments) {
+static bool segments_by_lengths(const char *name, const tally_array *lengths, whole all, tally_segments *segments) {
     int64_t sum = 0;
     for (int64_t k = 0; k < lengths->count; k++) {
         int64_t length = index_at(lengths, k);
@@ -119,7 +119,8 @@ static bool cut_by_lengths(const char *name, const tally_array *lengths, whole a
     return true;
 }
 
-static bool cut_by_keys(const char *name, const tally_array *keys, bool unsorted, whole all, tally_segments *segments) {
+static bool segments_by_keys(const char *name, const tally_array *keys, bool unsorted, whole all,
+                             tally_segments *segments) {
     if (keys->count != all.count) {
         return complain(name, "it has %" PRId64 " keys for %" PRId64 " %s; each needs one", keys->count, all.count,
                         all.name);
@@ -148,7 +149,7 @@ static bool cut_by_keys(const char *name, const tally_array *keys, bool unsorted
 }
 
 /* The axis of the array as it lies in memory. A Fortran array is a C array whose shape is read backwards. */
-static bool cut_by_axis(int64_t wanted, const input *in, bool fortran, tally_segments *segments, results *made) {
+static bool segments_by_axis(int64_t wanted, const input *in, bool fortran, tally_segments *segments, results *made) {
     int dimensions = in->layout.dimensions;
     const int64_t *shape = in->layout.shape;
     int64_t axis = wanted < 0 ? wanted + dimensions : wanted;
@@ -242,11 +243,11 @@ static bool reduce_arrays(tally_context *context, tally_op op, const tally_array
     return status == TALLY_OK || refused_result(status, op, made->names[0]);
 }
 
-static bool cut_by_index(const cut *by, whole all, tally_segments *segments) {
+static bool segments_by_index(const segmentation *by, whole all, tally_segments *segments) {
     switch (by->kind) {
-    case CUT_BY_KEYS: return cut_by_keys(by->in.name, &by->index, by->unsorted, all, segments);
-    case CUT_BY_OFFSETS: return cut_by_offsets(by->in.name, &by->index, all, segments);
-    default: return cut_by_lengths(by->in.name, &by->index, all, segments);
+    case SEGMENTS_BY_KEYS: return segments_by_keys(by->in.name, &by->index, by->unsorted, all, segments);
+    case SEGMENTS_BY_OFFSETS: return segments_by_offsets(by->in.name, &by->index, all, segments);
+    default: return segments_by_lengths(by->in.name, &by->index, all, segments);
     }
 }
 
@@ -257,9 +258,9 @@ static bool same_shape(const input *left, const input *right) {
            complain(left->name, "its shape is not that of %s", right->name);
 }
 
-/* The index cuts the first axis; the others, if there are any, are features, each of which is reduced on its own. */
-static bool reduce_by_index(tally_context *context, const cut *by, tally_op op, const input *left, const input *right,
-                            const tally_array *arrays, results *made) {
+/* The index divides the first axis; the others, if there are any, are features, each of which is reduced on its own. */
+static bool reduce_by_index(tally_context *context, const segmentation *by, tally_op op, const input *left,
+                            const input *right, const tally_array *arrays, results *made) {
     const bool has_features = left->form == FORM_NPY && left->layout.dimensions > 1;
     int64_t features = 1;
     tally_segments segments = {.count = 0};
@@ -271,8 +272,9 @@ static bool reduce_by_index(tally_context *context, const cut *by, tally_op op, 
         }
     }
     if ((has_features && !same_shape(left, right)) ||
-        !cut_by_index(by, has_features ? (whole){left->layout.shape[0], "vectors"} : (whole){arrays[0].count, "values"},
-                      &segments)) {
+        !segments_by_index(
+            by, has_features ? (whole){left->layout.shape[0], "vectors"} : (whole){arrays[0].count, "values"},
+            &segments)) {
         return false;
     }
     made->shape[0] = segments.count;
@@ -283,22 +285,23 @@ static bool reduce_by_index(tally_context *context, const cut *by, tally_op op, 
 }
 
 /* One Fortran array is reduced as it lies; a pair is brought into C order, since its halves may differ. */
-static bool reduce_by_axis(tally_context *context, const cut *by, tally_op op, input *left, input *right,
+static bool reduce_by_axis(tally_context *context, const segmentation *by, tally_op op, input *left, input *right,
                            const tally_array *arrays, results *made) {
     tally_segments segments;
     bool fortran = left->in_memory_order && left->layout.fortran;
-    return same_shape(left, right) && cut_by_axis(by->axis, left, fortran, &segments, made) &&
+    return same_shape(left, right) && segments_by_axis(by->axis, left, fortran, &segments, made) &&
            reduce_arrays(context, op, arrays, right != NULL, segments, made) && (!fortran || reorder(made));
 }
 
-bool reduce_cut(tally_context *context, const cut *by, tally_op op, input *left, input *right, results *made) {
+bool reduce_segments(tally_context *context, const segmentation *by, tally_op op, input *left, input *right,
+                     results *made) {
     tally_array arrays[2];
-    left->in_memory_order = by->kind == CUT_BY_AXIS && right == NULL;
+    left->in_memory_order = by->kind == SEGMENTS_BY_AXIS && right == NULL;
     bool loaded =
         right != NULL ? load_pair(context, op, left, right, arrays) : load_input(context, op, left, &arrays[0]);
     if (!loaded) {
         return false;
     }
-    return by->kind == CUT_BY_AXIS ? reduce_by_axis(context, by, op, left, right, arrays, made)
-                                   : reduce_by_index(context, by, op, left, right, arrays, made);
+    return by->kind == SEGMENTS_BY_AXIS ? reduce_by_axis(context, by, op, left, right, arrays, made)
+                                        : reduce_by_index(context, by, op, left, right, arrays, made);
 }

@@ -1,6 +1,6 @@
-/* What the core of the library sees of the cuda backend, beside its table of functions. */
-#ifndef TALLY_CUDA_CUDA_H
-#define TALLY_CUDA_CUDA_H
+/* Translation units: the forms of kernels that there are for a spec, and the unit of each. */
+#ifndef TALLY_CUDA_UNITS_H
+#define TALLY_CUDA_UNITS_H
 
 #include "cuda/platform.h"
 
@@ -13,5 +13,13 @@ bool tally__is_general(tally__form form);
 /* The translation unit of that form for a spec, or that of a general form for none; WHOLE for none: the one that
  * converts results. Operators of the caller's own have WHOLE and SEGMENTS, which take rows too. */
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit);
+
+/* The bytes of a tile's buffer. A launch of a spec's kernel of segments gives its blocks as many buffers as
+ * gpu->tile_buffers says. */
+size_t tally__segments_buffer(const tally__spec *spec);
+/* Whether an exact operator adds up values and nothing else: few doubles are tried first then. */
+bool tally__is_sum_alone(const tally__spec *spec);
+/* The bytes of a tile's buffer of production/prefix.h. */
+size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide);
 
 #endif

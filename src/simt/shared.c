@@ -1,0 +1,119 @@
+/* Memory: shared objects and the gaps between them, and what orders accesses. */
+#include <stdio.h>
+
+#include "simt/running.h"
+
+enum { POISON = 0xA5 };
+
+void tally__machine_fence(void) {
+    tally__machine.counters.fences++;
+    tally__simt_seen(TALLY_SIMT_FENCE, NULL, 0, "a fence");
+    TALLY_RELEASE(&tally__machine.fence);
+    TALLY_ACQUIRE(&tally__machine.fence);
+}
+
+static void check_alignment(const void *p, size_t bytes, const char *what) {
+    if ((uintptr_t)p % bytes != 0) tally__machine_fail("%s at %p, which is not a multiple of %zu", what, p, bytes);
+}
+
+void tally__machine_before_atomic(const void *p, size_t bytes) {
+    check_alignment(p, bytes, "an atomic operation");
+    tally__machine.counters.atomics++;
+    tally__machine_step(TALLY_STEP_ATOMIC);
+    tally__simt_seen(TALLY_SIMT_ATOMIC, p, bytes, "an atomic operation"); /* which nobody comes before */
+}
+
+void tally__machine_before_fresh(const void *p) {
+    check_alignment(p, sizeof(uint64_t), "a fresh load");
+    tally__machine.counters.fresh_loads++;
+    tally__machine_step(TALLY_STEP_SPIN);
+    TALLY_ACQUIRE(&tally__machine.fence);
+}
+
+void tally__machine_before_load16(const void *p) {
+    check_alignment(p, sizeof(tally_quad), "a 16-byte load");
+    tally__machine.counters.loads16++;
+    tally__simt_seen(TALLY_SIMT_READ, p, sizeof(tally_quad), "a 16-byte load");
+}
+
+static char *aligned(char *p, size_t alignment) { return p + (alignment - (uintptr_t)p % alignment) % alignment; }
+
+/* Not memset: the thread sanitizer would take it for a write of the running thread, which others race with. */
+static void poison(char *from, const char *to) {
+    for (volatile char *p = from; p < to; p++) *p = (char)POISON;
+}
+
+/* Objects lie in gaps that nobody may write. */
+static void *lay_out(block *b, size_t bytes, size_t alignment, const char *site) {
+    object *o = &b->objects[b->object_count];
+    char *gap = b->shared_end, *start = aligned(gap + GAP, alignment);
+    if (alignment > MOST_ALIGNMENT)
+        tally__machine_fail("shared memory at %s: an alignment of %zu", tally__short_site(site), alignment);
+    if (b->object_count == MOST_OBJECTS)
+        tally__machine_fail("shared memory at %s: more than %d objects", tally__short_site(site), MOST_OBJECTS);
+    b->object_count++;
+    *o = (object){site, start, bytes};
+    b->shared_end = start + bytes;
+    TALLY_SHOW(gap, (size_t)(b->shared_end + GAP - gap));
+    poison(gap, b->shared_end + GAP);
+    TALLY_HIDE(gap, (size_t)(start - gap));
+    TALLY_HIDE(b->shared_end, GAP);
+    return start;
+}
+
+/* The object of that place in the text; NULL: there is none yet. */
+static void *object_of(const block *b, size_t bytes, const char *site) {
+    for (int i = 0; i < b->object_count; i++) {
+        const object *o = &b->objects[i];
+        if (o->site != site) continue;
+        if (o->bytes != bytes)
+            tally__machine_fail("shared memory at %s: %zu bytes, once %zu", tally__short_site(site), bytes, o->bytes);
+        return o->start;
+    }
+    return NULL;
+}
+
+/* As of a __shared__ variable, there is one for each place in the text, whoever asks and how often. */
+void *tally__machine_shared(size_t bytes, size_t alignment, const char *site) {
+    block *b = tally__machine.now->block;
+    void *known = object_of(b, bytes, site);
+    if (known != NULL) return known;
+    if (bytes > TALLY_SIMT_SHARED_BYTES - b->shared_bytes)
+        tally__machine_fail("shared memory at %s: %zu bytes and %zu more, of %d", tally__short_site(site),
+                            b->shared_bytes, bytes, TALLY_SIMT_SHARED_BYTES);
+    b->shared_bytes += bytes;
+    if ((int64_t)b->shared_bytes > tally__machine.counters.shared_bytes)
+        tally__machine.counters.shared_bytes = (int64_t)b->shared_bytes;
+    return lay_out(b, bytes, alignment, site);
+}
+
+/* As of an extern __shared__ array. */
+void *tally__machine_shared_buffer(size_t bytes, const char *site) {
+    block *b = tally__machine.now->block;
+    void *known = object_of(b, bytes, site);
+    if (known != NULL) return known;
+    if (bytes > tally__machine.job->shared_bytes)
+        tally__machine_fail("shared memory at %s: %zu bytes, and the launch gives %zu", tally__short_site(site), bytes,
+                            tally__machine.job->shared_bytes);
+    return lay_out(b, bytes, MOST_ALIGNMENT, site);
+}
+
+/* The address sanitizer finds it better, and where. */
+void tally__machine_check_gaps(const block *b) {
+#ifndef TALLY_SIMT_ASAN
+    const char *p = b->shared;
+    for (int i = 0; i <= b->object_count && b->object_count > 0; i++) {
+        const char *end = i < b->object_count ? b->objects[i].start : b->shared_end + GAP;
+        for (; p < end; p++)
+            if (*p != (char)POISON && !tally__machine.failed) {
+                snprintf(tally__machine.sentence, sizeof tally__machine.sentence,
+                         "block %d wrote to shared memory %s %s", b->index, i > 0 ? "behind" : "before",
+                         tally__short_site(b->objects[i > 0 ? i - 1 : 0].site));
+                tally__machine.failed = true;
+            }
+        if (i < b->object_count) p += b->objects[i].bytes;
+    }
+#else
+    (void)b;
+#endif
+}
