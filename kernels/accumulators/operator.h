@@ -10,6 +10,9 @@
 #if defined(TALLY_QUICK) || defined(TALLY_QUICK_PARTS)
 #include "exact_sums/quick.h"
 #else
+#ifndef TALLY_RECORDS_H
+#error "an operator's file includes accumulators/plain.h or records.h, as kernels/operators/README.md says"
+#endif
 #include "accumulators/conclude.h"
 #endif
 

@@ -8,6 +8,10 @@
 
 #include "device/dialect.h"
 
+#if !defined(TALLY_COLUMN) || !defined(TALLY_NODE) || !defined(TALLY_START) || !defined(TALLY_JOIN)
+#error "define TALLY_COLUMN, TALLY_NODE, TALLY_START and TALLY_JOIN, as kernels/operators/README.md says"
+#endif
+
 #define TALLY_FIELD(type, name) type name;
 typedef struct column_t {
     TALLY_COLUMN(TALLY_FIELD)

@@ -1,6 +1,6 @@
 /* An exact operator (kernels/exact) in the words of kernels/operators, for segments: columns and nodes are sums in few
  * doubles (sums/expansion.h), from which the result follows by sums/parts.h. Where either is not certain, the result is
- * left to production/careful.h: TALLY_SAW_UNSURE. The order of additions does not show. Behind the operator's own
+ * left to exact_segments: TALLY_SAW_UNSURE. The order of additions does not show. Behind the operator's own
  * file. */
 #ifndef TALLY_QUICK_H
 #define TALLY_QUICK_H

@@ -3,6 +3,9 @@
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
+#ifndef TALLY_RECORDS_H
+#error "an operator's file includes accumulators/plain.h or records.h, as kernels/operators/README.md says"
+#endif
 
 #ifndef TALLY_REF_TEMPLATE
 #define TALLY_REF_TEMPLATE
