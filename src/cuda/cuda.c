@@ -6,6 +6,7 @@
 #include "cuda/cuda.h"
 #include "cuda/groups.h"
 #include "cuda/merge.h"
+#include "cuda/nodes.h"
 #include "cuda/rows.h"
 #include "cuda/segments.h"
 #include "cuda/nvidia.h"
@@ -106,6 +107,7 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
 bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
     if (spec->exact && form == TALLY_FORM_SEGMENTS) return tally__is_sum_alone(spec);
+    if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
     if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* all of which few levels hold */
     return (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
 }
@@ -431,6 +433,7 @@ static void simt_forget(const tally_context *context, bool only_given) {
     {                                                                                                               \
         .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .merge = platform##_merge, \
         .far_tree = far_tree, .far_values = far_values, .far_store = far_store, .holds = platform##_holds,          \
+        .nodes = &tally__cuda_nodes,                                                                                \
         .open_plan = tally__open_plan, .close_plan = tally__close_plan, .forget = platform##_forget,                \
     }
 const tally__backend tally__cuda_backend = TALLY_GPU_BACKEND(cuda);
