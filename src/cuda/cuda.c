@@ -433,8 +433,8 @@ static void simt_forget(const tally_context *context, bool only_given) {
     {                                                                                                               \
         .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .merge = platform##_merge, \
         .far_tree = far_tree, .far_values = far_values, .far_store = far_store, .holds = platform##_holds,          \
-        .nodes = &tally__cuda_nodes,                                                                                \
-        .open_plan = tally__open_plan, .close_plan = tally__close_plan, .forget = platform##_forget,                \
+        .nodes = &tally__cuda_nodes, .open_plan = tally__open_plan, .close_plan = tally__close_plan,                \
+        .forget = platform##_forget,                                                                                \
     }
 const tally__backend tally__cuda_backend = TALLY_GPU_BACKEND(cuda);
 const tally__backend tally__simt_backend = TALLY_GPU_BACKEND(simt);
