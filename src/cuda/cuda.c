@@ -214,8 +214,9 @@ typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
  * what it gives; 0: the scratch memory for a node. */
 static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
     const tally__input *in = &c->in;
-    tally_work work = {.x = in->x + begin * in->x_stride,
-                       .y = in->y + begin * in->y_stride,
+    /* Of no values there need be no address. */
+    tally_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
+                       .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
                        .x_stride = in->x_stride,
                        .y_stride = in->y_stride,
                        .count = n,
