@@ -20,7 +20,8 @@
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
     X(SHORT, ROWS)        /* rows of a few values */                                        \
-    X(NODES, RANKS)       /* nodes of several GPUs */
+    X(PART_NODES, RANKS)  /* nodes of segments */                                           \
+    X(NODES, RANKS)       /* nodes of several parties */
 
 /* X(ID, name, second, third, text, switch): names of the unit's kernels, of which entries are made
  * (tally_NAME_OPERATOR_TYPE_NAN); its text; and what is defined before it, so that one text serves several forms. */
@@ -31,6 +32,7 @@
     X(COLUMNS, columns, , , "production/columns.h", )                 \
     X(SEGMENTS, segments, spans, , "production/segments.h", )         \
     X(FEATURES, features, feature_nodes, , "production/features.h", ) \
+    X(PART_NODES, part_nodes, , , "production/part_nodes.h", )        \
     X(NODES, nodes, , , "production/nodes.h", )
 #define TALLY_EXACT_FORMS(X)                                                                 \
     X(WHOLE, exact, , , "production/reduce_exact.h", )                                       \
@@ -41,6 +43,7 @@
     X(COLUMNS, prefix_columns, , , "production/prefix.h", TALLY_PREFIX_COLUMNS)              \
     X(WIDE, wide, , , "production/prefix.h", TALLY_PREFIX_WIDE)                              \
     X(FLAT, flat, flat_clear, flat_finish, "production/flat.h", )                            \
+    X(PART_NODES, exact_part_nodes, , , "production/exact_part_nodes.h", )                   \
     X(NODES, exact_nodes, , , "production/exact_nodes.h", )
 
 #endif

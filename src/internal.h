@@ -245,6 +245,7 @@ void tally__user_kernel(tally__user_operator *user);
 
 typedef struct tally__grouping tally__grouping;   /* grouping.h */
 typedef struct tally__gpu_merge tally__gpu_merge; /* gpu_merge.h */
+typedef struct tally__gpu_nodes tally__gpu_nodes; /* gpu_nodes.h */
 
 /* Each unaware of the others; they run on input that api.c has checked, and check the segments themselves. */
 typedef struct tally__backend {
@@ -261,6 +262,7 @@ typedef struct tally__backend {
                             const tally__sink *, tally__report *);
     /* A merge in GPU memory, else NULL. *misplaced: gpu_merge.h. */
     tally_status (*merge)(const tally_context *, const tally__gpu_merge *, int64_t *misplaced);
+    const tally__gpu_nodes *nodes; /* nodes in GPU memory, else NULL */
     /* Of arrays that the host cannot read, else NULL: tree, and values as tally__gather gives them. They may fail. */
     tally_status (*far_tree)(const tally__spec *, const tally__input *, int64_t begin, int64_t n, int64_t first,
                              tally__node *);

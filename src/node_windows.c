@@ -41,6 +41,8 @@ static tally_status find_windows(const tally_context *context, tally_op op, tall
     TALLY_CHECK(count >= 0 && (uint64_t)count <= PTRDIFF_MAX / s->bytes, BAD_ARGUMENT, "the number of nodes is %lld",
                 (long long)count);
     TALLY_CHECK(count == 0 || (nodes != NULL && extents != NULL), BAD_ARGUMENT, "the nodes or their extents are NULL");
+    TALLY_CHECK(!tally__lies_on_gpu(nodes) && !tally__lies_on_gpu(extents), UNSUPPORTED,
+                "windows are those of nodes in host memory");
     return TALLY_OK;
 }
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "fpenv.h"
-#include "parts.h"
+#include "gpu_nodes.h"
+#include "plan.h"
 #include "pool.h"
 #include "state.h"
 #include "tally/tally_nodes.h"
@@ -47,6 +48,14 @@ static tally_status check_room(const tally__spec *spec, int64_t nodes, const voi
     return TALLY_OK;
 }
 
+/* The GPU that nodes lie on, or NULL. */
+static tally_status find_gpu_of_nodes(const tally__spec *spec, const void *nodes, const tally__backend **gpu) {
+    *gpu = tally__far_backend_of(&spec->options, nodes);
+    TALLY_CHECK(*gpu != NULL || !tally__lies_on_gpu(nodes), BAD_ARGUMENT,
+                "nodes in GPU memory are for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
+    return TALLY_OK;
+}
+
 /* The GPU that an input lies on, or NULL. */
 static tally_status find_far(const tally__spec *spec, const tally__input *in, const tally__backend **far) {
     *far = tally__far_backend_of(&spec->options, in->x);
@@ -71,11 +80,13 @@ static tally_status reduce_node(tally_context *context, tally_op op, const tally
                                 void *node, size_t room) {
     tally__spec spec;
     tally__input in;
-    const tally__backend *far;
+    const tally__backend *far, *gpu;
     TALLY_TRY(specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     TALLY_TRY(check_room(&spec, 1, node, room));
     TALLY_TRY(find_far(&spec, &in, &far));
+    TALLY_TRY(find_gpu_of_nodes(&spec, node, &gpu));
+    if (gpu != NULL) return gpu->nodes->reduce(&spec, &in, &(tally__node_parts){.results = 1}, node);
     tally__fpenv left = tally__fpenv_enter();
     const tally_status status = reduce_run(&spec, far, &in, node);
     tally__fpenv_leave(left);
@@ -99,7 +110,6 @@ typedef struct segments_job {
     const tally__spec *spec;
     const tally__input *in;
     const tally__parts *parts;
-    const tally__backend *far;
     unsigned char *nodes;
     tally__shares shares;
     bool keeps_long; /* long segments wait for the end */
@@ -110,14 +120,14 @@ static bool waits(const segments_job *j, int64_t r) {
            tally__part_length(j->parts, r) >= LONG_BYTES / (int64_t)j->spec->kernel->value_bytes / j->spec->inputs;
 }
 
-static tally_status reduce_part(const segments_job *j, const tally__spec *spec, int64_t r) {
-    unsigned char *to = j->nodes + (size_t)r * spec->kernel->node_bytes;
+static void reduce_part(const segments_job *j, const tally__spec *spec, int64_t r) {
     tally__input part;
     tally__room room;
-    if (tally__part_input(j->parts, spec, j->in, r, &part)) return reduce_run(spec, j->far, &part, to);
-    tally__run_scattered(j->parts, spec, j->in, r, &room.node);
-    spec->kernel->pack_node(spec->kernel, &room.node, to);
-    return TALLY_OK;
+    if (tally__part_input(j->parts, spec, j->in, r, &part))
+        tally__host_backend_of(&spec->options)->tree(spec, &part, 0, part.count, 0, &room.node);
+    else
+        tally__run_scattered(j->parts, spec, j->in, r, &room.node);
+    spec->kernel->pack_node(spec->kernel, &room.node, j->nodes + (size_t)r * spec->kernel->node_bytes);
 }
 
 static void take_segments(void *of) {
@@ -125,22 +135,53 @@ static void take_segments(void *of) {
     int64_t share;
     while (tally__take_share(&j->shares, &share))
         for (int64_t r = share * SHARE; r < (share + 1) * SHARE && r < j->parts->count; r++)
-            if (!waits(j, r)) (void)reduce_part(j, &j->alone, r); /* the host does not fail */
+            if (!waits(j, r)) reduce_part(j, &j->alone, r);
 }
 
-static tally_status reduce_parts(segments_job *j) {
+static void reduce_parts(segments_job *j) {
     const size_t bytes = (size_t)j->in->count * j->spec->kernel->value_bytes * (size_t)j->spec->inputs +
                          (size_t)j->parts->count * j->spec->kernel->node_bytes;
     const int threads = tally__pool_team(j->spec->options.threads, (int64_t)bytes);
     j->alone = *j->spec;
     j->alone.options.threads = 1;
-    if (j->far == NULL) {
-        j->keeps_long = threads > 1;
-        j->shares.end = (j->parts->count + SHARE - 1) / SHARE;
-        tally__pool_run(threads, take_segments, j);
-    }
-    for (int64_t r = 0; r < j->parts->count && (j->far != NULL || j->keeps_long); r++)
-        if (j->far != NULL || waits(j, r)) TALLY_TRY(reduce_part(j, j->spec, r));
+    j->keeps_long = threads > 1;
+    j->shares.end = (j->parts->count + SHARE - 1) / SHARE;
+    tally__pool_run(threads, take_segments, j);
+    for (int64_t r = 0; r < j->parts->count && j->keeps_long; r++)
+        if (waits(j, r)) reduce_part(j, j->spec, r);
+}
+
+/* Whether a GPU reads the index where it lies. */
+static bool reads_index(const tally__spec *spec, const tally_segments *segments) {
+    return (segments->kind == TALLY_OFFSETS || segments->kind == TALLY_BEGIN_END) &&
+           tally__far_backend_of(&spec->options, segments->index) != NULL;
+}
+
+/* A GPU's nodes, for host memory, pass through memory of the GPU's. What kernels see is told: the call waits anyway. */
+static tally_status reduce_through_gpu(const tally__backend *gpu, const tally__spec *spec, const tally__input *in,
+                                       const tally__node_parts *what, void *nodes) {
+    const size_t bytes = (size_t)what->results * spec->kernel->node_bytes;
+    tally__spec told = *spec;
+    void *there;
+    told.options.checked = 1;
+    TALLY_TRY(gpu->nodes->allocate(spec, in->x, bytes, &there));
+    tally_status status = gpu->nodes->reduce(&told, in, what, there);
+    if (status == TALLY_OK) status = gpu->nodes->fetch(spec, nodes, there, bytes);
+    const tally_status released = gpu->nodes->release(spec, there);
+    return status == TALLY_OK ? released : status;
+}
+
+/* far: the GPU that values lie on; gpu: that nodes lie on; or NULL. */
+static tally_status reduce_anywhere(const tally__spec *spec, const tally__input *in, const tally__node_parts *what,
+                                    const tally__backend *far, const tally__backend *gpu, void *nodes, size_t room) {
+    TALLY_TRY(check_room(spec, what->results, nodes, room));
+    if (what->results == 0) return TALLY_OK;
+    if (gpu != NULL) return gpu->nodes->reduce(spec, in, what, nodes);
+    if (far != NULL) return reduce_through_gpu(far, spec, in, what, nodes);
+    segments_job j = {.spec = spec, .in = in, .parts = what->parts, .nodes = nodes};
+    tally__fpenv left = tally__fpenv_enter();
+    reduce_parts(&j);
+    tally__fpenv_leave(left);
     return TALLY_OK;
 }
 
@@ -150,20 +191,23 @@ static tally_status reduce_segments_nodes(tally_context *context, tally_op op, c
     tally__spec spec;
     tally__input in;
     tally__parts parts;
-    const tally__backend *far;
+    tally__node_parts what = {.segments = segments};
+    const tally__backend *far, *gpu;
     TALLY_TRY(specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     TALLY_TRY(find_far(&spec, &in, &far));
-    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
-    tally_status status = check_room(&spec, parts.count, nodes, room);
-    if (status == TALLY_OK && far != NULL && parts.groups != NULL && parts.groups->order != NULL)
-        status = tally__fail(TALLY_UNSUPPORTED, "unsorted ids are reduced to nodes in host memory only");
-    if (status == TALLY_OK) {
-        segments_job j = {.spec = &spec, .in = &in, .parts = &parts, .far = far, .nodes = nodes};
-        tally__fpenv left = tally__fpenv_enter();
-        status = reduce_parts(&j);
-        tally__fpenv_leave(left);
+    TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
+    if ((gpu != NULL || far != NULL) && reads_index(&spec, segments)) {
+        TALLY_TRY(tally__check_segments(segments, in.count, &what.results));
+        return reduce_anywhere(&spec, &in, &what, far, gpu, nodes, room);
     }
+    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
+    what = (tally__node_parts){.results = parts.count, .parts = &parts};
+    const bool scattered = parts.groups != NULL && parts.groups->order != NULL;
+    const tally_status status =
+        (far != NULL || gpu != NULL) && scattered
+            ? tally__fail(TALLY_UNSUPPORTED, "unsorted ids are reduced to nodes in host memory only")
+            : reduce_anywhere(&spec, &in, &what, far, gpu, nodes, room);
     tally__close_parts(&parts);
     return status;
 }
@@ -259,21 +303,38 @@ static tally_status check_nodes(const tally__spec *spec, int64_t count, const vo
 tally_status tally_merge_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count, void *into,
                                const void *from) {
     tally__spec spec;
+    const tally__backend *gpu;
     TALLY_TRY(specify(context, op, type, &spec));
     TALLY_TRY(check_nodes(&spec, count, into));
     TALLY_TRY(check_nodes(&spec, count, from));
+    TALLY_TRY(find_gpu_of_nodes(&spec, into, &gpu));
+    TALLY_CHECK(gpu != NULL || tally__far_backend_of(&spec.options, from) == NULL, BAD_ARGUMENT,
+                "nodes in GPU memory are not merged into nodes in host memory");
+    if (gpu != NULL) return count == 0 ? TALLY_OK : gpu->nodes->merge(&spec, count, into, from);
     nodes_job j = {.spec = &spec, .one = merge_one, .count = count, .into = into, .from = from};
     return run(&j);
 }
 
+static bool gives_index(tally_op op) { return op == TALLY_ARGMIN || op == TALLY_ARGMAX; }
+
 tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count, void *nodes,
                                const int64_t *by) {
     tally__spec spec;
+    const tally__backend *gpu;
     TALLY_TRY(specify(context, op, type, &spec));
     TALLY_TRY(check_nodes(&spec, count, nodes));
     TALLY_CHECK(by != NULL || count == 0, BAD_ARGUMENT, "it is not said by how much the indices move");
+    TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
+    if (gpu != NULL) return count == 0 || !gives_index(op) ? TALLY_OK : gpu->nodes->shift(&spec, count, nodes, by);
     nodes_job j = {.spec = &spec, .one = shift_one, .count = count, .into = nodes, .by = by};
     return run(&j);
+}
+
+static tally_status finish_on_gpu(const tally__backend *gpu, const tally__spec *spec, int64_t count, const void *nodes,
+                                  const tally__sink *sink) {
+    tally__report report = {0};
+    TALLY_TRY(gpu->nodes->finish(spec, count, nodes, sink, &report));
+    return tally__status_of(spec, &report, count == 1 ? "the run" : "a node");
 }
 
 /* Results are written to host memory; those of a GPU's go there afterwards. */
@@ -302,6 +363,9 @@ tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally
     tally__aim(&spec, out.type);
     TALLY_TRY(tally__check_output(&spec, &out, count, &sink));
     if (count == 0) return TALLY_OK;
+    const tally__backend *gpu;
+    TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
+    if (gpu != NULL) return finish_on_gpu(gpu, &spec, count, nodes, &sink);
     const tally__backend *far = tally__far_backend_of(&spec.options, sink.data);
     TALLY_CHECK(far != NULL || !tally__lies_on_gpu(sink.data), BAD_ARGUMENT,
                 "an output in GPU memory is for TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA");

@@ -17,8 +17,20 @@
  * caller's own) functions of nodes give TALLY_UNSUPPORTED: send states (tally_state_save), merged in order.
  *
  * All nodes of one computation are of one operator, type and set of the options accuracy and nan; ddof and overflow
- * count where they are finished. Nodes lie side by side, at any address, in host memory. Functions return when the work
- * is done. Threads: as tally.h.
+ * count where they are finished. Nodes lie side by side, at any address. Functions return when the work is done, but
+ * for nodes in GPU memory. Threads: as tally.h.
+ *
+ * Nodes in GPU memory: functions that reduce to nodes, merge, shift and finish take them there. All that they read and
+ * write lies in reach of that GPU (TALLY_BAD_ARGUMENT), but for results of tally_finish_nodes. The work is put on
+ * options.stream, and the call returns; the stream may be capturing if the kernels are ready, which the first such call
+ * sees to. A call waits where results go to host memory, and with options.checked, which also has it report what only
+ * kernels see: TALLY_BAD_SEGMENTS of an index in GPU memory, TALLY_BAD_STATE, TALLY_EMPTY, TALLY_OVERFLOW. Damaged
+ * nodes count as nodes of no values, and wrong segments give nodes of nothing. An index in host memory is read before
+ * the call returns; while the stream captures, segments by one have a launch each. Nodes of exact sums lie at multiples
+ * of 8 (TALLY_BAD_ARGUMENT). Windows are those of nodes in host memory (TALLY_UNSUPPORTED). Method: a thread merges or
+ * finishes a node, a warp or, for exact sums, a block has a segment; one of 1 MiB or more that the host knows has a
+ * launch of its own. Scratch memory: some 2 KiB and 16 bytes for each segment; up to 57 MB where nodes of exact sums
+ * are merged or finished. Not run on GPUs yet, but on the simulator.
  *
  * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
  * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */
@@ -40,18 +52,19 @@ TALLY_CHECKED tally_status tally_node_bytes(const tally_context *context, tally_
 TALLY_CHECKED tally_status tally_node_adds(const tally_context *context, tally_op op, tally_type type, int *adds);
 
 /* Reduces an array to one node at `node`, which has room for `room` bytes. Indices (argmin, argmax) count from the
- * array's start: see tally_shift_nodes. GPU: an array in GPU memory is reduced by its GPU, on options.stream, and the
- * call waits. TALLY_NO_SPACE: too little room. Others as tally_reduce. An array without values gives the node that
- * changes nothing. */
+ * array's start: see tally_shift_nodes. GPU: an array in GPU memory is reduced by its GPU, on options.stream; for a
+ * node in host memory the call waits. TALLY_NO_SPACE: too little room. Others as tally_reduce. An array without values
+ * gives the node that changes nothing. */
 TALLY_CHECKED tally_status tally_reduce_node(tally_context *context, tally_op op, tally_array in, void *node,
                                              size_t room);
 TALLY_CHECKED tally_status tally_reduce_node_pair(tally_context *context, tally_op op, tally_array left,
                                                   tally_array right, void *node, size_t room);
 
 /* Reduces each segment to a node: as many nodes as tally_reduce_segments gives results, in the same order. Each value
- * of an array is a node by tally_rows(count, 1, 1). GPU: segments of an array in GPU memory are reduced one after the
- * other, a launch each; the index lies in host memory. TALLY_NO_SPACE: `room` bytes are too few. TALLY_UNSUPPORTED
- * also: unsorted ids of an array in GPU memory, an index or a plan there. Others as tally_reduce_segments. */
+ * of an array is a node by tally_rows(count, 1, 1). GPU: segments of an array in GPU memory are reduced at once; the
+ * index is offsets or begins and ends there, or any but unsorted ids in host memory. For nodes in host memory the call
+ * waits, and takes GPU memory for them. TALLY_NO_SPACE: `room` bytes are too few. TALLY_UNSUPPORTED also: unsorted ids
+ * of an array in GPU memory, another index or a plan there. Others as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in,
                                                        tally_segments segments, void *nodes, size_t room);
 TALLY_CHECKED tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op op, tally_array left,
@@ -69,7 +82,8 @@ TALLY_CHECKED tally_status tally_merge_nodes(const tally_context *context, tally
 TALLY_CHECKED tally_status tally_shift_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
                                              void *nodes, const int64_t *by);
 
-/* out[i] = the result of node i. out may be GPU memory if its results lie side by side; the call waits. TALLY_EMPTY,
+/* out[i] = the result of node i. out may be GPU memory; from nodes in host memory results go there if they lie side by
+ * side, and the call waits. TALLY_EMPTY,
  * TALLY_OVERFLOW: as tally_reduce, for at least one node; all results are written. TALLY_BAD_STATE as
  * tally_merge_nodes. TALLY_BAD_TYPE, TALLY_NO_MEMORY as tally_reduce. */
 TALLY_CHECKED tally_status tally_finish_nodes(const tally_context *context, tally_op op, tally_type type, int64_t count,
@@ -100,6 +114,16 @@ TALLY_CHECKED tally_status tally_shrink_nodes(const tally_context *context, tall
 /* Replaces the sums at `nodes`, which has room for `count` nodes, by nodes. TALLY_BAD_STATE as before. */
 TALLY_CHECKED tally_status tally_restore_nodes(const tally_context *context, tally_op op, tally_type type,
                                                int64_t count, void *nodes, const int16_t *extents);
+
+/* Memory for nodes on a GPU, for callers that know no CUDA. *memory = `bytes` bytes, at a multiple of 256, of the GPU
+ * that the memory at `beside` belongs to; NULL if that is the host's. It is given back by
+ * tally_close_node_memory, of the same context, which takes NULL too and waits for what still uses the memory.
+ * tally_await_nodes waits for what was put on options.stream of the GPU that these nodes lie on; of nodes in host
+ * memory there is nothing to wait for. TALLY_NO_MEMORY, TALLY_DEVICE_FAILED. */
+TALLY_CHECKED tally_status tally_open_node_memory(const tally_context *context, const void *beside, size_t bytes,
+                                                  void **memory);
+TALLY_CHECKED tally_status tally_await_nodes(const tally_context *context, const void *nodes);
+TALLY_CHECKED tally_status tally_close_node_memory(const tally_context *context, void *memory);
 
 /* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
  * number of values of result r; there is room for `room` counts, or counts is NULL. The index lies in host memory.

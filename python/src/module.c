@@ -191,6 +191,7 @@ static PyObject *order_shows(PyObject *self, PyObject *args) {
 
 /* ---- the module ---- */
 
+#define WITH_WORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 #define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
 
 static PyMethodDef functions[] = {
@@ -203,11 +204,16 @@ static PyMethodDef functions[] = {
 #undef TALLY_ROW
             {"reduce", FAST(reduce), REDUCE_DOC},
     {"segment_reduce", FAST(segment_reduce), SEGMENT_REDUCE_DOC},
-    {"warm", (PyCFunction)(void (*)(void))warm, METH_VARARGS | METH_KEYWORDS, WARM_DOC},
+    {"warm", WITH_WORDS(warm), WARM_DOC},
     {"info", info, METH_NOARGS, INFO_DOC},
     {"_result_dtype", result_dtype, METH_VARARGS, NULL},
     {"_dtype_name", dtype_name, METH_O, NULL},
     {"_order_shows", order_shows, METH_VARARGS, NULL},
+    {"_node_facts", WITH_WORDS(node_facts), NULL},
+    {"_make_nodes", WITH_WORDS(make_nodes), NULL},
+    {"_merge_nodes", WITH_WORDS(merge_nodes), NULL},
+    {"_shift_nodes", WITH_WORDS(shift_nodes), NULL},
+    {"_finish_nodes", WITH_WORDS(finish_nodes), NULL},
     {"_xla_handlers", xla_handlers, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

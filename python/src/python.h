@@ -222,6 +222,12 @@ tally_status reduce_segments_of(const call_context *it, int inputs, const tally_
 
 PyObject *reduce_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
 PyObject *segments_call(tally_op op, PyObject *user, PyObject *const *inputs, const call_arguments *arguments);
+/* Nodes (nodes.c). */
+PyObject *node_facts(PyObject *self, PyObject *args, PyObject *words);
+PyObject *make_nodes(PyObject *self, PyObject *args, PyObject *words);
+PyObject *merge_nodes(PyObject *self, PyObject *args, PyObject *words);
+PyObject *shift_nodes(PyObject *self, PyObject *args, PyObject *words);
+PyObject *finish_nodes(PyObject *self, PyObject *args, PyObject *words);
 /* _xla_handlers(): (name, platform, capsule) of each handler for jax.ffi (xla.c). */
 PyObject *xla_handlers(PyObject *self, PyObject *unused);
 

@@ -76,24 +76,66 @@ def arrays_of(finished, dtypes, make_array):
 # ---- ranks ----
 
 
-def _collect(gather, compute):
-    """What compute() gives on each rank. If it raises on one rank, all ranks raise, and none waits for ever."""
+def _collect(gather, compute, keep=False):
+    """What compute() gives on each rank, or with `keep` on this one. If it raises on one rank, all ranks raise, and
+    none waits for ever."""
     mine = error = None
     try:
         mine = compute()
     except Exception as caught:
         error = caught
-    everyone = gather((mine, error and f"{type(error).__name__}: {error}"))
+    everyone = gather((None if keep else mine, error and f"{type(error).__name__}: {error}"))
     if error is not None:
         raise error
     for rank, (_, message) in enumerate(everyone):
         if message is not None:
             raise Error(f"rank {rank} could not reduce its part: {message}")
-    return [value for value, _ in everyone]
+    return mine if keep else [value for value, _ in everyone]
 
 
-def reduce_over_ranks(gather, rank, x, op, axis, keepdims, dtype, words, make_array):
-    """Reduces an array whose parts lie on ranks, in rank order. gather(object) gives the objects of all ranks."""
+CHUNK_BYTES = 1 << 24  # of nodes, that are sent at once
+
+
+def _by_nodes(gather, add, x, name, axes, first, options, facts, result_dtype):
+    """The results, by nodes: where the order of values does not show, they are merged in any order."""
+    size, adds = facts
+    kept = [k for k in range(x.ndim) if k not in axes]
+    results, length = prod(x.shape[k] for k in kept), prod(x.shape[k] for k in axes)
+    order = (*kept, *axes)
+    rows = (x.permute(order) if hasattr(x, "permute") else x.transpose(order)).reshape(results, length)
+    step, finished = max(1, CHUNK_BYTES // size), []
+    kind = name, x.dtype
+
+    def make_some(begin):
+        some = rows[begin : begin + step]
+        if hasattr(some, "contiguous"):
+            some = some.contiguous()
+        elif not some.flags.c_contiguous:
+            some = some.copy()
+        nodes = _core._make_nodes(some, some.shape[0], *kind, **options)
+        if first:
+            _core._shift_nodes(nodes, first, *kind, **options)
+        return nodes
+
+    for begin in range(0, results, step):
+        if adds and add:
+            nodes = _collect(gather, lambda: make_some(begin), keep=True)
+            add(nodes)
+        else:
+            nodes, *others = _collect(gather, lambda: make_some(begin))
+            nodes = bytearray(nodes)
+            for other in others:
+                _core._merge_nodes(nodes, other, *kind, **options)
+        finished += _core._finish_nodes(nodes, result_dtype, *kind, **options)
+    array = np.empty(results, object)
+    for place, result in enumerate(finished):
+        array[place] = result
+    return array.reshape([x.shape[k] for k in kept])
+
+
+def reduce_over_ranks(gather, rank, x, op, axis, keepdims, dtype, words, make_array, add=None):
+    """Reduces an array whose parts lie on ranks, in rank order. gather(object) gives the objects of all ranks;
+    add(bytearray) replaces its 64-bit integers by their sums over all ranks. None: there is no such way."""
 
     def describe():
         name, axes = check_op(op, words["ddof"], NAMES), axes_of(axis, x.ndim)
@@ -109,9 +151,12 @@ def reduce_over_ranks(gather, rank, x, op, axis, keepdims, dtype, words, make_ar
             raise ValueError(f"ranks 0 and {other} call with {calls[0]} and {call}, which must be the same")
     name, input_dtype, axes, _, options, dtypes = calls[0]
     in_order = _core._order_shows(name, input_dtype, options["accuracy"])
-    first = sum(counts[:rank]) if in_order else 0
-    finished = finish(merge(_collect(gather, lambda: make(x, name, axes, first, options))),
-                      None if name == "stats" else dtypes)  # fmt: skip
+    first, result_dtype = sum(counts[:rank]) if in_order else 0, None if name == "stats" else dtypes
+    facts = _core._node_facts(name, x.dtype, **options)
+    if facts is not None:
+        finished = _by_nodes(gather, add, x, name, axes, first, options, facts, result_dtype)
+    else:
+        finished = finish(merge(_collect(gather, lambda: make(x, name, axes, first, options))), result_dtype)
     if keepdims:
         finished = finished.reshape([1 if k in axes else n for k, n in enumerate(x.shape)])
     return arrays_of(finished, dtypes, make_array)

@@ -128,9 +128,10 @@ def all_reduce(
     keywords are as in `reduce`. Returns a tensor on x's device (for stats six), without a gradient. The bits are those
     of `reduce` for the whole tensor, however it is shared out.
 
-    A State for each result is sent from each rank to all by all_gather_object (0.2 to 8 KB), so this is meant for few
-    results. A tensor on a GPU is reduced there, one result after the other, and the call waits; with NCCL the current
-    GPU must be the rank's own.
+    Where the order of values does not show (docs/order.md) a node for each result is sent, 9 to 1728 bytes, 128 for an
+    exact sum of float32 and 584 of float64; those of exact sums and counts are added by all_reduce as int64. Elsewhere
+    a State for each result is sent from each rank to all by all_gather_object (0.2 to 8 KB): that is meant for few
+    results. A tensor on a GPU is reduced there, and the call waits; with NCCL the current GPU must be the rank's own.
 
     Raises what `reduce` raises. If a rank's arguments are wrong, it raises that on this rank and tally_reduce.Error on
     the others; ValueError if ranks disagree on op, dtypes, axes or the shape that is left.
@@ -145,12 +146,19 @@ def all_reduce(
         distributed.all_gather_object(everyone, mine, group)
         return everyone
 
+    def add(nodes):
+        sums = torch.frombuffer(nodes, dtype=torch.int64)
+        there = sums.cuda() if distributed.get_backend(group) == "nccl" else sums
+        distributed.all_reduce(there, group=group)
+        if there is not sums:
+            sums.copy_(there)
+
     def make_array(values, dtype, shape):
         return torch.tensor(values, dtype=getattr(torch, dtype), device=x.device).reshape(shape)
 
     words = {"nan": nan, "accuracy": accuracy, "ddof": ddof}
     return _partials.reduce_over_ranks(
-        gather, distributed.get_rank(group), x.detach(), op, axis, keepdims, dtype, words, make_array
+        gather, distributed.get_rank(group), x.detach(), op, axis, keepdims, dtype, words, make_array, add
     )
 
 

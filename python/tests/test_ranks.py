@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rank_checks
-from tally_reduce import _partials
+import tally_reduce as t
+from tally_reduce import _core, _partials
 
 SCRIPT = Path(rank_checks.__file__)
 
@@ -22,30 +23,63 @@ class Threads:
     def __init__(self, size):
         self.size, self.objects, self.barrier = size, [None] * size, threading.Barrier(size, timeout=60)
 
-    def all_reduce(self, rank):
+    def all_reduce(self, rank, adds):
         def gather(mine):
             self.barrier.wait()
             self.objects[rank] = mine
             self.barrier.wait()
             return list(self.objects)
 
+        def add(nodes):
+            nodes[:] = sum(np.frombuffer(other, "i8") for other in gather(bytes(nodes))).tobytes()
+
         def make_array(values, dtype, shape):
             return np.array(values, dtype).reshape(shape)[()]
 
         def all_reduce(x, op, *, axis=None, keepdims=False, dtype=None, nan="propagate", accuracy="exact", ddof=0):
             words = {"nan": nan, "accuracy": accuracy, "ddof": ddof}
-            return _partials.reduce_over_ranks(gather, rank, x, op, axis, keepdims, dtype, words, make_array)
+            return _partials.reduce_over_ranks(
+                gather, rank, x, op, axis, keepdims, dtype, words, make_array, add if adds else None
+            )
 
         return all_reduce
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_threads(size):
+@pytest.mark.parametrize("size, adds", [(1, True), (2, True), (3, True), (2, False)])
+def test_threads(size, adds, monkeypatch):
+    monkeypatch.setattr(_partials, "CHUNK_BYTES", 2000)  # some nodes of several
     threads = Threads(size)
     with ThreadPoolExecutor(size) as pool:
-        ranks = [pool.submit(rank_checks.check, threads.all_reduce(rank), rank, size) for rank in range(size)]
+        ranks = [pool.submit(rank_checks.check, threads.all_reduce(rank, adds), rank, size) for rank in range(size)]
         for rank in ranks:
             rank.result()
+
+
+def test_wrong_nodes():
+    """What _partials.py would never pass is refused."""
+    x, kind = np.arange(6.0), ("sum", "float64")
+    nodes = _core._make_nodes(x, 3, *kind)
+    assert len(nodes) == 3 * _core._node_facts(*kind)[0] and _core._finish_nodes(nodes, None, *kind) == [1, 5, 9]
+    assert _core._make_nodes(x[:0], 0, *kind) == b"" and _core._finish_nodes(b"", "float32", *kind) == []
+    assert _core._node_facts("prod", "float64") is None and _core._node_facts("sum", "float64", accuracy="fast") is None
+    damaged = bytearray(b"\xff" * len(nodes))
+    for call, error in [
+        (lambda: _core._make_nodes(x, 4, *kind), ValueError),
+        (lambda: _core._make_nodes(x, -1, *kind), ValueError),
+        (lambda: _core._make_nodes(x[::2], 3, *kind), ValueError),
+        (lambda: _core._make_nodes(x, 3, "prod", "float64"), t.Error),
+        (lambda: _core._make_nodes(x, 3, "sum", "float32"), ValueError),
+        (lambda: _core._merge_nodes(nodes, nodes[:-8], *kind), ValueError),
+        (lambda: _core._merge_nodes(nodes[:-8], nodes[:-8], *kind), ValueError),
+        (lambda: _core._merge_nodes(bytes(nodes), nodes, *kind), TypeError),
+        (lambda: _core._merge_nodes(nodes, damaged, *kind), ValueError),
+        (lambda: _core._shift_nodes(damaged, 1, "argmax", "float64"), ValueError),
+        (lambda: _core._finish_nodes(nodes[:-1], None, *kind), ValueError),
+        (lambda: _core._finish_nodes(damaged, None, *kind), ValueError),
+        (lambda: _core._finish_nodes(nodes, "float96", *kind), TypeError),
+    ]:
+        with pytest.raises(error):
+            call()
 
 
 def environment(**more):

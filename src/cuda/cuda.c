@@ -7,6 +7,7 @@
 #include "cuda/merge.h"
 #include "cuda/units.h"
 #include "cuda/plans.h"
+#include "cuda/nodes.h"
 #include "cuda/rows.h"
 #include "cuda/segments.h"
 #include "cuda/nvidia.h"
@@ -69,8 +70,9 @@ typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
  * what it gives; 0: the scratch memory for a node. */
 static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
     const tally__input *in = &c->in;
-    tally_work work = {.x = in->x + begin * in->x_stride,
-                       .y = in->y + begin * in->y_stride,
+    /* Of no values there need be no address. */
+    tally_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
+                       .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
                        .x_stride = in->x_stride,
                        .y_stride = in->y_stride,
                        .count = n,
@@ -284,7 +286,8 @@ static void simt_forget(const tally_context *context, bool only_given) {
     {                                                                                                               \
         .name = #platform, .reduce = platform##_reduce, .segments = platform##_segments, .merge = platform##_merge, \
         .far_tree = far_tree, .far_values = far_values, .far_store = far_store, .holds = platform##_holds,          \
-        .open_plan = tally__open_plan, .close_plan = tally__close_plan, .forget = platform##_forget,                \
+        .nodes = &tally__cuda_nodes, .open_plan = tally__open_plan, .close_plan = tally__close_plan,                \
+        .forget = platform##_forget,                                                                                \
     }
 const tally__backend tally__cuda_backend = TALLY_GPU_BACKEND(cuda);
 const tally__backend tally__simt_backend = TALLY_GPU_BACKEND(simt);

@@ -107,6 +107,7 @@ enum {
                                      before it when it asks to */
     TALLY_CU_STREAM_NON_BLOCKING = 1,
     TALLY_CU_CAPTURE_NONE = 0,
+    TALLY_CU_CAPTURE_ACTIVE = 1,
     TALLY_CU_CAPTURE_MODE_RELAXED = 2
 };
 

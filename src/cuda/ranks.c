@@ -2,7 +2,7 @@
 #include "cuda/call.h"
 #include "cuda/units.h"
 #include "cuda/nccl.h"
-#include "parts.h"
+#include "cuda/nodes.h"
 #include "tally/tally_nccl.h"
 
 /* The ranks of one call. */
@@ -63,29 +63,26 @@ static tally_status open_call(const job *j, tally__call *call) {
 
 /* Where nodes lie in scratch memory: this rank's, then those of all, then results that are to be converted. */
 typedef struct layout {
-    int64_t results;
     size_t record, count_at; /* bytes of a node and what goes with it; where the number of values stands in it, or 0 */
     bool adds;
     tally__cu_address mine, all, staging;
-    tally__loaded kernel; /* that merges and finishes; loaded before ranks wait for one another */
+    tally__nodes_room room; /* with the kernel that merges and finishes; loaded before ranks wait for one another */
 } layout;
 
-static tally_status lay_out(tally__call *call, const peers *p, layout *l) {
+static tally_status lay_out(tally__call *call, const peers *p, int64_t results, layout *l) {
     const tally__kernel *kernel = call->spec->kernel;
     const bool gives_index = call->spec->op == TALLY_ARGMIN || call->spec->op == TALLY_ARGMAX;
-    tally__scratch scratch = {0};
     size_t mine, all, bytes;
     l->adds = (call->spec->exact && !kernel->keeps_keys) || call->spec->op == TALLY_COUNT;
-    l->count_at = gives_index ? kernel->node_size : 0;
-    l->record = kernel->node_size + (gives_index ? 16 : 0);
-    TALLY_CHECK(!__builtin_mul_overflow((size_t)l->results, l->record, &mine) &&
-                    !__builtin_mul_overflow(mine, l->adds ? 0 : (size_t)p->count, &all) &&
-                    !__builtin_mul_overflow((size_t)l->results, call->spec->result_bytes, &bytes) &&
+    l->count_at = gives_index ? (kernel->node_bytes + 7) / 8 * 8 : 0;
+    l->record = gives_index ? l->count_at + 8 : kernel->node_bytes;
+    TALLY_CHECK(!__builtin_mul_overflow((size_t)results, l->record, &mine) && mine < PTRDIFF_MAX &&
+                    (mine = (mine + 15) / 16 * 16, !__builtin_mul_overflow(mine, (size_t)p->count, &all)) &&
+                    !__builtin_mul_overflow((size_t)results, call->spec->result_bytes, &bytes) &&
                     !__builtin_add_overflow(bytes, mine, &bytes) && !__builtin_add_overflow(bytes, all, &bytes),
-                NO_MEMORY, "%lld nodes are more than memory has room for", (long long)l->results);
-    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, &scratch));
-    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &l->kernel));
-    l->mine = scratch.nodes;
+                NO_MEMORY, "%lld nodes are more than memory has room for", (long long)results);
+    TALLY_TRY(tally__open_nodes_room(call, results, bytes, &l->room));
+    l->mine = l->room.more;
     l->all = l->adds ? l->mine : l->mine + mine;
     l->staging = l->mine + mine + all;
     return TALLY_OK;
@@ -101,22 +98,17 @@ static tally_status put_count(tally__call *call, tally__cu_address to, int64_t c
     return TALLY_OK;
 }
 
-/* parts: NULL for the whole array. */
-static tally_status make_nodes(tally__call *call, const tally__parts *parts, const layout *l) {
-    const tally__input whole = call->in;
-    tally_status status = TALLY_OK;
-    for (int64_t r = 0; r < l->results && status == TALLY_OK; r++) {
-        const tally__cu_address to = l->mine + (uint64_t)r * l->record;
-        if (parts != NULL) (void)tally__part_input(parts, call->spec, &whole, r, &call->in);
-        status = tally__launch_node(call, to);
-        if (status == TALLY_OK && l->count_at > 0) status = put_count(call, to + l->count_at, call->in.count);
-    }
-    call->in = whole;
-    return status;
+static tally_status make_nodes(tally__call *call, const tally__node_parts *what, const layout *l) {
+    tally__cu_address saw;
+    TALLY_TRY(tally__launch_nodes(call, what, l->mine, l->record, &saw));
+    for (int64_t r = 0; r < what->results && l->count_at > 0; r++)
+        TALLY_TRY(put_count(call, l->mine + (uint64_t)r * l->record + l->count_at,
+                            what->parts != NULL ? tally__part_length(what->parts, r) : call->in.count));
+    return TALLY_OK;
 }
 
-static tally_status exchange(const tally__call *call, const peers *p, const layout *l) {
-    const size_t bytes = (size_t)l->results * l->record;
+static tally_status exchange(const tally__call *call, const peers *p, int64_t results, const layout *l) {
+    const size_t bytes = (size_t)results * l->record;
     void *mine = (void *)(uintptr_t)l->mine, *all = (void *)(uintptr_t)l->all;
     if (l->adds)
         return tally__nccl_check(
@@ -127,30 +119,32 @@ static tally_status exchange(const tally__call *call, const peers *p, const layo
                              "gather nodes");
 }
 
-static tally_status finish(tally__call *call, const peers *p, const layout *l) {
+static tally_status finish(tally__call *call, const peers *p, int64_t results, const layout *l) {
     const bool needs_staging = tally__call_needs_staging(call);
-    const int64_t blocks = (l->results + TALLY_THREADS - 1) / TALLY_THREADS;
     const tally_work work = {.nodes = (char *)(uintptr_t)l->all,
                              .x_stride = (int64_t)l->record,
                              .y_stride = (int64_t)l->count_at,
-                             .count = l->results,
+                             .first = results * (int64_t)l->record,
+                             .count = results,
                              .run = l->adds ? 1 : p->count,
+                             .user = 1,
                              .final = call->spec->final,
                              .result = needs_staging ? (void *)(uintptr_t)l->staging : call->sink->data,
                              .result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride};
     tally__report report = {0};
-    TALLY_TRY(tally__call_launch_resident(call, &l->kernel, blocks, TALLY_START_BEHIND, &work));
-    return tally__call_finalize(call, l->staging, l->results, 0, &report);
+    TALLY_TRY(tally__launch_on_nodes(call, &l->room, &work));
+    return tally__call_finalize(call, l->staging, results, 0, &report);
 }
 
 static tally_status reduce_nodes(const job *j, const tally__parts *parts, int64_t results) {
-    layout l = {.results = results};
+    const tally__node_parts what = {.results = results, .parts = parts};
+    layout l;
     tally__call call;
     tally_status status = open_call(j, &call);
-    if (status == TALLY_OK) status = lay_out(&call, &j->peers, &l);
-    if (status == TALLY_OK) status = make_nodes(&call, parts, &l);
-    if (status == TALLY_OK) status = exchange(&call, &j->peers, &l);
-    if (status == TALLY_OK) status = finish(&call, &j->peers, &l);
+    if (status == TALLY_OK) status = lay_out(&call, &j->peers, results, &l);
+    if (status == TALLY_OK) status = make_nodes(&call, &what, &l);
+    if (status == TALLY_OK) status = exchange(&call, &j->peers, results, &l);
+    if (status == TALLY_OK) status = finish(&call, &j->peers, results, &l);
     tally__call_close(&call);
     return status;
 }

@@ -105,6 +105,7 @@ size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide) {
 bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->user != NULL) return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SEGMENTS;
     if (spec->exact && form == TALLY_FORM_SEGMENTS) return tally__is_sum_alone(spec);
+    if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
     if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* all of which few levels hold */
     return (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
 }

@@ -101,16 +101,15 @@ static tally_status go_on(request *r, travel *t) {
 }
 
 static tally_status run(request r, MPI_Comm comm) {
-    travel t = {NULL, NULL, NULL, NULL, NULL};
+    travel t = {0};
     TRY(tally__mpi_enter(&r, comm));
     tally_status status = tally__mpi_agree_on_request(&r, prepare(&r, &t));
     if (status == TALLY_OK) status = go_on(&r, &t);
     free(t.counts);
     free(t.before);
-    free(t.nodes);
-    free(t.extents);
-    tally__mpi_release_blocks(t.blocks);
-    return status;
+    const tally_status released = tally__mpi_release_nodes(&r, &t),
+                       given_back = tally__mpi_release_blocks(&r, t.blocks);
+    return status != TALLY_OK ? status : released != TALLY_OK ? released : given_back;
 }
 
 /* ---- entry points ---- */

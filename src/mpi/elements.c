@@ -11,7 +11,8 @@ enum { CHUNK_BYTES = 64 * 1024 * 1024, MOST_RESULT_BYTES = 16 };
 /* Buffers for one chunk of elements at a time. */
 typedef struct blocks {
     int64_t chunk;          /* elements */
-    char *mine[2];          /* this rank's chunk of each input */
+    bool there;             /* values are sent from GPU memory, where they lie, and rows are received there */
+    char *mine[2];          /* this rank's chunk of each input, else */
     char *rows[2];          /* its block of the chunk, of all ranks */
     char *results, *all;    /* of the block; of the chunk */
     int *counts, *displs;   /* of blocks, in elements */
@@ -32,25 +33,67 @@ static size_t most_result_bytes(const request *r) {
     return r->result_bytes > MOST_RESULT_BYTES ? r->result_bytes : MOST_RESULT_BYTES;
 }
 
-tally_status tally__mpi_make_blocks(const request *r, travel *t) {
-    const size_t each = r->value_bytes > most_result_bytes(r) ? r->value_bytes : most_result_bytes(r);
-    const int64_t n = r->results, most = CHUNK_BYTES / (int64_t)each;
-    blocks *b = t->blocks = calloc(1, sizeof *b);
-    bool made = b != NULL;
-    if (!made) return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %zu bytes", sizeof *b);
-    b->value = MPI_DATATYPE_NULL;
-    b->chunk = n < most ? n : most;
-    const size_t block = (size_t)(b->chunk / r->ranks + 1);
-    for (int i = 0; i < (r->y != NULL ? 2 : 1); i++) {
+static bool is_packed(const request *r, const tally_array *a) {
+    return a->stride == 0 || a->stride == (int64_t)r->value_bytes;
+}
+
+/* Rows in GPU memory, if MPI reaches what the inputs are in. */
+static tally_status take_gpu_memory(const request *r, blocks *b, size_t bytes) {
+    const tally_array *const inputs[2] = {r->x, r->y};
+    const int count = r->y != NULL ? 2 : 1;
+    int there = 0;
+    for (int i = 0; i < count && tally__mpi_reaches_gpus(); i++) {
+        void *rows = NULL;
+        if (is_packed(r, inputs[i])) TRY_TALLY(tally_open_node_memory(r->context, inputs[i]->data, bytes, &rows));
+        b->rows[i] = rows;
+        there += rows != NULL;
+    }
+    b->there = there == count;
+    for (int i = 0; i < count && !b->there; i++) {
+        TRY_TALLY(tally_close_node_memory(r->context, b->rows[i]));
+        b->rows[i] = NULL;
+    }
+    return TALLY_OK;
+}
+
+/* Results are received in host memory, unless MPI reaches a GPU's. */
+static tally_status check_out(const request *r) {
+    void *there = NULL;
+    if (!tally__mpi_has_result(r) || (tally__mpi_reaches_gpus() && out_is_packed(r))) return TALLY_OK;
+    TRY_TALLY(tally_open_node_memory(r->context, r->out.data, 1, &there));
+    if (there == NULL) return TALLY_OK;
+    TRY_TALLY(tally_close_node_memory(r->context, there));
+    return tally__mpi_fail(TALLY_UNSUPPORTED, "out lies in GPU memory, %s",
+                           out_is_packed(r) ? "which this MPI does not reach" : "but not side by side");
+}
+
+static bool take_host_memory(const request *r, blocks *b, size_t block) {
+    bool made = true;
+    for (int i = 0; i < (r->y != NULL ? 2 : 1) && !b->there; i++) {
         b->mine[i] = malloc((size_t)b->chunk * r->value_bytes + 1);
         b->rows[i] = malloc(block * (size_t)r->ranks * r->value_bytes);
         made = made && b->mine[i] != NULL && b->rows[i] != NULL;
     }
     b->results = malloc(block * most_result_bytes(r));
-    if (tally__mpi_has_result(r) && !out_is_packed(r)) b->all = malloc((size_t)b->chunk * r->result_bytes + 1);
+    if (tally__mpi_has_result(r) && !out_is_packed(r)) {
+        b->all = malloc((size_t)b->chunk * r->result_bytes + 1);
+        made = made && b->all != NULL;
+    }
     b->counts = malloc(4 * (size_t)r->ranks * sizeof *b->counts);
-    if (!made || b->results == NULL || (b->all == NULL && tally__mpi_has_result(r) && !out_is_packed(r)) ||
-        b->counts == NULL)
+    return made && b->results != NULL && b->counts != NULL;
+}
+
+tally_status tally__mpi_make_blocks(const request *r, travel *t) {
+    const size_t each = r->value_bytes > most_result_bytes(r) ? r->value_bytes : most_result_bytes(r);
+    const int64_t n = r->results, most = CHUNK_BYTES / (int64_t)each;
+    blocks *b = t->blocks = calloc(1, sizeof *b);
+    if (b == NULL) return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %zu bytes", sizeof *b);
+    b->value = MPI_DATATYPE_NULL;
+    b->chunk = n < most ? n : most;
+    const size_t block = (size_t)(b->chunk / r->ranks + 1);
+    TRY(check_out(r));
+    TRY(take_gpu_memory(r, b, block * (size_t)r->ranks * r->value_bytes));
+    if (!take_host_memory(r, b, block))
         return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld elements", (long long)b->chunk);
     b->displs = b->counts + r->ranks;
     b->rcounts = b->displs + r->ranks;
@@ -60,17 +103,22 @@ tally_status tally__mpi_make_blocks(const request *r, travel *t) {
     return TALLY_OK;
 }
 
-void tally__mpi_release_blocks(blocks *b) {
-    if (b == NULL) return;
+tally_status tally__mpi_release_blocks(const request *r, blocks *b) {
+    tally_status status = TALLY_OK;
+    if (b == NULL) return TALLY_OK;
     for (int i = 0; i < 2; i++) {
         free(b->mine[i]);
-        free(b->rows[i]);
+        if (!b->there)
+            free(b->rows[i]);
+        else if (tally_close_node_memory(r->context, b->rows[i]) != TALLY_OK)
+            status = tally__mpi_quote(TALLY_DEVICE_FAILED);
     }
     free(b->results);
     free(b->all);
     free(b->counts);
     if (b->value != MPI_DATATYPE_NULL) MPI_Type_free(&b->value);
     free(b);
+    return status;
 }
 
 static tally_array from_element(const request *r, const tally_array *a, int64_t first, int64_t count) {
@@ -78,15 +126,23 @@ static tally_array from_element(const request *r, const tally_array *a, int64_t 
     return (tally_array){(const char *)a->data + first * stride, a->type, count, a->stride};
 }
 
+/* This rank's chunk, as MPI takes it. */
+static tally_status lay_out(const request *r, blocks *b, const tally_array *a, int i, size_t bytes, const char **mine) {
+    *mine = b->mine[i];
+    if (!b->there) return tally__mpi_quote(tally_copy_values(r->context, r->op, *a, b->mine[i], bytes));
+    *mine = a->data;
+    return tally__mpi_quote(tally_await_nodes(r->context, a->data)); /* MPI knows no streams */
+}
+
 /* Block q of each rank's chunk goes to rank q. */
 static tally_status exchange(const request *r, blocks *b, const tally_array *a, int i, int64_t first, int64_t c) {
     const size_t room = (size_t)c * r->value_bytes;
-    const tally_status copied =
-        tally__mpi_quote(tally_copy_values(r->context, r->op, from_element(r, a, first, c), b->mine[i], room));
-    if (copied != TALLY_OK) memset(b->mine[i], 0, room); /* the others wait for something */
-    TRY_MPI(MPI_Alltoallv(b->mine[i], b->counts, b->displs, b->value, b->rows[i], b->rcounts, b->rdispls, b->value,
-                          r->comm));
-    return copied;
+    const tally_array chunk = from_element(r, a, first, c);
+    const char *mine;
+    const tally_status laid_out = lay_out(r, b, &chunk, i, room, &mine);
+    if (laid_out != TALLY_OK && !b->there) memset(b->mine[i], 0, room); /* the others wait for something */
+    TRY_MPI(MPI_Alltoallv(mine, b->counts, b->displs, b->value, b->rows[i], b->rcounts, b->rdispls, b->value, r->comm));
+    return laid_out;
 }
 
 /* The columns of the block. */

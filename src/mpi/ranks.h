@@ -69,6 +69,7 @@ tally_status tally__mpi_count_before(const request *r, const int64_t *counts, in
 typedef struct travel {
     int64_t *counts, *before; /* where a rank's values begin in each segment's whole; NULL: it does not matter */
     unsigned char *nodes;
+    bool on_gpu;      /* they lie there */
     int16_t *extents; /* of nodes that travel as windows */
     struct blocks *blocks;
 } travel;
@@ -76,6 +77,9 @@ typedef struct travel {
 /* Nodes of whole arrays, segments or elements (nodes.c). */
 tally_status tally__mpi_make_nodes(const request *r, travel *t);
 tally_status tally__mpi_merge_nodes(const request *r, travel *t);
+tally_status tally__mpi_release_nodes(const request *r, travel *t);
+/* Whether MPI says that it sends what lies in GPU memory; TALLY_MPI_CUDA, 0 or 1, says otherwise. (gpu.c) */
+bool tally__mpi_reaches_gpus(void);
 
 /* States of whole arrays or segments, in the order of ranks (states.c). */
 tally_status tally__mpi_merge_states(const request *r, travel *t);
@@ -83,6 +87,6 @@ tally_status tally__mpi_merge_states(const request *r, travel *t);
 /* Blocks of elements (elements.c). */
 tally_status tally__mpi_make_blocks(const request *r, travel *t);
 tally_status tally__mpi_exchange_blocks(const request *r, travel *t);
-void tally__mpi_release_blocks(struct blocks *blocks);
+tally_status tally__mpi_release_blocks(const request *r, struct blocks *blocks);
 
 #endif

@@ -123,6 +123,11 @@ static void unlock(pthread_mutex_t *const *locked) { pthread_mutex_unlock(*locke
     const int outcome = fails() ? UNKNOWN : TALLY_CU_SUCCESS; \
     REQUIRE(initialized, NOT_INITIALIZED)
 
+static bool captures;
+void tally__simt_capture(bool all) {
+    LOCKED;
+    captures = all;
+}
 void tally__simt_fail_call(int64_t n) {
     LOCKED;
     failing_call = n > 0 ? calls + n : 0;
@@ -362,13 +367,14 @@ static int stream_destroy(tally__cu_stream stream) {
 static int stream_wait(tally__cu_stream stream) {
     BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
+    REQUIRE(!captures || stream != NULL, TALLY_CU_LAUNCH_FAILED);
     return TALLY_CU_SUCCESS;
 }
 
 static int stream_capturing(tally__cu_stream stream, int *status) {
     BEGIN_IN_CONTEXT(TALLY_CU_INVALID_VALUE);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
-    *status = TALLY_CU_CAPTURE_NONE;
+    *status = captures && stream == NULL ? TALLY_CU_CAPTURE_ACTIVE : TALLY_CU_CAPTURE_NONE;
     return TALLY_CU_SUCCESS;
 }
 
@@ -441,6 +447,7 @@ static void *memory_at(tally__cu_address address) { return (void *)(uintptr_t)ad
 static int copy_in(tally__cu_address to, const void *from, size_t bytes, tally__cu_stream stream) {
     BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
+    REQUIRE(!captures || stream != NULL, TALLY_CU_LAUNCH_FAILED);
     REQUIRE(bytes == 0 || is_device_memory(to, bytes), TALLY_CU_INVALID_VALUE);
     if (bytes > 0) memcpy(memory_at(to), from, bytes);
     return TALLY_CU_SUCCESS;
@@ -449,6 +456,7 @@ static int copy_in(tally__cu_address to, const void *from, size_t bytes, tally__
 static int copy_out(void *to, tally__cu_address from, size_t bytes, tally__cu_stream stream) {
     BEGIN_IN_CONTEXT(TALLY_CU_LAUNCH_FAILED);
     REQUIRE(is_stream(stream), INVALID_HANDLE);
+    REQUIRE(!captures || stream != NULL, TALLY_CU_LAUNCH_FAILED);
     REQUIRE(bytes == 0 || is_device_memory(from, bytes), TALLY_CU_INVALID_VALUE);
     if (bytes > 0) memcpy(to, memory_at(from), bytes);
     return TALLY_CU_SUCCESS;
@@ -512,8 +520,8 @@ static int launch(const tally__cu_launch *how, tally__cu_function function, void
             TALLY_CU_INVALID_VALUE);
     REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL,
             TALLY_CU_INVALID_VALUE);
-    job = (tally__simt_job){function->name, function->entry, (int)how->grid_x, (int)how->block_x, how->shared_bytes,
-                            *(const tally_work *)parameters[0]};
+    job = (tally__simt_job){function->name,    function->entry,   (int)how->grid_x,
+                            (int)how->block_x, how->shared_bytes, *(const tally_work *)parameters[0]};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
     return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);
 }

@@ -100,6 +100,9 @@ tally__simt_live tally__simt_live_now(void);
 /* The n-th driver call from now, 1 the next, fails with an error that it may give; what releases something does so
  * nevertheless. 0: none will. */
 void tally__simt_fail_call(int64_t n);
+/* The default stream says that it captures, and refuses what a captured one does: waits, and copies from and to the
+ * host. What is launched runs at once all the same. */
+void tally__simt_capture(bool captures);
 /* Calls of the driver so far, of all kinds. */
 int64_t tally__simt_calls(void);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_ranks.h"
 #include "operators.h"
 #include "tally/tally_mpi.h"
 #include "tally/tally_nodes.h"
@@ -457,10 +458,12 @@ static int fails(int which) {
     return 1;
 }
 int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    if (type == MPI_INT64_T && op == MPI_SUM) note_added(to);
     return fails(1) ? MPI_ERR_OTHER : PMPI_Allreduce(from, to, count, type, op, comm);
 }
 int MPI_Alltoallv(const void *from, const int *counts, const int *displs, MPI_Datatype type, void *to,
                   const int *rcounts, const int *rdispls, MPI_Datatype rtype, MPI_Comm comm) {
+    note_sent(from);
     return fails(2) ? MPI_ERR_OTHER : PMPI_Alltoallv(from, counts, displs, type, to, rcounts, rdispls, rtype, comm);
 }
 int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
@@ -523,6 +526,7 @@ int main(int argc, char **argv) {
         test_user_operators();
         test_layouts();
         test_communicators();
+        test_gpu_ranks(rank, ranks);
     }
     test_failures_of_mpi();
     MPI_Finalize();

@@ -1,5 +1,5 @@
-/* Nodes of arrays in GPU memory: those of the CPU, byte for byte; and results, values and states that go between the
- * GPU's memory and the host's. */
+/* Nodes of arrays in GPU memory, made there or in the host's: those of the CPU, byte for byte; and results, values and
+ * states that go between the GPU's memory and the host's. */
 #include <string.h>
 
 #include "gpu_host.h"
@@ -10,8 +10,8 @@ enum { COUNT = 3000, SEGMENTS = 3, MOST_NODE = 1728 };
 static void *address(tally__cu_address at) { return (void *)(uintptr_t)at; }
 
 static tally_status segments_nodes(tally_context *context, const subject *s, const void *x, const void *y,
-                                   tally_segments cut, void *nodes, size_t room) {
-    const tally_array left = tally_in(x, s->type, COUNT), right = tally_in(y, s->type, COUNT);
+                                   int64_t count, tally_segments cut, void *nodes, size_t room) {
+    const tally_array left = tally_in(x, s->type, count), right = tally_in(y, s->type, count);
     return tally_op_inputs(s->op) == 2 ? tally_reduce_segments_nodes_pair(context, s->op, left, right, cut, nodes, room)
                                        : tally_reduce_segments_nodes(context, s->op, left, cut, nodes, room);
 }
@@ -28,14 +28,14 @@ static void check_nodes(const subject *s, data_class class, int turn) {
     set_scene(s, class, COUNT);
     choose_schedule(turn);
     EXPECT_OK(tally_node_bytes(context, s->op, s->type, &node));
-    EXPECT_OK(segments_nodes(context, s, address(far_x), address(far_y), cut, got, SEGMENTS * node));
-    EXPECT_OK(segments_nodes(host, s, x, y, cut, wanted, SEGMENTS * node));
+    EXPECT_OK(segments_nodes(context, s, address(far_x), address(far_y), COUNT, cut, got, SEGMENTS * node));
+    EXPECT_OK(segments_nodes(host, s, x, y, COUNT, cut, wanted, SEGMENTS * node));
     EXPECT_BITS(got, wanted, SEGMENTS * node, "nodes of segments");
     if (tally_op_inputs(s->op) == 1) {
         EXPECT_OK(tally_reduce_node(context, s->op, tally_in(address(far_x), s->type, COUNT), got, node));
         EXPECT_OK(tally_reduce_node(host, s->op, tally_in(x, s->type, COUNT), wanted + 0, node));
         EXPECT_BITS(got, wanted, node, "the node of an array");
-        EXPECT_OK(segments_nodes(host, s, x, y, cut, wanted, SEGMENTS * node));
+        EXPECT_OK(segments_nodes(host, s, x, y, COUNT, cut, wanted, SEGMENTS * node));
     }
     out = device_copy(results[0], SEGMENTS * result, 0);
     const tally_status due =
@@ -57,6 +57,363 @@ static void test_nodes(void **state) {
         if (!order_shows(&s) && (turn % 4 == 0 || s.op == TALLY_ARGMAX))
             check_nodes(&s, (data_class)(turn % DATA_CLASSES), turn);
 }
+
+/* ---- nodes in GPU memory ---- */
+
+/* A subject with its data on both sides, and room for nodes there. */
+typedef struct side {
+    const subject *s;
+    const char *x, *y;
+    size_t node;
+    tally_context *context, *host;
+    tally__cu_address x_there, y_there, nodes;
+    size_t offset; /* of nodes from a multiple of 16 */
+    char wanted[SEGMENTS * MOST_NODE], got[SEGMENTS * MOST_NODE];
+} side;
+
+static void *nodes_of(const side *g) { return (void *)(uintptr_t)(g->nodes + g->offset); }
+static void expect_nodes(side *g, int64_t count, const char *what) {
+    device_read(g->got, g->nodes + g->offset, (size_t)count * g->node);
+    EXPECT_BITS(g->got, g->wanted, (size_t)count * g->node, what);
+}
+
+static void check_made(side *g, int64_t count) {
+    const subject *s = g->s;
+    const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, count}, begins[SEGMENTS] = {count - 9, 4, 0},
+                                     ends[SEGMENTS] = {count, 4, count - 1};
+    const int64_t no_values[SEGMENTS + 1] = {0};
+    int32_t narrow[SEGMENTS + 1];
+    for (int k = 0; k <= SEGMENTS; k++) narrow[k] = (int32_t)offsets[k];
+    tally__cu_address far[4] = {device_copy(offsets, sizeof offsets, 0), device_copy(begins, sizeof begins, 0),
+                                device_copy(ends, sizeof ends, 0), device_copy(narrow, sizeof narrow, 1)};
+    const tally_segments cuts[][2] = {
+        {tally_rows(1, count / 3, 3), tally_rows(1, count / 3, 3)},
+        {tally_rows(3, count / 3, 1), tally_rows(3, count / 3, 1)},
+        {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(offsets, TALLY_I64, SEGMENTS)},
+        {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(address(far[0]), TALLY_I64, SEGMENTS)},
+        {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(address(far[3] + 1), TALLY_I32, SEGMENTS)},
+        {tally_begin_end(begins, ends, TALLY_I64, SEGMENTS),
+         tally_begin_end(address(far[1]), address(far[2]), TALLY_I64, SEGMENTS)}};
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+        EXPECT_OK(segments_nodes(g->host, s, g->x, g->y, count, cuts[c][0], g->wanted, SEGMENTS * g->node));
+        EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, cuts[c][1],
+                                 nodes_of(g), SEGMENTS * g->node));
+        now.segment = (int64_t)c;
+        expect_nodes(g, SEGMENTS, "nodes of segments in GPU memory");
+        memset(g->got, 0, sizeof g->got);
+        EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, cuts[c][1], g->got,
+                                 SEGMENTS * g->node));
+        EXPECT_BITS(g->got, g->wanted, SEGMENTS * g->node, "nodes of a GPU's segments in host memory");
+    }
+    if (tally_op_inputs(s->op) == 1) {
+        EXPECT_OK(tally_reduce_node(g->host, s->op, tally_in(g->x, s->type, count), g->wanted, g->node));
+        EXPECT_OK(
+            tally_reduce_node(g->context, s->op, tally_in(address(g->x_there), s->type, count), nodes_of(g), g->node));
+        expect_nodes(g, 1, "the node of an array in GPU memory");
+        EXPECT_OK(tally_reduce_node(g->host, s->op, tally_in(NULL, s->type, 0), g->wanted, g->node));
+        EXPECT_OK(tally_reduce_node(g->context, s->op, tally_in(NULL, s->type, 0), nodes_of(g), g->node));
+        expect_nodes(g, 1, "the node of nothing in GPU memory");
+        const tally_segments nothing = tally_offsets(no_values, TALLY_I64, SEGMENTS);
+        EXPECT_OK(segments_nodes(g->host, s, NULL, NULL, 0, nothing, g->wanted, SEGMENTS * g->node));
+        EXPECT_OK(segments_nodes(g->context, s, NULL, NULL, 0, nothing, nodes_of(g), SEGMENTS * g->node));
+        expect_nodes(g, SEGMENTS, "nodes of empty segments in GPU memory");
+    }
+    for (int k = 0; k < 4; k++) driver->release(far[k]);
+}
+
+/* Nodes that have been added word by word, as an all-reduce does, are merged, too. */
+static void add_twice(side *g, char *nodes) {
+    int adds;
+    int64_t *const words = (int64_t *)(void *)nodes;
+    EXPECT_OK(tally_node_adds(g->host, g->s->op, g->s->type, &adds));
+    for (size_t k = 0; adds && k < SEGMENTS * g->node / 8; k++) words[k] *= (1 << 30) - 1; /* as many nodes */
+}
+
+/* Results of the same nodes there and here. */
+static void check_finished(const side *g, void *there, const void *here) {
+    const subject *s = g->s;
+    const size_t bytes = SEGMENTS * result_bytes(s);
+    char results[2][SEGMENTS * 64] = {{0}};
+    const tally_output out[2] = {tally_out(results[0], TALLY_NATURAL, SEGMENTS),
+                                 tally_out(results[1], TALLY_NATURAL, SEGMENTS)};
+    tally__cu_address far = device_copy(results[0], bytes, 1);
+    const tally_status due = tally_finish_nodes(g->host, s->op, s->type, SEGMENTS, here, out[0]);
+    EXPECT_OK(tally_finish_nodes(g->context, s->op, s->type, SEGMENTS, there,
+                                 tally_out(address(far + 1), TALLY_NATURAL, SEGMENTS)));
+    device_read(results[1], far + 1, bytes);
+    EXPECT_BITS(results[1], results[0], bytes, "results of nodes in GPU memory");
+    memset(results[1], 0, bytes);
+    EXPECT_STATUS(tally_finish_nodes(g->context, s->op, s->type, SEGMENTS, there, out[1]), due);
+    EXPECT_BITS(results[1], results[0], bytes, "results in the host's memory of nodes in a GPU's");
+    driver->release(far);
+}
+
+static void check_changed(side *g, int64_t count) {
+    const subject *s = g->s;
+    const int64_t by[SEGMENTS] = {0, 1 << 20, 5};
+    _Alignas(8) char from[SEGMENTS * MOST_NODE];
+    EXPECT_OK(segments_nodes(g->host, s, g->x, g->y, count, tally_rows(1, count / 3, 3), from, SEGMENTS * g->node));
+    add_twice(g, from);
+    tally__cu_address others = device_copy(from, SEGMENTS * g->node, g->offset), far_by = device_copy(by, sizeof by, 0);
+    /* what is there is a node of nothing, and nodes of segments */
+    EXPECT_OK(
+        segments_nodes(g->host, s, g->x, g->y, count, tally_rows(3, count / 3, 1), g->wanted, SEGMENTS * g->node));
+    EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count,
+                             tally_rows(3, count / 3, 1), nodes_of(g), SEGMENTS * g->node));
+    EXPECT_OK(tally_shift_nodes(g->host, s->op, s->type, SEGMENTS, g->wanted, by));
+    EXPECT_OK(tally_shift_nodes(g->context, s->op, s->type, SEGMENTS, nodes_of(g), address(far_by)));
+    expect_nodes(g, SEGMENTS, "shifted nodes in GPU memory");
+    EXPECT_OK(tally_merge_nodes(g->host, s->op, s->type, SEGMENTS, g->wanted, from));
+    EXPECT_OK(tally_merge_nodes(g->context, s->op, s->type, SEGMENTS, nodes_of(g), address(others + g->offset)));
+    expect_nodes(g, SEGMENTS, "merged nodes in GPU memory");
+    check_finished(g, nodes_of(g), g->wanted);
+    /* finishing changes no node */
+    expect_nodes(g, SEGMENTS, "nodes that were finished");
+    check_finished(g, address(others + g->offset), from);
+    driver->release(far_by);
+    driver->release(others);
+}
+
+static void open_side(side *g, const subject *s, data_class class, int64_t count, int turn) {
+    char empty[SEGMENTS * MOST_NODE] = {0};
+    g->s = s;
+    g->x = data_of(s->type, class, count);
+    g->y = data_of(s->type, TIES, count);
+    g->context = context_for(s, backend, 1);
+    g->host = context_for(s, TALLY_BACKEND_CPU, 1);
+    EXPECT_OK(tally_node_bytes(g->host, s->op, s->type, &g->node));
+    g->offset = s->accuracy == TALLY_FAST || tally_type_size(s->type) < 2 ? (size_t)(turn % 3) : 8 * (size_t)(turn % 2);
+    if (g->node % 8 == 0) g->offset = 8 * (size_t)(turn % 2);
+    g->x_there = device_copy(g->x, (size_t)count * tally_type_size(s->type), 0);
+    g->y_there = device_copy(g->y, (size_t)count * tally_type_size(s->type), 0);
+    g->nodes = device_copy(empty, SEGMENTS * g->node, g->offset);
+    set_scene(s, class, count);
+    choose_schedule(turn);
+}
+static void close_side(side *g) {
+    driver->release(g->nodes);
+    driver->release(g->y_there);
+    driver->release(g->x_there);
+}
+
+static void test_nodes_there(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    for (int turn = 0; next_subject(&s); turn++) {
+        side g;
+        if (order_shows(&s) || (turn % 3 != 1 && s.op != TALLY_ARGMAX)) continue;
+        open_side(&g, &s, (data_class)(turn % DATA_CLASSES), COUNT, turn);
+        check_made(&g, COUNT);
+        check_changed(&g, COUNT);
+        close_side(&g);
+    }
+}
+
+/* Segments that have launches of their own, beside others. */
+static void test_long_segments(void **state) {
+    enum { LONG = 200000, ALL = LONG + 40 };
+    const int64_t offsets[SEGMENTS + 1] = {0, 17, 17 + LONG, ALL};
+    const subject subjects[] = {{.op = TALLY_SUM, .type = TALLY_F64}, {.op = TALLY_ARGMAX, .type = TALLY_I64}};
+    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        side g;
+        open_side(&g, &subjects[k], CANCELLATION, ALL, k);
+        EXPECT_OK(segments_nodes(g.host, g.s, g.x, g.y, ALL, cut, g.wanted, SEGMENTS * g.node));
+        EXPECT_OK(segments_nodes(g.context, g.s, address(g.x_there), NULL, ALL, cut, nodes_of(&g), SEGMENTS * g.node));
+        expect_nodes(&g, SEGMENTS, "nodes of a long segment");
+        close_side(&g);
+    }
+}
+
+/* More segments than blocks, or warps, that run at once. */
+static void test_many_segments(void **state) {
+    enum { EACH = 3, MANY = 4000, ALL = EACH * MANY };
+    const subject subjects[] = {{.op = TALLY_VAR, .type = TALLY_F32}, {.op = TALLY_ARGMIN, .type = TALLY_I8}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        side g;
+        open_side(&g, &subjects[k], CANCELLATION, ALL, k);
+        const size_t bytes = MANY * g.node;
+        char *wanted = scratch(0, bytes), *got = scratch(1, bytes);
+        tally__cu_address there = device_copy(got, bytes, 0);
+        const tally_segments rows = tally_rows(MANY, EACH, 1);
+        EXPECT_OK(segments_nodes(g.host, g.s, g.x, g.y, ALL, rows, wanted, bytes));
+        EXPECT_OK(segments_nodes(g.context, g.s, address(g.x_there), NULL, ALL, rows, address(there), bytes));
+        EXPECT_OK(
+            tally_merge_nodes(g.context, g.s->op, g.s->type, MANY / 2, address(there), address(there + bytes / 2)));
+        EXPECT_OK(tally_merge_nodes(g.host, g.s->op, g.s->type, MANY / 2, wanted, wanted + bytes / 2));
+        device_read(got, there, bytes);
+        EXPECT_BITS(got, wanted, bytes, "nodes of many segments");
+        driver->release(there);
+        close_side(&g);
+    }
+}
+
+/* What only kernels can see is told if it is asked for; what is not asked for does no harm. */
+static void test_told(void **state) {
+    const subject s = {.op = TALLY_SUM, .type = TALLY_F64}, other = {.op = TALLY_MAX, .type = TALLY_I32};
+    const int64_t wrong[SEGMENTS + 1] = {0, 9, 8, COUNT}, damaged = -1;
+    tally__cu_address far = device_copy(wrong, sizeof wrong, 0);
+    tally_options options = TALLY_OPTIONS_INIT;
+    (void)state;
+    options.backend = backend;
+    for (options.checked = 0; options.checked < 2; options.checked++) {
+        side g, h;
+        float out[SEGMENTS];
+        open_side(&g, &s, SMALL_INTEGERS, COUNT, 0);
+        open_side(&h, &other, SMALL_INTEGERS, COUNT, 0);
+        g.context = context_of(backend);
+        EXPECT_OK(tally_set_options(g.context, &options));
+        EXPECT_STATUS(tally_reduce_segments_nodes(g.context, s.op, tally_in(address(g.x_there), s.type, COUNT),
+                                                  tally_offsets(address(far), TALLY_I64, SEGMENTS), nodes_of(&g),
+                                                  sizeof g.got),
+                      options.checked ? TALLY_BAD_SEGMENTS : TALLY_OK);
+        EXPECT_STATUS(tally_reduce_segments_nodes(g.context, s.op, tally_in(address(g.x_there), s.type, COUNT),
+                                                  tally_offsets(address(far), TALLY_I64, SEGMENTS), g.got,
+                                                  sizeof g.got),
+                      TALLY_BAD_SEGMENTS);
+        driver->copy_in(g.nodes + g.node, &damaged, sizeof damaged, NULL);
+        driver->copy_in(h.nodes + h.node, &damaged, sizeof damaged, NULL);
+        EXPECT_STATUS(tally_merge_nodes(g.context, s.op, s.type, 1, nodes_of(&g), (char *)nodes_of(&g) + g.node),
+                      options.checked ? TALLY_BAD_STATE : TALLY_OK);
+        EXPECT_STATUS(
+            tally_merge_nodes(g.context, other.op, other.type, 1, nodes_of(&h), (char *)nodes_of(&h) + h.node),
+            options.checked ? TALLY_BAD_STATE : TALLY_OK);
+        EXPECT_STATUS(tally_finish_nodes(g.context, s.op, s.type, 2, nodes_of(&g), tally_out(out, TALLY_F32, 2)),
+                      TALLY_BAD_STATE);
+        close_side(&g);
+        close_side(&h);
+        tally_context_destroy(g.context);
+    }
+    driver->release(far);
+}
+
+static void test_refused_there(void **state) {
+    const subject s = {.op = TALLY_SUM, .type = TALLY_F64};
+    const int32_t ids[COUNT] = {1};
+    const int64_t by[SEGMENTS] = {0};
+    side g;
+    (void)state;
+    open_side(&g, &s, SMALL_INTEGERS, COUNT, 0);
+    const tally_array there = tally_in(address(g.x_there), s.type, COUNT), here = tally_in(g.x, s.type, COUNT);
+    tally_context *c = g.context;
+    char *odd = (char *)nodes_of(&g) + 4;
+    EXPECT_STATUS(tally_reduce_node(c, s.op, here, nodes_of(&g), g.node), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_reduce_node(c, s.op, there, odd, g.node), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_reduce_node(c, s.op, there, nodes_of(&g), g.node - 1), TALLY_NO_SPACE);
+    EXPECT_STATUS(tally_reduce_node(c, TALLY_PROD, there, nodes_of(&g), g.node), TALLY_UNSUPPORTED);
+    EXPECT_STATUS(tally_reduce_segments_nodes(c, s.op, there,
+                                              tally_unsorted_ids(ids, TALLY_I32, 2, TALLY_OUTSIDE_REFUSED),
+                                              nodes_of(&g), SEGMENTS * g.node),
+                  TALLY_UNSUPPORTED);
+    EXPECT_STATUS(tally_reduce_segments_nodes(c, s.op, there, tally_rows(2, COUNT, 1), nodes_of(&g), SEGMENTS * g.node),
+                  TALLY_BAD_SEGMENTS);
+    EXPECT_STATUS(tally_merge_nodes(c, s.op, s.type, 1, g.wanted, nodes_of(&g)), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge_nodes(c, s.op, s.type, 1, nodes_of(&g), g.wanted), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_merge_nodes(c, s.op, s.type, 1, nodes_of(&g), odd), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_shift_nodes(c, TALLY_ARGMIN, TALLY_F64, 1, nodes_of(&g), by), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_finish_nodes(c, s.op, s.type, 1, odd, tally_out(address(g.x_there), TALLY_F64, 1)),
+                  TALLY_BAD_ARGUMENT);
+    close_side(&g);
+}
+
+/* A stream that captures: nothing waits, and nothing is copied from the host. */
+static void test_captured(void **state) {
+    const subject subjects[] = {{.op = TALLY_SUM, .type = TALLY_F32}, {.op = TALLY_ARGMIN, .type = TALLY_I16}};
+    const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, COUNT};
+    (void)state;
+    if (backend != TALLY_BACKEND_SIMT) return;
+    for (int k = 0; k < 2; k++) {
+        const subject *s = &subjects[k];
+        const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_rows(3, COUNT / 3, 1)};
+        side g;
+        open_side(&g, s, CANCELLATION, COUNT, k);
+        g.context = context_of(backend);
+        tally__cu_address out = device_copy(offsets, SEGMENTS * 8, 0);
+        for (int c = 0; c < 2; c++) {
+            char results[2][SEGMENTS * 8] = {{0}};
+            EXPECT_OK(segments_nodes(g.host, s, g.x, g.y, COUNT, cuts[c], g.wanted, SEGMENTS * g.node));
+            tally__simt_capture(true);
+            EXPECT_OK(segments_nodes(g.context, s, address(g.x_there), NULL, COUNT, cuts[c], nodes_of(&g),
+                                     SEGMENTS * g.node));
+            EXPECT_OK(tally_merge_nodes(g.context, s->op, s->type, 1, nodes_of(&g), (char *)nodes_of(&g) + g.node));
+            EXPECT_OK(tally_finish_nodes(g.context, s->op, s->type, SEGMENTS, nodes_of(&g),
+                                         tally_out(address(out), TALLY_NATURAL, SEGMENTS)));
+            EXPECT_STATUS(
+                tally_finish_nodes(g.context, s->op, s->type, 1, nodes_of(&g), tally_out(results[1], TALLY_NATURAL, 1)),
+                TALLY_BAD_ARGUMENT);
+            tally__simt_capture(false);
+            EXPECT_OK(tally_merge_nodes(g.host, s->op, s->type, 1, g.wanted, g.wanted + g.node));
+            expect_nodes(&g, SEGMENTS, "nodes of a captured stream");
+            const tally_status due = tally_finish_nodes(g.host, s->op, s->type, SEGMENTS, g.wanted,
+                                                        tally_out(results[0], TALLY_NATURAL, SEGMENTS));
+            EXPECT(due == TALLY_OK || due == TALLY_EMPTY, "%s", tally_message());
+            device_read(results[1], out, SEGMENTS * result_bytes(s));
+            EXPECT_BITS(results[1], results[0], SEGMENTS * result_bytes(s), "results of a captured stream");
+        }
+        driver->release(out);
+        close_side(&g);
+        tally_context_destroy(g.context);
+    }
+}
+
+/* Memory for callers that know no CUDA. */
+static void test_memory_there(void **state) {
+    const float x[4] = {1, 2, 3, 4};
+    const tally__cu_address far_x = device_copy(x, sizeof x, 0);
+    tally_context *context = context_of(backend);
+    void *memory = NULL, *none = &memory;
+    float sum = 0;
+    (void)state;
+    EXPECT_OK(tally_open_node_memory(context, x, 128, &none));
+    EXPECT(none == NULL, "memory of the host's is a GPU's");
+    EXPECT_OK(tally_close_node_memory(context, none));
+    EXPECT_OK(tally_await_nodes(context, x));
+    EXPECT_OK(tally_open_node_memory(context, address(far_x), 128, &memory));
+    EXPECT(memory != NULL, "no memory");
+    EXPECT_OK(tally_reduce_node(context, TALLY_SUM, tally_in(address(far_x), TALLY_F32, 4), memory, 128));
+    EXPECT_OK(tally_await_nodes(context, memory));
+    EXPECT_OK(tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 1, memory, tally_out(&sum, TALLY_F32, 1)));
+    EXPECT(sum == 10, "%g", (double)sum);
+    EXPECT_OK(tally_close_node_memory(context, memory));
+    EXPECT_STATUS(tally_open_node_memory(context, address(far_x), 128, NULL), TALLY_BAD_ARGUMENT);
+    EXPECT_STATUS(tally_close_node_memory(context, &sum), TALLY_BAD_ARGUMENT);
+    if (backend == TALLY_BACKEND_SIMT)
+        EXPECT_STATUS(tally_open_node_memory(context, address(far_x), SIZE_MAX / 2, &memory), TALLY_NO_MEMORY);
+    driver->release(far_x);
+    tally_context_destroy(context);
+}
+
+/* Each call of the driver's fails in turn. Memory that a driver fails to tell anything of is taken for the host's, and
+ * nodes there for those of another place. */
+typedef struct failing {
+    tally_array x;
+    char *nodes;
+} failing;
+static tally_status make_merge_finish(tally_context *context, const void *of) {
+    const failing *f = of;
+    const int64_t offsets[SEGMENTS + 1] = {0, 3, 3, 40};
+    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
+    float out[1];
+    tally_status status = tally_reduce_segments_nodes(context, TALLY_SUM, f->x, cut, f->nodes, SEGMENTS * MOST_NODE);
+    if (status == TALLY_OK) status = tally_merge_nodes(context, TALLY_SUM, TALLY_F32, 1, f->nodes, f->nodes + 256);
+    if (status == TALLY_OK)
+        status = tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 1, f->nodes, tally_out(out, TALLY_F32, 1));
+    return status == TALLY_BAD_ARGUMENT ? TALLY_DEVICE_FAILED : status;
+}
+static void test_failures(void **state) {
+    const float x[40] = {1, 2, 3};
+    const char empty[SEGMENTS * MOST_NODE] = {0};
+    const tally__cu_address far_x = device_copy(x, sizeof x, 0), nodes = device_copy(empty, sizeof empty, 0);
+    const failing f = {tally_in(address(far_x), TALLY_F32, 40), address(nodes)};
+    (void)state;
+    fail_every_call(TALLY_BEST, make_merge_finish, &f);
+    driver->release(nodes);
+    driver->release(far_x);
+}
+
+/* ---- what stays on the host ---- */
 
 /* Where order shows: states of segments that lie on a GPU. */
 static void test_states(void **state) {
@@ -104,16 +461,26 @@ static void test_values_and_refusals(void **state) {
     tally_context_destroy(context);
 }
 
-static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
+static bool is_for_nodes(tally__form form) {
+    return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES;
+}
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_nodes_there),
+        cmocka_unit_test(test_long_segments),
+        cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_refused_there),
+        cmocka_unit_test(test_captured),
+        cmocka_unit_test(test_memory_there),
+        cmocka_unit_test(test_failures),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_values_and_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
-    compile_kernels(is_whole);
+    compile_kernels(is_for_nodes);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

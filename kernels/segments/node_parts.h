@@ -1,0 +1,51 @@
+/* Which values the kernels of nodes of segments reduce (production/part_nodes.h, production/exact_part_nodes.h). What
+ * they are told: `group` has the vectors of the array, their numbers, and the segments; its `index`, of index_bytes
+ * each, has begins where there are `ends`, else offsets; without an index segments are rows of `length` vectors.
+ * `count` nodes go to `nodes`, result_stride bytes apart. Segments of `first` values or more are left to launches of
+ * their own. */
+#ifndef TALLY_NODE_PARTS_H
+#define TALLY_NODE_PARTS_H
+
+#include "device/device.h"
+
+typedef struct tally_node_part {
+    int64_t begin, count; /* its first value, and how many, each `inner` values behind the one before */
+    int32_t is_left;
+} tally_node_part;
+
+TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
+    const char *at = index + i * bytes;
+    uint64_t place = 0;
+    if ((uint64_t)at % (uint32_t)bytes == 0)
+        return bytes == 4 ? *(const int32_t *)(const void *)at : *(const int64_t *)(const void *)at;
+    for (int32_t k = bytes - 1; k >= 0; k--) place = place << 8 | *(const volatile uint8_t *)(at + k);
+    return bytes == 4 ? (int32_t)(uint32_t)place : (int64_t)place;
+}
+
+/* Of segments that are no such, which is told by each thread that asks, no values. */
+TALLY_FN tally_node_part tally_node_part_of(const tally_work *work, int64_t r) {
+    const tally_group_work *group = &work->group;
+    const int64_t s = r / group->inner, last = group->segments - 1, vectors = group->vectors;
+    int64_t begin = s * work->length, end = begin + work->length;
+    tally_node_part part;
+    if (group->index != 0) {
+        begin = tally_place_of(group->index, group->index_bytes, s);
+        end = group->ends != 0 ? tally_place_of(group->ends, group->index_bytes, s)
+                               : tally_place_of(group->index, group->index_bytes, s + 1);
+        if (begin < 0 || end < begin || end > vectors ||
+            (group->ends == 0 && ((s == 0 && begin != 0) || (s == last && end != vectors)))) {
+            tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+            begin = end = 0;
+        }
+    }
+    part.begin = begin * group->inner + r % group->inner;
+    part.count = end - begin;
+    part.is_left = part.count >= work->first;
+    return part;
+}
+
+/* One input from that value on; of no values there need not be an address. */
+TALLY_FN const char *tally_part_values(const char *values, int64_t stride, tally_node_part part) {
+    return part.count > 0 ? values + part.begin * stride : values;
+}
+#endif

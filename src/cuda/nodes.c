@@ -1,0 +1,352 @@
+/* Nodes on a GPU: kernels make them, merge them and finish them (kernels/production/nodes.h, part_nodes.h), all on the
+ * caller's stream. */
+#include "cuda/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grouping.h"
+#include "state.h"
+
+enum {
+    LONG_BYTES = 1024 * 1024, /* a segment that is worth all blocks */
+    MOST_BLOCKS = 64,         /* where each thread has copies of nodes */
+    SAW_BYTES = 64            /* in front of what else is in scratch memory */
+};
+
+static void *pointer(tally__cu_address address) { return (void *)(uintptr_t)address; }
+
+static tally_status clear_saw(const tally__call *call, tally__cu_address saw) {
+    const tally__driver *driver = call->gpu->driver;
+    return tally__gpu_check(driver, driver->fill(saw, 0, SAW_BYTES, call->stream), "clear memory");
+}
+
+/* ---- production/nodes.h ---- */
+
+tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t bytes, tally__nodes_room *room) {
+    const bool exact = call->spec->exact;
+    tally__scratch scratch = {0};
+    room->blocks = (results + TALLY_THREADS - 1) / TALLY_THREADS;
+    if (exact && room->blocks > MOST_BLOCKS) room->blocks = MOST_BLOCKS;
+    const size_t copies =
+        exact ? ((size_t)room->blocks * TALLY_THREADS * 2 * call->spec->kernel->node_bytes + 15) / 16 * 16 : 0;
+    TALLY_CHECK(!__builtin_add_overflow(bytes, SAW_BYTES + copies, &bytes), NO_MEMORY,
+                "%lld nodes are more than memory has room for", (long long)results);
+    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &room->kernel));
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES, bytes, 0, 0, &scratch));
+    room->saw = scratch.nodes;
+    room->copies = room->saw + SAW_BYTES;
+    room->more = room->copies + copies;
+    return clear_saw(call, room->saw);
+}
+
+tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_work *work) {
+    tally_work own = *work;
+    own.length = TALLY_MOST_VALUES;
+    own.saw = pointer(room->saw);
+    own.group.nodes_to = pointer(room->copies);
+    return tally__call_launch_resident(call, &room->kernel, room->blocks, TALLY_START_BEHIND, &own);
+}
+
+/* ---- making ---- */
+
+/* One node of values of the call's at a time. A kernel has them in its own form, in which exact ones travel. */
+typedef struct maker {
+    tally__cu_address own; /* for a node in such a form */
+    tally__loaded kernel;  /* that packs it */
+} maker;
+
+static tally_status open_maker(tally__call *call, tally__cu_address own, maker *m) {
+    m->own = own;
+    return call->spec->exact ? TALLY_OK : tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &m->kernel);
+}
+
+static tally_status make_node(tally__call *call, const maker *m, tally__cu_address to) {
+    const tally_work work = {
+        .nodes = pointer(m->own), .count = 1, .run = 1, .length = TALLY_MOST_VALUES, .node = pointer(to)};
+    if (call->spec->exact) return tally__launch_node(call, to);
+    TALLY_TRY(tally__launch_node(call, m->own));
+    return tally__call_launch_resident(call, &m->kernel, 1, TALLY_START_BEHIND, &work);
+}
+
+static int64_t long_length(const tally__spec *spec) {
+    return LONG_BYTES / ((int64_t)spec->kernel->value_bytes * spec->inputs);
+}
+
+/* Those of segments of so many values or more, as far as the host knows any: the kernel leaves them. */
+static tally_status make_long_nodes(tally__call *call, const tally__node_parts *what, const maker *m, int64_t length,
+                                    tally__cu_address to, size_t apart) {
+    const tally__input whole = call->in;
+    tally_status status = TALLY_OK;
+    for (int64_t r = 0; what->parts != NULL && r < what->results && status == TALLY_OK; r++) {
+        if (tally__part_length(what->parts, r) < length) continue;
+        (void)tally__part_input(what->parts, call->spec, &whole, r, &call->in);
+        status = make_node(call, m, to + (uint64_t)r * apart);
+        call->in = whole;
+    }
+    return status;
+}
+
+/* Begins and ends, by way of memory that is not pinned: the driver has read that when the copy returns (CUDA Driver API
+ * reference, "API synchronization behavior"), and nothing waits for the GPU. */
+static tally_status send_places(const tally__call *call, const tally__grouping *groups, tally__cu_address to,
+                                size_t bytes) {
+    const tally__driver *driver = call->gpu->driver;
+    char *both = malloc(2 * bytes + 1);
+    TALLY_CHECK(both != NULL, NO_MEMORY, "no memory for %zu bytes of an index", 2 * bytes);
+    memcpy(both, groups->begins, bytes);
+    memcpy(both + bytes, groups->ends, bytes);
+    const tally_status status =
+        tally__gpu_check(driver, driver->copy_in(to, both, 2 * bytes, call->stream), "copy the segments");
+    free(both);
+    return status;
+}
+
+/* Where segments begin and end, for kernels: begins and ends of the host's are copied to `copies`. */
+static tally_status tell_parts(const tally__call *call, const tally__node_parts *what, tally__cu_address copies,
+                               tally_work *work) {
+    const tally__parts *parts = what->parts;
+    tally_group_work *g = &work->group;
+    if (parts == NULL) {
+        g->inner = tally__features(what->segments);
+        g->index = call->index;
+        g->ends = what->segments->kind == TALLY_BEGIN_END ? call->ends : NULL;
+        g->index_bytes = (int32_t)tally_type_size(what->segments->index_type);
+    } else {
+        g->inner = parts->inner;
+        work->length = parts->length;
+    }
+    g->vectors = call->in.count / g->inner;
+    g->segments = what->results / g->inner;
+    if (parts == NULL || parts->groups == NULL) return TALLY_OK;
+    const size_t bytes = (size_t)g->segments * sizeof(int64_t);
+    TALLY_TRY(send_places(call, parts->groups, copies, bytes));
+    g->index = pointer(copies);
+    g->ends = pointer(copies + bytes);
+    g->index_bytes = sizeof(int64_t);
+    return TALLY_OK;
+}
+
+static bool has_short_parts(const tally__call *call, const tally__parts *parts) {
+    return parts == NULL || parts->groups != NULL || parts->length < long_length(call->spec);
+}
+
+static tally_status make_parts(tally__call *call, const tally__node_parts *what, tally__cu_address scratch,
+                               tally__cu_address copies, tally__cu_address to, size_t apart) {
+    const tally__input *in = &call->in;
+    tally_work work = {.x = in->x,
+                       .y = in->y,
+                       .x_stride = in->x_stride,
+                       .y_stride = in->y_stride,
+                       .count = what->results,
+                       .first = what->parts != NULL ? long_length(call->spec) : INT64_MAX,
+                       .nodes = pointer(to),
+                       .result_stride = (int64_t)apart,
+                       .saw = pointer(scratch)};
+    const int64_t blocks = call->spec->exact ? what->results : what->results / TALLY_TILE_WARPS + 1;
+    tally__loaded kernel;
+    TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));
+    TALLY_TRY(tell_parts(call, what, copies, &work));
+    return tally__call_launch_resident(call, &kernel, blocks, TALLY_START_BEHIND, &work);
+}
+
+tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, tally__cu_address to, size_t apart,
+                                 tally__cu_address *saw) {
+    const bool is_whole = what->parts == NULL && what->segments == NULL;
+    const size_t own = call->spec->kernel->node_size,
+                 index = what->parts != NULL && what->parts->groups != NULL ? 2 * sizeof(int64_t) : 0;
+    tally__scratch scratch = {0};
+    maker m;
+    TALLY_CHECK((uint64_t)what->results < PTRDIFF_MAX / 2 / sizeof(int64_t), NO_MEMORY,
+                "%lld nodes are more than memory has room for", (long long)what->results);
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES,
+                                 SAW_BYTES + own + (size_t)what->results * index, 0, 0, &scratch));
+    *saw = scratch.nodes;
+    TALLY_TRY(clear_saw(call, *saw));
+    TALLY_TRY(open_maker(call, *saw + SAW_BYTES, &m));
+    if (is_whole) return make_node(call, &m, to);
+    if (index > 0 && scratch.is_captured) /* a graph would read the index again: each segment has a launch */
+        return make_long_nodes(call, what, &m, 0, to, apart);
+    if (has_short_parts(call, what->parts)) TALLY_TRY(make_parts(call, what, *saw, *saw + SAW_BYTES + own, to, apart));
+    return make_long_nodes(call, what, &m, long_length(call->spec), to, apart);
+}
+
+/* ---- for the core ---- */
+
+static tally_status check_place(const tally__spec *spec, const void *nodes) {
+    TALLY_CHECK(!spec->exact || (uintptr_t)nodes % sizeof(int64_t) == 0, BAD_ARGUMENT,
+                "nodes of exact sums in GPU memory begin at a multiple of %zu bytes", sizeof(int64_t));
+    return TALLY_OK;
+}
+
+/* Opens the GPU that nodes lie on; to be closed. in: NULL, or the values. */
+static tally_status open_call(tally__call *call, const tally__spec *spec, const tally__input *in,
+                              const tally_segments *segments, const void *nodes, const tally__sink *sink) {
+    const tally__input none = {.x = nodes, .y = nodes};
+    *call = (tally__call){0};
+    TALLY_TRY(check_place(spec, nodes));
+    return tally__call_open(call, tally__platform_of(&spec->options), spec, in != NULL ? in : &none, segments, sink);
+}
+
+static tally_status check_reach(const tally__call *call, const void *address, const char *what) {
+    const tally__memory memory = tally__memory_of(call->gpu->driver, address);
+    TALLY_CHECK(memory.kind != TALLY_IN_HOST &&
+                    (memory.kind != TALLY_IN_DEVICE || memory.ordinal == call->gpu->ordinal),
+                BAD_ARGUMENT, "%s lie out of reach of GPU %d, where the nodes are", what, call->gpu->ordinal);
+    return TALLY_OK;
+}
+
+/* What kernels have seen, if that is asked for. */
+static tally_status fetch_saw(const tally__call *call, tally__cu_address saw, tally__report *report) {
+    int32_t seen = 0;
+    if (!call->spec->options.checked) return TALLY_OK;
+    TALLY_TRY(tally__call_fetch(call, &seen, saw, sizeof seen));
+    report->saw |= seen;
+    return TALLY_OK;
+}
+static tally_status conclude_nodes(const tally__report *report) {
+    TALLY_CHECK((report->saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_STATE,
+                "a node is damaged: no node has so many values");
+    return TALLY_OK;
+}
+
+static tally_status reduce_here(tally__call *call, const tally__node_parts *what, void *nodes) {
+    tally__report report = {0};
+    tally__cu_address saw;
+    TALLY_TRY(check_reach(call, nodes, "nodes"));
+    TALLY_TRY(
+        tally__launch_nodes(call, what, (tally__cu_address)(uintptr_t)nodes, call->spec->kernel->node_bytes, &saw));
+    TALLY_TRY(fetch_saw(call, saw, &report));
+    TALLY_CHECK((report.saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_SEGMENTS, "the segments are no segments of the array");
+    return TALLY_OK;
+}
+
+static tally_status reduce(const tally__spec *spec, const tally__input *in, const tally__node_parts *what,
+                           void *nodes) {
+    const tally__sink sink = {.data = nodes};
+    tally__call call;
+    tally_status status = open_call(&call, spec, in, what->segments, nodes, &sink);
+    if (status == TALLY_OK) status = reduce_here(&call, what, nodes);
+    tally__call_close(&call);
+    return status;
+}
+
+/* Of `parties` nodes of each result, at `nodes` and `apart` bytes behind them, one there; moved by `by`, or NULL. */
+static tally_status change_here(tally__call *call, int64_t count, char *nodes, int parties, int64_t apart,
+                                const int64_t *by) {
+    const int64_t bytes = (int64_t)call->spec->kernel->node_bytes;
+    const tally_work work = {.x = (const char *)by,
+                             .nodes = nodes,
+                             .x_stride = bytes,
+                             .count = count,
+                             .first = apart,
+                             .run = parties,
+                             .user = 1,
+                             .node = nodes,
+                             .result_stride = bytes};
+    tally__nodes_room room;
+    tally__report report = {0};
+    TALLY_TRY(check_reach(call, nodes, "nodes"));
+    TALLY_TRY(tally__open_nodes_room(call, count, 0, &room));
+    TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
+    TALLY_TRY(fetch_saw(call, room.saw, &report));
+    return conclude_nodes(&report);
+}
+
+static tally_status merge(const tally__spec *spec, int64_t count, void *into, const void *from) {
+    const int64_t apart = (int64_t)((uintptr_t)from - (uintptr_t)into);
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, into, NULL);
+    if (status == TALLY_OK) status = check_place(spec, from);
+    if (status == TALLY_OK) status = check_reach(&call, from, "other nodes");
+    if (status == TALLY_OK) status = change_here(&call, count, into, 2, apart, NULL);
+    tally__call_close(&call);
+    return status;
+}
+
+static tally_status shift(const tally__spec *spec, int64_t count, void *nodes, const int64_t *by) {
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, nodes, NULL);
+    if (status == TALLY_OK) status = check_reach(&call, by, "what indices move by");
+    if (status == TALLY_OK) status = change_here(&call, count, nodes, 1, 0, by);
+    tally__call_close(&call);
+    return status;
+}
+
+static tally_status finish_here(tally__call *call, int64_t count, const void *nodes, tally__report *report) {
+    const bool needs_staging = tally__call_needs_staging(call);
+    const tally__spec *spec = call->spec;
+    tally__nodes_room room;
+    TALLY_TRY(check_reach(call, nodes, "nodes"));
+    TALLY_TRY(tally__open_nodes_room(call, count, needs_staging ? (size_t)count * spec->result_bytes : 0, &room));
+    const tally_work work = {.nodes = (char *)(uintptr_t)nodes,
+                             .x_stride = (int64_t)spec->kernel->node_bytes,
+                             .count = count,
+                             .run = 1,
+                             .user = 1,
+                             .final = spec->final,
+                             .result = needs_staging ? pointer(room.more) : call->sink->data,
+                             .result_stride = needs_staging ? (int64_t)spec->result_bytes : call->sink->stride};
+    TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
+    TALLY_TRY(tally__call_finalize(call, room.more, count, room.saw, report));
+    return conclude_nodes(report);
+}
+
+static tally_status finish(const tally__spec *spec, int64_t count, const void *nodes, const tally__sink *sink,
+                           tally__report *report) {
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, nodes, sink);
+    if (status == TALLY_OK) status = finish_here(&call, count, nodes, report);
+    tally__call_close(&call);
+    return status;
+}
+
+/* ---- memory ---- */
+
+static tally_status allocate(const tally__spec *spec, const void *beside, size_t bytes, void **memory) {
+    tally__cu_address there = 0;
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, beside, NULL);
+    if (status == TALLY_OK)
+        status = tally__gpu_check(call.gpu->driver, call.gpu->driver->allocate(&there, bytes > 0 ? bytes : 1),
+                                  "give memory for nodes");
+    tally__call_close(&call);
+    *memory = pointer(there);
+    return status;
+}
+
+static tally_status wait(const tally__spec *spec, const void *there) {
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, there, NULL);
+    if (status == TALLY_OK)
+        status = tally__gpu_check(call.gpu->driver, call.gpu->driver->stream_wait(call.stream), "finish its work");
+    tally__call_close(&call);
+    return status;
+}
+
+static tally_status fetch(const tally__spec *spec, void *to, const void *nodes, size_t bytes) {
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, nodes, NULL);
+    if (status == TALLY_OK) status = tally__call_fetch(&call, to, (tally__cu_address)(uintptr_t)nodes, bytes);
+    tally__call_close(&call);
+    return status;
+}
+
+static tally_status release(const tally__spec *spec, void *memory) {
+    tally__call call;
+    tally_status status = open_call(&call, spec, NULL, NULL, memory, NULL);
+    if (status == TALLY_OK)
+        status = tally__gpu_check(call.gpu->driver, call.gpu->driver->release((tally__cu_address)(uintptr_t)memory),
+                                  "give memory back");
+    tally__call_close(&call);
+    return status;
+}
+
+const tally__gpu_nodes tally__cuda_nodes = {.reduce = reduce,
+                                            .merge = merge,
+                                            .shift = shift,
+                                            .finish = finish,
+                                            .fetch = fetch,
+                                            .allocate = allocate,
+                                            .wait = wait,
+                                            .release = release};

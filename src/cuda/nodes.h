@@ -1,0 +1,27 @@
+/* Nodes on a GPU. */
+#ifndef TALLY_CUDA_NODES_H
+#define TALLY_CUDA_NODES_H
+
+#include "cuda/call.h"
+#include "gpu_nodes.h"
+
+/* What the tables of backends have as `nodes`. */
+extern const tally__gpu_nodes tally__cuda_nodes;
+
+/* Puts the nodes of the call's input, as they travel, `apart` bytes from one to the next at `to`. What is told of
+ * segments is or'ed to *saw on the device. (TALLY_FOR_COPIES) */
+tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, tally__cu_address to, size_t apart,
+                                 tally__cu_address *saw);
+
+/* Scratch memory for a launch of production/nodes.h for so many results, and `bytes` bytes at `more` (TALLY_FOR_NODES);
+ * and its kernel, loaded. */
+typedef struct tally__nodes_room {
+    tally__cu_address saw, copies, more;
+    int64_t blocks;
+    tally__loaded kernel;
+} tally__nodes_room;
+tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t bytes, tally__nodes_room *room);
+/* Launches it; *work says what of, and to where. */
+tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_work *work);
+
+#endif
