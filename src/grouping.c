@@ -52,11 +52,6 @@ tally_status tally__group(const tally_allocator *allocator, int threads, const t
     return status;
 }
 
-void tally__ungroup(tally__grouping *g) {
-    tally__release(&g->allocator, g->own);
-    g->own = NULL;
-}
-
 /* ---- backends without a way of their own ---- */
 
 typedef struct copies {

@@ -62,3 +62,8 @@ tally_status tally__own_places(tally__grouping *g, int64_t numbers) {
     ask_for_huge_pages(g->own, (size_t)numbers * sizeof *g->own);
     return TALLY_OK;
 }
+
+void tally__ungroup(tally__grouping *g) {
+    tally__release(&g->allocator, g->own);
+    g->own = NULL;
+}

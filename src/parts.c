@@ -24,22 +24,6 @@ tally_status tally__open_parts(const tally_allocator *allocator, int threads, co
 
 void tally__close_parts(tally__parts *parts) { tally__ungroup(&parts->own); }
 
-bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
-                       tally__input *part) {
-    const int64_t s = r / parts->inner, f = r % parts->inner, bytes = (int64_t)spec->kernel->value_bytes;
-    const int64_t begin = parts->groups == NULL ? s * parts->length : parts->groups->begins[s];
-    const int64_t at = begin * parts->inner + f;
-    if (parts->groups != NULL && parts->groups->order != NULL) return false;
-    *part = (tally__input){
-        in->x, in->y, in->x_stride * parts->inner, in->y_stride * parts->inner, tally__part_length(parts, r), false};
-    if (part->count > 0) { /* of no values there need not be an address */
-        part->x += at * in->x_stride;
-        part->y += at * in->y_stride;
-    }
-    part->packed = part->x_stride == bytes && part->y_stride == bytes;
-    return true;
-}
-
 void tally__gather_part(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
                         int64_t at, int64_t n, void *x, void *y) {
     const int64_t next = at + n;

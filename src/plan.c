@@ -37,26 +37,6 @@ static tally_status ready(tally_context *context, tally_type type, tally_plan *p
                                                 : ready_host(plan, tally__context(context)->options.threads);
 }
 
-tally_status tally__look_behind_plan(tally_segments *segments, int64_t values, const tally_plan **plan) {
-    const int64_t inner = segments->inner > 1 ? segments->inner : 1;
-    *plan = NULL;
-    if (segments->kind != TALLY_PLANNED) return TALLY_OK;
-    *plan = segments->plan;
-    TALLY_CHECK(segments->index_type == TALLY_NATURAL && segments->count == 0, BAD_ARGUMENT,
-                "the segments of a plan are what tally_planned gives");
-    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the segments is NULL");
-    TALLY_CHECK((*plan)->segments.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT,
-                "rows have no features: see tally_rows");
-    TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
-                inner == 1 ? "the plan is for %lld values, and the array has %lld"
-                           : "the plan is for %lld vectors, and the array has %lld values",
-                (long long)(*plan)->values, (long long)values);
-    if ((*plan)->gpu != NULL) return TALLY_OK;
-    *segments = (*plan)->segments;
-    if (segments->kind != TALLY_ROWS) segments->inner = inner;
-    return TALLY_OK;
-}
-
 tally_status tally_plan_open(tally_context *context, tally_type type, int64_t values, tally_segments segments,
                              tally_plan **plan) {
     const tally_context *of = tally__context(context);

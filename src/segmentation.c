@@ -1,5 +1,6 @@
 /* What can be said of a segmentation without reading its index. */
 #include "extent.h"
+#include "parts.h"
 #include "plan.h"
 
 /* Whether so many entries of the index, or of the ends, can be there. */
@@ -58,4 +59,40 @@ tally_status tally__check_segments(const tally_segments *segments, int64_t value
                     (segments->kind == TALLY_UNSORTED_IDS && segments->outside == TALLY_OUTSIDE_LEFT_OUT),
                 BAD_SEGMENTS, "the %lld values have segment ids, but there are no segments", (long long)values);
     return TALLY_OK;
+}
+
+tally_status tally__look_behind_plan(tally_segments *segments, int64_t values, const tally_plan **plan) {
+    const int64_t inner = segments->inner > 1 ? segments->inner : 1;
+    *plan = NULL;
+    if (segments->kind != TALLY_PLANNED) return TALLY_OK;
+    *plan = segments->plan;
+    TALLY_CHECK(segments->index_type == TALLY_NATURAL && segments->count == 0, BAD_ARGUMENT,
+                "the segments of a plan are what tally_planned gives");
+    TALLY_CHECK(*plan != NULL, BAD_ARGUMENT, "the plan of the segments is NULL");
+    TALLY_CHECK((*plan)->segments.kind != TALLY_ROWS || inner == 1, BAD_ARGUMENT,
+                "rows have no features: see tally_rows");
+    TALLY_CHECK(values % inner == 0 && (*plan)->values == values / inner, BAD_SEGMENTS,
+                inner == 1 ? "the plan is for %lld values, and the array has %lld"
+                           : "the plan is for %lld vectors, and the array has %lld values",
+                (long long)(*plan)->values, (long long)values);
+    if ((*plan)->gpu != NULL) return TALLY_OK;
+    *segments = (*plan)->segments;
+    if (segments->kind != TALLY_ROWS) segments->inner = inner;
+    return TALLY_OK;
+}
+
+bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,
+                       tally__input *part) {
+    const int64_t s = r / parts->inner, f = r % parts->inner, bytes = (int64_t)spec->kernel->value_bytes;
+    const int64_t begin = parts->groups == NULL ? s * parts->length : parts->groups->begins[s];
+    const int64_t at = begin * parts->inner + f;
+    if (parts->groups != NULL && parts->groups->order != NULL) return false;
+    *part = (tally__input){
+        in->x, in->y, in->x_stride * parts->inner, in->y_stride * parts->inner, tally__part_length(parts, r), false};
+    if (part->count > 0) { /* of no values there need not be an address */
+        part->x += at * in->x_stride;
+        part->y += at * in->y_stride;
+    }
+    part->packed = part->x_stride == bytes && part->y_stride == bytes;
+    return true;
 }

@@ -21,8 +21,8 @@
  *
  * Errors: TALLY_NO_DEVICE: there is no libnccl, and the sentence says why. TALLY_DEVICE_FAILED: NCCL or the driver
  * failed; the sentence quotes it. TALLY_BAD_ARGUMENT: NULL comm, an array or out elsewhere than on the communicator's
- * GPU, a backend without a GPU. Others as tally_reduce. This part is tested on the simulator with a stand-in for NCCL;
- * on GPUs it has not run. */
+ * GPU, a backend without a GPU. Others as tally_reduce. Tested on two GPUs, and on the
+ * simulator with a stand-in for NCCL. */
 #ifndef TALLY_NCCL_H
 #define TALLY_NCCL_H
 

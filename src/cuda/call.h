@@ -70,8 +70,4 @@ bool tally__call_needs_staging(const tally__call *call);
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
                                  tally__cu_address saw, tally__report *report);
 
-/* Starts the reduction of the call's input to a node at `to`, as kernels have it (spec->kernel->node_size bytes at a
- * multiple of 16). Operators of the caller's own finish theirs on the device alone. (cuda.c) */
-tally_status tally__launch_node(tally__call *call, tally__cu_address to);
-
 #endif

@@ -10,99 +10,9 @@
 #include "cuda/nodes.h"
 #include "cuda/rows.h"
 #include "cuda/segments.h"
+#include "cuda/whole.h"
 #include "cuda/nvidia.h"
-#include "segments/cut.h"
 #include "plan.h"
-
-enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */
-
-/* ---- one launch ---- */
-
-static void shape_ordered(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
-    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
-    work->run = 0;
-    /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
-    while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
-    while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
-    *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
-    if (*blocks == 0) *blocks = 1;
-    for (int64_t level = *blocks; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
-    *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
-}
-/* Shorter runs make more tiles than these only of fewer values. */
-size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
-    int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
-    if (spec->exact) return 0;
-    if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
-    for (int64_t level = tiles; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
-    return (size_t)nodes * MAILBOX * spec->kernel->node_size;
-}
-static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
-    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
-    *blocks = (leaves + TALLY_TILE_WARPS - 1) / TALLY_TILE_WARPS;
-    if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
-    if (*blocks > TALLY_MOST_BLOCKS) *blocks = TALLY_MOST_BLOCKS;
-    if (*blocks == 0) *blocks = 1;
-}
-
-/* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that
- * those can be rounded to. One block has up to SMALL_ALONE rounds; more than that are spread over as many blocks as
- * there may be. Measured: docs/design/005. */
-enum { SMALL_ALONE = 8 };
-static bool is_small(const tally__spec *spec, int64_t count) {
-    const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
-    return spec->exact && (digits == 0 || digits >= 24) &&
-           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES /
-                        (int64_t)spec->kernel->value_bytes;
-}
-static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
-    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes,
-                  rounds = count > 0 ? (count + round - 1) / round : 1;
-    const int64_t each = rounds <= SMALL_ALONE ? rounds : (rounds + TALLY_SMALL_BLOCKS - 1) / TALLY_SMALL_BLOCKS;
-    work->run = (int32_t)each;
-    *blocks = (rounds + each - 1) / each;
-}
-
-/* What a launch gives: the node, or the natural result. */
-typedef enum gives { GIVES_NODE, GIVES_RESULT } gives;
-
-/* Launches the reduction of n values from `begin` on, the first of which has index `first`. `to` is device memory for
- * what it gives; 0: the scratch memory for a node. */
-static tally_status launch(tally__call *c, int64_t begin, int64_t n, int64_t first, gives what, tally__cu_address to) {
-    const tally__input *in = &c->in;
-    /* Of no values there need be no address. */
-    tally_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
-                       .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
-                       .x_stride = in->x_stride,
-                       .y_stride = in->y_stride,
-                       .count = n,
-                       .first = first,
-                       .final = c->spec->final};
-    const bool small = what == GIVES_RESULT && is_small(c->spec, n);
-    tally__loaded loaded;
-    int64_t blocks;
-    size_t node_bytes = 0;
-    const tally__form form = small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE;
-    if (what == GIVES_RESULT && c->sink != NULL) TALLY_TRY(tally__call_prepare(c, &form, 1));
-    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &loaded));
-    if (small)
-        shape_small(c, n, &work, &blocks);
-    else if (c->spec->exact)
-        shape_exact(c, &loaded, n, &blocks);
-    else
-        shape_ordered(c, n, &work, &blocks, &node_bytes);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_BOXES, node_bytes,
-                                 (tally__cu_address)(uintptr_t)c->spec->options.scratch, c->spec->options.scratch_bytes,
-                                 &c->scratch));
-    work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
-    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
-    *(what == GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
-    return tally__call_launch(c, loaded.function, blocks, TALLY_START_BEHIND, &work);
-}
-
-tally_status tally__launch_node(tally__call *call, tally__cu_address to) {
-    return launch(call, 0, call->in.count, 0, GIVES_NODE, to);
-}
 
 /* The host finishes a node, and so knows all that is to be told; the text of an operator of the caller's own finishes
  * its own. */
@@ -111,7 +21,7 @@ static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     _Alignas(16) unsigned char result[TALLY_RESULT_BYTES];
     tally__room room;
     bool finished = c->spec->user != NULL;
-    TALLY_TRY(launch(c, 0, c->in.count, 0, finished ? GIVES_RESULT : GIVES_NODE, 0));
+    TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, finished ? TALLY_GIVES_RESULT : TALLY_GIVES_NODE, 0));
     TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node,
                                 finished ? kernel->result_bytes : kernel->node_size));
     if (!finished) report->saw = kernel->finish_node(kernel, &room.node, &c->spec->final, result);
@@ -146,8 +56,8 @@ static tally_status reduce_here(tally__call *c, tally__report *report) {
     bool needs_staging = tally__call_needs_staging(c);
     TALLY_TRY(check_given(c));
     if (!c->sink_on_device) return reduce_to_host(c, report);
-    TALLY_TRY(
-        launch(c, 0, c->in.count, 0, GIVES_RESULT, needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
+    TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, TALLY_GIVES_RESULT,
+                                  needs_staging ? 0 : (tally__cu_address)(uintptr_t)c->sink->data));
     if (c->in.count == 0) report->saw = saw_of_nothing(c->spec, c->sink); /* all that is known by now */
     return tally__call_finalize(c, c->scratch.node, 1, 0, report);
 }
@@ -184,7 +94,7 @@ static tally_status far_tree(const tally__spec *spec, const tally__input *in, in
                              tally__node *node) {
     tally__call c;
     tally_status status = begin_far(spec, in, &c);
-    if (status == TALLY_OK) status = launch(&c, begin, n, first, GIVES_NODE, 0);
+    if (status == TALLY_OK) status = tally__launch_whole(&c, begin, n, first, TALLY_GIVES_NODE, 0);
     if (status == TALLY_OK) status = tally__call_fetch(&c, node, c.scratch.node, spec->kernel->node_size);
     tally__call_close(&c);
     return status;

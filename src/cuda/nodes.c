@@ -2,6 +2,8 @@
  * caller's stream. */
 #include "cuda/nodes.h"
 
+#include "cuda/whole.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,8 +11,8 @@
  */
 bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out);
 
-/* Leaves out declarations and macros that nothing uses which declares an entry: what names TALLY_ENTRY or __global__.
- * False: no memory. (unused.c) */
+/* Leaves out declarations and macros that nothing uses which declares an entry: what names TALLY_KERNEL_ENTRY,
+ * TALLY_ENTRY or __global__. False: no memory. (unused.c) */
 bool tally__leave_out_unused(const char *text, size_t size, text_buffer *out);
 
 #endif

@@ -195,8 +195,10 @@ static void keep(pruner *p, size_t index) {
 
 /* Whether an item is an entry, which a GPU's driver calls. */
 static bool is_entry(const pruner *p, const item *in) {
+    static const char *const words[] = {"TALLY_KERNEL_ENTRY", "TALLY_ENTRY", "__global__"};
     for (size_t i = in->code; in->kind == ITEM_DECLARATION && i < in->end && !token_is(p->text.tokens[i], "{"); i++)
-        if (token_is(p->text.tokens[i], "TALLY_ENTRY") || token_is(p->text.tokens[i], "__global__")) return true;
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (token_is(p->text.tokens[i], words[k])) return true;
     return false;
 }
 

@@ -68,7 +68,7 @@ def test_chart(tmp_path):
 @pytest.mark.parametrize(
     "arguments, status, why",
     [
-        (("--sweep", "threads"), 2, "--sweep takes block, blocks or lists, not 'threads'"),
+        (("--sweep", "threads"), 2, "--sweep takes block, each, blocks or lists, not 'threads'"),
         (("--sweep", "block", "--block", "64"), 2, "race --sweep takes no --block"),
         (("--sweep", "block", "--json"), 2, "race --sweep takes no --json"),
         (("--sweep", "lists", "--segments", "one"), 2, "takes no --segments"),

@@ -34,7 +34,7 @@ def test_plain_cuda():
 def test_constants_of_order_page():
     """What order.py computes with is what the page prints, and the page what kernels/accumulators/elementary.h has."""
     page = (tally.ROOT / "docs" / "order.md").read_text()
-    text = (tally.ROOT / "kernels" / "lib" / "elementary.h").read_text()
+    text = (tally.ROOT / "kernels" / "accumulators" / "elementary.h").read_text()
     f32, f64 = ([row.split(" | ")[k].strip(" |") for row in page.splitlines() if row.startswith("| ") and "0x1." in row]
                 for k in (1, 2))
     for width, cells, suffix in ((np.float32, f32, "f"), (np.float64, f64, "")):

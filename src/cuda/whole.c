@@ -1,0 +1,88 @@
+/* One launch of a kernel that reduces a whole array (kernels/production/reduce.h, reduce_exact.h, small_exact.h). */
+#include "cuda/whole.h"
+
+#include "cuda/units.h"
+
+enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */
+
+static void shape_ordered(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
+    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
+    work->run = 0;
+    /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
+    while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
+    while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
+    *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
+    if (*blocks == 0) *blocks = 1;
+    for (int64_t level = *blocks; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
+    *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
+}
+/* Shorter runs make more tiles than these only of fewer values. */
+size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
+    int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
+    if (spec->exact) return 0;
+    if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
+    for (int64_t level = tiles; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
+    return (size_t)nodes * MAILBOX * spec->kernel->node_size;
+}
+static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
+    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
+    *blocks = (leaves + TALLY_TILE_WARPS - 1) / TALLY_TILE_WARPS;
+    if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
+    if (*blocks > TALLY_MOST_BLOCKS) *blocks = TALLY_MOST_BLOCKS;
+    if (*blocks == 0) *blocks = 1;
+}
+
+/* Few values are added in a few doubles each way (kernels/production/small_exact.h), whose results have formats that
+ * those can be rounded to. One block has up to SMALL_ALONE rounds; more than that are spread over as many blocks as
+ * there may be. Measured: docs/design/005. */
+enum { SMALL_ALONE = 8 };
+static bool is_small(const tally__spec *spec, int64_t count) {
+    const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
+    return spec->exact && (digits == 0 || digits >= 24) &&
+           count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES /
+                        (int64_t)spec->kernel->value_bytes;
+}
+static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
+    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes,
+                  rounds = count > 0 ? (count + round - 1) / round : 1;
+    const int64_t each = rounds <= SMALL_ALONE ? rounds : (rounds + TALLY_SMALL_BLOCKS - 1) / TALLY_SMALL_BLOCKS;
+    work->run = (int32_t)each;
+    *blocks = (rounds + each - 1) / each;
+}
+
+tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64_t first, tally__gives what,
+                                 tally__cu_address to) {
+    const tally__input *in = &c->in;
+    /* Of no values there need be no address. */
+    tally_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
+                       .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
+                       .x_stride = in->x_stride,
+                       .y_stride = in->y_stride,
+                       .count = n,
+                       .first = first,
+                       .final = c->spec->final};
+    const bool small = what == TALLY_GIVES_RESULT && is_small(c->spec, n);
+    tally__loaded loaded;
+    int64_t blocks;
+    size_t node_bytes = 0;
+    const tally__form form = small ? TALLY_FORM_SMALL : TALLY_FORM_WHOLE;
+    if (what == TALLY_GIVES_RESULT && c->sink != NULL) TALLY_TRY(tally__call_prepare(c, &form, 1));
+    TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, form, &loaded));
+    if (small)
+        shape_small(c, n, &work, &blocks);
+    else if (c->spec->exact)
+        shape_exact(c, &loaded, n, &blocks);
+    else
+        shape_ordered(c, n, &work, &blocks, &node_bytes);
+    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_BOXES, node_bytes,
+                                 (tally__cu_address)(uintptr_t)c->spec->options.scratch, c->spec->options.scratch_bytes,
+                                 &c->scratch));
+    work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
+    work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
+    *(what == TALLY_GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
+    return tally__call_launch(c, loaded.function, blocks, TALLY_START_BEHIND, &work);
+}
+
+tally_status tally__launch_node(tally__call *call, tally__cu_address to) {
+    return tally__launch_whole(call, 0, call->in.count, 0, TALLY_GIVES_NODE, to);
+}
