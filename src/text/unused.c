@@ -174,14 +174,39 @@ static void find_gifts(pruner *p) {
 
 /* ---- what is used ---- */
 
+/* Whether a declaration is a struct's, so that what stands before a ;, a , or a [ in its braces is a field. */
+static bool is_struct(const pruner *p, const item *in) {
+    size_t at = token_after_blanks(p->text.tokens, in->code, in->end);
+    if (in->kind != ITEM_DECLARATION || at == in->end) return false;
+    if (token_is(p->text.tokens[at], "typedef")) at = token_after_blanks(p->text.tokens, at + 1, in->end);
+    return at < in->end && (token_is(p->text.tokens[at], "struct") || token_is(p->text.tokens[at], "union"));
+}
+
+/* Whether the word at tokens[i] names a field, in use or, with is_declared, where fields are declared. A field may be
+ * called like a function, and is no use of it. */
+static bool is_field(const pruner *p, const item *in, size_t i, token before, bool is_declared) {
+    const size_t next = token_after_blanks(p->text.tokens, i + 1, in->end);
+    if (token_is(before, ".") || token_is(before, "->")) return true;
+    if (!is_declared || next == in->end || token_is(before, "[")) return false;
+    return token_is(p->text.tokens[next], ";") || token_is(p->text.tokens[next], ",") ||
+           token_is(p->text.tokens[next], "[");
+}
+
 static void keep(pruner *p, size_t index) {
     const item *in = &p->items[index];
+    const bool of_struct = is_struct(p, in);
+    token before = {TOKEN_SPACE, "", 0}, here = before;
+    int brackets = 0; /* what a macro is given is no field */
     if (in->is_kept) return;
     p->items[index].is_kept = true;
     for (size_t i = in->code; i < in->end; i++) {
         const gift wanted = {p->text.tokens[i], 0};
         size_t low = 0, high = p->gift_count;
-        if (wanted.name.kind != TOKEN_WORD) continue;
+        if (token_is_blank(wanted.name)) continue;
+        before = here;
+        here = wanted.name;
+        brackets += token_is(here, "(") - token_is(here, ")");
+        if (here.kind != TOKEN_WORD || is_field(p, in, i, before, of_struct && brackets == 0)) continue;
         while (low < high) {
             size_t middle = (low + high) / 2;
             if (compare_gifts(&p->gifts[middle], &wanted) < 0)

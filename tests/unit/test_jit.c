@@ -203,7 +203,7 @@ static void test_folder_is_not_read(void **state) {
     const tally__nvrtc *nvrtc = nvrtc_or_skip();
     (void)state;
     if (nvrtc->major < 13) return; /* it has no option for that; our own names win there too */
-    snprintf(path, sizeof path, "%s/lib", folder);
+    snprintf(path, sizeof path, "%s/types", folder);
     mkdir(path, 0700);
     strcat(path, "/half.h");
     write_file(path, "#error from the folder\n", 23);
