@@ -230,8 +230,8 @@ tally_status tally__cpu_grouped(const tally__spec *spec, const tally__input *in,
                                 int64_t inner, const tally__sink *sink, tally__report *report) {
     const int64_t bytes = (int64_t)spec->kernel->value_bytes;
     if (inner == 1 && g->order == NULL && g->ends == g->begins + 1) { /* numbers that follow one another */
-        const tally_segments cut = tally_offsets(g->begins, TALLY_I64, g->count);
-        return tally__cpu_ragged(spec, in, &cut, sink, report);
+        const tally_segments segments = tally_offsets(g->begins, TALLY_I64, g->count);
+        return tally__cpu_ragged(spec, in, &segments, sink, report);
     }
     job j = {.spec = spec, .in = in, .g = g, .sink = sink, .inner = inner, .room = BUFFER_BYTES / bytes / inner};
     double work = 0;

@@ -1,5 +1,6 @@
 /* One call of the cuda backend. */
 #include "cuda/call.h"
+#include "cuda/shape.h"
 
 #include "grouping.h"
 
@@ -191,7 +192,7 @@ bool tally__call_needs_staging(const tally__call *call) {
 /* Natural results to their type and place in memory of the device, behind the kernel that gives them. */
 static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw) {
     const tally__spec *spec = call->spec;
-    const int64_t blocks = (count + TALLY_THREADS - 1) / TALLY_THREADS;
+    const int64_t blocks = tally__over(count, TALLY_THREADS);
     tally_work work = {.x = (const char *)(uintptr_t)staging,
                        .x_stride = (int64_t)spec->result_bytes,
                        .count = count,
@@ -223,7 +224,7 @@ static tally_status store(const tally__call *call, tally__cu_address staging, in
 }
 
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
-                                 tally__cu_address saw, tally__report *report) {
+                                  tally__cu_address saw, tally__report *report) {
     int32_t seen = 0;
     if (converts(call)) TALLY_TRY(convert(call, staging, count, saw));
     if (call->sink_on_device && (saw == 0 || !call->spec->options.checked)) return TALLY_OK;

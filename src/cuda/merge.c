@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/call.h"
+#include "cuda/shape.h"
 
 enum { MOST_PASSES = 32, CHECK = 3 }; /* behind the first kernel: 16, 32 and 64 bits, and the check */
 
@@ -132,7 +133,7 @@ static tally_status hear(const job *j, tally_merge_told *told) {
 
 static tally_status merge_here(job *j, int64_t *misplaced) {
     const tally__gpu_merge *m = j->merge;
-    const int64_t blocks = (m->total + TALLY_MERGE_TILE - 1) / TALLY_MERGE_TILE;
+    const int64_t blocks = tally__over(m->total, TALLY_MERGE_TILE);
     const int64_t most = 16 * (int64_t)j->call.gpu->multiprocessors;
     tally_merge_told told;
     TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "%lld values are more than this version merges on a GPU",

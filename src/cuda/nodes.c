@@ -2,6 +2,7 @@
  * caller's stream. */
 #include "cuda/nodes.h"
 
+#include "cuda/shape.h"
 #include "cuda/whole.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static tally_status clear_saw(const tally__call *call, tally__cu_address saw) {
 tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t bytes, tally__nodes_room *room) {
     const bool exact = call->spec->exact;
     tally__scratch scratch = {0};
-    room->blocks = (results + TALLY_THREADS - 1) / TALLY_THREADS;
+    room->blocks = tally__over(results, TALLY_THREADS);
     if (exact && room->blocks > MOST_BLOCKS) room->blocks = MOST_BLOCKS;
     const size_t copies =
         exact ? ((size_t)room->blocks * TALLY_THREADS * 2 * call->spec->kernel->node_bytes + 15) / 16 * 16 : 0;

@@ -193,10 +193,10 @@ static bool are_segments(const tally__call *call, const tally_segments *segments
 /* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
  * alone, where rows are short. Measured: docs/design/012-gpu-exact-segments.md. */
 static bool are_vectors(const tally__call *call, const tally_segments *segments) {
-    const tally__kernel *kernel = call->spec->kernel;
-    return call->spec->exact && !kernel->adds_products && !kernel->keeps_keys && segments->length > 0 &&
-           segments->length <= (kernel->value_bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
-           segments->inner * (int64_t)kernel->value_bytes >= LEAST_VECTOR;
+    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    return call->spec->exact && tally__is_sum_alone(call->spec) && segments->length > 0 &&
+           segments->length <= (bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
+           segments->inner * bytes >= LEAST_VECTOR;
 }
 /* *is_done: as tally__reduce_features says. */
 static tally_status reduce_vectors(tally__call *call, const tally_segments *segments, tally__report *report,

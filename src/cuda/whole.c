@@ -2,6 +2,7 @@
 #include "cuda/whole.h"
 
 #include "cuda/units.h"
+#include "cuda/shape.h"
 
 enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */
 
@@ -13,7 +14,7 @@ static void shape_ordered(const tally__call *c, int64_t count, tally_work *work,
     while (leaves >> work->run > (int64_t)TALLY_MOST_TILES * TALLY_TILE_WARPS) work->run++;
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
-    for (int64_t level = *blocks; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
+    for (int64_t level = *blocks; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
     *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
 }
 /* Shorter runs make more tiles than these only of fewer values. */
@@ -21,12 +22,12 @@ size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
     int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
     if (spec->exact) return 0;
     if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
-    for (int64_t level = tiles; level > 1; level = (level + TALLY_FAN - 1) / TALLY_FAN) nodes += level;
+    for (int64_t level = tiles; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
     return (size_t)nodes * MAILBOX * spec->kernel->node_size;
 }
 static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
-    *blocks = (leaves + TALLY_TILE_WARPS - 1) / TALLY_TILE_WARPS;
+    *blocks = tally__over(leaves, TALLY_TILE_WARPS);
     if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
     if (*blocks > TALLY_MOST_BLOCKS) *blocks = TALLY_MOST_BLOCKS;
     if (*blocks == 0) *blocks = 1;
@@ -45,7 +46,7 @@ static bool is_small(const tally__spec *spec, int64_t count) {
 static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
     const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes,
                   rounds = count > 0 ? (count + round - 1) / round : 1;
-    const int64_t each = rounds <= SMALL_ALONE ? rounds : (rounds + TALLY_SMALL_BLOCKS - 1) / TALLY_SMALL_BLOCKS;
+    const int64_t each = rounds <= SMALL_ALONE ? rounds : tally__over(rounds, TALLY_SMALL_BLOCKS);
     work->run = (int32_t)each;
     *blocks = (rounds + each - 1) / each;
 }
