@@ -25,15 +25,14 @@ TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
 /* Of segments that are no such, which is told by each thread that asks, no values. */
 TALLY_FN tally_node_part tally_node_part_of(const tally_work *work, int64_t r) {
     const tally_group_work *group = &work->group;
-    const int64_t s = r / group->inner, last = group->segments - 1, vectors = group->vectors;
+    const int64_t s = r / group->inner;
     int64_t begin = s * work->length, end = begin + work->length;
     tally_node_part part;
     if (group->index != 0) {
         begin = tally_place_of(group->index, group->index_bytes, s);
         end = group->ends != 0 ? tally_place_of(group->ends, group->index_bytes, s)
                                : tally_place_of(group->index, group->index_bytes, s + 1);
-        if (begin < 0 || end < begin || end > vectors ||
-            (group->ends == 0 && ((s == 0 && begin != 0) || (s == last && end != vectors)))) {
+        if (begin < 0 || end < begin || end > group->vectors) {
             tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
             begin = end = 0;
         }
