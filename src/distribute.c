@@ -3,23 +3,30 @@
 #include <string.h>
 
 #include "parts.h"
+#include "plan.h"
 #include "state.h"
 #include "tally/tally_nodes.h"
 
 /* ---- facts ---- */
 
+static tally_status count_results(tally_segments segments, int64_t values, int64_t *results) {
+    const tally_plan *plan;
+    TALLY_TRY(tally__look_behind_plan(&segments, values, &plan));
+    return tally__check_segments(&segments, values, results);
+}
+
 tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
                                   int64_t *counts, int64_t room, int64_t *results) {
-    const tally_context *of = tally__context(context);
     tally__parts parts;
     TALLY_CHECK(values >= 0, BAD_ARGUMENT, "the number of values is %lld", (long long)values);
     TALLY_CHECK(results != NULL, BAD_ARGUMENT, "tally_segment_counts needs a place for the number of results");
-    TALLY_TRY(tally__open_parts(&of->allocator, of->options.threads, &segments, values, &parts));
+    if (counts == NULL) return count_results(segments, values, results);
+    TALLY_TRY(tally__open_parts(context, &segments, values, &parts));
     *results = parts.count;
-    for (int64_t r = 0; counts != NULL && r < parts.count && r < room; r++) counts[r] = tally__part_length(&parts, r);
+    for (int64_t r = 0; r < parts.count && r < room; r++) counts[r] = tally__part_length(&parts, r);
     tally__close_parts(&parts);
-    TALLY_CHECK(counts == NULL || *results <= room, NO_SPACE, "%lld counts do not fit room for %lld",
-                (long long)*results, (long long)room);
+    TALLY_CHECK(*results <= room, NO_SPACE, "%lld counts do not fit room for %lld", (long long)*results,
+                (long long)room);
     return TALLY_OK;
 }
 
@@ -67,12 +74,12 @@ static tally_status push_segments(tally_context *context, tally_op op, const tal
     tally__parts parts;
     TALLY_TRY(tally__specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
-    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
+    TALLY_TRY(tally__open_parts(context, segments, in.count, &parts));
     tally_status status = TALLY_OK;
     if (parts.count != count || (states == NULL && count > 0))
         status = tally__fail(TALLY_BAD_ARGUMENT, "%lld states for %lld segments", states != NULL ? (long long)count : 0,
                              (long long)parts.count);
-    else if (parts.groups != NULL && parts.groups->order != NULL &&
+    else if (tally__parts_are_scattered(&parts, in.count) &&
              (tally__far_backend_of(&spec.options, in.x) != NULL || tally__far_backend_of(&spec.options, in.y) != NULL))
         status = tally__fail(TALLY_UNSUPPORTED, "values with unsorted ids are pushed from host memory only");
     for (int64_t r = 0; r < count && status == TALLY_OK; r++) status = push_part(&parts, &spec, &in, r, states[r]);

@@ -8,8 +8,8 @@
 /* What nodes are made of; both NULL: the whole array. */
 typedef struct tally__node_parts {
     int64_t results;
-    const tally__parts *parts; /* segments that the host knows, in order: their index is copied */
-    const tally_segments *segments; /* offsets, or begins and ends, in GPU memory */
+    const tally__parts *parts;      /* segments that the host knows, in order: their index is copied */
+    const tally_segments *segments; /* others: an index in GPU memory, a plan for a GPU, or unsorted ids */
 } tally__node_parts;
 
 /* Errors are those of tally_nodes.h. What kernels see in data alone (segments that are none, damaged nodes) is told if

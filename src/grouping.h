@@ -23,6 +23,12 @@ static inline int64_t tally__features(const tally_segments *segments) {
     return segments->inner > 1 ? segments->inner : 1;
 }
 
+/* Entries of the index, and of the ends. */
+static inline int64_t tally__index_entries(const tally_segments *segments, int64_t values) {
+    const bool has_ids = segments->kind == TALLY_SEGMENT_IDS || segments->kind == TALLY_UNSORTED_IDS;
+    return has_ids ? values / tally__features(segments) : segments->count + (segments->kind == TALLY_OFFSETS);
+}
+
 /* Offsets of lengths or sorted ids: count + 1 of them. TALLY_BAD_SEGMENTS. (offsets.c) */
 tally_status tally__find_offsets(const tally_segments *segments, int64_t vectors, int64_t *offsets);
 tally_status tally__check_offsets(const tally_segments *segments, int64_t vectors);

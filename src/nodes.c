@@ -151,10 +151,20 @@ static void reduce_parts(segments_job *j) {
         if (waits(j, r)) reduce_part(j, j->spec, r);
 }
 
-/* Whether a GPU reads the index where it lies. */
-static bool reads_index(const tally__spec *spec, const tally_segments *segments) {
-    return (segments->kind == TALLY_OFFSETS || segments->kind == TALLY_BEGIN_END) &&
-           tally__far_backend_of(&spec->options, segments->index) != NULL;
+/* Those that a GPU makes nodes of without the host's having looked at them, if they are such. */
+static tally_status find_far_segments(const tally__spec *spec, const tally__backend *gpu, int64_t values,
+                                      const tally_segments *segments, tally__node_parts *what) {
+    tally_segments seen = *segments;
+    const tally_plan *plan;
+    TALLY_TRY(tally__look_behind_plan(&seen, values, &plan));
+    TALLY_TRY(tally__check_segments(&seen, values, &what->results));
+    if (!tally__is_for_gpu(&spec->options, segments)) return TALLY_OK;
+    what->segments = segments;
+    if (plan == NULL) return TALLY_OK;
+    const tally_options made_for = {.backend = plan->backend};
+    TALLY_CHECK(tally__backend_of(&made_for) == gpu, BAD_ARGUMENT,
+                "the plan was made ready for another backend than this");
+    return TALLY_OK;
 }
 
 /* A GPU's nodes, for host memory, pass through memory of the GPU's. What kernels see is told: the call waits anyway. */
@@ -185,31 +195,36 @@ static tally_status reduce_anywhere(const tally__spec *spec, const tally__input 
     return TALLY_OK;
 }
 
+static tally_status reduce_parts_anywhere(const tally__spec *spec, const tally__input *in,
+                                          const tally_segments *segments, const tally__backend *far,
+                                          const tally__backend *gpu, void *nodes, size_t room) {
+    tally__parts parts;
+    TALLY_TRY(tally__open_parts(spec->context, segments, in->count, &parts));
+    const tally__node_parts what = {.results = parts.count, .parts = &parts};
+    const bool is_scattered = tally__parts_are_scattered(&parts, in->count);
+    const tally_status status =
+        (far != NULL || gpu != NULL) && is_scattered
+            ? tally__fail(TALLY_BAD_ARGUMENT, "the plan was made ready for host memory, and the array lies in a GPU's")
+            : reduce_anywhere(spec, in, &what, far, gpu, nodes, room);
+    tally__close_parts(&parts);
+    return status;
+}
+
 static tally_status reduce_segments_nodes(tally_context *context, tally_op op, const tally_array *x,
                                           const tally_array *y, const tally_segments *segments, void *nodes,
                                           size_t room) {
     tally__spec spec;
     tally__input in;
-    tally__parts parts;
-    tally__node_parts what = {.segments = segments};
+    tally__node_parts what = {0};
     const tally__backend *far, *gpu;
     TALLY_TRY(specify(context, op, x->type, &spec));
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     TALLY_TRY(find_far(&spec, &in, &far));
     TALLY_TRY(find_gpu_of_nodes(&spec, nodes, &gpu));
-    if ((gpu != NULL || far != NULL) && reads_index(&spec, segments)) {
-        TALLY_TRY(tally__check_segments(segments, in.count, &what.results));
-        return reduce_anywhere(&spec, &in, &what, far, gpu, nodes, room);
-    }
-    TALLY_TRY(tally__open_parts(&spec.allocator, spec.options.threads, segments, in.count, &parts));
-    what = (tally__node_parts){.results = parts.count, .parts = &parts};
-    const bool scattered = parts.groups != NULL && parts.groups->order != NULL;
-    const tally_status status =
-        (far != NULL || gpu != NULL) && scattered
-            ? tally__fail(TALLY_UNSUPPORTED, "unsorted ids are reduced to nodes in host memory only")
-            : reduce_anywhere(&spec, &in, &what, far, gpu, nodes, room);
-    tally__close_parts(&parts);
-    return status;
+    if (gpu != NULL || far != NULL)
+        TALLY_TRY(find_far_segments(&spec, gpu != NULL ? gpu : far, in.count, segments, &what));
+    return what.segments != NULL ? reduce_anywhere(&spec, &in, &what, far, gpu, nodes, room)
+                                 : reduce_parts_anywhere(&spec, &in, segments, far, gpu, nodes, room);
 }
 
 tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in, tally_segments segments,

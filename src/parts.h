@@ -9,18 +9,27 @@ typedef struct tally__parts {
     int64_t length;                /* of rows; else -1: */
     const tally__grouping *groups; /* where the segments are */
     tally__grouping own;           /* `groups`, unless a plan has them */
+    tally_allocator allocator;
+    void *copies[2]; /* of an index in GPU memory, or NULL */
 } tally__parts;
 
-/* Reads a segmentation of an array of so many values. TALLY_BAD_SEGMENTS, TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY;
- * TALLY_UNSUPPORTED: its index lies on a GPU. On failure nothing is left to close. */
-tally_status tally__open_parts(const tally_allocator *allocator, int threads, const tally_segments *segments,
-                               int64_t values, tally__parts *parts);
+/* Whether segments of an array in GPU memory are left to the GPU: an index there, a plan for it, or unsorted ids. */
+bool tally__is_for_gpu(const tally_options *options, const tally_segments *segments);
+
+/* Reads a segmentation of an array of so many values; an index in GPU memory is copied. TALLY_BAD_SEGMENTS,
+ * TALLY_BAD_ARGUMENT, TALLY_NO_MEMORY; TALLY_UNSUPPORTED: its plan is a GPU's. On failure nothing is left to close. */
+tally_status tally__open_parts(const tally_context *context, const tally_segments *segments, int64_t values,
+                               tally__parts *parts);
 void tally__close_parts(tally__parts *parts);
 
 /* The number of values of result r. */
 static inline int64_t tally__part_length(const tally__parts *parts, int64_t r) {
     const int64_t s = r / parts->inner;
     return parts->groups == NULL ? parts->length : parts->groups->ends[s] - parts->groups->begins[s];
+}
+/* Whether there are values that do not lie in the order of their segments. */
+static inline bool tally__parts_are_scattered(const tally__parts *parts, int64_t values) {
+    return values > 0 && parts->groups != NULL && parts->groups->order != NULL;
 }
 /* The values of result r. False: they lie scattered. */
 bool tally__part_input(const tally__parts *parts, const tally__spec *spec, const tally__input *in, int64_t r,

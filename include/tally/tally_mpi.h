@@ -63,9 +63,11 @@ TALLY_CHECKED tally_status tally_mpi_reduce(tally_context *context, tally_op op,
 
 /* Reduces k segments, of each of which every rank holds a part: out[s] is the result of rank 0's values of segment s,
  * then rank 1's, and so on. Several fields are k segments in one message. `segments` describes the rank's own array, in
- * any kind that tally_reduce_segments takes; parts may be empty. The ranks may use different kinds, and must give the
- * same number of results. Indices count from the start of the whole segment. Memory: a node for each segment, or some
- * 30 KB each where states travel. Errors: as tally_mpi_allreduce and tally_reduce_segments. */
+ * any kind that tally_reduce_segments takes; an index in GPU memory is looked at there, or copied to the host for
+ * argmin, argmax and states (which a plan for a GPU cannot be: TALLY_UNSUPPORTED). Parts may be empty. The ranks may
+ * use different kinds, and must give the same number of results. Indices count from the start of the whole segment.
+ * Memory: a node for each segment, or some 30 KB each where states travel. Errors: as tally_mpi_allreduce and
+ * tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_mpi_allreduce_segments(tally_context *context, tally_op op, tally_array in,
                                                         tally_segments segments, tally_output out, MPI_Comm comm);
 TALLY_CHECKED tally_status tally_mpi_reduce_segments(tally_context *context, tally_op op, tally_array in,

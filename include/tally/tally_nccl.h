@@ -39,9 +39,10 @@ TALLY_CHECKED tally_status tally_nccl_allreduce(tally_context *context, tally_op
 TALLY_CHECKED tally_status tally_nccl_allreduce_pair(tally_context *context, tally_op op, tally_array left,
                                                      tally_array right, tally_output out, void *comm);
 
-/* Reduces segments of each of which every rank holds a part. The index lies in host memory, in any kind but unsorted
- * ids (TALLY_UNSUPPORTED), and is read before the call returns; while the stream captures, segments by one have a
- * launch each. */
+/* Reduces segments of each of which every rank holds a part. The index lies in GPU memory, where wrong segments give
+ * parts of nothing, or is a plan's for the GPU; or, but for unsorted ids (TALLY_UNSUPPORTED), it lies in host memory
+ * and is read before the call returns. While the stream captures, segments by an index in host memory have a launch
+ * each. */
 TALLY_CHECKED tally_status tally_nccl_allreduce_segments(tally_context *context, tally_op op, tally_array in,
                                                          tally_segments segments, tally_output out, void *comm);
 TALLY_CHECKED tally_status tally_nccl_allreduce_segments_pair(tally_context *context, tally_op op, tally_array left,

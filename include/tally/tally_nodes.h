@@ -22,15 +22,16 @@
  *
  * Nodes in GPU memory: functions that reduce to nodes, merge, shift and finish take them there. All that they read and
  * write lies in reach of that GPU (TALLY_BAD_ARGUMENT), but for results of tally_finish_nodes. The work is put on
- * options.stream, and the call returns; the stream may be capturing if the kernels are ready, which the first such call
- * sees to. A call waits where results go to host memory, and with options.checked, which also has it report what only
- * kernels see: TALLY_BAD_SEGMENTS of an index in GPU memory, TALLY_BAD_STATE, TALLY_EMPTY, TALLY_OVERFLOW. Damaged
- * nodes count as nodes of no values, and wrong segments give nodes of nothing. An index in host memory is read before
- * the call returns; while the stream captures, segments by one have a launch each. Nodes of exact sums lie at multiples
- * of 8 (TALLY_BAD_ARGUMENT). Windows are those of nodes in host memory (TALLY_UNSUPPORTED). Method: a thread merges or
- * finishes a node, a warp or, for exact sums, a block has a segment; one of 1 MiB or more that the host knows has a
- * launch of its own. Scratch memory: some 2 KiB and 16 bytes for each segment; up to 57 MB where nodes of exact sums
- * are merged or finished. Not run on GPUs yet, but on the simulator.
+ * options.stream, and the call returns; the stream may be capturing if the kernels are ready, which the first such
+ * call sees to. A call waits where results go to host memory, and with options.checked, which also has it report what
+ * only kernels see: TALLY_BAD_SEGMENTS of an index in GPU memory or unsorted ids, TALLY_BAD_STATE, TALLY_EMPTY,
+ * TALLY_OVERFLOW. Damaged nodes count as nodes of no values, and wrong segments give nodes of nothing. An index in
+ * host memory is read before the call returns; while the stream captures, segments by one have a launch each, and
+ * unsorted ids lie in GPU memory (TALLY_BAD_ARGUMENT). Nodes of exact sums lie at multiples of 8 (TALLY_BAD_ARGUMENT).
+ * Windows are those of nodes in host memory (TALLY_UNSUPPORTED). Method: a thread merges or finishes a node, a warp
+ * or, for exact sums, a block has a segment; one of 1 MiB or more that the host knows has a launch of its own. Scratch
+ * memory: some 2 KiB and 16 bytes for each segment; up to 57 MB where nodes of exact sums are merged or finished. Not
+ * run on GPUs yet, but on the simulator.
  *
  * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
  * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */
@@ -62,9 +63,10 @@ TALLY_CHECKED tally_status tally_reduce_node_pair(tally_context *context, tally_
 
 /* Reduces each segment to a node: as many nodes as tally_reduce_segments gives results, in the same order. Each value
  * of an array is a node by tally_rows(count, 1, 1). GPU: segments of an array in GPU memory are reduced at once; the
- * index is offsets or begins and ends there, or any but unsorted ids in host memory. For nodes in host memory the call
- * waits, and takes GPU memory for them. TALLY_NO_SPACE: `room` bytes are too few. TALLY_UNSUPPORTED also: unsorted ids
- * of an array in GPU memory, another index or a plan there. Others as tally_reduce_segments. */
+ * index lies there or in host memory, or is a plan's. Values by unsorted ids are copied there first, segment by
+ * segment. For nodes in host memory the call waits, and takes GPU memory for them. TALLY_NO_SPACE: `room` bytes are too
+ * few. TALLY_UNSUPPORTED also: a plan for a GPU, and an array in host memory. TALLY_BAD_ARGUMENT also: a plan of
+ * unsorted ids for the host, and an array in GPU memory. Others as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_reduce_segments_nodes(tally_context *context, tally_op op, tally_array in,
                                                        tally_segments segments, void *nodes, size_t room);
 TALLY_CHECKED tally_status tally_reduce_segments_nodes_pair(tally_context *context, tally_op op, tally_array left,
@@ -126,8 +128,9 @@ TALLY_CHECKED tally_status tally_await_nodes(const tally_context *context, const
 TALLY_CHECKED tally_status tally_close_node_memory(const tally_context *context, void *memory);
 
 /* *results = how many results tally_reduce_segments would give for an array of `values` values, and counts[r] = the
- * number of values of result r; there is room for `room` counts, or counts is NULL. The index lies in host memory.
- * TALLY_NO_SPACE: more results than room. TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
+ * number of values of result r; there is room for `room` counts, or counts is NULL, and the index is not read. One in
+ * GPU memory is copied to the host. TALLY_NO_SPACE: more results than room. TALLY_UNSUPPORTED: a plan for a GPU.
+ * TALLY_BAD_SEGMENTS, TALLY_NO_MEMORY as tally_reduce_segments. */
 TALLY_CHECKED tally_status tally_segment_counts(const tally_context *context, int64_t values, tally_segments segments,
                                                 int64_t *counts, int64_t room, int64_t *results);
 

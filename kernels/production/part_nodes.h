@@ -1,5 +1,5 @@
 /* Nodes of segments (segments/node_parts.h), as they travel, by operators whose order does not show: a warp has a
- * segment. */
+ * segment. With `user` the number of the segment's values goes so many bytes behind the node. */
 #ifndef TALLY_FORM_PART_NODES_H
 #define TALLY_FORM_PART_NODES_H
 
@@ -25,6 +25,8 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, part_nodes, 2) {
                            y = tally_source_of(tally_part_values(work.y, work.y_stride, part), work.y_stride * inner,
                                                TALLY_BYTES);
         node_t node = nothing();
+        if (work.user != 0 && tally_lane() == 0)
+            *(int64_t *)(void *)(work.nodes + r * work.result_stride + work.user) = part.count;
         if (part.is_left) continue;
         for (int64_t at = 0; at < part.count; at += TALLY_DEVICE_LEAF)
             node = merge(node, slow_node(x, y, at, part.count - at, 0, &shared->stage));

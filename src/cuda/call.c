@@ -52,9 +52,7 @@ static tally_status bring_values(tally__call *call, const char **data, int64_t s
 
 static tally_status bring_index(tally__call *call, const tally_segments *segments, const tally__memory *index,
                                 const tally__memory *ends) {
-    const bool has_ids = segments->kind == TALLY_SEGMENT_IDS || segments->kind == TALLY_UNSORTED_IDS;
-    const int64_t entries =
-        has_ids ? call->in.count / tally__features(segments) : segments->count + (segments->kind == TALLY_OFFSETS);
+    const int64_t entries = tally__index_entries(segments, call->in.count);
     const size_t bytes = tally_type_size(segments->index_type);
     call->index = segments->index;
     call->ends = segments->ends;

@@ -295,31 +295,53 @@ static tally_status group_for_call(job *j) {
     return j->kind == TALLY_BEGIN_END ? count_places(j) : TALLY_OK;
 }
 
-static tally_status reduce_planned(tally__call *call, const tally_segments *segments, tally__report *report) {
+static tally_status look_into_plan(job *j, tally__call *call, const tally_segments *segments) {
     const tally_plan *planned = segments->plan;
     const tally__gpu_plan *plan = planned->gpu;
     const tally_segments as_given = tally_features(planned->segments, tally__features(segments));
-    job j;
     TALLY_CHECK(plan->gpu == call->gpu, BAD_ARGUMENT, "the plan was made ready for another GPU");
-    TALLY_TRY(describe(&j, call, &as_given));
-    j.kind = TALLY_PLANNED;
+    TALLY_TRY(describe(j, call, &as_given));
+    j->kind = TALLY_PLANNED;
     if (plan->is_grouped)
-        j.work.group = plan->group;
+        j->work.group = plan->group;
     else {
-        j.work.group.offsets = plan->cut.offsets;
-        j.work.group.offset_bytes = plan->cut.offset_bytes;
+        j->work.group.offsets = plan->cut.offsets;
+        j->work.group.offset_bytes = plan->cut.offset_bytes;
     }
-    j.work.group.inner = tally__features(segments);
-    TALLY_TRY(group_for_call(&j));
-    return reduce_grouped(&j, report);
+    j->work.group.inner = tally__features(segments);
+    return TALLY_OK;
+}
+
+static tally_status find_groups(job *j, tally__call *call, const tally_segments *segments) {
+    TALLY_TRY((segments->kind == TALLY_PLANNED ? look_into_plan : describe)(j, call, segments));
+    return group_for_call(j);
 }
 
 tally_status tally__reduce_groups(tally__call *call, const tally_segments *segments, tally__report *report) {
     job j;
-    if (segments->kind == TALLY_PLANNED) return reduce_planned(call, segments, report);
-    TALLY_TRY(describe(&j, call, segments));
-    TALLY_TRY(group_for_call(&j));
+    TALLY_TRY(find_groups(&j, call, segments));
     return reduce_grouped(&j, report);
+}
+
+tally_status tally__find_places(tally__call *call, const tally_segments *segments, tally_group_work *group,
+                                tally__cu_address *saw) {
+    job j;
+    TALLY_TRY(find_groups(&j, call, segments));
+    const tally_group_work *found = &j.work.group;
+    *saw = (tally__cu_address)(uintptr_t)j.work.saw;
+    *group = (tally_group_work){.index = found->offsets,
+                                .index_bytes = found->offset_bytes,
+                                .vectors = found->vectors,
+                                .inner = found->inner,
+                                .segments = found->segments};
+    if (found->order == NULL && found->begins == NULL) return TALLY_OK;
+    TALLY_TRY(make_copies(&j));
+    *group = (tally_group_work){.index = found->spread,
+                                .index_bytes = found->spread_bytes,
+                                .vectors = call->in.count,
+                                .inner = 1,
+                                .segments = found->segments * found->inner};
+    return TALLY_OK;
 }
 
 tally_status tally__plan_groups(tally__call *call, const tally_segments *segments, tally__gpu_plan *plan) {

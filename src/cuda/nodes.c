@@ -2,6 +2,7 @@
  * caller's stream. */
 #include "cuda/nodes.h"
 
+#include "cuda/groups.h"
 #include "cuda/shape.h"
 #include "cuda/whole.h"
 
@@ -53,6 +54,17 @@ tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *
 
 /* ---- making ---- */
 
+/* The number of a part's values behind its node, by the only write of the driver's that needs no host memory later. */
+static tally_status put_count(const tally__call *call, tally__cu_address node, const tally__nodes_to *to,
+                              int64_t count) {
+    const tally__driver *driver = call->gpu->driver;
+    for (unsigned byte = 0; to->count_at > 0 && byte < 8; byte++)
+        TALLY_TRY(tally__gpu_check(
+            driver, driver->fill(node + to->count_at + byte, (unsigned char)(count >> 8 * byte), 1, call->stream),
+            "write a count"));
+    return TALLY_OK;
+}
+
 /* One node of values of the call's at a time. A kernel has them in its own form, in which exact ones travel. */
 typedef struct maker {
     tally__cu_address own; /* for a node in such a form */
@@ -64,27 +76,29 @@ static tally_status open_maker(tally__call *call, tally__cu_address own, maker *
     return call->spec->exact ? TALLY_OK : tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &m->kernel);
 }
 
-static tally_status make_node(tally__call *call, const maker *m, tally__cu_address to) {
+static tally_status make_node(tally__call *call, const maker *m, const tally__nodes_to *to, int64_t r) {
+    const tally__cu_address at = to->at + (uint64_t)r * to->apart;
     const tally_work work = {
-        .nodes = pointer(m->own), .count = 1, .run = 1, .length = TALLY_MOST_VALUES, .node = pointer(to)};
-    if (call->spec->exact) return tally__launch_node(call, to);
+        .nodes = pointer(m->own), .count = 1, .run = 1, .length = TALLY_MOST_VALUES, .node = pointer(at)};
+    if (call->spec->exact) return tally__launch_node(call, at); /* such nodes have no count beside them */
     TALLY_TRY(tally__launch_node(call, m->own));
-    return tally__call_launch_resident(call, &m->kernel, 1, TALLY_START_BEHIND, &work);
+    TALLY_TRY(tally__call_launch_resident(call, &m->kernel, 1, TALLY_START_BEHIND, &work));
+    return put_count(call, at, to, call->in.count);
 }
 
 static int64_t long_length(const tally__spec *spec) {
     return LONG_BYTES / ((int64_t)spec->kernel->value_bytes * spec->inputs);
 }
 
-/* Those of segments of so many values or more, as far as the host knows any: the kernel leaves them. */
-static tally_status make_long_nodes(tally__call *call, const tally__node_parts *what, const maker *m, int64_t length,
-                                    tally__cu_address to, size_t apart) {
+/* Those of segments of so many values or more: the kernel leaves them. */
+static tally_status make_long_nodes(tally__call *call, const tally__parts *parts, const maker *m, int64_t length,
+                                    const tally__nodes_to *to) {
     const tally__input whole = call->in;
     tally_status status = TALLY_OK;
-    for (int64_t r = 0; what->parts != NULL && r < what->results && status == TALLY_OK; r++) {
-        if (tally__part_length(what->parts, r) < length) continue;
-        (void)tally__part_input(what->parts, call->spec, &whole, r, &call->in);
-        status = make_node(call, m, to + (uint64_t)r * apart);
+    for (int64_t r = 0; r < parts->count && status == TALLY_OK; r++) {
+        if (tally__part_length(parts, r) < length) continue;
+        (void)tally__part_input(parts, call->spec, &whole, r, &call->in);
+        status = make_node(call, m, to, r);
         call->in = whole;
     }
     return status;
@@ -105,24 +119,13 @@ static tally_status send_places(const tally__call *call, const tally__grouping *
     return status;
 }
 
-/* Where segments begin and end, for kernels: begins and ends of the host's are copied to `copies`. */
-static tally_status tell_parts(const tally__call *call, const tally__node_parts *what, tally__cu_address copies,
-                               tally_work *work) {
-    const tally__parts *parts = what->parts;
-    tally_group_work *g = &work->group;
-    if (parts == NULL) {
-        g->inner = tally__features(what->segments);
-        g->index = call->index;
-        g->ends = what->segments->kind == TALLY_BEGIN_END ? call->ends : NULL;
-        g->index_bytes = (int32_t)tally_type_size(what->segments->index_type);
-    } else {
-        g->inner = parts->inner;
-        work->length = parts->length;
-    }
-    g->vectors = call->in.count / g->inner;
-    g->segments = what->results / g->inner;
-    if (parts == NULL || parts->groups == NULL) return TALLY_OK;
-    const size_t bytes = (size_t)g->segments * sizeof(int64_t);
+/* Where segments begin and end that the host knows: begins and ends are copied to `copies`. */
+static tally_status tell_parts(const tally__call *call, const tally__parts *parts, tally__cu_address copies,
+                               tally_group_work *g) {
+    const size_t bytes = (size_t)(parts->count / parts->inner) * sizeof(int64_t);
+    *g = (tally_group_work){
+        .inner = parts->inner, .vectors = call->in.count / parts->inner, .segments = parts->count / parts->inner};
+    if (parts->groups == NULL) return TALLY_OK;
     TALLY_TRY(send_places(call, parts->groups, copies, bytes));
     g->index = pointer(copies);
     g->ends = pointer(copies + bytes);
@@ -130,48 +133,84 @@ static tally_status tell_parts(const tally__call *call, const tally__node_parts 
     return TALLY_OK;
 }
 
-static bool has_short_parts(const tally__call *call, const tally__parts *parts) {
-    return parts == NULL || parts->groups != NULL || parts->length < long_length(call->spec);
-}
-
-static tally_status make_parts(tally__call *call, const tally__node_parts *what, tally__cu_address scratch,
-                               tally__cu_address copies, tally__cu_address to, size_t apart) {
+/* Nodes of segments of fewer than `least_long` values; of rows, of `length` each. */
+static tally_status make_parts(tally__call *call, int64_t results, const tally_group_work *group, int64_t length,
+                               int64_t least_long, const tally__nodes_to *to, tally__cu_address saw) {
     const tally__input *in = &call->in;
-    tally_work work = {.x = in->x,
-                       .y = in->y,
-                       .x_stride = in->x_stride,
-                       .y_stride = in->y_stride,
-                       .count = what->results,
-                       .first = what->parts != NULL ? long_length(call->spec) : INT64_MAX,
-                       .nodes = pointer(to),
-                       .result_stride = (int64_t)apart,
-                       .saw = pointer(scratch)};
-    const int64_t blocks = call->spec->exact ? what->results : what->results / TALLY_TILE_WARPS + 1;
+    const tally_work work = {.x = in->x,
+                             .y = in->y,
+                             .x_stride = in->x_stride,
+                             .y_stride = in->y_stride,
+                             .count = results,
+                             .length = length,
+                             .first = least_long,
+                             .user = (int32_t)to->count_at,
+                             .nodes = pointer(to->at),
+                             .result_stride = (int64_t)to->apart,
+                             .saw = pointer(saw),
+                             .group = *group};
+    const int64_t blocks = call->spec->exact ? results : results / TALLY_TILE_WARPS + 1;
     tally__loaded kernel;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));
-    TALLY_TRY(tell_parts(call, what, copies, &work));
     return tally__call_launch_resident(call, &kernel, blocks, TALLY_START_BEHIND, &work);
 }
 
-tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, tally__cu_address to, size_t apart,
-                                 tally__cu_address *saw) {
-    const bool is_whole = what->parts == NULL && what->segments == NULL;
+static bool has_short_parts(const tally__call *call, const tally__parts *parts) {
+    return parts->groups != NULL || parts->length < long_length(call->spec);
+}
+
+/* Of segments that the host knows, and of a whole array: those of many values have launches of their own. */
+static tally_status make_known(tally__call *call, const tally__parts *parts, const tally__nodes_to *to,
+                               tally__cu_address *saw) {
     const size_t own = call->spec->kernel->node_size,
-                 index = what->parts != NULL && what->parts->groups != NULL ? 2 * sizeof(int64_t) : 0;
+                 index = parts != NULL && parts->groups != NULL ? 2 * sizeof(int64_t) * (size_t)parts->count : 0;
+    const int64_t least_long = long_length(call->spec);
     tally__scratch scratch = {0};
+    tally_group_work group;
     maker m;
-    TALLY_CHECK((uint64_t)what->results < PTRDIFF_MAX / 2 / sizeof(int64_t), NO_MEMORY,
-                "%lld nodes are more than memory has room for", (long long)what->results);
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES,
-                                 SAW_BYTES + own + (size_t)what->results * index, 0, 0, &scratch));
+                                 SAW_BYTES + own + index, 0, 0, &scratch));
     *saw = scratch.nodes;
     TALLY_TRY(clear_saw(call, *saw));
     TALLY_TRY(open_maker(call, *saw + SAW_BYTES, &m));
-    if (is_whole) return make_node(call, &m, to);
+    if (parts == NULL) return make_node(call, &m, to, 0);
     if (index > 0 && scratch.is_captured) /* a graph would read the index again: each segment has a launch */
-        return make_long_nodes(call, what, &m, 0, to, apart);
-    if (has_short_parts(call, what->parts)) TALLY_TRY(make_parts(call, what, *saw, *saw + SAW_BYTES + own, to, apart));
-    return make_long_nodes(call, what, &m, long_length(call->spec), to, apart);
+        return make_long_nodes(call, parts, &m, 0, to);
+    TALLY_TRY(tell_parts(call, parts, *saw + SAW_BYTES + own, &group));
+    if (has_short_parts(call, parts))
+        TALLY_TRY(make_parts(call, parts->count, &group, parts->length, least_long, to, *saw));
+    return make_long_nodes(call, parts, &m, least_long, to);
+}
+
+/* Of segments whose index the GPU alone looks at. */
+static tally_status make_unknown(tally__call *call, int64_t results, const tally_segments *segments,
+                                 const tally__nodes_to *to, tally__cu_address *saw) {
+    tally__scratch scratch = {0};
+    tally_group_work group = {.index = call->index,
+                              .ends = segments->kind == TALLY_BEGIN_END ? call->ends : NULL,
+                              .index_bytes = (int32_t)tally_type_size(segments->index_type),
+                              .inner = tally__features(segments),
+                              .vectors = call->in.count / tally__features(segments),
+                              .segments = segments->count};
+    if (segments->kind == TALLY_OFFSETS || segments->kind == TALLY_BEGIN_END) {
+        TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES, SAW_BYTES, 0, 0,
+                                     &scratch));
+        *saw = scratch.nodes;
+        TALLY_TRY(clear_saw(call, *saw));
+    } else {
+        TALLY_TRY(tally__find_places(call, segments, &group, saw));
+        TALLY_CHECK(call->copy_count == 0 || !call->scratch.is_captured, BAD_ARGUMENT,
+                    "while a stream captures, unsorted ids lie in GPU memory");
+    }
+    return make_parts(call, results, &group, 0, INT64_MAX, to, *saw);
+}
+
+tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
+                                 tally__cu_address *saw) {
+    TALLY_CHECK((uint64_t)what->results < PTRDIFF_MAX / 2 / sizeof(int64_t), NO_MEMORY,
+                "%lld nodes are more than memory has room for", (long long)what->results);
+    return what->segments != NULL ? make_unknown(call, what->results, what->segments, to, saw)
+                                  : make_known(call, what->parts, to, saw);
 }
 
 /* ---- for the core ---- */
@@ -216,9 +255,9 @@ static tally_status conclude_nodes(const tally__report *report) {
 static tally_status reduce_here(tally__call *call, const tally__node_parts *what, void *nodes) {
     tally__report report = {0};
     tally__cu_address saw;
+    const tally__nodes_to to = {.at = (tally__cu_address)(uintptr_t)nodes, .apart = call->spec->kernel->node_bytes};
     TALLY_TRY(check_reach(call, nodes, "nodes"));
-    TALLY_TRY(
-        tally__launch_nodes(call, what, (tally__cu_address)(uintptr_t)nodes, call->spec->kernel->node_bytes, &saw));
+    TALLY_TRY(tally__launch_nodes(call, what, &to, &saw));
     TALLY_TRY(fetch_saw(call, saw, &report));
     TALLY_CHECK((report.saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_SEGMENTS, "the segments are no segments of the array");
     return TALLY_OK;

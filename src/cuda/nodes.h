@@ -8,9 +8,16 @@
 /* What the tables of backends have as `nodes`. */
 extern const tally__gpu_nodes tally__cuda_nodes;
 
-/* Puts the nodes of the call's input, as they travel, `apart` bytes from one to the next at `to`. What is told of
- * segments is or'ed to *saw on the device. (TALLY_FOR_COPIES) */
-tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, tally__cu_address to, size_t apart,
+/* Where nodes go: bytes from one to the next; and where behind each the number of its values goes, of nodes that are no
+ * exact sums, or 0. */
+typedef struct tally__nodes_to {
+    tally__cu_address at;
+    size_t apart, count_at;
+} tally__nodes_to;
+
+/* Puts the nodes of the call's input there, as they travel. What is told of segments is or'ed to *saw on the device.
+ * (TALLY_FOR_COPIES, TALLY_FOR_GROUPS) */
+tally_status tally__launch_nodes(tally__call *call, const tally__node_parts *what, const tally__nodes_to *to,
                                  tally__cu_address *saw);
 
 /* Scratch memory for a launch of production/nodes.h for so many results, and `bytes` bytes at `more` (TALLY_FOR_NODES);

@@ -3,6 +3,7 @@
 #include "cuda/units.h"
 #include "cuda/nccl.h"
 #include "cuda/nodes.h"
+#include "plan.h"
 #include "tally/tally_nccl.h"
 
 /* The ranks of one call. */
@@ -52,8 +53,9 @@ static tally_status begin(tally_context *context, tally_op op, const tally_array
     return TALLY_OK;
 }
 
-static tally_status open_call(const job *j, tally__call *call) {
-    TALLY_TRY(tally__call_open(call, tally__platform_of(&j->spec.options), &j->spec, &j->in, NULL, &j->sink));
+/* segments: NULL, or those with an index in GPU memory. */
+static tally_status open_call(const job *j, const tally_segments *segments, tally__call *call) {
+    TALLY_TRY(tally__call_open(call, tally__platform_of(&j->spec.options), &j->spec, &j->in, segments, &j->sink));
     TALLY_CHECK(call->gpu->ordinal == j->device, BAD_ARGUMENT, "the arrays lie on GPU %d, the communicator's is GPU %d",
                 call->gpu->ordinal, j->device);
     return TALLY_OK;
@@ -88,23 +90,10 @@ static tally_status lay_out(tally__call *call, const peers *p, int64_t results, 
     return TALLY_OK;
 }
 
-/* The number of a part's values behind its node, by the only write of the driver's that needs no host memory later. */
-static tally_status put_count(tally__call *call, tally__cu_address to, int64_t count) {
-    const tally__driver *driver = call->gpu->driver;
-    for (int byte = 0; byte < 8; byte++)
-        TALLY_TRY(tally__gpu_check(
-            driver, driver->fill(to + (unsigned)byte, (unsigned char)(count >> 8 * byte), 1, call->stream),
-            "write a count"));
-    return TALLY_OK;
-}
-
 static tally_status make_nodes(tally__call *call, const tally__node_parts *what, const layout *l) {
+    const tally__nodes_to to = {.at = l->mine, .apart = l->record, .count_at = l->count_at};
     tally__cu_address saw;
-    TALLY_TRY(tally__launch_nodes(call, what, l->mine, l->record, &saw));
-    for (int64_t r = 0; r < what->results && l->count_at > 0; r++)
-        TALLY_TRY(put_count(call, l->mine + (uint64_t)r * l->record + l->count_at,
-                            what->parts != NULL ? tally__part_length(what->parts, r) : call->in.count));
-    return TALLY_OK;
+    return tally__launch_nodes(call, what, &to, &saw);
 }
 
 static tally_status exchange(const tally__call *call, const peers *p, int64_t results, const layout *l) {
@@ -136,13 +125,13 @@ static tally_status finish(tally__call *call, const peers *p, int64_t results, c
     return tally__call_finalize(call, l->staging, results, 0, &report);
 }
 
-static tally_status reduce_nodes(const job *j, const tally__parts *parts, int64_t results) {
-    const tally__node_parts what = {.results = results, .parts = parts};
+static tally_status reduce_nodes(const job *j, const tally__node_parts *what) {
+    const int64_t results = what->results;
     layout l;
     tally__call call;
-    tally_status status = open_call(j, &call);
+    tally_status status = open_call(j, what->segments, &call);
     if (status == TALLY_OK) status = lay_out(&call, &j->peers, results, &l);
-    if (status == TALLY_OK) status = make_nodes(&call, &what, &l);
+    if (status == TALLY_OK) status = make_nodes(&call, what, &l);
     if (status == TALLY_OK) status = exchange(&call, &j->peers, results, &l);
     if (status == TALLY_OK) status = finish(&call, &j->peers, results, &l);
     tally__call_close(&call);
@@ -162,14 +151,26 @@ static tally_status all_reduce(tally_context *context, tally_op op, const tally_
     TALLY_TRY(begin(context, op, x, y, &out, comm, &j));
     TALLY_TRY(check_order(&j.spec));
     TALLY_TRY(tally__check_output(&j.spec, &out, 1, &j.sink));
-    return reduce_nodes(&j, NULL, 1);
+    return reduce_nodes(&j, &(tally__node_parts){.results = 1});
 }
 
-static tally_status reduce_parts(job *j, const tally__parts *parts, const tally_output *out) {
-    TALLY_CHECK(parts->groups == NULL || parts->groups->order == NULL, UNSUPPORTED,
-                "segments by unsorted ids are not reduced over GPUs");
-    TALLY_TRY(tally__check_output(&j->spec, out, parts->count, &j->sink));
-    return parts->count == 0 ? TALLY_OK : reduce_nodes(j, parts, parts->count);
+static tally_status reduce_parts(job *j, const tally__node_parts *what, const tally_output *out) {
+    TALLY_TRY(tally__check_output(&j->spec, out, what->results, &j->sink));
+    return what->results == 0 ? TALLY_OK : reduce_nodes(j, what);
+}
+
+/* An index in GPU memory, or a plan for a GPU. */
+static tally_status reduce_far_parts(job *j, const tally_segments *segments, const tally_output *out) {
+    tally__node_parts what = {.segments = segments};
+    tally_segments seen = *segments;
+    const tally_plan *plan;
+    TALLY_TRY(tally__look_behind_plan(&seen, j->in.count, &plan));
+    TALLY_TRY(tally__check_segments(&seen, j->in.count, &what.results));
+    TALLY_CHECK(plan != NULL || lies_there(&j->spec, segments->index), UNSUPPORTED,
+                "unsorted ids of segments over GPUs lie in GPU memory");
+    TALLY_CHECK(plan == NULL || plan->backend == j->spec.options.backend, BAD_ARGUMENT,
+                "the plan was made ready for another backend than this");
+    return reduce_parts(j, &what, out);
 }
 
 static tally_status all_reduce_segments(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
@@ -178,8 +179,13 @@ static tally_status all_reduce_segments(tally_context *context, tally_op op, con
     tally__parts parts;
     TALLY_TRY(begin(context, op, x, y, &out, comm, &j));
     TALLY_TRY(check_order(&j.spec));
-    TALLY_TRY(tally__open_parts(&j.spec.allocator, j.spec.options.threads, segments, j.in.count, &parts));
-    const tally_status status = reduce_parts(&j, &parts, &out);
+    if (tally__is_for_gpu(&j.spec.options, segments)) return reduce_far_parts(&j, segments, &out);
+    TALLY_TRY(tally__open_parts(context, segments, j.in.count, &parts));
+    const tally__node_parts what = {.results = parts.count, .parts = &parts};
+    const tally_status status =
+        tally__parts_are_scattered(&parts, j.in.count)
+            ? tally__fail(TALLY_BAD_ARGUMENT, "the plan was made ready for host memory, and the array lies in a GPU's")
+            : reduce_parts(&j, &what, &out);
     tally__close_parts(&parts);
     return status;
 }
@@ -267,7 +273,7 @@ static tally_status all_reduce_elements(tally_context *context, tally_op op, con
     TALLY_CHECK(j.in.packed && (stride == 0 || stride == j.sink.stride), UNSUPPORTED,
                 "vectors and results of ranks lie side by side");
     if (j.in.count == 0) return TALLY_OK;
-    tally_status status = open_call(&j, &call);
+    tally_status status = open_call(&j, NULL, &call);
     if (status == TALLY_OK) status = reduce_elements(context, &j, &call);
     tally__call_close(&call);
     return status;

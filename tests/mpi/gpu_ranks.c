@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/gpu.h"
 #include "simt/simt.h"
@@ -62,6 +63,17 @@ static void check(int rank, int ranks, tally_op op, tally_type type, bool is_awa
     EXPECT_OK(tally_reduce_segments(NULL, op, whole, all, tally_out(wanted, TALLY_NATURAL, SEGMENTS)));
     EXPECT_BITS(got, wanted, sizeof got, "segments in GPU memory");
     expect_place(op, type, is_aware);
+    /* the same segments by ids in GPU memory */
+    int32_t ids[EACH];
+    for (int i = 0; i < EACH; i++) ids[i] = i % SEGMENTS;
+    void *index = copy_to_gpu(ids, sizeof ids);
+    memset(got, 0, sizeof got);
+    EXPECT_OK(tally_mpi_allreduce_segments(context, op, part,
+                                           tally_unsorted_ids(index, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED),
+                                           tally_out(got, TALLY_NATURAL, SEGMENTS), MPI_COMM_WORLD));
+    EXPECT_BITS(got, wanted, sizeof got, "segments by ids in GPU memory");
+    expect_place(op, type, is_aware);
+    release(index);
     release(mine);
 }
 

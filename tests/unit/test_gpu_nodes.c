@@ -77,34 +77,73 @@ static void expect_nodes(side *g, int64_t count, const char *what) {
     EXPECT_BITS(g->got, g->wanted, (size_t)count * g->node, what);
 }
 
+/* Nodes of the same segments, there and here. */
+static void check_cut(side *g, int64_t count, tally_segments here, tally_segments there, int64_t number) {
+    const subject *s = g->s;
+    EXPECT_OK(segments_nodes(g->host, s, g->x, g->y, count, here, g->wanted, SEGMENTS * g->node));
+    EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, there, nodes_of(g),
+                             SEGMENTS * g->node));
+    now.segment = number;
+    expect_nodes(g, SEGMENTS, "nodes of segments in GPU memory");
+    memset(g->got, 0, sizeof g->got);
+    EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, there, g->got,
+                             SEGMENTS * g->node));
+    EXPECT_BITS(g->got, g->wanted, SEGMENTS * g->node, "nodes of a GPU's segments in host memory");
+}
+
+/* Lengths and ids in GPU memory, which become offsets there, or an order in which values are copied; and a plan of
+ * each. With features the only segment has all of them. */
+static void check_arranged(side *g, int64_t count, int turn) {
+    const bool has_features = turn % 2;
+    const int64_t vectors = has_features ? count / SEGMENTS : count, segments = has_features ? 1 : SEGMENTS;
+    const int64_t lengths[SEGMENTS] = {has_features ? vectors - 3 : 7, 0, count - 9};
+    int32_t *ids = scratch(0, (size_t)vectors * 8), *mixed = ids + vectors;
+    for (int64_t i = 0; i < vectors; i++) {
+        ids[i] = has_features || i < 7 ? 0 : 2;
+        mixed[i] = i % 11 == 3 ? 7 : (int32_t)((i * 5 + i / 700) % SEGMENTS); /* 7: of no segment */
+    }
+    tally__cu_address far[] = {device_copy(lengths, sizeof lengths, 0), device_copy(ids, (size_t)vectors * 4, 0),
+                               device_copy(mixed, (size_t)vectors * 4, 0)};
+    tally_segments cuts[][2] = {
+        {tally_lengths(lengths, TALLY_I64, segments), tally_lengths(address(far[0]), TALLY_I64, segments)},
+        {tally_segment_ids(ids, TALLY_I32, segments), tally_segment_ids(address(far[1]), TALLY_I32, segments)},
+        {tally_unsorted_ids(mixed, TALLY_I32, segments, TALLY_OUTSIDE_LEFT_OUT),
+         tally_unsorted_ids(address(far[2]), TALLY_I32, segments, TALLY_OUTSIDE_LEFT_OUT)},
+        {tally_unsorted_ids(mixed, TALLY_I32, segments, TALLY_OUTSIDE_LEFT_OUT),
+         tally_unsorted_ids(mixed, TALLY_I32, segments, TALLY_OUTSIDE_LEFT_OUT)}};
+    for (int c = 0; c < 4; c++) {
+        const int64_t inner = has_features ? SEGMENTS : 1;
+        tally_plan *plan = NULL;
+        if (c < 3) EXPECT_OK(tally_plan_open(g->context, g->s->type, vectors, cuts[c][1], &plan));
+        check_cut(g, count, tally_features(cuts[c][0], inner), tally_features(cuts[c][1], inner), 100 + c);
+        if (c < 3)
+            check_cut(g, count, tally_features(cuts[c][0], inner), tally_features(tally_planned(plan), inner), c + 200);
+        tally_plan_close(plan);
+    }
+    for (int k = 0; k < 3; k++) driver->release(far[k]);
+}
+
 static void check_made(side *g, int64_t count) {
     const subject *s = g->s;
     const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, count}, begins[SEGMENTS] = {count - 9, 4, 0},
                                      ends[SEGMENTS] = {count, 4, count - 1};
-    const int64_t no_values[SEGMENTS + 1] = {0};
+    const int64_t no_values[SEGMENTS + 1] = {0}, inside[SEGMENTS + 1] = {5, 9, 9, count - 11};
     int32_t narrow[SEGMENTS + 1];
     for (int k = 0; k <= SEGMENTS; k++) narrow[k] = (int32_t)offsets[k];
-    tally__cu_address far[4] = {device_copy(offsets, sizeof offsets, 0), device_copy(begins, sizeof begins, 0),
-                                device_copy(ends, sizeof ends, 0), device_copy(narrow, sizeof narrow, 1)};
+    tally__cu_address far[] = {device_copy(offsets, sizeof offsets, 0), device_copy(begins, sizeof begins, 0),
+                               device_copy(ends, sizeof ends, 0), device_copy(narrow, sizeof narrow, 1),
+                               device_copy(inside, sizeof inside, 0)};
     const tally_segments cuts[][2] = {
         {tally_rows(1, count / 3, 3), tally_rows(1, count / 3, 3)},
         {tally_rows(3, count / 3, 1), tally_rows(3, count / 3, 1)},
         {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(offsets, TALLY_I64, SEGMENTS)},
         {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(address(far[0]), TALLY_I64, SEGMENTS)},
         {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_offsets(address(far[3] + 1), TALLY_I32, SEGMENTS)},
+        {tally_offsets(inside, TALLY_I64, SEGMENTS), tally_offsets(inside, TALLY_I64, SEGMENTS)},
+        {tally_offsets(inside, TALLY_I64, SEGMENTS), tally_offsets(address(far[4]), TALLY_I64, SEGMENTS)},
         {tally_begin_end(begins, ends, TALLY_I64, SEGMENTS),
          tally_begin_end(address(far[1]), address(far[2]), TALLY_I64, SEGMENTS)}};
-    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
-        EXPECT_OK(segments_nodes(g->host, s, g->x, g->y, count, cuts[c][0], g->wanted, SEGMENTS * g->node));
-        EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, cuts[c][1],
-                                 nodes_of(g), SEGMENTS * g->node));
-        now.segment = (int64_t)c;
-        expect_nodes(g, SEGMENTS, "nodes of segments in GPU memory");
-        memset(g->got, 0, sizeof g->got);
-        EXPECT_OK(segments_nodes(g->context, s, address(g->x_there), address(g->y_there), count, cuts[c][1], g->got,
-                                 SEGMENTS * g->node));
-        EXPECT_BITS(g->got, g->wanted, SEGMENTS * g->node, "nodes of a GPU's segments in host memory");
-    }
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) check_cut(g, count, cuts[c][0], cuts[c][1], (int64_t)c);
     if (tally_op_inputs(s->op) == 1) {
         EXPECT_OK(tally_reduce_node(g->host, s->op, tally_in(g->x, s->type, count), g->wanted, g->node));
         EXPECT_OK(
@@ -118,7 +157,7 @@ static void check_made(side *g, int64_t count) {
         EXPECT_OK(segments_nodes(g->context, s, NULL, NULL, 0, nothing, nodes_of(g), SEGMENTS * g->node));
         expect_nodes(g, SEGMENTS, "nodes of empty segments in GPU memory");
     }
-    for (int k = 0; k < 4; k++) driver->release(far[k]);
+    for (size_t k = 0; k < sizeof far / sizeof *far; k++) driver->release(far[k]);
 }
 
 /* Nodes that have been added word by word, as an all-reduce does, are merged, too. */
@@ -204,6 +243,7 @@ static void test_nodes_there(void **state) {
         if (order_shows(&s) || (turn % 3 != 1 && s.op != TALLY_ARGMAX)) continue;
         open_side(&g, &s, (data_class)(turn % DATA_CLASSES), COUNT, turn);
         check_made(&g, COUNT);
+        check_arranged(&g, COUNT, turn);
         check_changed(&g, COUNT);
         close_side(&g);
     }
@@ -255,6 +295,8 @@ static void test_told(void **state) {
     const subject s = {.op = TALLY_SUM, .type = TALLY_F64}, other = {.op = TALLY_MAX, .type = TALLY_I32};
     const int64_t wrong[SEGMENTS + 1] = {0, 9, 8, COUNT}, damaged = -1;
     tally__cu_address far = device_copy(wrong, sizeof wrong, 0);
+    const tally_segments unsorted =
+        tally_unsorted_ids(address(far), TALLY_I64, SEGMENTS, TALLY_OUTSIDE_REFUSED); /* 9 and 8 are none */
     tally_options options = TALLY_OPTIONS_INIT;
     (void)state;
     options.backend = backend;
@@ -272,6 +314,12 @@ static void test_told(void **state) {
         EXPECT_STATUS(tally_reduce_segments_nodes(g.context, s.op, tally_in(address(g.x_there), s.type, COUNT),
                                                   tally_offsets(address(far), TALLY_I64, SEGMENTS), g.got,
                                                   sizeof g.got),
+                      TALLY_BAD_SEGMENTS);
+        EXPECT_STATUS(tally_reduce_segments_nodes(g.context, s.op, tally_in(address(g.x_there), s.type, SEGMENTS),
+                                                  unsorted, nodes_of(&g), sizeof g.got),
+                      options.checked ? TALLY_BAD_SEGMENTS : TALLY_OK);
+        EXPECT_STATUS(tally_reduce_segments_nodes(g.context, s.op, tally_in(address(g.x_there), s.type, SEGMENTS),
+                                                  unsorted, g.got, sizeof g.got),
                       TALLY_BAD_SEGMENTS);
         driver->copy_in(g.nodes + g.node, &damaged, sizeof damaged, NULL);
         driver->copy_in(h.nodes + h.node, &damaged, sizeof damaged, NULL);
@@ -291,8 +339,10 @@ static void test_told(void **state) {
 
 static void test_refused_there(void **state) {
     const subject s = {.op = TALLY_SUM, .type = TALLY_F64};
-    const int32_t ids[COUNT] = {1};
+    const int32_t ids[COUNT + 1] = {1};
+    const tally_segments unsorted = tally_unsorted_ids(ids, TALLY_I32, 2, TALLY_OUTSIDE_REFUSED);
     const int64_t by[SEGMENTS] = {0};
+    tally_plan *plan;
     side g;
     (void)state;
     open_side(&g, &s, SMALL_INTEGERS, COUNT, 0);
@@ -303,10 +353,14 @@ static void test_refused_there(void **state) {
     EXPECT_STATUS(tally_reduce_node(c, s.op, there, odd, g.node), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_reduce_node(c, s.op, there, nodes_of(&g), g.node - 1), TALLY_NO_SPACE);
     EXPECT_STATUS(tally_reduce_node(c, TALLY_PROD, there, nodes_of(&g), g.node), TALLY_UNSUPPORTED);
-    EXPECT_STATUS(tally_reduce_segments_nodes(c, s.op, there,
-                                              tally_unsorted_ids(ids, TALLY_I32, 2, TALLY_OUTSIDE_REFUSED),
-                                              nodes_of(&g), SEGMENTS * g.node),
+    EXPECT_OK(tally_plan_open(g.host, s.type, COUNT, unsorted, &plan));
+    EXPECT_STATUS(tally_reduce_segments_nodes(c, s.op, there, tally_planned(plan), nodes_of(&g), SEGMENTS * g.node),
+                  TALLY_BAD_ARGUMENT);
+    tally_plan_close(plan);
+    EXPECT_OK(tally_plan_open(c, s.type, COUNT, tally_segment_ids(ids + 1, TALLY_I32, 2), &plan));
+    EXPECT_STATUS(tally_reduce_segments_nodes(c, s.op, here, tally_planned(plan), g.got, SEGMENTS * g.node),
                   TALLY_UNSUPPORTED);
+    tally_plan_close(plan);
     EXPECT_STATUS(tally_reduce_segments_nodes(c, s.op, there, tally_rows(2, COUNT, 1), nodes_of(&g), SEGMENTS * g.node),
                   TALLY_BAD_SEGMENTS);
     EXPECT_STATUS(tally_merge_nodes(c, s.op, s.type, 1, g.wanted, nodes_of(&g)), TALLY_BAD_ARGUMENT);
@@ -441,7 +495,6 @@ static void test_states(void **state) {
 
 static void test_values_and_refusals(void **state) {
     const double x[4] = {1, 2, 3, 4};
-    const int32_t ids[4] = {1, 0, 1, 0};
     double got[2] = {0};
     char nodes[4 * 584];
     tally_context *context = context_of(backend);
@@ -451,10 +504,6 @@ static void test_values_and_refusals(void **state) {
     (void)state;
     EXPECT_OK(tally_copy_values(context, TALLY_SUM, apart, got, sizeof got));
     EXPECT(got[0] == 1 && got[1] == 3, "%g %g", got[0], got[1]);
-    EXPECT_STATUS(tally_reduce_segments_nodes(context, TALLY_SUM, all,
-                                              tally_unsorted_ids(ids, TALLY_I32, 2, TALLY_OUTSIDE_REFUSED), nodes,
-                                              sizeof nodes),
-                  TALLY_UNSUPPORTED);
     EXPECT_OK(tally_reduce_segments_nodes(context, TALLY_SUM, all, tally_rows(4, 1, 1), nodes, sizeof nodes));
     EXPECT_STATUS(tally_finish_nodes(context, TALLY_SUM, TALLY_F64, 2, nodes, spread), TALLY_UNSUPPORTED);
     driver->release(far_x);

@@ -107,6 +107,7 @@ static void check_whole(const subject *s, data_class class, int64_t count, uint6
 /* Each rank's array is laid out segment after segment; the whole is each segment's parts, rank after rank. */
 static void check_segments(const subject *s, data_class class, int64_t count, uint64_t *random) {
     int64_t offsets[SEGMENTS + 1] = {0}, begins[MOST_RANKS][SEGMENTS], ends[MOST_RANKS][SEGMENTS];
+    tally__cu_address far_begins[MOST_RANKS], far_ends[MOST_RANKS];
     scene_of_ranks g;
     open_ranks(&g, s, class, count, SEGMENTS, random);
     for (int k = 1; k <= SEGMENTS; k++)
@@ -125,8 +126,15 @@ static void check_segments(const subject *s, data_class class, int64_t count, ui
         g.out[p] = device_copy(g.x, 1, (size_t)g.results * g.result);
     }
     begin_ranks(g.ranks);
+    const bool is_far = random_below(random, 2);
+    for (int p = 0; p < g.ranks; p++) {
+        far_begins[p] = device_copy(begins[p], sizeof begins[p], 0);
+        far_ends[p] = device_copy(ends[p], sizeof ends[p], 0);
+    }
     EVERY_TURN(&g, p, 1) {
-        const tally_segments own = tally_begin_end(begins[p], ends[p], TALLY_I64, SEGMENTS);
+        const tally_segments own =
+            is_far ? tally_begin_end(address(far_begins[p]), address(far_ends[p]), TALLY_I64, SEGMENTS)
+                   : tally_begin_end(begins[p], ends[p], TALLY_I64, SEGMENTS);
         const tally_array x = tally_in(address(g.far_x[p]), s->type, count),
                           y = tally_in(address(g.far_y[p]), s->type, count);
         const tally_output out = tally_out(address(g.out[p]), TALLY_NATURAL, SEGMENTS);
@@ -135,7 +143,39 @@ static void check_segments(const subject *s, data_class class, int64_t count, ui
                       : tally_nccl_allreduce_segments(g.context, s->op, x, own, out, &device));
     }
     const tally_segments all = tally_offsets(offsets, TALLY_I64, SEGMENTS);
-    compare(&g, &all, "segments of ranks");
+    compare(&g, &all, is_far ? "segments of ranks, index in GPU memory" : "segments of ranks");
+    for (int p = 0; p < g.ranks; p++) driver->release(far_begins[p]), driver->release(far_ends[p]);
+}
+
+/* Consecutive parts, with an id for each value in GPU memory, or a plan of them. */
+static void check_ids(const subject *s, data_class class, int64_t count, uint64_t *random) {
+    const bool is_planned = random_below(random, 2), are_sorted = random_below(random, 2);
+    int32_t *ids = scratch(2, (size_t)count * sizeof *ids + 1);
+    tally__cu_address far[MOST_RANKS];
+    tally_plan *plans[MOST_RANKS] = {NULL};
+    scene_of_ranks g;
+    open_ranks(&g, s, class, count, SEGMENTS, random);
+    draw_borders(&g, random);
+    send_parts(&g);
+    for (int64_t i = 0; i < count; i++)
+        ids[i] = are_sorted ? (int32_t)(i * SEGMENTS / count) : (int32_t)random_below(random, SEGMENTS);
+    for (int p = 0; p < g.ranks; p++)
+        far[p] = device_copy(ids + g.borders[p], (size_t)(g.borders[p + 1] - g.borders[p]) * sizeof *ids, 0);
+    EVERY_TURN(&g, p, 1) {
+        const tally_array x = part(&g, g.far_x, p), y = part(&g, g.far_y, p);
+        const tally_segments own =
+            are_sorted ? tally_segment_ids(address(far[p]), TALLY_I32, SEGMENTS)
+                       : tally_unsorted_ids(address(far[p]), TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
+        if (is_planned && plans[p] == NULL) EXPECT_OK(tally_plan_open(g.context, s->type, x.count, own, &plans[p]));
+        const tally_segments used = is_planned ? tally_planned(plans[p]) : own;
+        const tally_output out = tally_out(address(g.out[p]), TALLY_NATURAL, SEGMENTS);
+        EXPECT_OK(tally_op_inputs(s->op) == 2
+                      ? tally_nccl_allreduce_segments_pair(g.context, s->op, x, y, used, out, &device)
+                      : tally_nccl_allreduce_segments(g.context, s->op, x, used, out, &device));
+    }
+    const tally_segments all = tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
+    compare(&g, &all, "ids of ranks");
+    for (int p = 0; p < g.ranks; p++) driver->release(far[p]), tally_plan_close(plans[p]);
 }
 
 static void check_elements(const subject *s, data_class class, int64_t n, uint64_t *random) {
@@ -168,6 +208,7 @@ static void test_operators(void **state) {
         if (!order_shows(&s)) {
             check_whole(&s, class, random_below(&random, 5) ? random_below(&random, MOST_VALUES) : 0, &random);
             if (turn % 3 == 0) check_segments(&s, class, random_below(&random, MOST_VALUES), &random);
+            if (turn % 6 == 2) check_ids(&s, class, random_below(&random, MOST_VALUES), &random);
         }
         if (turn % 3 == 1) check_elements(&s, class, 1 + random_below(&random, 60), &random);
     }
