@@ -29,7 +29,7 @@ RUNS = {  # the current run of each subject, in docs/measurements
     "gpu segments": "gpu-2026-11-23-segments-owners.jsonl",
     "gpu rows": "gpu-2026-11-22-rows.jsonl",
     "gpu matrix": "matrix-gpu-nvidia-h200.tsv.gz",
-    "gallery": "gallery-2026-11-25-nvidia-h100.md",
+    "gallery": "gallery.md",
 }
 HARD = {"wide", "any bits", "subnormal"}  # as in bench/cells/axes.py
 OUTLIER = 1.3  # a plain read this much faster than the run's median: the row is not compared
@@ -425,6 +425,7 @@ def compiling():
 def gallery():
     """From the text that `tally race` printed: the share of the plain read of each kernel."""
     titles, by = [], {}
+    about = json.loads(path("gallery").with_suffix(".json").read_text())
     for title, body in re.findall(r"^## (.*?)\n.*?^```\n(.*?)^```", path("gallery").read_text(), re.M | re.S):
         found = re.findall(r"^ +\d* +(\w+) +right +[\d.]+ +[\d.]+ +([\d.]+) ", body, re.M)
         if found:
@@ -434,7 +435,7 @@ def gallery():
     rows = [[kernel, *(number(of.get(title)) for title in titles)] for kernel, of in by.items()]
     return [
         table(["kernel", *titles], rows),
-        source("gallery", "NVIDIA H100", date_of("gallery"), "", "tests/gpu.sh gallery"),
+        source("gallery", about["device"], about["date"], about["commit"], "tests/gpu.sh gallery"),
     ]
 
 
@@ -493,7 +494,7 @@ def page():
         "Builds, mutation tests and what was tried and not kept are records of their own: "
         "[build](measurements/build-2026-11-22.md), "
         "[mutations](measurements/mutations-2026-11-22.md), [notes on the H200](measurements/gpu-notes.md), "
-        "[the paper of 2012](measurements/paper-2026-11-25-nvidia-h100.md), "
+        "[the paper of 2012](measurements/gallery-paper.md), "
         "[a Xeon with 16 threads](measurements/cpu-2026-11-21-intel-r-xeon-r-processor-16-threads.md).",
     ]
     for title, sentence, make in SUBJECTS:

@@ -100,9 +100,13 @@ enum {
       "the times that the page shows, as tally race --json printed them (default: those of an H100)")          \
     X(BLOCK, "block", 0, "THREADS", OF_RACE, "of kernels that take blocks of any power of two, so many threads")  \
     X(EACH, "each", 0, "COUNT", OF_RACE, "of kernels that take any number of elements a thread, so many (4 to 64)") \
+    X(WIDTH, "width", 0, "COLUMNS", OF_RACE,                                                                    \
+      "of kernels that fold a matrix, so many columns (8 to 128; usually 32)")                                  \
+    X(HEIGHT, "height", 0, "ROWS", OF_RACE, "of kernels that fold a matrix, so many rows (32 to 128; usually 32)") \
     X(BLOCKS, "blocks", 0, "COUNT", OF_RACE, "of kernels whose blocks stay or stride, so many blocks")           \
     X(LISTS, "lists", 0, "COUNT", OF_RACE, "so many lists for merge_lists (default 32)")                        \
-    X(SWEEP, "sweep", 0, "PARAMETER", OF_RACE, "race at each power of two of block, each, blocks or lists")           \
+    X(SWEEP, "sweep", 0, "PARAMETER", OF_RACE,                                                                  \
+      "race at each power of two of block, each, width, height, blocks or lists")                               \
     X(MINE, "mine", 0, "KERNEL.h", OF_RACE, "check, count and rank a kernel of your own; cc builds it")           \
     X(FIX, "fix", 0, "N", OF_RACE, "the exercises: kernels with a mistake to mend; 0 lists them")               \
     X(PAPER, "paper", 0, "", OF_RACE | OF_EXPLAIN,                                                             \
@@ -129,7 +133,7 @@ typedef struct command {
     const char *by, *offsets, *lengths, *output, *save;
     int64_t first;
     const char *op, *segments, *chart, *measured, *mine, *sweep;
-    int64_t fix, block, each, blocks, lists; /* 0: not said */
+    int64_t fix, block, each, width, height, blocks, lists; /* 0: not said */
     int64_t n; /* 0: not said */
     int64_t axis;
     input_wish wish;

@@ -131,6 +131,11 @@ static bool read_whole(const char *option, const char *text, int64_t low, int64_
     return true;
 }
 
+static bool read_power(const char *option, const char *text, int64_t low, int64_t high, int64_t *value) {
+    return read_whole(option, text, low, high, value) &&
+           ((*value & (*value - 1)) == 0 || complain(NULL, "--%s takes a power of two, not %s", option, text));
+}
+
 /* One word out of a list that NULL ends; its place in the list. */
 static bool read_word(const char *option, const char *text, const char *const *words, const char *all, int *value) {
     for (*value = 0; words[*value] != NULL; ++*value) {
@@ -221,14 +226,10 @@ static bool read_option(command *wanted, command_option id, const char *text) {
     case OPTION_OP: wanted->op = text; return true;
     case OPTION_SEGMENTS: wanted->segments = text; return true;
     case OPTION_MEASURED: wanted->measured = text; return true;
-    case OPTION_BLOCK:
-        return read_whole("block", text, 1, 1024, &wanted->block) &&
-               ((wanted->block & (wanted->block - 1)) == 0 ||
-                complain(NULL, "--block takes a power of two, not %s", text));
-    case OPTION_EACH:
-        return read_whole("each", text, 4, 64, &wanted->each) &&
-               ((wanted->each & (wanted->each - 1)) == 0 ||
-                complain(NULL, "--each takes a power of two, not %s", text));
+    case OPTION_BLOCK: return read_power("block", text, 1, 1024, &wanted->block);
+    case OPTION_EACH: return read_power("each", text, 4, 64, &wanted->each);
+    case OPTION_WIDTH: return read_power("width", text, 8, 128, &wanted->width);
+    case OPTION_HEIGHT: return read_power("height", text, 32, 128, &wanted->height);
     case OPTION_BLOCKS: return read_whole("blocks", text, 1, 65535, &wanted->blocks);
     case OPTION_LISTS: return read_whole("lists", text, 1, 1024, &wanted->lists);
     case OPTION_SWEEP: wanted->sweep = text; return true;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sanitizer]
+# tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
 # [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that
-# has one; by default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. TOOLS: those of
-# compute-sanitizer that run, if not all four. MERGES: options of bench/gpu/merge.cu. Binaries come from build/dev
-# (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT, or
-# build/gpu.
+# has one; by default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. sweep is part of
+# gallery. TOOLS: those of compute-sanitizer that run, if not all four. MERGES: options of bench/gpu/merge.cu. Binaries
+# come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go
+# to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -44,7 +44,24 @@ merge_bench() { # nvcc and CUB are the machine's
     build/bench_merge ${MERGES-}
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
-sweep() { { build/dev/tally race --sweep block && build/dev/tally race --sweep each; } >"$out/sweep.txt"; }
+sweep() { # sweep NAME PARAMETER OPTION...; for gallery/pages/keep.py
+    local name=$1
+    shift
+    build/dev/tally race --chart "$out/$name.svg" --sweep "$@" >"$out/$name.txt"
+}
+sweeps() {
+    local swept="block each width height blocks lists" parameter
+    # ahead, all at once and over few values: most of the time goes into compiling
+    for parameter in $swept; do
+        build/dev/tally race --n 65536 --sweep "$parameter" >/dev/null 2>&1 &
+        build/dev/tally race --n 65536 --sweep "$parameter" --segments random >/dev/null 2>&1 &
+    done
+    wait
+    for parameter in $swept; do part "sweep-$parameter" sweep "sweep-$parameter" "$parameter"; done
+    for parameter in block width height blocks; do
+        part "sweep-$parameter-random" sweep "sweep-$parameter-random" "$parameter" --segments random
+    done
+}
 profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
 tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer
@@ -100,11 +117,12 @@ for part in $wanted; do
             part "race${segments:+-$segments}" race "race${segments:+-$segments}" ${segments:+--segments $segments}
         done
         part race-sum race race-sum --op sum
-        part sweep sweep
+        sweeps
         part paper paper
         part mine build/dev/tally race --mine gallery/exercises/solutions/03.h
         part profile profile # by ncu: what the paper has of a profiler
         ;;
+    sweep) sweeps ;;
     gallery-sanitizer)
         for tool in $tools; do
             part "gallery-$tool" sanitize "$tool" test_gallery

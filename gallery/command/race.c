@@ -14,7 +14,7 @@ enum { MOST_RUNNERS = 40, MERGED = 1 << 14, REPEATS = 1000 };
 typedef struct race {
     stage stage;
     const tally__gallery_row *mine;        /* or NULL */
-    tally__gallery_row rows[MOST_RUNNERS]; /* of the gallery, with as many elements a thread as are wanted */
+    tally__gallery_row rows[MOST_RUNNERS]; /* of the gallery, with the sizes that are wanted */
     int lists;
     int count;
     runner runners[MOST_RUNNERS];
@@ -342,10 +342,11 @@ int run_race(const command *wanted) {
     }
     int status = open_race(wanted, &r.stage);
     tally__gallery_row mine;
+    const tally__gallery_sizes sizes = {(int)wanted->each, (int)wanted->width, (int)wanted->height};
     r.lists = wanted->lists > 0 ? (int)wanted->lists : 32;
     for (int k = 0; k < tally__gallery_count; k++) {
         const tally__gallery_row *row = &tally__gallery[k];
-        r.rows[k] = wanted->each > 0 ? tally__gallery_with(row, (int)wanted->each) : *row;
+        r.rows[k] = tally__gallery_with(row, sizes);
     }
     if (status == STATUS_DONE) {
         tally__track_lists(r.stage.track, r.lists);

@@ -18,6 +18,8 @@ typedef struct parameter {
 static const parameter parameters[] = {
     {"block", "threads of a block", FIRST_BLOCK, 1024, OPTION_BLOCK},
     {"each", "elements of a thread", 4, 64, OPTION_EACH},
+    {"width", "columns of a matrix", 8, 128, OPTION_WIDTH},
+    {"height", "rows of a matrix", 32, 128, OPTION_HEIGHT},
     {"blocks", "blocks", 1, 4096, OPTION_BLOCKS},
     {"lists", "lists", 1, 1024, OPTION_LISTS},
 };
@@ -43,16 +45,29 @@ static bool has_parameter(const sweep *w, const tally__gallery_row *row) {
     }
     switch (w->of->option) {
     case OPTION_LISTS: return plan == TALLY_PLAN_MERGE;
-    case OPTION_EACH: return row->per_thread != 0;
+    case OPTION_EACH: return row->sizes.per_thread != 0;
+    case OPTION_WIDTH:
+    case OPTION_HEIGHT: return row->sizes.width != 0;
     case OPTION_BLOCK: return row->least < row->threads && plan != TALLY_PLAN_FIT && plan != TALLY_PLAN_MERGE;
     default: return plan == TALLY_PLAN_TWICE || plan == TALLY_PLAN_GUARD || plan == TALLY_PLAN_PERSISTENT;
     }
 }
 
+static tally__gallery_row row_with(const sweep *w, const tally__gallery_row *row, int value) {
+    tally__gallery_sizes sizes = {0};
+    sizes.per_thread = w->of->option == OPTION_EACH ? value : 0;
+    sizes.width = w->of->option == OPTION_WIDTH ? value : 0;
+    sizes.height = w->of->option == OPTION_HEIGHT ? value : 0;
+    return tally__gallery_with(row, sizes);
+}
+
 /* Whether the run had the value: blocks are no more than there is work for, and threads no more than a kernel takes. */
 static bool had_value(const sweep *w, const tally__lap *lap, int value) {
-    return w->of->option == OPTION_LISTS || w->of->option == OPTION_EACH ||
-           value == (w->of->option == OPTION_BLOCK ? lap->threads : lap->blocks[0]);
+    switch (w->of->option) {
+    case OPTION_BLOCK: return value == lap->threads;
+    case OPTION_BLOCKS: return value == lap->blocks[0];
+    default: return true;
+    }
 }
 
 /* ---- running ---- */
@@ -70,7 +85,13 @@ static bool set_value(sweep *w, int value) {
 static bool fill_point(sweep *w, const tally__gallery_row *row, int line, int value) {
     runner one;
     int point = w->panels[0].points - 1;
-    tally__gallery_row swept = w->of->option == OPTION_EACH ? tally__gallery_with(row, value) : *row;
+    tally__gallery_row swept = row_with(w, row, value);
+    for (int m = 0; m < w->metrics; m++) {
+        w->panels[m].y[line][point] = NAN;
+    }
+    if (tally__track_suits(w->stage.track, &swept) != TALLY_OK) { /* too much shared memory */
+        return true;
+    }
     run_measured(&w->stage, &swept, &one);
     if (!one.ran) {
         return complain(NULL, "%s", one.why);
@@ -199,7 +220,7 @@ static const parameter *find_parameter(const command *wanted) {
             return &parameters[k];
         }
     }
-    complain(NULL, "--sweep takes block, each, blocks or lists, not '%s'", wanted->sweep);
+    complain(NULL, "--sweep takes block, each, width, height, blocks or lists, not '%s'", wanted->sweep);
     return NULL;
 }
 

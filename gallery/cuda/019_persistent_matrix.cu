@@ -37,7 +37,7 @@ __device__ void load_matrix(const float *x, int64_t count, float *data, int widt
     }
 }
 
-// Reduces it by one warp; the result is lane 0's.
+// Reduces 32 rows by one warp; the result is lane 0's.
 __device__ float reduce_matrix(float *data, int width) {
     const float *row = data + threadIdx.x % 32 * (width + 1);
     float sum = row[0];

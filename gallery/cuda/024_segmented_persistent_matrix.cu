@@ -53,7 +53,7 @@ __device__ void load_owned_matrix(const float *x, const int *segment_ids, int64_
     }
 }
 
-// The suffix of the last segment id, by one warp; lane 0 has it.
+// The suffix of the last segment id of 32 rows, by one warp; lane 0 has it.
 __device__ Owned reduce_owned_matrix(float *output, float *data, int *segment_id, int width) {
     int lane = threadIdx.x % 32, row = lane * (width + 1);
     Owned a;
@@ -95,11 +95,10 @@ __global__ void segmented_persistent_matrix(const float *x, const int *segment_i
                                             float *out, int *out_ids, float *output) {
     __shared__ float data[1056];
     __shared__ int segment_id[1056];
-    int each = 1024;
-    Share share = share_of(count, each);
+    Share share = share_of(count, 1024);
     Owned so_far = {identity, 0}; // thread 0's
     for (int64_t piece = share.first; piece < share.end; piece++) {
-        load_owned_matrix(x, segment_ids, count, data, segment_id, 32, piece * each, threadIdx.x,
+        load_owned_matrix(x, segment_ids, count, data, segment_id, 32, piece * 1024, threadIdx.x,
                           256);
         __syncthreads();
         if (threadIdx.x / 32 == 0) {

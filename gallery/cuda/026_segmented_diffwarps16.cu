@@ -53,7 +53,7 @@ __device__ void load_owned_matrix(const float *x, const int *segment_ids, int64_
     }
 }
 
-// The suffix of the last segment id, by one warp; lane 0 has it.
+// The suffix of the last segment id of 32 rows, by one warp; lane 0 has it.
 __device__ Owned reduce_owned_matrix(float *output, float *data, int *segment_id, int width) {
     int lane = threadIdx.x % 32, row = lane * (width + 1);
     Owned a;

@@ -86,6 +86,10 @@ PLAIN = {
     "TALLY_E,": "float,",
     "TALLY_T ": "float ",
     "TALLY_WARP": "32",
+    "TALLY_MATRIX_ROOM": "1056",
+    "TALLY_MATRIX": "1024",
+    "TALLY_WIDTH": "32",
+    "TALLY_HEIGHT": "32",
     "TALLY_FN ": "__device__ ",
     "int32_t": "int",
     "uint": "unsigned ",
@@ -213,6 +217,9 @@ def kernel_text(row, rows):
     whole = whole.replace(", lists = work.run", "")
     whole = re.sub(r"^    tally_work left = work;\n|^    left\.\w+ = .*\n", "", whole, flags=re.M)
     whole = re.sub(r"^TALLY_FN TALLY_E from_above\(.*?^\}\n", "", whole, flags=re.S | re.M)
+    # matrices have 32 rows
+    whole = re.sub(r"^/\*[^/]*\*/\nTALLY_FN \w+ reduce_high_\w+\(.*?^\}\n", "", whole, flags=re.S | re.M)
+    whole = whole.replace("reduce_high_", "reduce_")
     if name == "merge_lists":
         whole = re.sub(r"\bvalues\[", "@x@[", whole)
         whole = re.sub(r"\blists\b", "@lists@", whole)

@@ -10,6 +10,12 @@
 
 #include "tally/tally.h"
 
+/* Sizes that some kernels can have otherwise than usual; 0: as usual, or a kernel has no such size. */
+typedef struct tally__gallery_sizes {
+    int per_thread;    /* elements of a thread */
+    int width, height; /* of a matrix */
+} tally__gallery_sizes;
+
 /* A row of gallery/kernels/table.h; plan and needs are words of that table. */
 typedef struct tally__gallery_row {
     int number;
@@ -17,15 +23,16 @@ typedef struct tally__gallery_row {
     int plan, needs, threads, least, each, room;
     bool segment_ids;
     const char *source, *what;
-    int per_thread;   /* elements of a thread, where a kernel takes any number (tally__gallery_with); else 0 */
+    tally__gallery_sizes sizes;
     const char *text; /* of a kernel from outside; NULL: it is one of gallery/kernels */
 } tally__gallery_row;
 extern const tally__gallery_row tally__gallery[];
 extern const int tally__gallery_count;
 
-/* The row of a kernel that takes any number of elements a thread, with a power of two of them from 4 to 64; of any
- * other as it is. On the simulator such a kernel is compiled when it is first run, by the machine's C compiler. */
-tally__gallery_row tally__gallery_with(const tally__gallery_row *row, int per_thread);
+/* The row of a kernel with those of the sizes that it can have: powers of two, 4 to 64 elements of a thread, matrices 8
+ * to 128 wide and 32 to 128 high. On the simulator such a kernel is compiled when it is first run, by the machine's C
+ * compiler. */
+tally__gallery_row tally__gallery_with(const tally__gallery_row *row, tally__gallery_sizes sizes);
 
 enum { TALLY_PLAIN_READ = 0 }; /* the number of the kernel that reduces nothing */
 

@@ -94,25 +94,37 @@ static bool put_texts(const char *folder, const tally__text *texts, int count) {
     return true;
 }
 
-/* What is compiled: a kernel of the gallery, or one from outside, which is in mine.h. */
+/* Whether a kernel is compiled for a row: that from outside alone; of the gallery all that have sizes of that kind, as
+ * they are wanted one after another. */
+static bool is_compiled(const tally__gallery_row *kernel, const tally__gallery_row *row) {
+    const tally__gallery_sizes *a = &kernel->sizes, *b = &row->sizes;
+    return row->text == NULL && (a->per_thread > 0) == (b->per_thread > 0) && (a->width > 0) == (b->width > 0);
+}
+
 static bool put_unit(const char *folder, const tally__track *track, const tally__gallery_row *row) {
-    char text[1600], sizes[160], file[64] = "mine.h";
+    char text[3200], sizes[160], files[1000] = "#include \"mine.h\"\n", names[1000] = "NAME(mine),";
+    size_t file = 0, name = 0;
     const char *kernel = track->operator.kernel,
                *type = track->type == TALLY_BOOL ? "boolean" : tally_type_name(track->type);
     snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };",
              row->threads, row->each, row->room);
-    if (row->text == NULL) {
-        snprintf(sizes, sizeof sizes, "#define TALLY_PER_THREAD %d", row->per_thread);
-        snprintf(file, sizeof file, "gallery/kernels/%03d_%s.h", row->number, row->name);
+    if (row->text == NULL) tally__gallery_write_sizes(row, sizes, sizeof sizes);
+    for (int k = 0; k < tally__gallery_count; k++) {
+        const tally__gallery_row *one = &tally__gallery[k];
+        if (!is_compiled(one, row)) continue;
+        file += (size_t)snprintf(files + file, sizeof files - file, "#include \"gallery/kernels/%03d_%s.h\"\n",
+                                 one->number, one->name);
+        name += (size_t)snprintf(names + name, sizeof names - name, "NAME(%s),", one->name);
     }
     int length = snprintf(
         text, sizeof text,
         "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n#define TALLY_KERNEL_FILE \"%s/%s.h\"\n"
-        "#define TALLY_KERNEL_INPUTS %d\n%s\n#include \"gallery/kernels/contract.h\"\n#include \"%s\"\n"
+        "#define TALLY_KERNEL_INPUTS %d\n%s\n#include \"gallery/kernels/contract.h\"\n%s"
         "#include \"simt/words.h\"\nconst tally__simt_words *tally__simt;\n"
-        "void (*const tally_mine)(tally_work) = TALLY_N(TALLY_PASTE(gallery_%s_, TALLY_KERNEL));\n",
+        "#define NAME(kernel) TALLY_N(TALLY_PASTE(gallery_##kernel##_, TALLY_KERNEL))\n"
+        "void (*const tally_mine[])(tally_work) = {%s};\n",
         type, kernel, track->operator.op == TALLY_OP_END ? "gallery/kernels" : "operators", kernel,
-        track->operator.inputs, sizes, file, row->name);
+        track->operator.inputs, sizes, files, names);
     return put_file(folder, "unit.c", text, (size_t)length);
 }
 
@@ -137,12 +149,10 @@ static bool compile(const char *folder) {
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The name by which the simulator knows a kernel, which lives as long as the program. */
+/* The name by which the simulator knows a kernel from outside, which lives as long as the program. */
 static tally_status name_of(const tally__track *track, const tally__gallery_row *row, const char **name) {
     tally__unit unit;
     char *text;
-    *name = row->text == NULL ? track->host->kernels[row->number].entry : NULL;
-    if (*name != NULL) return TALLY_OK;
     TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, TALLY_GALLERY_OF_VALUES, &unit, &text));
     free(text);
     *name = strdup(unit.entry);
@@ -150,20 +160,29 @@ static tally_status name_of(const tally__track *track, const tally__gallery_row 
     return TALLY_OK;
 }
 
+static tally_status register_one(const char *name, tally__simt_entry *function) {
+    TALLY_CHECK(tally__simt_register(name, function), NO_MEMORY, "no memory for a kernel's name");
+    return TALLY_OK;
+}
+
 /* The library stays open: the simulator may run its kernel as long as the program lives. */
 static tally_status load(const char *folder, tally__track *track, const tally__gallery_row *row) {
     char path[MOST_PATH];
     const char *name;
+    int found = 0;
     snprintf(path, sizeof path, "%s/mine.so", folder);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     TALLY_CHECK(library != NULL, UNSUPPORTED, "the compiled kernel cannot be loaded: %s", dlerror());
     const tally__simt_words **words = dlsym(library, "tally__simt");
-    tally__simt_entry **function = dlsym(library, "tally_mine");
-    TALLY_CHECK(words != NULL && function != NULL, UNSUPPORTED, "the compiled kernel has no kernel in it");
+    tally__simt_entry **functions = dlsym(library, "tally_mine");
+    TALLY_CHECK(words != NULL && functions != NULL, UNSUPPORTED, "the compiled kernel has no kernel in it");
     *words = tally__simt;
+    for (int k = 0; k < tally__gallery_count; k++)
+        if (is_compiled(&tally__gallery[k], row))
+            TALLY_TRY(register_one(track->host->kernels[k].entry, functions[found++]));
+    if (found > 0) return TALLY_OK;
     TALLY_TRY(name_of(track, row, &name));
-    TALLY_CHECK(tally__simt_register(name, *function), NO_MEMORY, "no memory for a kernel's name");
-    return TALLY_OK;
+    return register_one(name, functions[0]);
 }
 
 static tally_status build(const char *folder, tally__track *track, const tally__gallery_row *row) {
@@ -231,9 +250,9 @@ tally_status tally__track_take(tally__track *track, const char *path, tally__gal
 }
 
 tally_status tally__track_vary(tally__track *track, const tally__gallery_row *row) {
-    if (row->per_thread != tally__gallery[row->number].per_thread) return compile_for_simulator(track, row);
-    TALLY_CHECK(
-        tally__simt_register(track->host->kernels[row->number].entry, track->host->kernels[row->number].function),
-        NO_MEMORY, "no memory for a kernel's name");
-    return TALLY_OK;
+    bool usual = tally__gallery_is_usual(row);
+    if (!usual && memcmp(&track->compiled, &row->sizes, sizeof row->sizes) == 0) return TALLY_OK;
+    track->compiled = usual ? (tally__gallery_sizes){0} : row->sizes;
+    if (!usual) return compile_for_simulator(track, row);
+    return register_one(track->host->kernels[row->number].entry, track->host->kernels[row->number].function);
 }

@@ -23,6 +23,8 @@
 #define put_later TALLY_N(put_later)
 #define reduce_all TALLY_N(reduce_all)
 #define reduce_halves TALLY_N(reduce_halves)
+#define reduce_high_matrix TALLY_N(reduce_high_matrix)
+#define reduce_high_owned_matrix TALLY_N(reduce_high_owned_matrix)
 #define reduce_in_order TALLY_N(reduce_in_order)
 #define reduce_matrix TALLY_N(reduce_matrix)
 #define reduce_owned_matrix TALLY_N(reduce_owned_matrix)

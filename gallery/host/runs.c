@@ -60,10 +60,11 @@ static tally_status runner_of(tally__track *track, const tally__gallery_row *row
     char *text;
     tally_status status;
     *found = runner;
-    if (runner->function != NULL && runner->per_thread == row->per_thread) return TALLY_OK;
+    if (runner->function != NULL && memcmp(&runner->sizes, &row->sizes, sizeof row->sizes) == 0) return TALLY_OK;
     if (runner->module != NULL) TRY_DRIVER(track, module_unload(runner->module), "unload a kernel");
-    *runner = (tally__runner){.per_thread = row->per_thread};
-    if (track->backend == TALLY_BACKEND_SIMT && row->per_thread != 0) TALLY_TRY(tally__track_vary(track, row));
+    *runner = (tally__runner){.sizes = row->sizes};
+    if (track->backend == TALLY_BACKEND_SIMT && row->sizes.per_thread + row->sizes.width > 0)
+        TALLY_TRY(tally__track_vary(track, row));
     TALLY_TRY(tally__gallery_unit(&track->operator, track->type, row, form, &unit, &text));
     if (track->backend == TALLY_BACKEND_SIMT) unit.user_text = NULL; /* it has the kernel compiled */
     status = load_unit(track, &unit, row, runner);
@@ -247,7 +248,7 @@ static tally_status finish_segments(const tally__track *track, void *results) {
         int64_t first = i;
         while (i < track->count && track->segment_ids[i] == s) i++;
         track->host->write_result(fetched + (size_t)s * bytes, i - first, &track->final,
-                            (char *)results + (size_t)s * track->host->result_bytes);
+                                  (char *)results + (size_t)s * track->host->result_bytes);
     }
     free(fetched);
     return TALLY_OK;

@@ -9,7 +9,8 @@
 typedef struct tally__runner {
     tally__cu_module module;
     tally__cu_function function;
-    int registers, shared_bytes, resident, per_thread;
+    int registers, shared_bytes, resident;
+    tally__gallery_sizes sizes;
 } tally__runner;
 
 struct tally__track {
@@ -25,8 +26,9 @@ struct tally__track {
     int most_threads;
     tally__runner runners[TALLY_GALLERY_FORMS][TALLY_GALLERY_KERNELS + 1]; /* the last: a kernel from outside */
 
-    char *mine;        /* the text of a kernel from outside, or NULL */
-    const void *x, *y; /* the caller's, while it is on the track */
+    tally__gallery_sizes compiled; /* what the simulator's kernels were compiled for last; 0: as in the table */
+    char *mine;                    /* the text of a kernel from outside, or NULL */
+    const void *x, *y;             /* the caller's, while it is on the track */
     const int32_t *segment_ids;
     int64_t count, segments;                      /* segments: 0 without a cut */
     tally__lap lap;                               /* of the run that was traced last */
@@ -43,7 +45,7 @@ static inline size_t tally__track_bytes(int64_t count, size_t each) { return ((s
 
 /* On the simulator: of the sets of inputs over u64, or to merge 4 lists of i32. */
 tally_status tally__track_open_pictured(bool merges, tally__track **track);
-/* For the simulator: makes a kernel with its number of elements a thread the one of that name. (mine.c) */
+/* For the simulator: makes a kernel of its sizes the one of that name. (mine.c) */
 tally_status tally__track_vary(tally__track *track, const tally__gallery_row *row);
 /* The status of a driver call. */
 tally_status tally__track_check(const tally__track *track, int error, const char *what);

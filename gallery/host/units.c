@@ -10,12 +10,16 @@
 
 /* ---- the table ---- */
 
+/* The table has matrices of 32 rows of 32. */
+#define TALLY_USUAL_SIZES(number, each, threads) \
+    { (each) == 8 * (threads) ? 8 : 0, TALLY_FOLDS_MATRIX(number) ? 32 : 0, TALLY_FOLDS_MATRIX(number) ? 32 : 0 }
+enum { USUAL_MATRIX_ROOM = 32 * (32 + 1) };
+
 const tally__gallery_row tally__gallery[] = {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
-    {                                                                                               \
-        number, #name, plan,        needs,  threads, least,                                         \
-        each,   room,  segment_ids, source, what,    (each) == 8 * (threads) ? 8 : 0,               \
-        NULL},
+    {number, #name, plan,        needs,  threads, least,                                            \
+     each,   room,  segment_ids, source, what,    TALLY_USUAL_SIZES(number, each, threads),         \
+     NULL},
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -31,12 +35,31 @@ const tally__gallery_row *tally__gallery_find(const char *word) {
     return NULL;
 }
 
-tally__gallery_row tally__gallery_with(const tally__gallery_row *row, int per_thread) {
+tally__gallery_row tally__gallery_with(const tally__gallery_row *row, tally__gallery_sizes sizes) {
     tally__gallery_row made = *row;
-    if (row->per_thread == 0) return made;
-    made.per_thread = per_thread;
-    made.each = per_thread * row->threads;
+    if (row->sizes.per_thread > 0 && sizes.per_thread > 0) {
+        made.sizes.per_thread = sizes.per_thread;
+        made.each = sizes.per_thread * row->threads;
+    }
+    if (row->sizes.width > 0) {
+        if (sizes.width > 0) made.sizes.width = sizes.width;
+        if (sizes.height > 0) made.sizes.height = sizes.height;
+        made.each = made.sizes.width * made.sizes.height;
+        made.room += row->room / USUAL_MATRIX_ROOM * (made.sizes.height * (made.sizes.width + 1) - USUAL_MATRIX_ROOM);
+    }
     return made;
+}
+
+bool tally__gallery_is_usual(const tally__gallery_row *row) {
+    return row->text != NULL || memcmp(&row->sizes, &tally__gallery[row->number].sizes, sizeof row->sizes) == 0;
+}
+
+void tally__gallery_write_sizes(const tally__gallery_row *row, char *text, size_t room) {
+    const tally__gallery_sizes *sizes = &row->sizes;
+    text[0] = '\0';
+    if (sizes->per_thread > 0) snprintf(text, room, "#define TALLY_PER_THREAD %d\n", sizes->per_thread);
+    if (sizes->width > 0)
+        snprintf(text, room, "#define TALLY_WIDTH %d\n#define TALLY_HEIGHT %d\n", sizes->width, sizes->height);
 }
 
 int64_t tally__gallery_alone(const tally__gallery_row *row) {
@@ -164,6 +187,7 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
     TALLY_CHECK(kernel != NULL, UNSUPPORTED, "this build has no text of %s", row->name);
     snprintf(kernel_file, sizeof kernel_file, "%s/%s.h", folder, operator->kernel);
     snprintf(unit->entry, sizeof unit->entry, "tally_gallery_%s_%s_%s_0", row->name, operator->kernel, word);
+    tally__gallery_write_sizes(row, sizes, sizeof sizes);
     if (row->text != NULL) /* table.h does not have it */
         snprintf(sizes, sizeof sizes, "enum { TALLY_THREADS_mine = %d, TALLY_EACH_mine = %d, TALLY_ROOM_mine = %d };\n",
                  row->threads, row->each, row->room);
@@ -173,9 +197,6 @@ tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_
         "#define TALLY_KERNEL_FILE \"%s\"\n#define TALLY_KERNEL_INPUTS %d\n%s%s",
         operator->name, tally_type_name(type), row->name, word, operator->kernel, kernel_file, operator->inputs,
         form == TALLY_GALLERY_REPEATED ? "#define TALLY_REPEATED 1\n" : "", sizes);
-    if (row->per_thread != 0)
-        snprintf(unit->preface + strlen(unit->preface), sizeof unit->preface - strlen(unit->preface),
-                 "#define TALLY_PER_THREAD %d\n", row->per_thread);
     if (row->plan != TALLY_PLAN_GUARD) /* whose last block reads what the others leave */
         strcat(unit->preface, form == TALLY_GALLERY_OF_ELEMENTS ? "#define TALLY_INPUTS(work) TALLY_OF_ELEMENTS\n"
                                                                 : "#define TALLY_INPUTS(work) TALLY_OF_VALUES\n");

@@ -29,6 +29,10 @@ typedef enum tally__gallery_form {
     TALLY_GALLERY_FORMS
 } tally__gallery_form;
 
+/* Whether a kernel has the sizes of the table; and the definitions of those that it has. */
+bool tally__gallery_is_usual(const tally__gallery_row *row);
+void tally__gallery_write_sizes(const tally__gallery_row *row, char *text, size_t room);
+
 /* A unit of a kernel. `*text`, in memory of malloc, must live as long as the unit. */
 tally_status tally__gallery_unit(const tally__gallery_operator *operator, tally_type type,
                                  const tally__gallery_row *row, tally__gallery_form form, tally__unit *unit,

@@ -24,12 +24,12 @@
  * the loop runs does not depend on t: so a compiler unrolls it, and a thread has all its loads on their way at once. */
 TALLY_FN void load_matrix(const tally_work *work, TALLY_E *data, int32_t width, int64_t start, int32_t t,
                           int32_t threads) {
-    for (int32_t first = 0; first < TALLY_WARP * width; first += threads) {
+    for (int32_t first = 0; first < TALLY_HEIGHT * width; first += threads) {
         int32_t i = first + t;
         TALLY_WRITE(data[i + i / width], take(work, start + i));
     }
 }
-/* Reduces it by one warp; the result is lane 0's. */
+/* Reduces 32 rows by one warp; the result is lane 0's. */
 TALLY_FN TALLY_E reduce_matrix(TALLY_E *data, int32_t width) {
     const TALLY_E *row = data + tally_lane() * (width + 1);
     TALLY_E sum = TALLY_READ(row[0]);
@@ -43,15 +43,21 @@ TALLY_FN TALLY_E reduce_matrix(TALLY_E *data, int32_t width) {
     reduce_warp(data, tally_lane(), width - 1);
     return TALLY_READ(data[0]);
 }
+/* The same of a matrix that may be higher: 32 rows after 32. */
+TALLY_FN TALLY_E reduce_high_matrix(TALLY_E *data, int32_t width) {
+    TALLY_E sum = reduce_matrix(data, width);
+    for (int32_t top = TALLY_WARP; top < TALLY_HEIGHT; top += TALLY_WARP)
+        sum = TALLY_OP(sum, reduce_matrix(data + top * (width + 1), width));
+    return sum;
+}
 
 TALLY_KERNEL_OF(matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_matrix, data);
+    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
     TALLY_E sum;
-    load_matrix(&work, data, TALLY_WARP, (int64_t)tally_block() * TALLY_EACH_matrix, tally_thread(),
-                TALLY_THREADS_matrix);
+    load_matrix(&work, data, TALLY_WIDTH, (int64_t)tally_block() * TALLY_MATRIX, tally_thread(), TALLY_THREADS_matrix);
     tally_barrier();
     if (tally_branch(tally_warp() != 0)) return;
-    sum = reduce_matrix(data, TALLY_WARP);
+    sum = reduce_high_matrix(data, TALLY_WIDTH);
     if (tally_thread() == 0) give(&work, tally_block(), sum);
 }
 #endif

@@ -19,16 +19,15 @@
 #include "gallery/kernels/block.h"
 
 TALLY_KERNEL_OF(persistent_matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_matrix, data);
+    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
     TALLY_SHARED(TALLY_E, so_far);
-    tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_EACH_persistent_matrix);
+    tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_MATRIX);
     if (tally_thread() == 0) TALLY_WRITE(*so_far, TALLY_NONE);
     for (int64_t piece = share.first; piece < share.end; piece++) {
-        load_matrix(&work, data, TALLY_WARP, piece * TALLY_EACH_persistent_matrix, tally_thread(),
-                    TALLY_THREADS_persistent_matrix);
+        load_matrix(&work, data, TALLY_WIDTH, piece * TALLY_MATRIX, tally_thread(), TALLY_THREADS_persistent_matrix);
         tally_barrier();
         if (tally_branch(tally_warp() == 0)) {
-            TALLY_E sum = reduce_matrix(data, TALLY_WARP);
+            TALLY_E sum = reduce_high_matrix(data, TALLY_WIDTH);
             if (tally_branch(tally_thread() == 0)) TALLY_WRITE(*so_far, TALLY_OP(TALLY_READ(*so_far), sum));
         }
         tally_barrier();

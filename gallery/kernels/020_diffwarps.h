@@ -21,20 +21,19 @@
 #include "gallery/kernels/block.h"
 
 TALLY_KERNEL_OF(diffwarps) {
-    TALLY_ROOM(TALLY_E, 2 * TALLY_ROOM_matrix, data);
+    TALLY_ROOM(TALLY_E, 2 * TALLY_MATRIX_ROOM, data);
     TALLY_SHARED(TALLY_E, so_far);
-    TALLY_E *load = data, *fold = data + TALLY_ROOM_matrix;
+    TALLY_E *load = data, *fold = data + TALLY_MATRIX_ROOM;
     int32_t producer = tally_thread() - TALLY_WARP,
             producers = TALLY_THREADS_diffwarps - TALLY_WARP; /* below 0: of the consumer */
-    tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_EACH_diffwarps);
+    tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_MATRIX);
     if (tally_thread() == 0) TALLY_WRITE(*so_far, TALLY_NONE);
     for (int64_t piece = share.first; piece <= share.end; piece++) {
         TALLY_E *loaded = load;
         if (tally_branch(producer >= 0)) {
-            if (piece < share.end)
-                load_matrix(&work, load, TALLY_WARP, piece * TALLY_EACH_diffwarps, producer, producers);
+            if (piece < share.end) load_matrix(&work, load, TALLY_WIDTH, piece * TALLY_MATRIX, producer, producers);
         } else if (piece > share.first) {
-            TALLY_E sum = reduce_matrix(fold, TALLY_WARP);
+            TALLY_E sum = reduce_high_matrix(fold, TALLY_WIDTH);
             if (tally_branch(tally_thread() == 0)) TALLY_WRITE(*so_far, TALLY_OP(TALLY_READ(*so_far), sum));
         }
         tally_barrier();

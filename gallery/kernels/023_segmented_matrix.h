@@ -40,13 +40,13 @@ TALLY_FN owned_t later(const tally_work *work, owned_t a, TALLY_E e, int32_t seg
 
 TALLY_FN void load_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width,
                                 int64_t start, int32_t t, int32_t threads) {
-    for (int32_t first = 0; first < TALLY_WARP * width; first += threads) {
+    for (int32_t first = 0; first < TALLY_HEIGHT * width; first += threads) {
         int32_t i = first + t;
         TALLY_WRITE(data[i + i / width], take(work, start + i));
         TALLY_WRITE(segment_id[i + i / width], segment_id_of(work, start + i));
     }
 }
-/* The suffix of the last segment id, by one warp; lane 0 has it. */
+/* The suffix of the last segment id of 32 rows, by one warp; lane 0 has it. */
 TALLY_FN owned_t reduce_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
     int32_t lane = tally_lane(), row = lane * (width + 1), level = width - 1;
     owned_t a;
@@ -71,16 +71,25 @@ TALLY_FN owned_t reduce_owned_matrix(const tally_work *work, TALLY_E *data, int3
     }
     return a;
 }
+/* The same of a matrix that may be higher: 32 rows after 32. */
+TALLY_FN owned_t reduce_high_owned_matrix(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
+    owned_t a = reduce_owned_matrix(work, data, segment_id, width);
+    for (int32_t top = TALLY_WARP; top < TALLY_HEIGHT; top += TALLY_WARP) {
+        owned_t b = reduce_owned_matrix(work, data + top * (width + 1), segment_id + top * (width + 1), width);
+        if (tally_lane() == 0) a = later(work, a, b.e, b.segment_id);
+    }
+    return a;
+}
 
 TALLY_KERNEL_OF(segmented_matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_segmented_matrix, data);
-    TALLY_ROOM(int32_t, TALLY_ROOM_segmented_matrix, segment_id);
+    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
+    TALLY_ROOM(int32_t, TALLY_MATRIX_ROOM, segment_id);
     owned_t a;
-    load_owned_matrix(&work, data, segment_id, TALLY_WARP, (int64_t)tally_block() * TALLY_EACH_segmented_matrix,
-                      tally_thread(), TALLY_THREADS_segmented_matrix);
+    load_owned_matrix(&work, data, segment_id, TALLY_WIDTH, (int64_t)tally_block() * TALLY_MATRIX, tally_thread(),
+                      TALLY_THREADS_segmented_matrix);
     tally_barrier();
     if (tally_branch(tally_warp() != 0)) return;
-    a = reduce_owned_matrix(&work, data, segment_id, TALLY_WARP);
+    a = reduce_high_owned_matrix(&work, data, segment_id, TALLY_WIDTH);
     if (tally_thread() == 0) leave_before(&work, a.e, a.segment_id);
 }
 #endif

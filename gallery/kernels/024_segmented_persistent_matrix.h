@@ -15,17 +15,16 @@
 #include "gallery/kernels/block.h"
 
 TALLY_KERNEL_OF(segmented_persistent_matrix) {
-    TALLY_ROOM(TALLY_E, TALLY_ROOM_segmented_matrix, data);
-    TALLY_ROOM(int32_t, TALLY_ROOM_segmented_matrix, segment_id);
-    int32_t each = TALLY_EACH_segmented_persistent_matrix;
-    tally_gallery_share share = tally_gallery_share_of(work.count, each);
+    TALLY_ROOM(TALLY_E, TALLY_MATRIX_ROOM, data);
+    TALLY_ROOM(int32_t, TALLY_MATRIX_ROOM, segment_id);
+    tally_gallery_share share = tally_gallery_share_of(work.count, TALLY_MATRIX);
     owned_t so_far = {TALLY_NONE, 0}; /* thread 0's */
     for (int64_t piece = share.first; piece < share.end; piece++) {
-        load_owned_matrix(&work, data, segment_id, TALLY_WARP, piece * each, tally_thread(),
+        load_owned_matrix(&work, data, segment_id, TALLY_WIDTH, piece * TALLY_MATRIX, tally_thread(),
                           TALLY_THREADS_segmented_persistent_matrix);
         tally_barrier();
         if (tally_branch(tally_warp() == 0)) {
-            owned_t a = reduce_owned_matrix(&work, data, segment_id, TALLY_WARP);
+            owned_t a = reduce_high_owned_matrix(&work, data, segment_id, TALLY_WIDTH);
             if (tally_branch(tally_thread() == 0))
                 so_far = piece == share.first ? a : later(&work, so_far, a.e, a.segment_id);
         }

@@ -14,7 +14,7 @@
 #include "gallery/kernels/producing.h"
 
 TALLY_KERNEL_OF(segmented_diffwarps) {
-    TALLY_ROOM(TALLY_E, 2 * TALLY_ROOM_segmented_matrix, data);
-    TALLY_ROOM(int32_t, 2 * TALLY_ROOM_segmented_matrix, segment_id);
-    reduce_producing(&work, data, segment_id, TALLY_WARP);
+    TALLY_ROOM(TALLY_E, 2 * TALLY_MATRIX_ROOM, data);
+    TALLY_ROOM(int32_t, 2 * TALLY_MATRIX_ROOM, segment_id);
+    reduce_producing(&work, data, segment_id, TALLY_WIDTH);
 }

@@ -47,14 +47,14 @@
 #define TALLY_ENTRY_TO(name) \
     TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), 1)
 #if defined(TALLY_REPEATED) || !defined(__CUDACC_RTC__)
-#define TALLY_KERNEL_OF(name)                                   \
-    TALLY_FN void TALLY_N(repeated_##name)(tally_work work);    \
-    TALLY_ENTRY_TO(name) {                                      \
-        for (int64_t k = 0; k < work.outer; k++) {              \
-            if (k > 0) tally_barrier();                         \
-            TALLY_N(repeated_##name)(work);                     \
-        }                                                       \
-    }                                                           \
+#define TALLY_KERNEL_OF(name)                                \
+    TALLY_FN void TALLY_N(repeated_##name)(tally_work work); \
+    TALLY_ENTRY_TO(name) {                                   \
+        for (int64_t k = 0; k < work.outer; k++) {           \
+            if (k > 0) tally_barrier();                      \
+            TALLY_N(repeated_##name)(work);                  \
+        }                                                    \
+    }                                                        \
     TALLY_FN void TALLY_N(repeated_##name)(tally_work work)
 #else
 #define TALLY_KERNEL_OF TALLY_ENTRY_TO

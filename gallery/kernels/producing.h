@@ -6,7 +6,7 @@
 #define TALLY_GALLERY_PRODUCING
 /* With matrices of `width` columns; `data` and `segment_id` have room for two. */
 TALLY_FN void reduce_producing(const tally_work *work, TALLY_E *data, int32_t *segment_id, int32_t width) {
-    int32_t each = TALLY_WARP * width, load = 0, room = TALLY_WARP * (width + 1);
+    int32_t each = TALLY_HEIGHT * width, load = 0, room = TALLY_HEIGHT * (width + 1);
     int32_t producer = tally_thread() - TALLY_WARP,
             producers = TALLY_THREADS_segmented_diffwarps - TALLY_WARP; /* below 0: of the consumer */
     tally_gallery_share share = tally_gallery_share_of(work->count, each);
@@ -17,7 +17,7 @@ TALLY_FN void reduce_producing(const tally_work *work, TALLY_E *data, int32_t *s
             if (piece < share.end)
                 load_owned_matrix(work, data + load, segment_id + load, width, piece * each, producer, producers);
         } else if (piece > share.first) {
-            owned_t a = reduce_owned_matrix(work, data + fold, segment_id + fold, width);
+            owned_t a = reduce_high_owned_matrix(work, data + fold, segment_id + fold, width);
             if (tally_branch(tally_thread() == 0))
                 so_far = piece == share.first + 1 ? a : later(work, so_far, a.e, a.segment_id);
         }

@@ -120,6 +120,8 @@ enum {
 #define TALLY_SMALL(size) ((size) == 288 ? 12 : (size) == 32 ? 4 : (size) < 32 ? (size) : (size) <= 512 ? 8 : 16)
 #ifdef TALLY_GALLERY_SMALL
 #define TALLY_SIZE(size) TALLY_SMALL(size)
+#define TALLY_WIDTH 4
+#define TALLY_HEIGHT 4
 #else
 #define TALLY_SIZE(size) (size)
 #endif
@@ -129,6 +131,15 @@ enum {
 #define TALLY_PER_THREAD (TALLY_SIZE(2048) / TALLY_SIZE(256))
 #endif
 
+/* Rows and columns of the matrices in kernels that take any (TALLY_FOLDS_MATRIX); rows as a multiple of a warp. */
+#ifndef TALLY_WIDTH
+#define TALLY_WIDTH 32
+#endif
+#ifndef TALLY_HEIGHT
+#define TALLY_HEIGHT 32
+#endif
+#define TALLY_FOLDS_MATRIX(number) (((number) >= 18 && (number) <= 20) || ((number) >= 23 && (number) <= 25))
+
 /* TALLY_THREADS_<name>, TALLY_EACH_<name>, TALLY_ROOM_<name> for the kernels' texts. */
 enum {
 #define TALLY_ROW(number, name, plan, needs, threads, least, each, room, segment_ids, source, what) \
@@ -136,7 +147,9 @@ enum {
     TALLY_EACH_##name = (each) == 8 * (threads) ? TALLY_PER_THREAD * TALLY_SIZE(threads) : TALLY_SIZE(each),
     TALLY_GALLERY(TALLY_ROW)
 #undef TALLY_ROW
-        TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2, /* values of a vector load; two of 8 bytes in pictures */
+        TALLY_MATRIX = TALLY_HEIGHT * TALLY_WIDTH,        /* elements of a matrix */
+    TALLY_MATRIX_ROOM = TALLY_HEIGHT * (TALLY_WIDTH + 1), /* one unused behind each row */
+    TALLY_VECTOR = TALLY_SIZE(32) / 2 > 2 ? 4 : 2,        /* values of a vector load; two of 8 bytes in pictures */
     TALLY_MOST_LISTS = 1024
 };
 

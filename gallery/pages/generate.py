@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "gallery" / "pages"
 PAGE = PAGES / "gallery.md"
 KERNELS = ROOT / "gallery" / "kernels"
-MEASURED = ROOT / "docs" / "measurements" / "gallery-2026-11-25-nvidia-h100.json"
+MEASURED = ROOT / "docs" / "measurements" / "gallery.json"
 
 NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Predict", "Answer", "Why", "In short", "Next"]
 NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
@@ -44,7 +44,7 @@ tally race --n 67108864                   all of them on the GPU here, checked a
 tally race --segments three --chart c.svg with segments, and a chart
 tally race --device simt --op compose     without a GPU: divergence, bank conflicts, transactions; any change of order
 tally race values.npy                     over values of your own
-tally race --sweep block --chart c.svg    blocks of 32 to 1024 threads; also each, blocks, lists
+tally race --sweep block --chart c.svg    blocks of 32 to 1024 threads; also each, width, height, blocks, lists
 tally race --paper                        the tables and figures of the paper behind kernels 16 to 26
 tally explain tb2 -o tb2.svg              the steps of a kernel as a picture, drawn from a run on the simulator
 tally explain diffwarps --paper -o d.svg  a figure of the paper, drawn from such a run

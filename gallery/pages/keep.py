@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Keeps what `tests/gpu.sh gallery` measured, in docs/measurements.
+"""Keeps what `tests/gpu.sh gallery` measured, in docs/measurements, and makes the pages that show it again.
 
     gallery/pages/keep.py OUT DATE COMMIT   OUT: the folder it wrote; COMMIT: of the sources that ran
 
-It writes gallery-DATE-GPU.md and .json (the races) and paper-DATE-GPU.md and .svg. Then name them in generate.py and
-bench/results.py, delete the runs they replace, and run both.
+It replaces gallery.md and .json (the races), gallery-sweep-*.svg and gallery-paper.md and .svg, and runs
+gallery/pages/generate.py and bench/results.py. What people wrote about the numbers (Why of gallery/kernels,
+gallery/pages/paper.md) is theirs to compare with them.
 """
 import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 from generate import table_rows
 
-KEPT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "measurements"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs" / "measurements"
 
 # name of the race, its title, and what it is called among the measured runs
 RACES = [
@@ -38,10 +41,14 @@ ALONE = """\
 What one block does, 1000 times in one launch, over as many values as it is for, which its cache holds: nanoseconds
 for each.
 """
+SWEEPS = """\
+`tally race --sweep`: microseconds of a run over as many values as above, of the kernels that have the parameter; "-"
+where one cannot have that value: too few blocks to share the work, too many threads, too little shared memory.
+"""
 PAPER = """\
 `tests/gpu.sh gallery` on one {device}, {date}, commit {commit}; what it means is in gallery/pages/paper.md. Times
-as in {gallery}. The throughput of a launch is what it reads over the time that runs take longer with it than without
-it.
+as in [gallery.md](gallery.md). The throughput of a launch is what it reads over the time that runs take longer with it
+than without it.
 """
 
 
@@ -91,35 +98,52 @@ def alone_text(alone):
     return f"## One block alone\n\n{ALONE}\n| | values | ns |\n| --- | ---: | ---: |\n{rows}\n"
 
 
+def sweeps_text(out):
+    """What tally race --sweep printed, and its charts."""
+    parts = []
+    for printed in sorted(out.glob("sweep-*.txt")):
+        if printed.stat().st_size == 0:
+            sys.exit(f"{printed}: that sweep printed nothing")
+        shutil.copyfile(printed.with_suffix(".svg"), KEPT / f"gallery-{printed.stem}.svg")
+        title, _, panels = printed.read_text().strip().partition("\n")
+        parts.append(f"### {title}\n\n```\n{panels.strip()}\n```\n\n![{title}](gallery-{printed.stem}.svg)\n")
+    return "\n".join([f"## Sweeps\n\n{SWEEPS}", *parts]) if parts else ""
+
+
 def keep(out, date, commit):
     races = {name: json.loads((out / f"{name}.json").read_text()) for name, _, _ in RACES}
     first = races["race"]
     device = re.match(r"NVIDIA \w+", first["device"]).group()
-    slug = f"{date}-{device.lower().replace(' ', '-')}"
-    facts = {"device": device, "count": first["multiprocessors"], "date": date, "commit": commit,
-             "gallery": f"gallery-{slug}.md"}  # fmt: skip
+    facts = {"device": device, "count": first["multiprocessors"], "date": date, "commit": commit}
+    for old in KEPT.glob("gallery-sweep-*.svg"):
+        old.unlink()
     alone = alone_of(first)
     text = [f"# The gallery on an {device.split()[1]}\n", HOW.format(**facts)]
     text += [f"## {title}\n\n```\n{text_of(races[name])}\n```\n" for name, title, _ in RACES]
     text += [alone_text(alone)] if alone else []
-    sweep = out / "sweep.txt"
-    text += [f"## Sweeps\n\n```\n{sweep.read_text().strip()}\n```\n"] if sweep.exists() else []
-    (KEPT / f"gallery-{slug}.md").write_text("\n".join(text))
+    text += [sweeps_text(out)]
+    (KEPT / "gallery.md").write_text("\n".join(text).rstrip() + "\n")
 
     runs = {key: list(runs_of(races[name])) for name, _, key in RACES if key}
-    record = {"device": device, "n": first["n"], "op": "min", "type": "f32", "runs": runs, "alone": alone,
-              "file": f"docs/measurements/gallery-{slug}.md"}  # fmt: skip
-    (KEPT / f"gallery-{slug}.json").write_text(json.dumps(record, indent=1) + "\n")
+    record = {"device": device, "date": date, "commit": commit, "n": first["n"], "op": "min", "type": "f32",
+              "runs": runs, "alone": alone, "file": "docs/measurements/gallery.md"}  # fmt: skip
+    (KEPT / "gallery.json").write_text(json.dumps(record, indent=1) + "\n")
 
     _, _, tables = (out / "paper.md").read_text().partition("\n")
     profile = out / "profile.md"
     text = f"# The paper's tables and figures on an {device.split()[1]}\n\n{PAPER.format(**facts)}{tables}"
     text += f"\n# From a profiler\n\n{profile.read_text()}" if profile.exists() else ""
-    (KEPT / f"paper-{slug}.md").write_text(text)
-    shutil.copyfile(out / "paper.svg", KEPT / f"paper-{slug}.svg")
+    (KEPT / "gallery-paper.md").write_text(text)
+    shutil.copyfile(out / "paper.svg", KEPT / "gallery-paper.svg")
 
 
-if __name__ == "__main__":
+def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     keep(pathlib.Path(sys.argv[1]), *sys.argv[2:])
+    for maker in ("gallery/pages/generate.py", "bench/results.py"):
+        subprocess.run([sys.executable, ROOT / maker], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -37,6 +37,9 @@ def read(printed):
         ("block", [64], "segmented_tb2", ("--segments", "three")),
         ("blocks", [2], "persistent_matrix", ()),
         ("blocks", [1], "segmented_diffwarps", ("--segments", "random", "--n", "1100")),
+        ("each", [16], "vector_loads", ()),
+        ("width", [16, 64], "diffwarps", ()),
+        ("height", [64], "segmented_persistent_matrix", ("--segments", "random", "--n", "2100")),
         ("lists", [8, 128], "merge_lists", ("--n", "130")),
     ],
 )
@@ -52,11 +55,15 @@ def test_as_raced(parameter, values, kernel, where):
 
 
 def test_what_a_kernel_cannot_have():
-    """two_loads has blocks of 256 threads at most; last_block of 1024; a tree has a barrier for each level."""
+    """two_loads has blocks of 256 threads at most; last_block of 1024; a tree has a barrier for each level. Two
+    matrices with their segment ids fill shared memory before one does."""
     barriers = read(race("--sweep", "block", "--n", "600").stdout)["barriers of a block"]
     assert list(barriers) == [32, 64, 128, 256, 512, 1024]
     assert [v for v in barriers if "two_loads" in barriers[v]] == [32, 64, 128, 256]
     assert [barriers[v]["tb2"] for v in (32, 64, 128, 256)] == [6, 7, 8, 9]
+    barriers = read(race("--sweep", "height", "--segments", "one", "--n", "8000").stdout)["barriers of a block"]
+    assert [v for v in barriers if "segmented_diffwarps" in barriers[v]] == [32, 64]
+    assert [barriers[v]["segmented_persistent_matrix"] for v in (32, 64, 128)] == [4, 2, 2]
 
 
 def test_chart(tmp_path):
@@ -68,8 +75,11 @@ def test_chart(tmp_path):
 @pytest.mark.parametrize(
     "arguments, status, why",
     [
-        (("--sweep", "threads"), 2, "--sweep takes block, each, blocks or lists, not 'threads'"),
+        (("--sweep", "threads"), 2, "--sweep takes block, each, width, height, blocks or lists, not 'threads'"),
         (("--sweep", "block", "--block", "64"), 2, "race --sweep takes no --block"),
+        (("--sweep", "height", "--width", "64"), 2, "race --sweep takes no --width"),
+        (("--width", "48"), 2, "--width takes a power of two, not 48"),
+        (("--height", "16"), 2, "--height takes an integer from 32 to 128, not '16'"),
         (("--sweep", "block", "--json"), 2, "race --sweep takes no --json"),
         (("--sweep", "lists", "--segments", "one"), 2, "takes no --segments"),
         (("--sweep", "block", "--segments", "four"), 2, "--segments takes one, random, three or single"),

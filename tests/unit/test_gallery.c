@@ -163,31 +163,66 @@ static void test_repeats(void **state) {
     check_repeated(&problems[4]);
 }
 
-/* Kernels that take any number of elements a thread, back to the usual eight at the end. */
-static void test_each(void **state) {
-    static const int each[] = {32, 8};
+/* Segment ids of `count` values in a shape; gives the number of segments. */
+static int64_t make_segment_ids(const char *shape, int64_t count, int32_t *segment_ids) {
+    uint64_t state = seed + (uint64_t)count;
+    int32_t segment_id = 0;
+    int64_t left = 0;
+    if (strcmp(shape, "one") == 0) return memset(segment_ids, 0, (size_t)count * sizeof *segment_ids), 1;
+    for (int64_t i = 0; i < count; i++, left--) {
+        if (left == 0) {
+            if (i > 0) segment_id++;
+            left = 1;
+            if (strcmp(shape, "three") == 0) left = 3;
+            if (strcmp(shape, "10..50") == 0) left = 10 + random_below(&state, 41);
+            if (strcmp(shape, "tail") == 0) left = 1 + ((int64_t)1 << random_below(&state, 12));
+            if (strcmp(shape, "sparse") == 0)
+                segment_id += (int32_t)random_below(&state, 9), left = 1 + random_below(&state, 3);
+            if (strcmp(shape, "1024") == 0) left = 1024;
+            if (strcmp(shape, "1025") == 0) left = 1025;
+            if (strcmp(shape, "two") == 0) left = i == 0 ? count / 2 + 1 : count;
+        }
+        segment_ids[i] = segment_id;
+    }
+    return segment_id + (strcmp(shape, "sparse") == 0 ? 5 : 1);
+}
+
+/* Kernels of other sizes than those of the table, and of these again. */
+static void check_sizes(tally__track *track, tally__gallery_sizes sizes, int64_t count) {
+    for (int k = 0; k < tally__gallery_count; k++) {
+        tally__gallery_row row = tally__gallery_with(&tally__gallery[k], sizes);
+        int32_t *result = scratch(0, 4 * (size_t)count);
+        tally__lap lap;
+        bool varies = (sizes.per_thread > 0 && row.sizes.per_thread > 0) || (sizes.width > 0 && row.sizes.width > 0);
+        if (!varies || tally__track_suits(track, &row) != TALLY_OK) continue;
+        check_kernel(track, &row);
+        EXPECT_OK(tally__track_run(track, &row, result, &lap));
+        EXPECT(row.plan != TALLY_PLAN_PASSES || lap.blocks[0] == (count + row.each - 1) / row.each,
+               "%s: %d blocks of %d", row.name, lap.blocks[0], row.each);
+    }
+}
+static void test_sizes_of_kernels(void **state) {
+    static const tally__gallery_sizes of[] = {{32, 0, 0},  {8, 0, 0},    {0, 8, 32}, {0, 128, 32},
+                                              {0, 32, 64}, {0, 16, 128}, {0, 32, 32}};
+    const int64_t count = 16384 * 3 + 5;
+    int32_t *segment_ids = scratch(2, (size_t)count * sizeof *segment_ids);
     (void)state;
     configure("round");
     if (system("cc --version >/dev/null 2>&1") != 0 && backend == TALLY_BACKEND_SIMT) {
-        printf("SKIPPED: kernels with other numbers of elements a thread: there is no cc\n");
+        printf("SKIPPED: kernels of other sizes: there is no cc\n");
         return;
     }
-    tally__track *track = open_track(&problems[0]);
-    int64_t count = 16384 * 3 + 5;
-    const char *data = data_of(problems[0].type, problems[0].data, count);
-    EXPECT_OK(tally__track_load(track, data, NULL, count, 1));
-    for (int e = 0; e < COUNT(each); e++)
-        for (int k = 0; k < tally__gallery_count; k++) {
-            tally__gallery_row row = tally__gallery_with(&tally__gallery[k], each[e]);
-            int32_t result[16];
-            tally__lap lap;
-            if (row.per_thread == 0) continue;
-            check_kernel(track, &row);
-            EXPECT_OK(tally__track_run(track, &row, result, &lap));
-            EXPECT(lap.blocks[0] == (count + 256 * each[e] - 1) / (256 * each[e]), "%s: %d blocks with %d", row.name,
-                   lap.blocks[0], each[e]);
+    for (int p = 0; p <= 4; p += 4) { /* sum of i32, and compose, which tells any change of order */
+        tally__track *track = open_track(&problems[p]);
+        const char *data = data_of(problems[p].type, problems[p].data, count);
+        for (int s = 0; s < COUNT(of); s++) {
+            EXPECT_OK(tally__track_load(track, data, NULL, count, 1));
+            check_sizes(track, of[s], count);
+            EXPECT_OK(tally__track_cut(track, segment_ids, make_segment_ids("tail", count, segment_ids)));
+            check_sizes(track, of[s], count);
         }
-    tally__track_close(track);
+        tally__track_close(track);
+    }
 }
 
 static void test_schedules(void **state) {
@@ -258,29 +293,6 @@ static void test_compose(void **state) {
 
 /* ---- segments ---- */
 
-/* Segment ids of `count` values in a shape; gives the number of segments. */
-static int64_t make_segment_ids(const char *shape, int64_t count, int32_t *segment_ids) {
-    uint64_t state = seed + (uint64_t)count;
-    int32_t segment_id = 0;
-    int64_t left = 0;
-    if (strcmp(shape, "one") == 0) return memset(segment_ids, 0, (size_t)count * sizeof *segment_ids), 1;
-    for (int64_t i = 0; i < count; i++, left--) {
-        if (left == 0) {
-            if (i > 0) segment_id++;
-            left = 1;
-            if (strcmp(shape, "three") == 0) left = 3;
-            if (strcmp(shape, "10..50") == 0) left = 10 + random_below(&state, 41);
-            if (strcmp(shape, "tail") == 0) left = 1 + ((int64_t)1 << random_below(&state, 12));
-            if (strcmp(shape, "sparse") == 0)
-                segment_id += (int32_t)random_below(&state, 9), left = 1 + random_below(&state, 3);
-            if (strcmp(shape, "1024") == 0) left = 1024;
-            if (strcmp(shape, "1025") == 0) left = 1025;
-            if (strcmp(shape, "two") == 0) left = i == 0 ? count / 2 + 1 : count;
-        }
-        segment_ids[i] = segment_id;
-    }
-    return segment_id + (strcmp(shape, "sparse") == 0 ? 5 : 1);
-}
 static const char *const shapes[] = {"one", "single", "three", "10..50", "tail", "sparse", "1024", "1025", "two"};
 
 static void check_cut(const problem *p, const char *shape, int64_t count) {
@@ -520,7 +532,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_many_launches),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_table_3),
-        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_sizes_of_kernels),
         cmocka_unit_test(test_schedules),
         cmocka_unit_test(test_more_operators),
         cmocka_unit_test(test_shapes),

@@ -30,7 +30,8 @@ static void compile_pair(void **state) {
     now.op = operator.op;
     now.type = pairs[pair].type;
     for (int k = 0; k < tally__gallery_count; k++) {
-        const tally__gallery_row with = tally__gallery_with(&tally__gallery[k], 4 << pair % 5), *row = &with;
+        const tally__gallery_sizes sizes = {4 << pair % 5, 8 << pair % 5, 32 << pair % 3};
+        const tally__gallery_row with = tally__gallery_with(&tally__gallery[k], sizes), *row = &with;
         tally__unit unit;
         tally__image image = {0};
         char *text, *log;
