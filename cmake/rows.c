@@ -14,9 +14,10 @@ TALLY_OPERATORS(TALLY_ROW)
 TALLY_EXACT_SUMS(TALLY_ROW)
 #undef TALLY_ROW
 
-#define TALLY_ROW(id, name, second, third, text, defines) ordered_form #name #second #third text #defines.
-TALLY_ORDERED_FORMS(TALLY_ROW)
+#define TALLY_ROW(id, of) form #id #of.
+TALLY_FORM_IDS(TALLY_ROW)
 #undef TALLY_ROW
 
-#define TALLY_ROW(id, name, second, third, text, defines) exact_form #name #second #third text #defines.
-TALLY_EXACT_FORMS(TALLY_ROW)
+#define TALLY_UNIT(kind, id, text, defines) unit #kind #id text #defines.
+#define TALLY_ROW(kind, id, name, threads) entry #kind #id #name.
+TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)

@@ -1,6 +1,7 @@
-# The rows of the operators and of the production kernels: sets rows, exact_rows, ordered_forms, exact_forms, and the
-# regular expressions row, exact_row and form_row, whose groups are what CMakeLists.txt needs of each. The C
-# preprocessor lists them from ${tables} and kernels/forms.h (rows.c). A row that is not understood is an error.
+# The rows of the operators and of the production kernels: sets rows and exact_rows, and the regular expressions row and
+# exact_row, whose groups are what CMakeLists.txt needs of each; of the units of forms (ORDERED_SEGMENTS, ...) units,
+# text_of_UNIT, define_of_UNIT, entries_of_UNIT (names of its kernels), and calls_of_FORM. The C preprocessor lists them
+# from ${tables} and kernels/forms.h (rows.c). A row that is not understood is an error.
 # For tests: cmake -DCMAKE_C_COMPILER=cc -Dtables=FILE -P cmake/rows.cmake, where FILE is .../tally/tables.h, prints
 # them.
 cmake_minimum_required(VERSION 3.21)
@@ -18,13 +19,13 @@ set(exact_row "exact \"[A-Z0-9_]+\" \"([a-z0-9]+)\"")
 set(row "operator \"[A-Z0-9_]+\" \"[a-z0-9]+\" \"([a-z0-9]+)\" \"([12])\" \"([A-Z_ |()]+)\" ")
 #                       order                         NaNs
 string(APPEND row "\"(TALLY_ORDER_[A-Z_]+)\" \"(TALLY_NANS_[A-Z_]+)\"")
-set(form_row "([a-z_]+)_form \"([a-z_]+)\" \"([a-z_]*)\" \"([a-z_]*)\" ")
-string(APPEND form_row "\"(production/[a-z_]+.h)\" \"([A-Z_]*)\"")
+set(form_row "form \"([A-Z_]+)\" \"([A-Z]+)\"")
+set(unit_row "unit \"([A-Z]+)\" \"([A-Z_]+)\" \"(production/[a-z_]+.h)\" \"([A-Z_]*)\"")
+set(entry_row "entry \"([A-Z]+)\" \"([A-Z_]+)\" \"([a-z0-9_]+)\"")
 string(REGEX MATCHALL "[a-z_]+ (\"[^\"]*\" ?)+\\." lines "${text}")
 set(rows "")
 set(exact_rows "")
-set(ordered_forms "")
-set(exact_forms "")
+set(units "")
 foreach(line IN LISTS lines)
     string(REGEX REPLACE " ?\\.$" "" line "${line}")
     if(line MATCHES "^${row}$")
@@ -32,7 +33,15 @@ foreach(line IN LISTS lines)
     elseif(line MATCHES "^${exact_row}$")
         list(APPEND exact_rows "${line}")
     elseif(line MATCHES "^${form_row}$")
-        list(APPEND ${CMAKE_MATCH_1}_forms "${line}")
+        set(calls_of_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    elseif(line MATCHES "^${unit_row}$")
+        set(unit ${CMAKE_MATCH_1}_${CMAKE_MATCH_2})
+        list(APPEND units ${unit})
+        set(text_of_${unit} ${CMAKE_MATCH_3})
+        set(define_of_${unit} ${CMAKE_MATCH_4})
+        set(entries_of_${unit} "")
+    elseif(line MATCHES "^${entry_row}$")
+        list(APPEND entries_of_${CMAKE_MATCH_1}_${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
     else()
         message(FATAL_ERROR
             "A row of ${tables} or kernels/forms.h is not understood. Names have lower-case letters and digits, an "

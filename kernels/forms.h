@@ -1,6 +1,6 @@
-/* The production kernels, each once. A form is what the kernels of a translation unit reduce; there is one for
- * operators in canonical order, one for exact ones, or both. The library (src/cuda), the simulator (src/simt/kernels)
- * and CMake expand these tables. */
+/* The production kernels, each once. A form is what the kernels of a translation unit reduce; there is one unit for
+ * operators in canonical order, one for exact ones, or both, or one for all operators. The library (src/cuda), the
+ * simulator (src/simt) and CMake expand these tables. */
 #ifndef TALLY_FORMS_H
 #define TALLY_FORMS_H
 
@@ -13,37 +13,88 @@
     X(SEGMENTS, SEGMENTS) /* segments; exact sums alone, in a few doubles */                \
     X(WIDE, SEGMENTS)     /* exact segments by prefix sums of four levels */                \
     X(PREFIX, SEGMENTS)   /* of one or two */                                               \
-    X(CUT, SEGMENTS)      /* what prepares segments, for all operators: production/cut.h */ \
+    X(CUT, SEGMENTS)      /* what prepares segments */                                      \
     X(FEATURES, SEGMENTS) /* segments of vectors of features */                             \
-    X(GROUPS, SEGMENTS)   /* what arranges vectors, for all: production/groups.h */         \
-    X(MERGE, MERGES)      /* sorted arrays into one, of all types: production/merge.h */    \
+    X(GROUPS, SEGMENTS)   /* what arranges vectors by segment */                            \
+    X(MERGE, MERGES)      /* what merges sorted arrays */                                   \
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
     X(SHORT, ROWS)        /* rows of a few values */                                        \
     X(PART_NODES, RANKS)  /* nodes of segments */                                           \
-    X(NODES, RANKS)       /* nodes of several parties */
+    X(NODES, RANKS)       /* nodes of several parties */                                    \
+    X(CONVERT, RESULTS)   /* results to the type asked for */
 
-/* X(ID, name, second, third, text, switch): names of the unit's kernels, of which entries are made
- * (tally_NAME_OPERATOR_TYPE_NAN); its text; and what is defined before it, so that one text serves several forms. */
-#define TALLY_ORDERED_FORMS(X)                                        \
-    X(WHOLE, reduce, , , "production/reduce.h", )                     \
-    X(SHORT, short, , , "production/short.h", )                       \
-    X(ROWS, rows, , , "production/rows.h", )                          \
-    X(COLUMNS, columns, , , "production/columns.h", )                 \
-    X(SEGMENTS, segments, spans, , "production/segments.h", )         \
-    X(FEATURES, features, feature_nodes, , "production/features.h", ) \
-    X(PART_NODES, part_nodes, , , "production/part_nodes.h", )        \
-    X(NODES, nodes, , , "production/nodes.h", )
-#define TALLY_EXACT_FORMS(X)                                                                 \
-    X(WHOLE, exact, , , "production/reduce_exact.h", )                                       \
-    X(SMALL, exact_small, , , "production/small_exact.h", )                                  \
-    X(SEGMENTS, quick, quick_spans, , "production/segments.h", TALLY_QUICK)                  \
-    X(FEATURES, quick_features, quick_feature_nodes, , "production/features.h", TALLY_QUICK) \
-    X(PREFIX, prefix, , , "production/prefix.h", )                                           \
-    X(COLUMNS, prefix_columns, , , "production/prefix.h", TALLY_PREFIX_COLUMNS)              \
-    X(WIDE, wide, , , "production/prefix.h", TALLY_PREFIX_WIDE)                              \
-    X(FLAT, flat, flat_clear, flat_finish, "production/flat.h", )                            \
-    X(PART_NODES, exact_part_nodes, , , "production/exact_part_nodes.h", )                   \
-    X(NODES, exact_nodes, , , "production/exact_nodes.h", )
+/* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, or GENERAL (all
+ * operators and types). Its text; and what is defined before it, so that one text serves several forms.
+ * K(kind, ID, name, threads): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a GENERAL unit
+ * tally_NAME. Threads of a block: for values of `bytes` bytes and an operator of `inputs` inputs. The kernel that gives
+ * a unit its name comes first. */
+#define TALLY_FORM_UNITS(U, K)                                                              \
+    U(ORDERED, WHOLE, "production/reduce.h", )                                              \
+        K(ORDERED, WHOLE, reduce, TALLY_THREADS)                                            \
+    U(ORDERED, SHORT, "production/short.h", )                                               \
+        K(ORDERED, SHORT, short, TALLY_THREADS)                                             \
+    U(ORDERED, ROWS, "production/rows.h", )                                                 \
+        K(ORDERED, ROWS, rows, TALLY_THREADS)                                               \
+    U(ORDERED, COLUMNS, "production/columns.h", )                                           \
+        K(ORDERED, COLUMNS, columns, TALLY_THREADS)                                         \
+    U(ORDERED, SEGMENTS, "production/segments.h", )                                         \
+        K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK)                                \
+        K(ORDERED, SEGMENTS, spans, TALLY_THREADS)                                          \
+    U(ORDERED, FEATURES, "production/features.h", )                                         \
+        K(ORDERED, FEATURES, features, TALLY_THREADS)                                       \
+        K(ORDERED, FEATURES, feature_nodes, TALLY_THREADS)                                  \
+    U(ORDERED, PART_NODES, "production/part_nodes.h", )                                     \
+        K(ORDERED, PART_NODES, part_nodes, TALLY_THREADS)                                   \
+    U(ORDERED, NODES, "production/nodes.h", )                                               \
+        K(ORDERED, NODES, nodes, TALLY_THREADS)                                             \
+    U(EXACT, WHOLE, "production/reduce_exact.h", )                                          \
+        K(EXACT, WHOLE, exact, TALLY_THREADS)                                               \
+    U(EXACT, SMALL, "production/small_exact.h", )                                           \
+        K(EXACT, SMALL, exact_small, TALLY_THREADS)                                         \
+    U(EXACT, SEGMENTS, "production/segments.h", TALLY_QUICK)                                \
+        K(EXACT, SEGMENTS, quick, TALLY_SEGMENTS_BLOCK)                                     \
+        K(EXACT, SEGMENTS, quick_spans, TALLY_THREADS)                                      \
+    U(EXACT, FEATURES, "production/features.h", TALLY_QUICK)                                \
+        K(EXACT, FEATURES, quick_features, TALLY_THREADS)                                   \
+        K(EXACT, FEATURES, quick_feature_nodes, TALLY_THREADS)                              \
+    U(EXACT, PREFIX, "production/prefix.h", )                                               \
+        K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0))                         \
+    U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                          \
+        K(EXACT, COLUMNS, prefix_columns, TALLY_PREFIX_THREADS_OF(bytes, 0))                \
+    U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                \
+        K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1))                             \
+    U(EXACT, FLAT, "production/flat.h", )                                                   \
+        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS / inputs)                                   \
+        K(EXACT, FLAT, flat_clear, TALLY_THREADS)                                           \
+        K(EXACT, FLAT, flat_finish, TALLY_THREADS)                                          \
+    U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                 \
+        K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS)                               \
+    U(EXACT, NODES, "production/exact_nodes.h", )                                           \
+        K(EXACT, NODES, exact_nodes, TALLY_THREADS)                                         \
+    U(GENERAL, CUT, "production/cut.h", )                                                   \
+        K(GENERAL, CUT, cut_edges, TALLY_THREADS)                                           \
+        K(GENERAL, CUT, cut_sums, TALLY_THREADS)                                            \
+        K(GENERAL, CUT, cut_scan, TALLY_THREADS)                                            \
+        K(GENERAL, CUT, cut_lengths, TALLY_THREADS)                                         \
+        K(GENERAL, CUT, cut_shares, TALLY_THREADS)                                          \
+        K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS)                                     \
+        K(GENERAL, CUT, cut_check, TALLY_THREADS)                                           \
+        K(GENERAL, CUT, cut_segment_id_edges, TALLY_THREADS)                                \
+    U(GENERAL, GROUPS, "production/groups.h", )                                             \
+        K(GENERAL, GROUPS, group_keys, TALLY_THREADS)                                       \
+        K(GENERAL, GROUPS, group_digits, TALLY_THREADS)                                     \
+        K(GENERAL, GROUPS, group_move, TALLY_THREADS)                                       \
+        K(GENERAL, GROUPS, group_lengths, TALLY_THREADS)                                    \
+        K(GENERAL, GROUPS, group_spread, TALLY_THREADS)                                     \
+        K(GENERAL, GROUPS, group_gather, TALLY_THREADS)                                     \
+    U(GENERAL, MERGE, "production/merge.h", )                                               \
+        K(GENERAL, MERGE, merge_8, TALLY_THREADS)                                           \
+        K(GENERAL, MERGE, merge_16, TALLY_THREADS)                                          \
+        K(GENERAL, MERGE, merge_32, TALLY_THREADS)                                          \
+        K(GENERAL, MERGE, merge_64, TALLY_THREADS)                                          \
+        K(GENERAL, MERGE, merge_check, TALLY_THREADS)                                       \
+    U(GENERAL, CONVERT, "production/convert.h", )                                           \
+        K(GENERAL, CONVERT, convert, TALLY_THREADS)
 
 #endif

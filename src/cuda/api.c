@@ -119,7 +119,7 @@ static tally_status begin_warming(const tally_context *context, tally_op op, tal
 }
 
 /* What forms are for; rows may be segments. */
-typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4, RANKS = 8, MERGES = 16 } purpose;
+typedef enum purpose { ARRAYS = 1, SEGMENTS = 2, ROWS = 4, RANKS = 8, MERGES = 16, RESULTS = 32 } purpose;
 static const purpose purposes[TALLY_FORMS] = {
 #define TALLY_ROW(ID, of) of,
     TALLY_FORM_IDS(TALLY_ROW)
@@ -127,7 +127,8 @@ static const purpose purposes[TALLY_FORMS] = {
 };
 
 /* Loading is part of it: that is what a stream that captures must not do. With what gives results in any type. */
-static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigned wanted_purposes) {
+static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigned of_call) {
+    const unsigned wanted_purposes = spec->result_type != TALLY_STRUCT ? of_call | RESULTS : of_call;
     tally__want wants[TALLY_MOST_WANTS];
     tally__loaded loaded;
     int wanted = 0;
@@ -135,7 +136,6 @@ static tally_status warm_forms(tally__gpu *gpu, const tally__spec *spec, unsigne
         if ((purposes[form] & wanted_purposes) != 0 &&
             (tally__is_general((tally__form)form) || tally__has_form(spec, (tally__form)form)))
             wants[wanted++] = (tally__want){spec, (tally__form)form};
-    if (spec->result_type != TALLY_STRUCT) wants[wanted++] = (tally__want){NULL, TALLY_FORM_WHOLE};
     TALLY_TRY(tally__gpu_prepare(gpu, wants, wanted, spec->options.threads));
     for (int k = 0; k < wanted; k++) TALLY_TRY(tally__gpu_kernel(gpu, wants[k].spec, wants[k].form, &loaded));
     return TALLY_OK;
@@ -154,9 +154,8 @@ tally_status tally_warm(const tally_context *context, tally_op op, tally_type ty
     return warm(context, op, type, ARRAYS);
 }
 
-tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type,
-                                 tally_segmentation kind) {
-    TALLY_CHECK((int)kind >= TALLY_OFFSETS && kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT,
-                "segmentation %d is unknown", (int)kind);
+tally_status tally_warm_segments(const tally_context *context, tally_op op, tally_type type, tally_segmentation kind) {
+    TALLY_CHECK((int)kind >= TALLY_OFFSETS && kind <= TALLY_UNSORTED_IDS, BAD_ARGUMENT, "segmentation %d is unknown",
+                (int)kind);
     return warm(context, op, type, kind == TALLY_ROWS ? SEGMENTS | ROWS : SEGMENTS);
 }

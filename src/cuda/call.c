@@ -118,43 +118,36 @@ static bool converts(const tally__call *call) { return call->sink_on_device && t
 tally_status tally__call_prepare(const tally__call *call, const tally__form *forms, int count) {
     tally__want wants[TALLY_MOST_WANTS];
     for (int k = 0; k < count; k++) wants[k] = (tally__want){call->spec, forms[k]};
-    if (converts(call)) wants[count++] = (tally__want){NULL, TALLY_FORM_WHOLE};
+    if (converts(call)) wants[count++] = (tally__want){NULL, TALLY_FORM_CONVERT};
     return count < 2 ? TALLY_OK : tally__gpu_prepare(call->gpu, wants, count, call->spec->options.threads);
 }
 
 /* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
-static tally_status launch(const tally__call *call, tally__cu_function function, int64_t blocks, int threads,
-                           size_t shared_bytes, tally__start start, const tally_work *work) {
+tally_status tally__call_launch(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
+                                int64_t blocks, tally__start start, const tally_work *work) {
     const tally__driver *driver = call->gpu->driver;
+    const int place = (int)entry - (int)loaded->first;
     const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1};
     const bool is_early = start == TALLY_START_EARLY && call->gpu->sm >= 90 && !call->scratch.is_captured;
     const tally__cu_launch how = {.grid_x = (unsigned)blocks,
                                   1,
                                   1,
-                                  (unsigned)threads,
+                                  (unsigned)loaded->threads[place],
                                   1,
                                   1,
-                                  (unsigned)shared_bytes,
+                                  place == 0 ? (unsigned)loaded->shared_bytes : 0,
                                   call->stream,
                                   &overlaps,
                                   is_early ? 1 : 0};
     tally_work own = *work;
     own.wanted = call->wanted;
     void *parameters[] = {&own};
-    return tally__gpu_check(driver, driver->launch(&how, function, parameters, NULL), "start a kernel");
-}
-tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks,
-                                tally__start start, const tally_work *work) {
-    return launch(call, function, blocks, TALLY_THREADS, 0, start, work);
-}
-tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks,
-                                       tally__start start, const tally_work *work) {
-    return launch(call, loaded->function, blocks, loaded->threads, loaded->shared_bytes, start, work);
+    return tally__gpu_check(driver, driver->launch(&how, loaded->functions[place], parameters, NULL), "start a kernel");
 }
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
                                          tally__start start, const tally_work *work) {
-    return launch(call, loaded->function, most < loaded->resident_blocks ? most : loaded->resident_blocks,
-                  loaded->threads, loaded->shared_bytes, start, work);
+    return tally__call_launch(call, loaded, loaded->first,
+                              most < loaded->resident_blocks ? most : loaded->resident_blocks, start, work);
 }
 
 static tally_status check_waits(const tally__call *call) {
@@ -199,7 +192,7 @@ static tally_status convert(const tally__call *call, tally__cu_address staging, 
                        .saw = (int32_t *)(uintptr_t)saw,
                        .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
     tally__loaded loaded;
-    TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WHOLE, &loaded));
+    TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_CONVERT, &loaded));
     return tally__call_launch_resident(call, &loaded, blocks, TALLY_START_BEHIND, &work);
 }
 

@@ -47,13 +47,10 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
  * that it may and there is room, for which it waits itself (tally_let_next_start and tally_await_before of
  * kernels/device/device.h). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;
-/* Starts a kernel on so many blocks. */
-tally_status tally__call_launch(const tally__call *call, tally__cu_function function, int64_t blocks,
-                                tally__start start, const tally_work *work);
-/* Starts the first kernel of those loaded on so many blocks of the unit's own size and shared memory. */
-tally_status tally__call_launch_blocks(const tally__call *call, const tally__loaded *loaded, int64_t blocks,
-                                       tally__start start, const tally_work *work);
-/* The same on as many blocks as the device holds at once, at most `most`. */
+/* Starts a kernel of those loaded on so many blocks. */
+tally_status tally__call_launch(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
+                                int64_t blocks, tally__start start, const tally_work *work);
+/* Starts the first on as many blocks as the device holds at once, at most `most`. */
 tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
                                          tally__start start, const tally_work *work);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing
@@ -68,6 +65,6 @@ bool tally__call_needs_staging(const tally__call *call);
  * have seen; it is waited for and reported if results go to the host or the options say `checked`, and what is no
  * segmentation (TALLY_SAW_BAD_SEGMENTS) is not fetched. 0: nobody asks. */
 tally_status tally__call_finalize(const tally__call *call, tally__cu_address staging, int64_t count,
-                                 tally__cu_address saw, tally__report *report);
+                                  tally__cu_address saw, tally__report *report);
 
 #endif

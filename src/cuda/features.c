@@ -94,7 +94,7 @@ static tally_status launch_all(const tally__call *c, tally_work *work, const mem
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FEATURES, &kernels));
     group->nodes_to = base + m->nodes[0];
     group->slots_to = m->slots[0];
-    TALLY_TRY(tally__call_launch(c, kernels.function, blocks, TALLY_START_BEHIND, work));
+    TALLY_TRY(tally__call_launch(c, &kernels, kernels.first, blocks, TALLY_START_BEHIND, work));
     group->each = EACH_OF_NODES;
     for (int level = 0; level < m->levels; level++, group->log_leaf += TALLY_LOG_FAN) {
         TALLY_TRY(count_blocks(c, group, &blocks));
@@ -102,7 +102,9 @@ static tally_status launch_all(const tally__call *c, tally_work *work, const mem
         group->slots_from = m->slots[level];
         group->nodes_to = level + 1 < m->levels ? base + m->nodes[level + 1] : NULL;
         group->slots_to = level + 1 < m->levels ? m->slots[level + 1] : 0;
-        TALLY_TRY(tally__call_launch(c, kernels.more[0], blocks, TALLY_START_BEHIND, work));
+        TALLY_TRY(tally__call_launch(c, &kernels,
+                                     c->spec->exact ? TALLY_ENTRY_quick_feature_nodes : TALLY_ENTRY_feature_nodes,
+                                     blocks, TALLY_START_BEHIND, work));
     }
     return TALLY_OK;
 }
@@ -137,7 +139,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_work *groups, ta
         if (words[IS_UNSURE] != 0) return *is_done = false, TALLY_OK;
     }
     TALLY_TRY(tally__call_finalize(c, staging, work.group.segments * work.group.inner,
-                                  (tally__cu_address)(uintptr_t)work.saw, report));
+                                   (tally__cu_address)(uintptr_t)work.saw, report));
     if (c->spec->exact && !is_waited_for) {
         *is_done = false;
         c->wanted = work.group.is_unsure;

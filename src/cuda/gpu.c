@@ -115,7 +115,6 @@ void tally__gpu_leave(const tally__gpu *gpu) {
 /* Whether the unit of a kernel is that of the spec and form. */
 static bool is_of_spec(const tally__unit *unit, const tally__spec *spec, tally__form form) {
     if (unit->form != form || tally__is_general(form)) return unit->form == form;
-    if (spec == NULL || unit->kernel == TALLY_CONVERTER) return spec == NULL && unit->kernel == TALLY_CONVERTER;
     if (spec->user != NULL) return unit->kernel == TALLY_USERS && strcmp(unit->user_key, spec->user->key) == 0;
     return unit->kernel == spec->kernel_number && unit->type == spec->type && unit->exact == spec->exact &&
            unit->nan == tally__nan_of(spec);
@@ -129,36 +128,36 @@ static kernel_entry *find_kernel(const device_entry *device, const tally__spec *
 
 static tally_status load(const tally__gpu *gpu, kernel_entry *entry) {
     const tally__driver *driver = gpu->driver;
+    const tally__unit *unit = &entry->unit;
+    tally__loaded *loaded = &entry->loaded;
     const tally__image *image;
+    char name[TALLY_MOST_ENTRY];
     int blocks = 0;
-    TALLY_TRY(tally__image_of(gpu->platform, &entry->unit, gpu->sm, &image));
+    TALLY_TRY(tally__image_of(gpu->platform, unit, gpu->sm, &image));
     TALLY_TRY(tally__gpu_check(driver, driver->module_load(&entry->module, image->bytes), "load a kernel"));
-    TALLY_TRY(tally__gpu_check(
-        driver, driver->module_function(&entry->loaded.function, entry->module, entry->unit.entry), "find a kernel"));
-    for (int k = 0; k < TALLY_MOST_MORE; k++)
-        if (entry->unit.more[k][0] != '\0')
-            TALLY_TRY(tally__gpu_check(
-                driver, driver->module_function(&entry->loaded.more[k], entry->module, entry->unit.more[k]),
-                "find a kernel"));
-    entry->loaded.shared_bytes = entry->unit.form == TALLY_FORM_SEGMENTS
-                                     ? entry->unit.shared_bytes * (size_t)gpu->tile_buffers
-                                     : entry->unit.shared_bytes;
-    entry->loaded.threads = entry->unit.threads > 0 ? entry->unit.threads : TALLY_THREADS;
-    if (entry->loaded.shared_bytes > 0)
+    loaded->first = unit->first;
+    memcpy(loaded->threads, unit->threads, sizeof loaded->threads);
+    for (int k = 0; k < unit->entries; k++) {
+        tally__name_entry(unit, (tally__entry)((int)unit->first + k), name);
+        TALLY_TRY(tally__gpu_check(driver, driver->module_function(&loaded->functions[k], entry->module, name),
+                                   "find a kernel"));
+    }
+    loaded->shared_bytes =
+        unit->form == TALLY_FORM_SEGMENTS ? unit->shared_bytes * (size_t)gpu->tile_buffers : unit->shared_bytes;
+    if (loaded->shared_bytes > 0)
+        TALLY_TRY(tally__gpu_check(
+            driver,
+            driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)loaded->shared_bytes),
+            "give a kernel shared memory"));
+    if (unit->form == TALLY_FORM_FLAT || unit->form == TALLY_FORM_PREFIX ||
+        unit->form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
         TALLY_TRY(tally__gpu_check(driver,
-                                   driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_MAX_DYNAMIC_SHARED,
-                                                        (int)entry->loaded.shared_bytes),
-                                   "give a kernel shared memory"));
-    if (entry->unit.form == TALLY_FORM_FLAT || entry->unit.form == TALLY_FORM_PREFIX ||
-        entry->unit.form == TALLY_FORM_WIDE) /* or some devices give shared memory to one block alone */
-        TALLY_TRY(tally__gpu_check(driver,
-                                   driver->function_set(entry->loaded.function, TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
+                                   driver->function_set(loaded->functions[0], TALLY_CU_FUNCTION_SHARED_CARVEOUT, 100),
                                    "give a kernel shared memory"));
     TALLY_TRY(tally__gpu_check(
-        driver,
-        driver->resident_blocks(&blocks, entry->loaded.function, entry->loaded.threads, entry->loaded.shared_bytes),
+        driver, driver->resident_blocks(&blocks, loaded->functions[0], loaded->threads[0], loaded->shared_bytes),
         "tell how many blocks it holds"));
-    entry->loaded.resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
+    loaded->resident_blocks = (blocks > 0 ? blocks : 1) * gpu->multiprocessors;
     return TALLY_OK;
 }
 

@@ -16,12 +16,13 @@ typedef struct tally__gpu {
     tally__cu_context context;
 } tally__gpu;
 
-/* A kernel, loaded. */
+/* The kernels of a unit, loaded: `first` and those behind it. */
 typedef struct tally__loaded {
-    tally__cu_function function, more[TALLY_MOST_MORE];
-    int resident_blocks; /* of one launch of the first, on the whole device, */
-    int threads;         /* of each, */
-    size_t shared_bytes; /* that the launch gives */
+    tally__entry first;
+    tally__cu_function functions[TALLY_MOST_ENTRIES];
+    int threads[TALLY_MOST_ENTRIES]; /* of a block of each */
+    int resident_blocks;             /* of one launch of the first, on the whole device, */
+    size_t shared_bytes;             /* that launches of it give */
 } tally__loaded;
 
 /* Scratch memory of one launch on one stream, in this order; what must be 0 before a launch is 0 after it. */
@@ -55,8 +56,7 @@ tally_status tally__gpu_open(const tally__platform *platform, int ordinal, tally
 tally_status tally__gpu_enter(const tally__gpu *gpu);
 void tally__gpu_leave(const tally__gpu *gpu);
 
-/* The kernels of that form for a spec, or with NULL those that prepare segments or convert results, compiled and loaded
- * at first use. */
+/* The kernels of that form for a spec, or of a general form for any or NULL, compiled and loaded at first use. */
 tally_status tally__gpu_kernel(tally__gpu *gpu, const tally__spec *spec, tally__form form, tally__loaded *loaded);
 
 /* Compiles what of these kernels the device has not, side by side on up to `threads` threads (as options.threads has
@@ -65,7 +65,7 @@ typedef struct tally__want {
     const tally__spec *spec; /* as tally__gpu_kernel takes them */
     tally__form form;
 } tally__want;
-enum { TALLY_MOST_WANTS = TALLY_FORMS + 2 };
+enum { TALLY_MOST_WANTS = TALLY_FORMS + 1 };
 tally_status tally__gpu_prepare(tally__gpu *gpu, const tally__want *wants, int count, int threads);
 
 /* What lies in the last part of scratch memory: mailboxes, which are 0 before and after a launch; or what a launch

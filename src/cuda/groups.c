@@ -17,7 +17,6 @@ typedef struct job {
     int64_t *sums;        /* for them */
     tally__loaded groups; /* kernels: the first is KEYS */
 } job;
-enum { DIGITS, MOVE, LENGTHS, SPREAD, GATHER }; /* behind the first */
 
 static int64_t bits_of(int64_t n) { return n > 0 ? 64 - __builtin_clzll((uint64_t)n) : 0; }
 
@@ -29,9 +28,9 @@ static tally_status refuse(const job *j) {
 /* ---- launches ---- */
 
 /* A thread for each of n, at most as many as the device is busy with. */
-static tally_status launch_for(const job *j, tally__cu_function function, int64_t n) {
+static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
     const int64_t wanted = tally__over(n, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
-    return tally__call_launch(j->call, function,
+    return tally__call_launch(j->call, &j->groups, entry,
                               wanted < 1      ? 1
                               : wanted < most ? wanted
                                               : most,
@@ -110,10 +109,12 @@ static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
     group->keys_to = sort->keys[1 - pass % 2];
     group->order = pass == 0 ? NULL : sort->order[pass % 2];
     group->order_to = sort->order[1 - pass % 2];
-    TALLY_TRY(tally__call_launch(j->call, j->groups.more[DIGITS], group->tiles, TALLY_START_BEHIND, &j->work));
+    TALLY_TRY(
+        tally__call_launch(j->call, &j->groups, TALLY_ENTRY_group_digits, group->tiles, TALLY_START_BEHIND, &j->work));
     TALLY_TRY(tally__offsets_of_lengths(j->call, &scan));
     group->offsets = sort->scanned;
-    TALLY_TRY(tally__call_launch(j->call, j->groups.more[MOVE], group->tiles, TALLY_START_BEHIND, &j->work));
+    TALLY_TRY(
+        tally__call_launch(j->call, &j->groups, TALLY_ENTRY_group_move, group->tiles, TALLY_START_BEHIND, &j->work));
     group->offsets = offsets;
     return TALLY_OK;
 }
@@ -123,7 +124,7 @@ static tally_status sort_ids(job *j, const sort_memory *sort) {
     tally_group_work *group = &j->work.group;
     const int passes = (int)tally__over(bits_of(group->segments), TALLY_SORT_BITS);
     group->keys_to = sort->keys[0];
-    TALLY_TRY(launch_for(j, j->groups.function, group->vectors));
+    TALLY_TRY(launch_for(j, TALLY_ENTRY_group_keys, group->vectors));
     for (int pass = 0; pass < passes; pass++) TALLY_TRY(sort_digit(j, sort, pass));
     group->order = sort->order[passes % 2];
     const tally_work ids = offsets_of(j, sort->keys[passes % 2], 4, group->segments + 1, group->vectors,
@@ -137,7 +138,7 @@ static tally_status place_begins(job *j) {
     const tally_work scan = offsets_of(j, group->lengths_to, 8, group->segments, (int64_t)1 << MOST_LENGTHS,
                                        (void *)(uintptr_t)group->offsets, group->offset_bytes);
     group->begins = group->begins_to;
-    TALLY_TRY(launch_for(j, j->groups.more[LENGTHS], group->segments));
+    TALLY_TRY(launch_for(j, TALLY_ENTRY_group_lengths, group->segments));
     return tally__offsets_of_lengths(j->call, &scan);
 }
 
@@ -254,8 +255,9 @@ static tally_status make_copies(job *j) {
     j->work.y = c->in.y;
     j->work.x_stride = c->in.x_stride;
     j->work.y_stride = c->in.y_stride;
-    TALLY_TRY(launch_for(j, j->groups.more[SPREAD], results + 1));
-    if (copies > 0) TALLY_TRY(tally__call_launch(c, j->groups.more[GATHER], blocks, TALLY_START_BEHIND, &j->work));
+    TALLY_TRY(launch_for(j, TALLY_ENTRY_group_spread, results + 1));
+    if (copies > 0)
+        TALLY_TRY(tally__call_launch(c, &j->groups, TALLY_ENTRY_group_gather, blocks, TALLY_START_BEHIND, &j->work));
     c->in = (tally__input){group->x_to, c->spec->inputs == 2 ? group->y_to : group->x_to, bytes, bytes, copies, true};
     c->index = group->spread;
     return TALLY_OK;

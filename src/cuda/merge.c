@@ -8,7 +8,7 @@
 #include "cuda/call.h"
 #include "cuda/shape.h"
 
-enum { MOST_PASSES = 32, CHECK = 3 }; /* behind the first kernel: 16, 32 and 64 bits, and the check */
+enum { MOST_PASSES = 32 };
 
 /* The table: what kernels tell, the passes, the arrays and the places where they begin. */
 typedef struct table {
@@ -123,9 +123,12 @@ static tally_status send_table(const job *j) {
 
 /* ---- the merge ---- */
 
-static tally_status launch(const job *j, tally__cu_function function, int number, int64_t blocks) {
+static const tally__entry of_width[] = {
+    [1] = TALLY_ENTRY_merge_8, [2] = TALLY_ENTRY_merge_16, [4] = TALLY_ENTRY_merge_32, [8] = TALLY_ENTRY_merge_64};
+
+static tally_status launch(const job *j, tally__entry entry, int number, int64_t blocks) {
     const tally_work work = {.x = (const char *)ON_DEVICE(j, passes) + number * (int64_t)sizeof(tally_merge_work)};
-    return tally__call_launch(&j->call, function, blocks, TALLY_START_BEHIND, &work);
+    return tally__call_launch(&j->call, &j->kernels, entry, blocks, TALLY_START_BEHIND, &work);
 }
 static tally_status hear(const job *j, tally_merge_told *told) {
     return tally__call_fetch(&j->call, told, (tally__cu_address)(uintptr_t)ON_DEVICE(j, told), sizeof *told);
@@ -142,12 +145,11 @@ static tally_status merge_here(job *j, int64_t *misplaced) {
     TALLY_TRY(tally__gpu_kernel(j->call.gpu, NULL, TALLY_FORM_MERGE, &j->kernels));
     TALLY_TRY(take_memory(j));
     TALLY_TRY(send_table(j));
-    const tally__cu_function function = m->width == 1 ? j->kernels.function : j->kernels.more[m->width / 4];
-    for (int number = 0; number < j->passes; number++) TALLY_TRY(launch(j, function, number, blocks));
+    for (int number = 0; number < j->passes; number++) TALLY_TRY(launch(j, of_width[m->width], number, blocks));
     TALLY_TRY(hear(j, &told));
     *misplaced = -1;
     if (!told.unsorted) return TALLY_OK;
-    TALLY_TRY(launch(j, j->kernels.more[CHECK], 0, blocks < most ? blocks : most));
+    TALLY_TRY(launch(j, TALLY_ENTRY_merge_check, 0, blocks < most ? blocks : most));
     TALLY_TRY(hear(j, &told));
     *misplaced = told.misplaced;
     return TALLY_OK;

@@ -5,39 +5,34 @@
 #define TALLY_CUDA_PLATFORM_H
 
 #include "cuda/driver.h"
-#include "forms.h"
+#include "form_numbers.h"
 #include "internal.h"
 
-/* What the kernels of a unit reduce (kernels/forms.h). */
-typedef enum tally__form {
-#define TALLY_ROW(ID, of) TALLY_FORM_##ID,
-    TALLY_FORM_IDS(TALLY_ROW)
-#undef TALLY_ROW
-        TALLY_FORMS
-} tally__form;
-enum { TALLY_MOST_MORE = 7 };
+enum { TALLY_MOST_ENTRY = 64 }; /* bytes of a kernel's name */
 
 /* One translation unit: a short preface of #defines that names the problem, then `#include "<text>"` of a kernel text.
  * All other texts of kernels/ can be included by their names. */
 typedef struct tally__unit {
     char preface[1024];
-    const char *text;               /* "production/reduce.h" */
-    char entry[64];                 /* the name of the kernel it defines, */
-    char more[TALLY_MOST_MORE][64]; /* and of further ones, or "" */
-    int kernel; /* which one that is: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or one of those
-                   below */
+    const char *text;             /* "production/reduce.h" */
+    char entry[TALLY_MOST_ENTRY]; /* the name of its first kernel; others': tally__name_entry (units.h) */
+    char problem[48];             /* what names of entries end with */
+    tally__entry first;           /* of so many */
+    int entries;
+    int kernel; /* the operator's: place in TALLY_KERNELS, or with `exact` in TALLY_EXACT_KERNELS, or TALLY_USERS; of a
+                   general unit 0 */
     tally__form form;
     tally_type type;
     tally_nan nan;
     bool exact;
-    int threads;         /* of each block of the first kernel; 0: TALLY_THREADS */
+    int threads[TALLY_MOST_ENTRIES]; /* of a block of each kernel */
     size_t shared_bytes; /* of shared memory for a tile of segments, that launches of the first kernel give; 0: it wants
                             none */
     const char *user_text; /* source of the caller's own operator, or NULL; included by the name "user.h" */
     char user_key[33];     /* of that operator, else "" */
 } tally__unit;
 
-enum { TALLY_USERS = -1, TALLY_CONVERTER = -2 };
+enum { TALLY_USERS = -1 };
 
 /* An image for module_load, in memory of malloc. */
 typedef struct tally__image {

@@ -168,7 +168,7 @@ static tally_status launch(const tally__call *call, plan *p) {
         work.y += first * values * work.y_stride;
         work.result = (char *)work.result + first * work.inner * work.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
-        TALLY_TRY(tally__call_launch(call, loaded.function, tally__over(p->blocks * work.outer, p->outer),
+        TALLY_TRY(tally__call_launch(call, &loaded, loaded.first, tally__over(p->blocks * work.outer, p->outer),
                                      TALLY_START_BEHIND, &work));
     }
     return TALLY_OK;

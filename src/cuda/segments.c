@@ -275,22 +275,26 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
                             "clear memory");
 }
 
-enum { SUMS, SCAN, LENGTHS, SHARES, SEGMENT_IDS, CHECK, SEGMENT_ID_EDGES }; /* of TALLY_FORM_CUT, behind the first */
 tally_status tally__offsets_of_lengths(const tally__call *c, const tally_work *work) {
     const int64_t blocks = tally__over(work->cut.count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    TALLY_TRY(tally__call_launch(c, kernels.more[SUMS], blocks, TALLY_START_BEHIND, work));
-    TALLY_TRY(tally__call_launch(c, kernels.more[SCAN], 1, TALLY_START_BEHIND, work));
-    return tally__call_launch(c, kernels.more[LENGTHS], blocks, TALLY_START_BEHIND, work);
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_sums, blocks, TALLY_START_BEHIND, work));
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_scan, 1, TALLY_START_BEHIND, work));
+    return tally__call_launch(c, &kernels, TALLY_ENTRY_cut_lengths, blocks, TALLY_START_BEHIND, work);
 }
 tally_status tally__offsets_of_ids(const tally__call *c, const tally_work *work) {
     const int64_t blocks = segment_id_blocks(work->count, work->cut.count);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    TALLY_TRY(tally__call_launch(c, kernels.more[SHARES], tally__over(blocks + 1, TALLY_TILE_WARPS), TALLY_START_BEHIND,
-                                 work));
-    return tally__call_launch(c, kernels.more[SEGMENT_IDS], blocks, TALLY_START_BEHIND, work);
+    TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_shares, tally__over(blocks + 1, TALLY_TILE_WARPS),
+                                 TALLY_START_BEHIND, work));
+    return tally__call_launch(c, &kernels, TALLY_ENTRY_cut_segment_ids, blocks, TALLY_START_BEHIND, work);
+}
+
+/* The kernel that finds the edges of tiles. */
+static tally__entry edges_entry(const tally_cut_work *cut) {
+    return cut->segment_ids != NULL ? TALLY_ENTRY_cut_segment_id_edges : TALLY_ENTRY_cut_edges;
 }
 
 /* The cut's edges; the first kernel clears *saw, but where it is the first to look at the index. */
@@ -303,16 +307,16 @@ static tally_status prepare(const job *j) {
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &j->work));
     if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &j->work));
-    TALLY_TRY(tally__call_launch(c, cut->segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function,
-                                 tally__over(cut->tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->work));
-    return j->reduces ? TALLY_OK
-                      : tally__call_launch(c, kernels.more[CHECK], tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK),
-                                           TALLY_START_BEHIND, &j->work);
+    TALLY_TRY(tally__call_launch(c, &kernels, edges_entry(cut), tally__over(cut->tiles + 1, TALLY_EDGES_BLOCK),
+                                 TALLY_START_BEHIND, &j->work));
+    return j->reduces
+               ? TALLY_OK
+               : tally__call_launch(c, &kernels, TALLY_ENTRY_cut_check,
+                                    tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
 }
 
 /* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
 static tally_status reduce_exactly(const job *j) {
-    enum { CLEAR, FINISH };
     const tally__call *c = j->call;
     const tally_work *work = &j->again;
     const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors,
@@ -321,12 +325,12 @@ static tally_status reduce_exactly(const job *j) {
         work->cut.groups > 1 ? TALLY_TILE_WARPS : TALLY_TILE_WARPS * TALLY_WARP; /* nodes of a block */
     tally__loaded prefix, wide, flat;
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_FLAT, &flat));
-    TALLY_TRY(tally__call_launch(c, flat.more[CLEAR], clearing < most_clearing ? clearing : most_clearing,
+    TALLY_TRY(tally__call_launch(c, &flat, TALLY_ENTRY_flat_clear, clearing < most_clearing ? clearing : most_clearing,
                                  TALLY_START_EARLY, work));
     if (work->cut.far != NULL) {
         TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, prefix_form(j), &prefix));
         if (begins_with_prefixes(j))
-            TALLY_TRY(tally__call_launch_blocks(c, &prefix, tiles, TALLY_START_EARLY, work));
+            TALLY_TRY(tally__call_launch(c, &prefix, prefix.first, tiles, TALLY_START_EARLY, work));
         else
             TALLY_TRY(tally__call_launch_resident(c, &prefix, tiles, TALLY_START_EARLY,
                                                   work)); /* as a rule nothing is left to it */
@@ -335,19 +339,18 @@ static tally_status reduce_exactly(const job *j) {
             TALLY_TRY(tally__call_launch_resident(c, &wide, tiles, TALLY_START_EARLY, work));
         }
     }
-    TALLY_TRY(
-        tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads / TALLY_WARP), TALLY_START_EARLY, work));
-    return tally__call_launch(c, flat.more[FINISH], tally__over(flat_nodes(&work->cut) / work->cut.groups, finishing),
-                              TALLY_START_EARLY, work);
+    TALLY_TRY(tally__call_launch_resident(c, &flat, tally__over(tiles, flat.threads[0] / TALLY_WARP), TALLY_START_EARLY,
+                                          work));
+    return tally__call_launch(c, &flat, TALLY_ENTRY_flat_finish,
+                              tally__over(flat_nodes(&work->cut) / work->cut.groups, finishing), TALLY_START_EARLY,
+                              work);
 }
 /* Edges for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    const tally__cu_function edges =
-        j->again.cut.segment_ids != NULL ? kernels.more[SEGMENT_ID_EDGES] : kernels.function;
-    return tally__call_launch(j->call, edges, tally__over(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK),
-                              TALLY_START_BEHIND, &j->again);
+    return tally__call_launch(j->call, &kernels, edges_entry(&j->again.cut),
+                              tally__over(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->again);
 }
 
 static tally_status reduce(const job *j) {
@@ -358,8 +361,9 @@ static tally_status reduce(const job *j) {
     TALLY_TRY(tally__gpu_kernel(c->gpu, c->spec, TALLY_FORM_SEGMENTS, &kernels));
     TALLY_TRY(tally__call_launch_resident(c, &kernels, cut->tiles,
                                           plan_has_edges(j) ? TALLY_START_BEHIND : TALLY_START_EARLY, &j->work));
-    TALLY_TRY(tally__call_launch(c, kernels.more[0], tally__over(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES),
-                                 TALLY_START_EARLY, &j->work));
+    TALLY_TRY(tally__call_launch(c, &kernels, c->spec->exact ? TALLY_ENTRY_quick_spans : TALLY_ENTRY_spans,
+                                 tally__over(cut->tiles, TALLY_TILE_WARPS * TALLY_SPAN_TILES), TALLY_START_EARLY,
+                                 &j->work));
     if (!c->spec->exact) return TALLY_OK;
     TALLY_TRY(prepare_again(j));
     return reduce_exactly(j);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/gpu.h"
 #include "kernel_list.h"
 #include "segments/cut.h"
 #include "device/work.h"
@@ -20,50 +21,62 @@ tally_nan tally__nan_of(const tally__spec *spec) {
     return tally__type_class(spec->type) == TALLY_CLASS_FLOAT ? spec->options.nan : TALLY_NAN_PROPAGATE;
 }
 
+/* Which of the units of a form. */
+typedef enum unit_kind { ORDERED, EXACT, GENERAL, KINDS } unit_kind;
+
 static const struct form {
-    const char *name, *more[2], *text, *defines; /* "": there is none; text NULL: there is no such form */
-} ordered_forms[TALLY_FORMS] =
-    {
-#define TALLY_ROW(ID, name, second, third, text, defines) \
-    [TALLY_FORM_##ID] = {#name, {#second, #third}, text, #defines},
-        TALLY_ORDERED_FORMS(TALLY_ROW)},
-  exact_forms[TALLY_FORMS] = {TALLY_EXACT_FORMS(TALLY_ROW)};
+    const char *text, *defines; /* text NULL: there is no such unit; defines "": nothing */
+    tally__entry first;
+} forms[KINDS][TALLY_FORMS] = {
+#define TALLY_UNIT(kind, ID, text, defines) [kind][TALLY_FORM_##ID] = {text, #defines, TALLY_FIRST_##kind##_##ID},
+#define TALLY_ROW(kind, ID, name, threads)
+    TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
+#undef TALLY_UNIT
 #undef TALLY_ROW
+};
 
-/* Of no operator: their first kernel and the others. */
-static const struct general {
-    const char *text, *says, *entries[1 + TALLY_MOST_MORE];
-} generals[TALLY_FORMS] = {
-    [TALLY_FORM_CUT] = {"production/cut.h",
-                        "what prepares segments",
-                        {"tally_cut_edges", "tally_cut_sums", "tally_cut_scan", "tally_cut_lengths", "tally_cut_shares",
-                         "tally_cut_segment_ids", "tally_cut_check", "tally_cut_segment_id_edges"}},
-    [TALLY_FORM_GROUPS] = {"production/groups.h",
-                           "what arranges vectors by segment",
-                           {"tally_group_keys", "tally_group_digits", "tally_group_move", "tally_group_lengths",
-                            "tally_group_spread", "tally_group_gather"}},
-    [TALLY_FORM_MERGE] = {
-        "production/merge.h",
-        "what merges sorted arrays",
-        {"tally_merge_8", "tally_merge_16", "tally_merge_32", "tally_merge_64", "tally_merge_check"}}};
+#define TALLY_UNIT(kind, ID, text, defines)
+static const struct entry {
+    const char *name;
+    unit_kind kind;
+    tally__form form;
+} entries[TALLY_ENTRIES] = {
+#define TALLY_ROW(kind, ID, name, threads) [TALLY_ENTRY_##name] = {#name, kind, TALLY_FORM_##ID},
+    TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
+#undef TALLY_ROW
+};
 
-bool tally__is_general(tally__form form) { return generals[form].text != NULL; }
-
-static void general_unit(tally__form form, tally__unit *unit) {
-    const struct general *of = &generals[form];
-    unit->form = form;
-    unit->text = of->text;
-    snprintf(unit->entry, sizeof unit->entry, "%s", of->entries[0]);
-    for (int k = 0; k < TALLY_MOST_MORE && of->entries[1 + k] != NULL; k++)
-        snprintf(unit->more[k], sizeof unit->more[k], "%s", of->entries[1 + k]);
-    snprintf(unit->preface, sizeof unit->preface, "/* %s */\n", of->says);
+/* Threads of a block of that kernel, for an operator of `inputs` inputs of `bytes` bytes. */
+static int threads_of(tally__entry entry, int bytes, int inputs) {
+    switch ((int)entry) {
+#define TALLY_ROW(kind, ID, name, threads) \
+    case TALLY_ENTRY_##name: return threads;
+        TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
+#undef TALLY_ROW
+#undef TALLY_UNIT
+    default: return TALLY_THREADS;
+    }
 }
 
-static void name_entries(tally__unit *unit, const struct form *of, const char *kernel, const char *type, int nan) {
-    snprintf(unit->entry, sizeof unit->entry, "tally_%s_%s_%s_%d", of->name, kernel, type, nan);
-    for (int k = 0; k < 2; k++)
-        if (of->more[k][0] != 0)
-            snprintf(unit->more[k], sizeof unit->more[k], "tally_%s_%s_%s_%d", of->more[k], kernel, type, nan);
+bool tally__is_general(tally__form form) { return forms[GENERAL][form].text != NULL; }
+
+static unit_kind kind_of(const tally__spec *spec, tally__form form) {
+    return tally__is_general(form) ? GENERAL : spec->user == NULL && spec->exact ? EXACT : ORDERED;
+}
+
+void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TALLY_MOST_ENTRY]) {
+    snprintf(name, TALLY_MOST_ENTRY, "tally_%s%s", entries[entry].name, unit->problem);
+}
+
+/* The unit's text and kernels; unit->problem is known. */
+static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int bytes, int inputs) {
+    const struct form *of = &forms[kind][form];
+    unit->form = form;
+    unit->text = of->text;
+    unit->first = of->first;
+    for (int k = of->first; k < TALLY_ENTRIES && entries[k].kind == kind && entries[k].form == form; k++)
+        unit->threads[unit->entries++] = threads_of((tally__entry)k, bytes, inputs);
+    tally__name_entry(unit, unit->first, unit->entry);
 }
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
@@ -76,12 +89,11 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
                 "and output in host memory",
                 user->name);
     unit->kernel = TALLY_USERS;
-    unit->form = form;
     unit->type = spec->type;
-    unit->text = ordered_forms[form].text;
     unit->user_text = d->text;
     memcpy(unit->user_key, user->key, sizeof unit->user_key);
-    name_entries(unit, &ordered_forms[form], user->key, word, 0);
+    snprintf(unit->problem, sizeof unit->problem, "_%s_%s_0", user->key, word);
+    begin_unit(unit, ORDERED, form, (int)spec->kernel->value_bytes, spec->inputs);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
              "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n"
@@ -107,7 +119,7 @@ bool tally__has_form(const tally__spec *spec, tally__form form) {
     if (spec->exact && form == TALLY_FORM_SEGMENTS) return tally__is_sum_alone(spec);
     if ((form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES) && spec->order_shows) return false;
     if (form == TALLY_FORM_WIDE && spec->type == TALLY_F16) return false; /* all of which few levels hold */
-    return (spec->exact ? exact_forms : ordered_forms)[form].text != NULL;
+    return forms[spec->exact ? EXACT : ORDERED][form].text != NULL;
 }
 
 static bool is_prefix(const tally__spec *spec, tally__form form) {
@@ -117,43 +129,34 @@ static bool is_prefix(const tally__spec *spec, tally__form form) {
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit) {
     tally_nan nan;
     const tally__operator_row *row;
-    const struct form *of;
-    const char *word, *name;
+    const char *word, *name, *defines;
+    const unit_kind kind = kind_of(spec, form);
     memset(unit, 0, sizeof *unit);
-    if (tally__is_general(form)) return general_unit(form, unit), TALLY_OK;
-    if (spec == NULL) {
-        *unit = (tally__unit){.preface = "/* results to the type asked for */\n",
-                              .text = "production/convert.h",
-                              .entry = "tally_convert",
-                              .kernel = TALLY_CONVERTER};
+    if (tally__is_general(form)) {
+        begin_unit(unit, GENERAL, form, 0, 0);
+        snprintf(unit->preface, sizeof unit->preface, "/* of all operators: %s */\n", unit->text);
         return TALLY_OK;
     }
-    if (form == TALLY_FORM_SEGMENTS)
-        unit->shared_bytes = tally__segments_buffer(spec), unit->threads = TALLY_SEGMENTS_BLOCK;
-    if (form == TALLY_FORM_FLAT) unit->threads = TALLY_FLAT_THREADS / spec->inputs;
-    if (is_prefix(spec, form)) {
-        unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
-        unit->threads = TALLY_PREFIX_THREADS_OF(spec->kernel->value_bytes, form == TALLY_FORM_WIDE);
-    }
+    if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec);
+    if (is_prefix(spec, form)) unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);
     nan = tally__nan_of(spec);
     row = tally__operator(spec->op);
     word = type_word(spec->type);
     name = spec->exact ? exact_names[spec->kernel_number] : kernel_names[spec->kernel_number];
     unit->kernel = spec->kernel_number;
-    unit->form = form;
     unit->type = spec->type;
     unit->nan = nan;
     unit->exact = spec->exact;
-    of = &(spec->exact ? exact_forms : ordered_forms)[form];
-    unit->text = of->text;
-    name_entries(unit, of, name, word, (int)nan);
+    defines = forms[kind][form].defines;
+    snprintf(unit->problem, sizeof unit->problem, "_%s_%s_%d", name, word, (int)nan);
+    begin_unit(unit, kind, form, (int)spec->kernel->value_bytes, spec->inputs);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define "
              "TALLY_KERNEL_FILE \"%s/%s.h\"\n"
              "#define TALLY_KERNEL_ORDER %d\n#define TALLY_KERNEL_INPUTS %d\n%s%s%s",
              name, tally_type_name(spec->type), spec->exact ? "exact" : "in canonical order", word, (int)nan, name,
-             spec->exact ? "exact" : "operators", name, row->order, row->inputs, of->defines[0] != 0 ? "#define " : "",
-             of->defines, of->defines[0] != 0 ? " 1\n" : "");
+             spec->exact ? "exact" : "operators", name, row->order, row->inputs, defines[0] != 0 ? "#define " : "",
+             defines, defines[0] != 0 ? " 1\n" : "");
     return TALLY_OK;
 }

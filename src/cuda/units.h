@@ -10,9 +10,11 @@ tally_nan tally__nan_of(const tally__spec *spec);
 bool tally__has_form(const tally__spec *spec, tally__form form);
 /* Whether the kernels of that form are of no operator, and their spec is NULL. */
 bool tally__is_general(tally__form form);
-/* The translation unit of that form for a spec, or that of a general form for none; WHOLE for none: the one that
- * converts results. Operators of the caller's own have WHOLE and SEGMENTS, which take rows too. */
+/* The translation unit of that form for a spec, or of a general form for any or NULL. Operators of the caller's own
+ * have WHOLE and SEGMENTS, which take rows too. */
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit);
+/* The name of a kernel of that unit. */
+void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TALLY_MOST_ENTRY]);
 
 /* The bytes of a tile's buffer. A launch of a spec's kernel of segments gives its blocks as many buffers as
  * gpu->tile_buffers says. */

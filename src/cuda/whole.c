@@ -81,7 +81,7 @@ tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
     *(what == TALLY_GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
-    return tally__call_launch(c, loaded.function, blocks, TALLY_START_BEHIND, &work);
+    return tally__call_launch(c, &loaded, loaded.first, blocks, TALLY_START_BEHIND, &work);
 }
 
 tally_status tally__launch_node(tally__call *call, tally__cu_address to) {

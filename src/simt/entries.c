@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forms.h"
 #include "simt/module.h"
 
 typedef struct registered {
@@ -31,20 +32,32 @@ tally__simt_entry *tally__simt_find(const char *name) {
     return entry;
 }
 
-/* Texts of several kernels: those of segments, of cuts, of groups, and of merges. */
+/* The kernels of the units of kernels/forms.h. */
+static const struct unit_kernel {
+    const char *unit, *begin; /* of its name: what follows is the same for all of the unit */
+} unit_kernels[] = {
+#define TALLY_UNIT(kind, ID, text, defines)
+#define TALLY_ROW(kind, ID, name, threads) {#kind #ID, "tally_" #name},
+    TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
+#undef TALLY_UNIT
+#undef TALLY_ROW
+};
+enum { UNIT_KERNELS = sizeof unit_kernels / sizeof *unit_kernels };
+
+/* What is behind the beginning of a name; NULL: that is another. */
+static const char *rest_of(const char *name, const char *begin) {
+    const size_t length = strlen(begin);
+    return strncmp(name, begin, length) == 0 && (name[length] == '_' || name[length] == 0) ? name + length : NULL;
+}
+
 tally__simt_entry *tally__simt_beside(const char *name, const char *other) {
-    static const char *const texts[][2] = {{"tally_cut_", "tally_cut_"},
-                                           {"tally_group_", "tally_group_"},
-                                           {"tally_merge_", "tally_merge_"},
-                                           {"tally_segments_", "tally_spans_"},
-                                           {"tally_features_", "tally_feature_nodes_"},
-                                           {"tally_quick_features_", "tally_quick_feature_nodes_"},
-                                           {"tally_quick_", "tally_quick_spans_"},
-                                           {"tally_flat_", "tally_flat_"}};
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        if (strncmp(name, texts[k][0], strlen(texts[k][0])) == 0 &&
-            strncmp(other, texts[k][1], strlen(texts[k][1])) == 0)
-            return tally__simt_find(other);
+    for (int a = 0; a < UNIT_KERNELS; a++)
+        for (int b = 0; b < UNIT_KERNELS; b++) {
+            const char *rest = rest_of(name, unit_kernels[a].begin), *its = rest_of(other, unit_kernels[b].begin);
+            if (strcmp(unit_kernels[a].unit, unit_kernels[b].unit) == 0 && rest != NULL && its != NULL &&
+                strcmp(rest, its) == 0)
+                return tally__simt_find(other);
+        }
     return NULL;
 }
 

@@ -112,7 +112,6 @@ static void list_units(void) {
     for (int form = 0; form < TALLY_FORMS; form++)
         if (tally__is_general((tally__form)form) && tally__unit_of(NULL, (tally__form)form, &unit) == TALLY_OK)
             add_unit(&unit);
-    if (tally__unit_of(NULL, TALLY_FORM_WHOLE, &unit) == TALLY_OK) add_unit(&unit); /* converts results */
 }
 
 /* FNV-1a: where a unit's turn begins. */

@@ -220,6 +220,7 @@ static tally_op define_in(tally_context *context, const tally_operator *definiti
     tally_op op = -1;
     tally__spec spec;
     tally__unit unit;
+    char spans[TALLY_MOST_ENTRY];
     EXPECT_OK(tally_define(context, definition, &op));
     if (kernels == NULL) return op;
     EXPECT_OK(tally__specify(context, op, definition->input, &spec));
@@ -227,7 +228,8 @@ static tally_op define_in(tally_context *context, const tally_operator *definiti
     register_kernel(unit.entry, kernels[0]);
     EXPECT_OK(tally__unit_of(&spec, TALLY_FORM_SEGMENTS, &unit));
     register_kernel(unit.entry, kernels[1]);
-    register_kernel(unit.more[0], kernels[2]);
+    tally__name_entry(&unit, TALLY_ENTRY_spans, spans);
+    register_kernel(spans, kernels[2]);
     return op;
 }
 

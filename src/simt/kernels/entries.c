@@ -3,32 +3,36 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "forms.h"
 #include "kernel_list.h"
 #include "simt/kernels/set.h"
 #include "simt/module.h"
 
-#define TALLY_ORDERED_ROW(ID, name, second, third, text, defines) \
-    TALLY_KERNELS_OF_FORM(TALLY_SET_ROW, name, second, third)
-#define TALLY_EXACT_ROW(ID, name, second, third, text, defines) \
-    TALLY_EXACT_KERNELS_OF_FORM(TALLY_SET_ROW, name, second, third)
-
-#define TALLY_SET_ROW(name, second, third, kernel) extern const tally__simt_set tally__simt_##name##_##kernel;
-TALLY_ORDERED_FORMS(TALLY_ORDERED_ROW)
-TALLY_EXACT_FORMS(TALLY_EXACT_ROW)
-#undef TALLY_SET_ROW
+/* The sets that CMake's units export. */
+#define TALLY_KERNEL_ROW(kind, ID, kernel) extern const tally__simt_set tally__simt_##kind##_##ID##_##kernel;
+#define TALLY_UNIT_ORDERED(ID) TALLY_KERNELS_OF_FORM(TALLY_KERNEL_ROW, ORDERED, ID)
+#define TALLY_UNIT_EXACT(ID) TALLY_EXACT_KERNELS_OF_FORM(TALLY_KERNEL_ROW, EXACT, ID)
+#define TALLY_UNIT_GENERAL(ID)
+#define TALLY_UNIT(kind, ID, text, defines) TALLY_UNIT_##kind(ID)
+#define TALLY_ROW(kind, ID, name, threads)
+TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
+#undef TALLY_KERNEL_ROW
+#undef TALLY_UNIT
+#undef TALLY_ROW
 
 static const struct {
-    const char *name, *second, *third, *kernel; /* "": there is none */
+    const char *name, *kernel;
     const tally__simt_set *set;
-} sets[] = {
-#define TALLY_SET_ROW(name, second, third, kernel) {#name, #second, #third, #kernel, &tally__simt_##name##_##kernel},
-    TALLY_ORDERED_FORMS(TALLY_ORDERED_ROW)
-    TALLY_EXACT_FORMS(TALLY_EXACT_ROW)
-#undef TALLY_SET_ROW
-};
-
-void tally_convert(tally_work work); /* convert.c */
+    int place; /* in the unit */
+} kernels[] = {
+#define TALLY_KERNEL_ROW(kind, ID, name, kernel) \
+    {#name, #kernel, &tally__simt_##kind##_##ID##_##kernel, (int)TALLY_ENTRY_##name - (int)TALLY_FIRST_##kind##_##ID},
+#define TALLY_ROW_ORDERED(ID, name) TALLY_KERNELS_OF_FORM(TALLY_KERNEL_ROW, ORDERED, ID, name)
+#define TALLY_ROW_EXACT(ID, name) TALLY_EXACT_KERNELS_OF_FORM(TALLY_KERNEL_ROW, EXACT, ID, name)
+#define TALLY_ROW_GENERAL(ID, name)
+#define TALLY_UNIT(kind, ID, text, defines)
+#define TALLY_ROW(kind, ID, name, threads) TALLY_ROW_##kind(ID, name)
+    TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)};
+#undef TALLY_ROW
 
 const tally__simt_words *tally__simt;
 
@@ -42,7 +46,7 @@ static const char *const type_words[TALLY_TYPE_END] = {
 static bool find_type(const char *entry, const char *name, const char *kernel, int *type, int *nan) {
     char begin[64], end[32];
     const int length = snprintf(begin, sizeof begin, "tally_%s_%s_", name, kernel);
-    if (name[0] == 0 || strncmp(entry, begin, (size_t)length) != 0) return false;
+    if (strncmp(entry, begin, (size_t)length) != 0) return false;
     for (*type = TALLY_NATURAL + 1; *type < TALLY_STRUCT; ++*type)
         for (*nan = TALLY_NAN_PROPAGATE; *nan <= TALLY_NAN_TOTAL; ++*nan) {
             snprintf(end, sizeof end, "%s_%d", type_words[*type], *nan);
@@ -53,13 +57,10 @@ static bool find_type(const char *entry, const char *name, const char *kernel, i
 
 static tally__simt_entry *find(const char *entry) {
     int type, nan;
-    if (strcmp(entry, "tally_convert") == 0) return tally_convert;
-    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-        if (find_type(entry, sets[k].name, sets[k].kernel, &type, &nan)) return sets[k].set->of[type][nan].first;
-        if (find_type(entry, sets[k].second, sets[k].kernel, &type, &nan)) return sets[k].set->of[type][nan].second;
-        if (find_type(entry, sets[k].third, sets[k].kernel, &type, &nan)) return sets[k].set->of[type][nan].third;
-    }
-    return tally__simt_cut(entry);
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        if (find_type(entry, kernels[k].name, kernels[k].kernel, &type, &nan))
+            return kernels[k].set->of[type][nan].entries[kernels[k].place];
+    return tally__simt_general(entry);
 }
 
 /* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first

@@ -2,18 +2,19 @@
 #ifndef TALLY_SIMT_SET_H
 #define TALLY_SIMT_SET_H
 
+#include "form_numbers.h"
 #include "internal.h"
 #include "simt/simt.h"
 
-/* The kernels of one text, and one operator; NULL where there are not so many. */
-typedef struct tally__simt_pair {
-    tally__simt_entry *first, *second, *third;
-} tally__simt_pair;
+/* The kernels of one unit of kernels/forms.h and one operator, in the table's order. */
+typedef struct tally__simt_kernels {
+    tally__simt_entry *entries[TALLY_MOST_ENTRIES];
+} tally__simt_kernels;
 typedef struct tally__simt_set {
-    tally__simt_pair of[TALLY_TYPE_END][3];
+    tally__simt_kernels of[TALLY_TYPE_END][3];
 } tally__simt_set;
 
-/* Those of no operator (cut.c). */
-tally__simt_entry *tally__simt_cut(const char *entry);
+/* Those of all operators (general.c); NULL: there is none of that name. */
+tally__simt_entry *tally__simt_general(const char *entry);
 
 #endif

@@ -1,0 +1,27 @@
+/* The forms and kernels of kernels/forms.h as numbers. */
+#ifndef TALLY_FORM_NUMBERS_H
+#define TALLY_FORM_NUMBERS_H
+
+#include "forms.h"
+
+/* What the kernels of a unit reduce. */
+typedef enum tally__form {
+#define TALLY_ROW(ID, of) TALLY_FORM_##ID,
+    TALLY_FORM_IDS(TALLY_ROW)
+#undef TALLY_ROW
+        TALLY_FORMS
+} tally__form;
+
+/* The kernels of all units, those of a unit one behind the other. */
+typedef enum tally__entry {
+#define TALLY_UNIT(kind, ID, text, defines) \
+    TALLY_FIRST_##kind##_##ID, TALLY_BEFORE_##kind##_##ID = TALLY_FIRST_##kind##_##ID - 1,
+#define TALLY_ROW(kind, ID, name, threads) TALLY_ENTRY_##name,
+    TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
+#undef TALLY_UNIT
+#undef TALLY_ROW
+        TALLY_ENTRIES
+} tally__entry;
+enum { TALLY_MOST_ENTRIES = 8 }; /* kernels of a unit */
+
+#endif

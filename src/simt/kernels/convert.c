@@ -1,2 +1,0 @@
-/* The kernel that converts results, compiled for the simulator. */
-#include "production/convert.h"
