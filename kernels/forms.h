@@ -22,6 +22,7 @@
     X(SHORT, ROWS)        /* rows of a few values */                                        \
     X(PART_NODES, RANKS)  /* nodes of segments */                                           \
     X(NODES, RANKS)       /* nodes of several parties */                                    \
+    X(WINDOWS, RANKS)     /* windows of nodes of exact sums */                              \
     X(CONVERT, RESULTS)   /* results to the type asked for */
 
 /* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, or GENERAL (all
@@ -94,6 +95,12 @@
         K(GENERAL, MERGE, merge_32, TALLY_THREADS)                                          \
         K(GENERAL, MERGE, merge_64, TALLY_THREADS)                                          \
         K(GENERAL, MERGE, merge_check, TALLY_THREADS)                                       \
+    U(GENERAL, WINDOWS, "production/windows.h", )                                           \
+        K(GENERAL, WINDOWS, window_extents, TALLY_THREADS)                                  \
+        K(GENERAL, WINDOWS, window_lengths, TALLY_THREADS)                                  \
+        K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS)                                   \
+        K(GENERAL, WINDOWS, window_restore, TALLY_THREADS)                                  \
+        K(GENERAL, WINDOWS, window_move, TALLY_THREADS)                                     \
     U(GENERAL, CONVERT, "production/convert.h", )                                           \
         K(GENERAL, CONVERT, convert, TALLY_THREADS)
 

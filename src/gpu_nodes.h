@@ -12,9 +12,22 @@ typedef struct tally__node_parts {
     const tally_segments *segments; /* others: an index in GPU memory, a plan for a GPU, or unsorted ids */
 } tally__node_parts;
 
+/* Nodes of exact sums, as windows are made of them: their numbers, behind a count of values, and the limbs of each. */
+typedef struct tally__node_windows {
+    int64_t count;
+    int numbers;
+    int32_t limbs[2];
+    size_t bytes; /* of a node */
+} tally__node_windows;
+
 /* Errors are those of tally_nodes.h. What kernels see in data alone (segments that are none, damaged nodes) is told if
  * options.checked, or if results go to the host; for that the call waits. */
 struct tally__gpu_nodes {
+    /* Windows; extents lie in reach of the GPU. */
+    tally_status (*find_extents)(const tally__spec *, const tally__node_windows *, void *nodes, int16_t *extents);
+    tally_status (*shrink)(const tally__spec *, const tally__node_windows *, void *nodes, const int16_t *extents,
+                           size_t *bytes);
+    tally_status (*restore)(const tally__spec *, const tally__node_windows *, void *nodes, const int16_t *extents);
     tally_status (*reduce)(const tally__spec *, const tally__input *, const tally__node_parts *, void *nodes);
     /* into[i] = into[i] and from[i] */
     tally_status (*merge)(const tally__spec *, int64_t count, void *into, const void *from);

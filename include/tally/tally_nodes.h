@@ -20,18 +20,18 @@
  * count where they are finished. Nodes lie side by side, at any address. Functions return when the work is done, but
  * for nodes in GPU memory. Threads: as tally.h.
  *
- * Nodes in GPU memory: functions that reduce to nodes, merge, shift and finish take them there. All that they read and
- * write lies in reach of that GPU (TALLY_BAD_ARGUMENT), but for results of tally_finish_nodes. The work is put on
- * options.stream, and the call returns; the stream may be capturing if the kernels are ready, which the first such
- * call sees to. A call waits where results go to host memory, and with options.checked, which also has it report what
- * only kernels see: TALLY_BAD_SEGMENTS of an index in GPU memory or unsorted ids, TALLY_BAD_STATE, TALLY_EMPTY,
- * TALLY_OVERFLOW. Damaged nodes count as nodes of no values, and wrong segments give nodes of nothing. An index in
- * host memory is read before the call returns; while the stream captures, segments by one have a launch each, and
- * unsorted ids lie in GPU memory (TALLY_BAD_ARGUMENT). Nodes of exact sums lie at multiples of 8 (TALLY_BAD_ARGUMENT).
- * Windows are those of nodes in host memory (TALLY_UNSUPPORTED). Method: a thread merges or finishes a node, a warp
- * or, for exact sums, a block has a segment; one of 1 MiB or more that the host knows has a launch of its own. Scratch
- * memory: some 2 KiB and 16 bytes for each segment; up to 57 MB where nodes of exact sums are merged or finished. Not
- * run on GPUs yet, but on the simulator.
+ * Nodes in GPU memory: functions of nodes take them there. All that they read and write lies in reach of that GPU
+ * (TALLY_BAD_ARGUMENT), but for results of tally_finish_nodes. The work is put on options.stream, and the call returns;
+ * the stream may be capturing if the kernels are ready, which the first such call sees to. A call waits where results
+ * go to host memory, and with options.checked, which also has it report what only kernels see: TALLY_BAD_SEGMENTS of an
+ * index in GPU memory or unsorted ids, TALLY_BAD_STATE, TALLY_EMPTY, TALLY_OVERFLOW. Damaged nodes count as nodes of no
+ * values, and wrong segments give nodes of nothing. An index in host memory is read before the call returns; while the
+ * stream captures, segments by one have a launch each, and unsorted ids lie in GPU memory (TALLY_BAD_ARGUMENT). Nodes
+ * of exact sums lie at multiples of 8 (TALLY_BAD_ARGUMENT). Extents lie there, too; shrinking waits for the number of
+ * bytes. Method: a thread merges or finishes a node, a warp or, for exact sums, a block has a segment; one of 1 MiB or
+ * more that the host knows has a launch of its own. Scratch memory: some 2 KiB and 16 bytes for each segment; up to 57
+ * MB where nodes of exact sums are merged or finished, and as much as the nodes where windows are made. Not run on GPUs
+ * yet, but on the simulator.
  *
  * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
  * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */

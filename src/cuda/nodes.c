@@ -5,6 +5,7 @@
 #include "cuda/groups.h"
 #include "cuda/shape.h"
 #include "cuda/whole.h"
+#include "cuda/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +344,39 @@ static tally_status finish(const tally__spec *spec, int64_t count, const void *n
     return status;
 }
 
+/* ---- windows ---- */
+
+static tally_status open_windows(tally__call *call, const tally__spec *spec, const void *nodes, const void *extents) {
+    TALLY_TRY(open_call(call, spec, NULL, NULL, nodes, NULL));
+    TALLY_TRY(check_reach(call, nodes, "nodes"));
+    TALLY_CHECK((uintptr_t)extents % sizeof(int16_t) == 0, BAD_ARGUMENT, "extents begin at a multiple of 2 bytes");
+    return check_reach(call, extents, "extents");
+}
+
+static tally_status find_extents(const tally__spec *spec, const tally__node_windows *w, void *nodes, int16_t *extents) {
+    tally__call call;
+    tally_status status = open_windows(&call, spec, nodes, extents);
+    if (status == TALLY_OK) status = tally__launch_extents(&call, w, nodes, extents);
+    tally__call_close(&call);
+    return status;
+}
+static tally_status shrink(const tally__spec *spec, const tally__node_windows *w, void *nodes, const int16_t *extents,
+                           size_t *bytes) {
+    tally__call call;
+    tally_status status = open_windows(&call, spec, nodes, extents);
+    if (status == TALLY_OK) status = tally__launch_shrink(&call, w, nodes, extents, bytes);
+    tally__call_close(&call);
+    return status;
+}
+static tally_status restore(const tally__spec *spec, const tally__node_windows *w, void *nodes,
+                            const int16_t *extents) {
+    tally__call call;
+    tally_status status = open_windows(&call, spec, nodes, extents);
+    if (status == TALLY_OK) status = tally__launch_restore(&call, w, nodes, extents);
+    tally__call_close(&call);
+    return status;
+}
+
 /* ---- memory ---- */
 
 static tally_status allocate(const tally__spec *spec, const void *beside, size_t bytes, void **memory) {
@@ -388,6 +422,9 @@ const tally__gpu_nodes tally__cuda_nodes = {.reduce = reduce,
                                             .merge = merge,
                                             .shift = shift,
                                             .finish = finish,
+                                            .find_extents = find_extents,
+                                            .shrink = shrink,
+                                            .restore = restore,
                                             .fetch = fetch,
                                             .allocate = allocate,
                                             .wait = wait,

@@ -45,20 +45,26 @@ static tally_status fill_nodes(const request *r, unsigned char *nodes) {
     return status;
 }
 
-/* Where nodes lie is a rank's own matter; but those that travel as windows, or are merged by an operation of this
- * library's, are the host's. */
-static tally_status take_gpu_memory(const request *r, travel *t) {
-    void *there = NULL;
-    if (r->elements || !r->adds || r->windows > 0 || r->x->count == 0 || !tally__mpi_reaches_gpus()) return TALLY_OK;
+/* Where nodes lie is a rank's own matter; but those that are merged by an operation of this library's are the host's.
+ */
+static tally_status take_gpu_memory(const request *r, travel *t, size_t extents) {
+    void *there = NULL, *beside = NULL;
+    if (r->elements || !r->adds || r->x->count == 0 || !tally__mpi_reaches_gpus()) return TALLY_OK;
     TRY_TALLY(tally_open_node_memory(r->context, r->x->data, room_for(r), &there));
     t->nodes = there;
     t->on_gpu = there != NULL;
+    if (t->on_gpu && r->windows > 0) TRY_TALLY(tally_open_node_memory(r->context, there, extents, &beside));
+    t->extents = beside;
     return TALLY_OK;
 }
 
 tally_status tally__mpi_release_nodes(const request *r, travel *t) {
+    if (t->on_gpu) {
+        const tally_status status = tally__mpi_quote(tally_close_node_memory(r->context, t->extents));
+        TRY_TALLY(tally_close_node_memory(r->context, t->nodes));
+        return status;
+    }
     free(t->extents);
-    if (t->on_gpu) return tally__mpi_quote(tally_close_node_memory(r->context, t->nodes));
     free(t->nodes);
     return TALLY_OK;
 }
@@ -67,16 +73,16 @@ tally_status tally__mpi_make_nodes(const request *r, travel *t) {
     const size_t extents = (size_t)r->results * (size_t)r->windows * TALLY_EXTENT * sizeof *t->extents;
     const bool has_windows = r->windows > 0;
     if ((uint64_t)r->results < PTRDIFF_MAX / r->node_bytes / 2) {
-        TRY(take_gpu_memory(r, t));
+        TRY(take_gpu_memory(r, t, extents));
         if (!t->on_gpu) t->nodes = malloc(room_for(r) + 1);
-        if (has_windows) t->extents = malloc(extents + 1);
+        if (!t->on_gpu && has_windows) t->extents = malloc(extents + 1);
     }
     if (t->nodes == NULL || (has_windows && t->extents == NULL))
         return tally__mpi_fail(TALLY_NO_MEMORY, "no memory for %lld nodes of %zu bytes", (long long)r->results,
                                r->node_bytes);
     TRY(fill_nodes(r, t->nodes));
-    if (t->on_gpu) TRY_TALLY(tally_await_nodes(r->context, t->nodes)); /* MPI knows no streams */
     if (has_windows) TRY_TALLY(tally_find_extents(r->context, r->op, r->x->type, r->results, t->nodes, t->extents));
+    if (t->on_gpu) TRY_TALLY(tally_await_nodes(r->context, t->nodes)); /* MPI knows no streams */
     return TALLY_OK;
 }
 

@@ -77,6 +77,28 @@ static void check(int rank, int ranks, tally_op op, tally_type type, bool is_awa
     release(mine);
 }
 
+/* So many nodes that they travel as windows. */
+static void check_windows(int rank, int ranks, tally_op op, tally_type type, bool is_aware) {
+    enum { MANY = 200 };
+    const size_t bytes = tally_type_size(type), room = MANY * sizeof(tally_stats);
+    const char *x = data_of(type, CANCELLATION, EACH * ranks);
+    char *got = scratch(0, room), *wanted = scratch(1, room);
+    void *mine = copy_to_gpu(x + (size_t)rank * EACH * bytes, EACH * bytes);
+    const tally_array part = tally_in(mine, type, EACH), whole = tally_in(x, type, EACH * ranks);
+    memset(got, 0, room), memset(wanted, 0, room);
+    times_added = times_there = 0;
+    for (int root = 0; root < 2; root++) {
+        const tally_segments parts = tally_rows(1, EACH / MANY, MANY), all = tally_rows(1, ranks * EACH / MANY, MANY);
+        const tally_output out = tally_out(got, TALLY_NATURAL, MANY);
+        EXPECT_OK(root ? tally_mpi_reduce_segments(context, op, part, parts, out, 0, MPI_COMM_WORLD)
+                       : tally_mpi_allreduce_segments(context, op, part, parts, out, MPI_COMM_WORLD));
+        EXPECT_OK(tally_reduce_segments(NULL, op, whole, all, tally_out(wanted, TALLY_NATURAL, MANY)));
+        EXPECT_BITS(got, wanted, room, "many segments in GPU memory");
+        if (root == 0) expect_place(op, type, is_aware);
+    }
+    release(mine);
+}
+
 /* Long vectors, of any operator. With an out in GPU memory, too, which only an MPI that reaches it takes. */
 static void check_elements(int rank, int ranks, tally_op op, tally_type type, bool is_aware) {
     enum { LONG = 9000 };
@@ -125,6 +147,8 @@ void test_gpu_ranks(int rank, int ranks) {
         setenv("TALLY_MPI_CUDA", is_aware ? "1" : "0", 1);
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
             check(rank, ranks, cases[k].op, cases[k].type, is_aware);
+        check_windows(rank, ranks, TALLY_SUM, TALLY_F64, is_aware);
+        check_windows(rank, ranks, TALLY_VAR, TALLY_F32, is_aware);
         if (HAS_SEGMENTS) {
             check_elements(rank, ranks, TALLY_SUM, TALLY_F32, is_aware);
             check_elements(rank, ranks, TALLY_PROD, TALLY_F64, is_aware);

@@ -7,6 +7,7 @@
 #include "production/cut.h"
 #include "production/groups.h"
 #include "production/merge.h"
+#include "production/windows.h"
 
 tally__simt_entry *tally__simt_general(const char *entry) {
     static const struct {

@@ -1,0 +1,101 @@
+/* Windows of nodes on a GPU: by way of scratch memory, where they lie side by side. */
+#include "cuda/windows.h"
+
+#include "cuda/segments.h"
+#include "cuda/shape.h"
+#include "cuda/units.h"
+#include "segments/cut.h"
+
+typedef struct job {
+    const tally__call *call;
+    tally_work work;
+    tally__loaded kernels;
+} job;
+
+static tally_work describe(const tally__node_windows *w, void *nodes, const int16_t *extents) {
+    return (tally_work){.nodes = nodes,
+                        .node = (void *)(uintptr_t)extents,
+                        .run = w->numbers,
+                        .tiles = (int64_t)(w->bytes / sizeof(int64_t)),
+                        .outer = w->limbs[0],
+                        .inner = w->limbs[1],
+                        .cut = {.count = w->count}};
+}
+
+static tally_status launch(const job *j, tally__entry entry, int64_t threads) {
+    const int64_t wanted = tally__over(threads, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
+    return tally__call_launch(j->call, &j->kernels, entry, wanted < most ? wanted : most, TALLY_START_BEHIND, &j->work);
+}
+
+tally_status tally__launch_extents(tally__call *call, const tally__node_windows *w, void *nodes, int16_t *extents) {
+    job j = {.call = call, .work = describe(w, nodes, extents)};
+    TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WINDOWS, &j.kernels));
+    return launch(&j, TALLY_ENTRY_window_extents, w->count);
+}
+
+static tally__cu_address take(tally__cu_address *end, int64_t bytes) {
+    const tally__cu_address begin = *end;
+    *end += (tally__cu_address)(bytes + 63) / 64 * 64;
+    return begin;
+}
+#define TAKE(end, bytes) ((void *)(uintptr_t)take(end, bytes))
+
+static tally__cu_address place(job *j, tally__cu_address begin) {
+    tally_cut_work *cut = &j->work.cut;
+    tally__cu_address end = begin;
+    j->work.saw = TAKE(&end, sizeof *j->work.saw);
+    cut->index = TAKE(&end, 8 * cut->count);
+    cut->offsets = TAKE(&end, 8 * (cut->count + 1));
+    cut->sums = TAKE(&end, 8 * (tally__over(cut->count, TALLY_LENGTHS_BLOCK) + 1));
+    j->work.result = TAKE(&end, 8 * cut->count * j->work.tiles);
+    return end;
+}
+
+/* Where each window lies among all. */
+static tally_status open_windows(tally__call *call, const tally__node_windows *w, void *nodes, const int16_t *extents,
+                                 job *j) {
+    tally_cut_work *cut = &j->work.cut;
+    *j = (job){.call = call, .work = describe(w, nodes, extents)};
+    TALLY_CHECK(w->count < INT64_MAX / 64 / (int64_t)w->bytes, NO_MEMORY,
+                "%lld nodes are more than memory has room for", (long long)w->count);
+    TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_WINDOWS, &j->kernels));
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES, (size_t)place(j, 0), 0,
+                                 0, &call->scratch));
+    place(j, call->scratch.nodes);
+    cut->index_bytes = cut->offset_bytes = sizeof(int64_t);
+    j->work.count = w->count * j->work.tiles; /* words at most, for those that make offsets */
+    TALLY_TRY(launch(j, TALLY_ENTRY_window_lengths, w->count));
+    return tally__offsets_of_lengths(call, &j->work);
+}
+
+static tally_status fetch_saw(const job *j) {
+    int32_t saw = 0;
+    TALLY_TRY(tally__call_fetch(j->call, &saw, (tally__cu_address)(uintptr_t)j->work.saw, sizeof saw));
+    TALLY_CHECK((saw & TALLY_SAW_BAD_SEGMENTS) == 0, BAD_STATE, "the extent of a node is none");
+    return TALLY_OK;
+}
+
+tally_status tally__launch_shrink(tally__call *call, const tally__node_windows *w, void *nodes, const int16_t *extents,
+                                  size_t *bytes) {
+    const int64_t words = w->count * (int64_t)(w->bytes / 8);
+    int64_t all = 0;
+    job j;
+    TALLY_TRY(open_windows(call, w, nodes, extents, &j));
+    TALLY_TRY(launch(&j, TALLY_ENTRY_window_shrink, w->count * TALLY_WARP));
+    j.work.user = 1;
+    TALLY_TRY(launch(&j, TALLY_ENTRY_window_move, words));
+    TALLY_TRY(fetch_saw(&j));
+    TALLY_TRY(tally__call_fetch(call, &all, (tally__cu_address)(uintptr_t)j.work.cut.offsets + 8 * (uint64_t)w->count,
+                                sizeof all));
+    *bytes = (size_t)all * sizeof all;
+    return TALLY_OK;
+}
+
+tally_status tally__launch_restore(tally__call *call, const tally__node_windows *w, void *nodes,
+                                   const int16_t *extents) {
+    job j;
+    TALLY_TRY(open_windows(call, w, nodes, extents, &j));
+    TALLY_TRY(launch(&j, TALLY_ENTRY_window_move, w->count * (int64_t)(w->bytes / 8)));
+    TALLY_TRY(launch(&j, TALLY_ENTRY_window_restore, w->count * TALLY_WARP));
+    return call->spec->options.checked ? fetch_saw(&j) : TALLY_OK;
+}
