@@ -95,7 +95,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    nccl) part nccl timeout 500 build/dev/test_nccl --measure ;; # two GPUs or more
+    nccl) part nccl timeout 580 build/dev/test_nccl --measure ;; # two GPUs or more
     big) part big timeout 400 build/dev/test_gpu_big --cuda ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself

@@ -1,13 +1,16 @@
 /* Ranks of NCCL on GPUs: a thread for each GPU of this machine, and results with the bits of one process that has all
- * values. Needs two GPUs and libnccl.so.2 (or TALLY_NCCL); says so and is skipped where they are not.
+ * values. Needs two GPUs and libnccl.so.2 (or TALLY_NCCL); says so and is skipped where they are not. Each part is
+ * named before it begins, and ends the program if it takes too long: ranks that wait for one another wait for ever.
  *
- *     test_nccl [--measure]     --measure: also what ranks cost, as a table in Markdown */
+ *     test_nccl [--alone] [--measure]     --alone: one GPU will do; --measure: also what ranks cost, as a table */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cuda/gpu.h"
 #include "support.h"
@@ -24,9 +27,29 @@ static pthread_barrier_t barrier;
 
 static void *address(tally__cu_address at) { return (void *)(uintptr_t)at; }
 
+/* ---- parts ---- */
+
+static void end_late(int number) {
+    static const char said[] = "this part took too long: ranks wait for one another\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, said, sizeof said - 1);
+    _exit(1);
+}
+
+/* Says what begins, and ends the program if it has not ended in so many seconds. */
+static void begin_part(const char *what, unsigned seconds) {
+    printf("%s: at most %u s\n", what, seconds);
+    fflush(stdout);
+    signal(SIGALRM, end_late);
+    alarm(seconds);
+}
+
 /* ---- a thread for each GPU ---- */
 
-typedef enum form { WHOLE, PARTS, ELEMENTS, PLAIN, FORMS } form;
+/* FAR_PARTS and further ones: segments by an index in GPU memory. */
+typedef enum form { WHOLE, PARTS, ELEMENTS, FAR_PARTS, IDS, PLANNED_IDS, PLAIN, FORMS } form;
+static const char *const form_names[FORMS] = {
+    "whole", "segments", "elements", "far segments", "ids in any order", "planned ids", "NCCL's own"};
 
 typedef struct rank {
     int number;
@@ -36,7 +59,11 @@ typedef struct rank {
     tally_context *context;
     tally_array x, y;
     tally_segments cut;
+    tally__cu_address index[2]; /* of it, or 0 */
+    tally_plan *plan;
     tally_output out;
+    size_t room; /* bytes there */
+    tally__cu_stream stream;
     tally_status status;
     char sentence[300];
     double seconds;
@@ -51,6 +78,9 @@ static tally_status call(rank *r) {
         return pair ? tally_nccl_allreduce_pair(r->context, op, r->x, r->y, r->out, comm)
                     : tally_nccl_allreduce(r->context, op, r->x, r->out, comm);
     case PARTS:
+    case FAR_PARTS:
+    case IDS:
+    case PLANNED_IDS:
         return pair ? tally_nccl_allreduce_segments_pair(r->context, op, r->x, r->y, r->cut, r->out, comm)
                     : tally_nccl_allreduce_segments(r->context, op, r->x, r->cut, r->out, comm);
     case ELEMENTS:
@@ -83,11 +113,11 @@ static void *run_rank(void *of) {
     return NULL;
 }
 
-/* Runs all ranks at once. A rank that is refused leaves the others waiting: the program ends. */
-static double run_ranks(rank *ranks) {
+/* Runs all ranks at once. A rank that is refused leaves the others waiting: the program ends in the end. */
+static double run_ranks(rank *ranks, void *(*run)(void *)) {
     pthread_t threads[MOST_GPUS];
     double slowest = 0;
-    for (int p = 0; p < gpus; p++) EXPECT(pthread_create(&threads[p], NULL, run_rank, &ranks[p]) == 0, "no thread");
+    for (int p = 0; p < gpus; p++) EXPECT(pthread_create(&threads[p], NULL, run, &ranks[p]) == 0, "no thread");
     for (int p = 0; p < gpus; p++) {
         pthread_join(threads[p], NULL);
         EXPECT(ranks[p].status == TALLY_OK, "rank %d: status %d, %s", p, (int)ranks[p].status, ranks[p].sentence);
@@ -118,52 +148,100 @@ static void release(int p, const void *memory) {
 
 /* ---- results ---- */
 
-/* The whole is cut into equal parts but for the rest; of elements each rank has n. Every rank's results are compared.
- */
-static void check(const subject *s, form f, data_class class, int64_t n) {
-    const int64_t count = n * gpus, results = f == WHOLE ? 1 : f == PARTS ? SEGMENTS : n;
-    const size_t bytes = tally_type_size(s->type), room = (size_t)results * result_bytes(s);
-    const char *x = data_of(s->type, class, count), *y = data_of(s->type, TIES, count);
+/* How the whole is cut, and each rank's part of it. */
+typedef struct cuts {
     int64_t whole[SEGMENTS + 1], begins[MOST_GPUS][SEGMENTS], ends[MOST_GPUS][SEGMENTS];
-    char *wanted = scratch(0, room + 1), *got = scratch(1, room + 1);
-    rank ranks[MOST_GPUS];
-    now = (scene){.op = s->op,
-                  .type = s->type,
-                  .nan = s->nan,
-                  .data = class_names[class],
-                  .size = n,
-                  .cut = f == WHOLE   ? "whole"
-                         : f == PARTS ? "segments"
-                                      : "elements"};
-    for (int k = 0; k <= SEGMENTS; k++) whole[k] = count * k / SEGMENTS;
-    for (int p = 0; p < gpus; p++) {
+    int32_t *ids;
+} cuts;
+
+static bool has_ids(form f) { return f == IDS || f == PLANNED_IDS; }
+static bool has_parts(form f) { return f == PARTS || f == FAR_PARTS; }
+
+static void cut_whole(cuts *c, form f, int64_t count) {
+    for (int k = 0; k <= SEGMENTS; k++) c->whole[k] = count * k / SEGMENTS;
+    for (int p = 0; p < gpus; p++)
         for (int k = 0; k < SEGMENTS; k++) {
-            begins[p][k] = whole[k] + (whole[k + 1] - whole[k]) * p / gpus;
-            ends[p][k] = whole[k] + (whole[k + 1] - whole[k]) * (p + 1) / gpus;
+            c->begins[p][k] = c->whole[k] + (c->whole[k + 1] - c->whole[k]) * p / gpus;
+            c->ends[p][k] = c->whole[k] + (c->whole[k + 1] - c->whole[k]) * (p + 1) / gpus;
         }
-        const int64_t first = f == PARTS ? 0 : n * p, some = f == PARTS ? count : n;
-        ranks[p] = (rank){.number = p, .what = s, .form = f, .repeats = 1};
-        ranks[p].context = context_for(s, TALLY_BACKEND_CUDA, 1);
-        ranks[p].x = tally_in(address(to_gpu(p, x + (size_t)first * bytes, (size_t)some * bytes)), s->type, some);
-        ranks[p].y = tally_in(address(to_gpu(p, y + (size_t)first * bytes, (size_t)some * bytes)), s->type, some);
-        ranks[p].out = tally_out(address(to_gpu(p, NULL, room)), TALLY_NATURAL, results);
-        ranks[p].cut = tally_begin_end(begins[p], ends[p], TALLY_I64, SEGMENTS);
+    c->ids = scratch(2, (size_t)count * sizeof *c->ids);
+    for (int64_t i = 0; has_ids(f) && i < count; i++) c->ids[i] = (int32_t)((i * 7 + i / 1000) % SEGMENTS);
+}
+static tally_segments cut_of_all(const cuts *c, form f, int64_t n) {
+    return has_ids(f)     ? tally_unsorted_ids(c->ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED)
+           : has_parts(f) ? tally_offsets(c->whole, TALLY_I64, SEGMENTS)
+                          : tally_rows(1, gpus, n);
+}
+static void cut_rank(rank *r, const cuts *c, int64_t first) {
+    const int64_t *begins = c->begins[r->number], *ends = c->ends[r->number];
+    r->cut = tally_begin_end(begins, ends, TALLY_I64, SEGMENTS);
+    if (r->form == FAR_PARTS) {
+        r->index[0] = to_gpu(r->number, begins, SEGMENTS * sizeof *begins);
+        r->index[1] = to_gpu(r->number, ends, SEGMENTS * sizeof *ends);
+        r->cut = tally_begin_end(address(r->index[0]), address(r->index[1]), TALLY_I64, SEGMENTS);
     }
-    run_ranks(ranks);
-    const tally_segments cut = f == PARTS ? tally_offsets(whole, TALLY_I64, SEGMENTS) : tally_rows(1, gpus, n);
-    (void)!perform(context_for(s, TALLY_BACKEND_CPU, 0), s->op, tally_in(x, s->type, count),
-                   tally_in(y, s->type, count), f == WHOLE ? NULL : &cut, tally_out(wanted, TALLY_NATURAL, results));
+    if (!has_ids(r->form)) return;
+    r->index[0] = to_gpu(r->number, c->ids + first, (size_t)r->x.count * sizeof *c->ids);
+    r->cut = tally_unsorted_ids(address(r->index[0]), TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
+    if (r->form != PLANNED_IDS) return;
+    EXPECT_OK(tally_plan_open(r->context, r->x.type, r->x.count, r->cut, &r->plan));
+    r->cut = tally_planned(r->plan);
+}
+
+/* The whole is cut into equal parts but for the rest; of elements each rank has n. */
+static void open_ranks(rank *ranks, const subject *s, form f, const cuts *c, const char *x, const char *y, int64_t n) {
+    const size_t bytes = tally_type_size(s->type);
     for (int p = 0; p < gpus; p++) {
-        from_gpu(p, got, (tally__cu_address)(uintptr_t)ranks[p].out.data, room);
-        for (int64_t r = 0; r < results; r++) {
-            now.segment = r;
-            EXPECT_BITS(got + (size_t)r * result_bytes(s), wanted + (size_t)r * result_bytes(s), result_bytes(s),
-                        "a rank's result");
-        }
-        release(p, ranks[p].x.data);
-        release(p, ranks[p].y.data);
-        release(p, ranks[p].out.data);
+        const int64_t first = has_parts(f) ? 0 : n * p, some = has_parts(f) ? n * gpus : n,
+                      results = f == WHOLE      ? 1
+                                : f == ELEMENTS ? n
+                                                : SEGMENTS;
+        rank *r = &ranks[p];
+        *r = (rank){.number = p, .what = s, .form = f, .repeats = 1, .room = (size_t)results * result_bytes(s)};
+        r->context = context_for(s, TALLY_BACKEND_CUDA, 1);
+        r->x = tally_in(address(to_gpu(p, x + (size_t)first * bytes, (size_t)some * bytes)), s->type, some);
+        r->y = tally_in(address(to_gpu(p, y + (size_t)first * bytes, (size_t)some * bytes)), s->type, some);
+        r->out = tally_out(address(to_gpu(p, NULL, r->room)), TALLY_NATURAL, results);
+        cut_rank(r, c, first);
     }
+}
+static void close_ranks(rank *ranks) {
+    for (int p = 0; p < gpus; p++) {
+        rank *r = &ranks[p];
+        release(p, r->x.data);
+        release(p, r->y.data);
+        release(p, r->out.data);
+        for (int k = 0; k < 2; k++)
+            if (r->index[k] != 0) release(p, address(r->index[k]));
+        tally_plan_close(r->plan);
+    }
+}
+
+/* Every rank's results are compared. */
+static void check(const subject *s, form f, data_class class, int64_t n, void *(*run)(void *)) {
+    const int64_t count = n * gpus;
+    const size_t each = result_bytes(s);
+    const char *x = data_of(s->type, class, count), *y = data_of(s->type, TIES, count);
+    rank ranks[MOST_GPUS];
+    cuts c;
+    now = (scene){
+        .op = s->op, .type = s->type, .nan = s->nan, .data = class_names[class], .size = n, .cut = form_names[f]};
+    cut_whole(&c, f, count);
+    open_ranks(ranks, s, f, &c, x, y, n);
+    char *wanted = scratch(0, ranks[0].room + 1), *got = scratch(1, ranks[0].room + 1);
+    run_ranks(ranks, run);
+    const tally_segments cut = cut_of_all(&c, f, n);
+    (void)!perform(context_for(s, TALLY_BACKEND_CPU, 0), s->op, tally_in(x, s->type, count),
+                   tally_in(y, s->type, count), f == WHOLE ? NULL : &cut,
+                   tally_out(wanted, TALLY_NATURAL, ranks[0].out.count));
+    for (int p = 0; p < gpus; p++) {
+        from_gpu(p, got, (tally__cu_address)(uintptr_t)ranks[p].out.data, ranks[p].room);
+        for (size_t at = 0; at < ranks[p].room; at += each) {
+            now.segment = (int64_t)(at / each);
+            EXPECT_BITS(got + at, wanted + at, each, "a rank's result");
+        }
+    }
+    close_ranks(ranks);
 }
 
 static void test_results(void **state) {
@@ -178,11 +256,128 @@ static void test_results(void **state) {
         {TALLY_XOR, TALLY_U32, 0, 0, TALLY_BEST},    {TALLY_ANY, TALLY_BOOL, 0, 0, TALLY_BEST},
         {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},    {TALLY_PROD, TALLY_F64, 0, 0, TALLY_BEST}};
     (void)state;
+    begin_part("arrays, segments and elements", 240);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int class = 0; class < DATA_CLASSES; class += 1 + (int)(i % 2))
             for (int f = WHOLE; f <= ELEMENTS; f++)
                 if (f == ELEMENTS || !order_shows(&some[i]))
-                    check(&some[i], (form)f, (data_class) class, f == ELEMENTS ? 1237 : 40009);
+                    check(&some[i], (form)f, (data_class) class, f == ELEMENTS ? 1237 : 40009, run_rank);
+}
+
+static const subject few[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST},
+                              {TALLY_VAR, TALLY_F64, 0, 1, TALLY_BEST},
+                              {TALLY_DOT, TALLY_F64, 0, 0, TALLY_BEST},
+                              {TALLY_MINMAX, TALLY_F32, 0, 0, TALLY_BEST},
+                              {TALLY_ARGMAX, TALLY_F32, 1, 0, TALLY_BEST}};
+enum { FEW = sizeof few / sizeof *few };
+
+/* Segments by an index in GPU memory. */
+static void test_index(void **state) {
+    (void)state;
+    begin_part("segments by an index in GPU memory", 120);
+    for (int i = 0; i < FEW; i++)
+        for (int f = FAR_PARTS; f <= PLANNED_IDS; f++) check(&few[i], (form)f, CANCELLATION, 40009, run_rank);
+}
+
+/* ---- captured ---- */
+
+static struct graphs {
+    int (*begin)(tally__cu_stream, int mode);
+    int (*end)(tally__cu_stream, void **graph);
+    int (*instantiate)(void **ready, void *graph, unsigned long long flags);
+    int (*launch)(void *ready, tally__cu_stream);
+    int (*destroy)(void *graph);
+    int (*destroy_ready)(void *ready);
+} graphs;
+
+static void expect_of(rank *r, bool holds, const char *what) {
+    if (holds || r->status != TALLY_OK) return;
+    r->status = TALLY_DEVICE_FAILED;
+    snprintf(r->sentence, sizeof r->sentence, "%s failed: %s", what, tally_message());
+    fprintf(stderr, "rank %d: %s\n", r->number, r->sentence);
+}
+
+/* Once by itself, which makes kernels ready and connects ranks; then as a graph, launched three times. Ranks wait for
+ * one another between the steps. */
+static void *run_captured(void *of) {
+    enum { RELAXED = 2 };
+    rank *r = of;
+    void *graph = NULL, *ready = NULL;
+    expect_of(r, tally__gpu_enter(gpu[r->number]) == TALLY_OK, "entering the GPU");
+    pthread_barrier_wait(&barrier);
+    expect_of(r, call(r) == TALLY_OK && driver->stream_wait(r->stream) == 0, "the call by itself");
+    pthread_barrier_wait(&barrier);
+    expect_of(r,
+              driver->fill((tally__cu_address)(uintptr_t)r->out.data, 0xa5, r->room, r->stream) == 0 &&
+                  driver->stream_wait(r->stream) == 0,
+              "clearing results");
+    expect_of(r, graphs.begin(r->stream, RELAXED) == 0, "cuStreamBeginCapture");
+    expect_of(r, call(r) == TALLY_OK, "the captured call");
+    expect_of(r, graphs.end(r->stream, &graph) == 0 && graph != NULL, "cuStreamEndCapture");
+    expect_of(r, r->status == TALLY_OK && graphs.instantiate(&ready, graph, 0) == 0, "cuGraphInstantiateWithFlags");
+    pthread_barrier_wait(&barrier);
+    for (int turn = 0; turn < 3; turn++)
+        expect_of(r, r->status == TALLY_OK && graphs.launch(ready, r->stream) == 0, "cuGraphLaunch");
+    expect_of(r, driver->stream_wait(r->stream) == 0, "the graph");
+    pthread_barrier_wait(&barrier);
+    if (ready != NULL) graphs.destroy_ready(ready);
+    if (graph != NULL) graphs.destroy(graph);
+    tally__gpu_leave(gpu[r->number]);
+    return NULL;
+}
+
+static tally_context *streaming_contexts[MOST_GPUS];
+static tally__cu_stream streams[MOST_GPUS];
+
+/* With a stream of each rank's own, as the default one is never captured. */
+static void *run_on_stream(void *of) {
+    rank *r = of;
+    tally_options options = tally_get_options(r->context);
+    options.stream = streams[r->number];
+    r->stream = streams[r->number];
+    r->context = streaming_contexts[r->number];
+    expect_of(r, tally_set_options(r->context, &options) == TALLY_OK, "setting the stream");
+    return run_captured(r);
+}
+
+static bool find_graphs(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (library == NULL) return false;
+    *(void **)&graphs.begin = dlsym(library, "cuStreamBeginCapture_v2");
+    *(void **)&graphs.end = dlsym(library, "cuStreamEndCapture");
+    *(void **)&graphs.instantiate = dlsym(library, "cuGraphInstantiateWithFlags");
+    *(void **)&graphs.launch = dlsym(library, "cuGraphLaunch");
+    *(void **)&graphs.destroy = dlsym(library, "cuGraphDestroy");
+    *(void **)&graphs.destroy_ready = dlsym(library, "cuGraphExecDestroy");
+    return graphs.begin && graphs.end && graphs.instantiate && graphs.launch && graphs.destroy && graphs.destroy_ready;
+}
+
+static void test_captured(void **state) {
+    (void)state;
+    begin_part("captured in a graph", 120);
+    if (!find_graphs()) {
+        printf("graphs: SKIPPED, this driver has none\n");
+        return;
+    }
+    for (int p = 0; p < gpus; p++) {
+        enum { NON_BLOCKING = 1 };
+        EXPECT_OK(tally_context_create(NULL, &streaming_contexts[p]));
+        EXPECT_OK(tally__gpu_enter(gpu[p]));
+        EXPECT(driver->stream_create(&streams[p], NON_BLOCKING) == 0, "no stream on GPU %d", p);
+        tally__gpu_leave(gpu[p]);
+    }
+    for (int i = 0; i < FEW; i++)
+        for (int f = WHOLE; f <= PLANNED_IDS; f++) {
+            printf("    %s of %s, %s\n", tally_op_name(few[i].op), tally_type_name(few[i].type), form_names[f]);
+            fflush(stdout);
+            check(&few[i], (form)f, CANCELLATION, f == ELEMENTS ? 1237 : 40009, run_on_stream);
+        }
+    for (int p = 0; p < gpus; p++) {
+        tally_context_destroy(streaming_contexts[p]);
+        EXPECT_OK(tally__gpu_enter(gpu[p]));
+        driver->stream_destroy(streams[p]);
+        tally__gpu_leave(gpu[p]);
+    }
 }
 
 /* ---- what it costs ---- */
@@ -198,7 +393,7 @@ static double measure(const subject *s, form f, int64_t n, int repeats) {
         ranks[p].out = tally_out(address(to_gpu(p, NULL, (size_t)results * 4)), TALLY_F32, results);
     }
     for (int round = 0; round < 8; round++) { /* the first ones compile and connect */
-        const double seconds = run_ranks(ranks);
+        const double seconds = run_ranks(ranks, run_rank);
         if (seconds < best) best = seconds;
     }
     for (int p = 0; p < gpus; p++) {
@@ -211,6 +406,7 @@ static double measure(const subject *s, form f, int64_t n, int repeats) {
 static void print_costs(void) {
     const subject exact = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_BEST}, fast = {TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST};
     tally_gpu_info info;
+    begin_part("what it costs", 100);
     EXPECT_OK(tally_gpu_describe(0, &info));
     printf("%d x %s, the least of 8 turns, host's time\n\n| call | us |\n| --- | ---: |\n", gpus, info.name);
     printf("| ncclAllReduce, one float | %.1f |\n", measure(&exact, PLAIN, 1, 100));
@@ -229,12 +425,12 @@ static int leave_out(const char *why) {
 }
 
 /* 0, or the status to end with. */
-static int begin(void) {
+static int begin(int least_gpus) {
     const char *named = getenv("TALLY_NCCL"), *why = "";
     int (*init_all)(void **, int, const int *);
     void *library = dlopen(named != NULL ? named : "libnccl.so.2", RTLD_NOW);
     if (tally_gpu_count(&gpus) != TALLY_OK) return leave_out(tally_message());
-    if (gpus < 2) return leave_out("ranks of NCCL need two GPUs");
+    if (gpus < least_gpus) return leave_out("ranks of NCCL need two GPUs");
     if (library == NULL) return leave_out("there is no libnccl.so.2: TALLY_NCCL names it");
     gpus = gpus < MOST_GPUS ? gpus : MOST_GPUS;
     *(void **)&init_all = dlsym(library, "ncclCommInitAll");
@@ -251,12 +447,16 @@ static int begin(void) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_index)},
+                            last[] = {cmocka_unit_test(test_captured)}; /* as what waits for ever does so there */
+    const bool is_alone = argc > 1 && strcmp(argv[1], "--alone") == 0;
+    if (is_alone) argc--, argv++;
     const bool measures = argc > 1 && strcmp(argv[1], "--measure") == 0;
     if (measures) argc--, argv++;
     int status = begin_program(argc, argv);
-    if (status == 0) status = begin();
+    if (status == 0) status = begin(is_alone ? 1 : 2);
     if (status == 0) status = cmocka_run_group_tests(tests, NULL, NULL);
     if (status == 0 && measures) print_costs();
+    if (status == 0) status = cmocka_run_group_tests(last, NULL, NULL);
     return status;
 }
