@@ -10,7 +10,7 @@ enum {
     GAP = 30,
     HIGH = 20,
     ROW = GAP + HIGH + 12,
-    LABELS = 172,
+    LABELS = 196,
     NAMES = 74,
     MOST_AT = 2304,
     BANKS = TALLY_PICTURED_LANES

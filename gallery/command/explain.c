@@ -70,7 +70,7 @@ static void print_frames(const tally__picture *picture) {
             printf("\nlaunch %d\n", frame->launch + 1);
         }
         launch = frame->launch;
-        printf("  %-24s", frame_text(picture, f, text));
+        printf("  %-28s", frame_text(picture, f, text));
         print_threads(picture, f);
         printf("  %d active", frame->active);
         if (frame->divergent > 0) {

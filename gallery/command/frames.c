@@ -52,7 +52,7 @@ const char *frame_text(const tally__picture *picture, int frame, char *text) {
         deeds |= picture->box[b].frame == frame ? deed_of(picture, &picture->box[b]) : 0;
     }
     const tally__frame *of = &picture->frame[frame];
-    if (of->label >= 0 && (frame == 0 || of->launch != of[-1].launch || of->step != of[-1].step)) {
+    if (of->label >= 0) {
         at = snprintf(text, FRAME_TEXT, "step %d: ", of->label);
     }
     const char *between = "";

@@ -49,13 +49,32 @@ static void hold(tally__hand *hand, int box, int frame, uint64_t holds) {
     hand->held[hand->count++] = (tally__held){box, frame, holds};
 }
 
-/* What the thread's last shuffle gave it is there when it goes on: all lanes have given theirs then. */
+/* An element of the thread's registers, without what it is made of. */
+static tally__box in_registers(const tally__flow *flow, int thread, int frame, uint64_t holds) {
+    return (tally__box){.frame = frame,
+                        .block = flow->block,
+                        .thread = thread,
+                        .place = TALLY_PLACE_REGISTERS,
+                        .at = thread,
+                        .holds = holds};
+}
+
+/* What the thread's last shuffle gave it is there when it goes on: all lanes have given theirs then. A lane that reads
+ * itself combines its element with itself. */
 static void receive(tally__flow *flow, int thread) {
     tally__hand *hand = &flow->hands[thread];
-    int lane = hand->lane;
+    int lane = hand->lane, given = lane < 0 ? -1 : flow->hands[lane].given;
     hand->lane = -1;
-    if (lane < 0 || lane == thread || flow->hands[lane].registers < 0 || flow->no_memory) return;
-    hold(hand, flow->hands[lane].registers, hand->frame, flow->picture->box[flow->hands[lane].registers].holds);
+    if (given < 0 || flow->no_memory) return;
+    uint64_t holds = flow->picture->box[given].holds;
+    if (lane == thread) {
+        hand->registers = add_box(flow, in_registers(flow, thread, hand->frame, holds));
+        add_from(flow, given);
+        hold(hand, hand->registers, hand->frame, holds);
+        return;
+    }
+    hold(hand, given, hand->frame, holds);
+    hand->received = given;
 }
 
 /* Takes out of the hand what makes `holds`: the latest first, and only what adds something. In the order in which it
@@ -87,12 +106,7 @@ static int combine_early(tally__flow *flow, int thread, int frame, tally__held *
         if (!ends || makers[i].frame == frame || i == first) continue;
         sum.holds = 0;
         for (int k = first; k <= i; k++) sum.holds |= makers[k].holds;
-        sum.box = add_box(flow, (tally__box){.frame = sum.frame,
-                                             .block = flow->block,
-                                             .thread = thread,
-                                             .place = TALLY_PLACE_REGISTERS,
-                                             .at = thread,
-                                             .holds = sum.holds});
+        sum.box = add_box(flow, in_registers(flow, thread, sum.frame, sum.holds));
         for (int k = first; k <= i; k++) add_from(flow, makers[k].box);
         makers[i] = sum;
         first = i;
@@ -105,6 +119,7 @@ static int combine_early(tally__flow *flow, int thread, int frame, tally__held *
 static int make(tally__flow *flow, int thread, int frame, int place, int at, uint64_t holds) {
     tally__held makers[TALLY_HELD];
     int count = take_makers(&flow->hands[thread], holds, makers), box;
+    flow->hands[thread].received = -1;
     count = combine_early(flow, thread, frame, makers, count);
     box = add_box(
         flow,
@@ -127,7 +142,18 @@ void tally__flow_begin(tally__flow *flow, tally__picture *picture) {
 void tally__flow_begin_block(tally__flow *flow, int block) {
     flow->block = block;
     memset(flow->cell + TALLY_PLACE_SHARED, -1, sizeof flow->cell - TALLY_PLACE_SHARED * sizeof flow->cell[0]);
-    for (int t = 0; t < TALLY_PICTURED_THREADS; t++) flow->hands[t] = (tally__hand){.lane = -1, .registers = -1};
+    for (int t = 0; t < TALLY_PICTURED_THREADS; t++)
+        flow->hands[t] = (tally__hand){.lane = -1, .given = -1, .registers = -1, .received = -1};
+}
+
+/* After the last shuffle all lanes combine. */
+void tally__flow_rest(tally__flow *flow, int thread) {
+    tally__hand *hand = &flow->hands[thread];
+    receive(flow, thread);
+    if (hand->received < 0 || hand->registers < 0 || flow->no_memory) return;
+    const tally__box *box = flow->picture->box;
+    make(flow, thread, hand->frame, TALLY_PLACE_REGISTERS, thread,
+         box[hand->registers].holds | box[hand->received].holds);
 }
 
 void tally__flow_read(tally__flow *flow, int thread, int frame, int place, int at, uint64_t holds) {
@@ -157,12 +183,14 @@ void tally__flow_shuffle(tally__flow *flow, int thread, int frame, uint32_t word
     hand->lane = from;
     hand->frame = frame;
     if (holds == 0) {
-        hand->registers = -1;
+        hand->given = hand->registers = -1;
         return;
     }
     const tally__held *latest = hand->count > 0 ? &hand->held[hand->count - 1] : NULL;
     bool is_there = latest != NULL && latest->box == hand->registers && latest->holds == holds;
+    hand->given = hand->registers;
     if (is_there) return;
-    hand->registers = make(flow, thread, latest != NULL ? latest->frame : frame, TALLY_PLACE_REGISTERS, thread, holds);
+    hand->given = hand->registers =
+        make(flow, thread, latest != NULL ? latest->frame : frame, TALLY_PLACE_REGISTERS, thread, holds);
     hold(hand, hand->registers, frame, holds);
 }

@@ -22,7 +22,9 @@ typedef struct tally__hand {
     int word;        /* shuffles take an element word by word: how many of it were given */
     uint32_t low;    /* the first */
     int lane, frame; /* of a shuffle that is under way: whose element comes, and when; lane -1: none */
-    int registers;   /* the box of the element that it gave last; -1: it was empty */
+    int given;       /* the box of the element that it gave last; -1: it was empty */
+    int registers;   /* the same, or what it has made of it since by reading itself */
+    int received;    /* the box of the element that came last, while nothing is made of it; else -1 */
 } tally__hand;
 
 /* The elements of one block, and those of global memory. */
@@ -38,6 +40,8 @@ typedef struct tally__flow {
 void tally__flow_begin(tally__flow *flow, tally__picture *picture);
 /* Registers and shared memory are another block's from now on. */
 void tally__flow_begin_block(tally__flow *flow, int block);
+/* A barrier, or the end: what the thread made last and nobody takes is a box too. */
+void tally__flow_rest(tally__flow *flow, int thread);
 void tally__flow_read(tally__flow *flow, int thread, int frame, int place, int at, uint64_t holds);
 void tally__flow_write(tally__flow *flow, int thread, int frame, int place, int at, uint64_t holds);
 /* A word of the element that the thread gives, while it takes that of thread `from`. */

@@ -162,7 +162,7 @@ typedef struct tally__box {
 /* What all blocks of a launch do between two barriers, in one step. */
 typedef struct tally__frame {
     int launch, epoch;           /* epoch: barriers before it */
-    int step, label;             /* steps that its threads have begun; what the last is called, -1 before the first */
+    int step, label;             /* steps since then that its threads have begun; what the last is called, or -1 */
     int boxes, active;           /* that are made; threads that make one */
     int branches, divergent;     /* of warps; those in which some lanes go one way and some the other */
     int bank_conflicts;          /* turns of shared memory that are lost */

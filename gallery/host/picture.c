@@ -16,7 +16,7 @@ typedef struct artist {
     const tally__simt_trace *trace;
     int *frame_of; /* of each event */
     int frame_room;
-    int epochs[MOST_THREADS];
+    int epochs[MOST_THREADS], steps[MOST_THREADS]; /* steps: that a thread had begun at its last barrier */
     tally__flow flow;
 } artist;
 
@@ -73,10 +73,10 @@ static bool cell_of(artist *a, const tally__simt_event *event, int *place, int *
 /* The frame of an event; -1: no memory. */
 static int frame_of(artist *a, const tally__simt_event *event) {
     tally__picture *picture = a->picture;
-    int epoch = a->epochs[event->thread];
+    int epoch = a->epochs[event->thread], step = event->step - a->steps[event->thread];
     for (int f = picture->frames - 1; f >= 0; f--)
         if (picture->frame[f].launch == event->launch && picture->frame[f].epoch == epoch &&
-            picture->frame[f].step == event->step)
+            picture->frame[f].step == step)
             return f;
     if (picture->frames == a->frame_room) {
         int room = 2 * a->frame_room + 64;
@@ -85,8 +85,8 @@ static int frame_of(artist *a, const tally__simt_event *event) {
         picture->frame = more;
         a->frame_room = room;
     }
-    picture->frame[picture->frames] =
-        (tally__frame){.launch = event->launch, .epoch = epoch, .step = event->step, .label = event->label, .last = -1};
+    picture->frame[picture->frames] = (tally__frame){
+        .launch = event->launch, .epoch = epoch, .step = step, .label = step > 0 ? event->label : -1, .last = -1};
     return picture->frames++;
 }
 
@@ -110,9 +110,11 @@ static bool see(artist *a, const tally__simt_event *event) {
     if (frame < 0) return false;
     a->frame_of[event - a->trace->events] = frame;
     see_guard(a, event, &a->picture->frame[frame]);
-    if (event->sight == TALLY_SIMT_BARRIER)
+    if (event->sight == TALLY_SIMT_BARRIER) {
+        tally__flow_rest(&a->flow, thread);
         a->epochs[thread]++;
-    else if (event->sight == TALLY_SIMT_MEETING && event->taken)
+        a->steps[thread] = event->step;
+    } else if (event->sight == TALLY_SIMT_MEETING && event->taken)
         tally__flow_shuffle(&a->flow, thread, frame, (uint32_t)event->value,
                             thread / TALLY_PICTURED_LANES * TALLY_PICTURED_LANES + (int)event->at);
     else if (event->sight == TALLY_SIMT_READ && event->bytes == 2 * ELEMENT)
@@ -165,16 +167,23 @@ static bool sort_blocks(tally__simt_trace *trace) {
     return true;
 }
 
+static void end_block(artist *a) {
+    for (int t = 0; t < MOST_THREADS; t++) tally__flow_rest(&a->flow, t);
+}
+
 static bool see_all(artist *a) {
     for (int64_t i = 0; i < a->trace->count; i++) {
         const tally__simt_event *event = &a->trace->events[i];
         if (i == 0 || !same_block(event, event - 1)) {
+            if (i > 0) end_block(a);
             tally__flow_begin_block(&a->flow, event->block);
             memset(a->epochs, 0, sizeof a->epochs);
+            memset(a->steps, 0, sizeof a->steps);
         }
         if (!see(a, event)) return false;
     }
-    return true;
+    end_block(a);
+    return !a->flow.no_memory;
 }
 
 /* ---- counting ---- */
@@ -252,6 +261,16 @@ static void add_frame(tally__frame *to, const tally__frame *from) {
     to->last = from->last >= 0 ? from->last : to->last;
 }
 
+/* A barrier ends the last frame of those before it, whoever has waited there. */
+static void end_epochs(tally__picture *picture, const int *order) {
+    for (int k = 0; k + 1 < picture->frames; k++) {
+        tally__frame *frame = &picture->frame[order[k]], *next = &picture->frame[order[k + 1]];
+        if (frame->launch != next->launch || frame->epoch != next->epoch) continue;
+        if (frame->barriers > next->barriers) next->barriers = frame->barriers;
+        frame->barriers = 0;
+    }
+}
+
 /* Frames in which nothing is made belong to the one before; at the beginning to the first. `place`: what becomes of
  * each frame's number. */
 static bool order_frames(artist *a) {
@@ -263,6 +282,7 @@ static bool order_frames(artist *a) {
         for (; at > 0 && comes_before(a, f, order[at - 1]); at--) order[at] = order[at - 1];
         order[at] = f;
     }
+    if (order != NULL && sorted != NULL) end_epochs(picture, order);
     for (int k = 0; order != NULL && sorted != NULL && k < picture->frames; k++) {
         const tally__frame *frame = &picture->frame[order[k]];
         bool begins = kept == 0 || sorted[kept - 1].boxes > 0;
@@ -283,16 +303,6 @@ static bool order_frames(artist *a) {
     free(order);
     free(sorted);
     return done;
-}
-
-/* A barrier ends the last frame of those before it, whoever has waited there. */
-static void end_epochs(tally__picture *picture) {
-    for (int f = 0; f + 1 < picture->frames; f++) {
-        tally__frame *frame = &picture->frame[f], *next = frame + 1;
-        if (frame->launch != next->launch || frame->epoch != next->epoch) continue;
-        if (frame->barriers > next->barriers) next->barriers = frame->barriers;
-        frame->barriers = 0;
-    }
 }
 
 static int compare_numbers(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
@@ -337,7 +347,6 @@ static bool draw(artist *a, tally__simt_trace *trace) {
     if (!count_frames(a)) return false;
     count_boxes(picture, false);
     if (!order_frames(a)) return false;
-    end_epochs(picture);
     place_boxes(picture);
     count_boxes(picture, true);
     return true;

@@ -30,9 +30,13 @@ static void check_box(const tally__picture *picture, const char *kernel, int b) 
         bool is_above = from->frame < box->frame || (from->frame == box->frame && from->level < box->level);
         bool is_in_reach = from->block == box->block || from->frame < 0 ||
                            (from->place != TALLY_PLACE_REGISTERS && from->place < TALLY_PLACE_SHARED);
+        bool is_there = from->frame < box->frame || from->thread == box->thread || from->block != box->block;
         EXPECT(is_above, "%s: box %d is made of box %d, which is not above it", kernel, b,
                picture->from[box->first_from + k]);
         EXPECT(is_in_reach, "%s: box %d is made of one of another block", kernel, b);
+        EXPECT(is_there, "%s of %d: box %d is made of what another thread makes in the same step", kernel,
+               picture->count, b);
+        EXPECT((made & from->holds) == 0, "%s of %d: an input comes twice into box %d", kernel, picture->count, b);
         made |= from->holds;
     }
     EXPECT(made == box->holds, "%s of %d: box %d, in %s[%d] by thread %d of frame %d, holds %llx and is made of %llx",
@@ -116,11 +120,12 @@ static void expect_active(const char *kernel, int64_t count, const int *active, 
     tally__picture_free(&picture);
 }
 static void test_active(void **state) {
-    static const int tree[] = {16, 8, 4, 2, 1, 1}, one_block[] = {4, 2, 1, 1};
+    static const int tree[] = {16, 8, 4, 2, 1, 1}, one_block[] = {4, 2, 1, 1}, shuffles[] = {16, 16, 16, 4, 4, 4};
     (void)state;
     expect_active("interleaved", 16, tree, 6); /* the last puts the result where the host finds it */
     expect_active("halves", 16, tree, 6);
-    expect_active("one_block", 16, one_block, 4); /* what all threads read is no step */
+    expect_active("one_block", 16, one_block, 4);    /* what all threads read is no step */
+    expect_active("warp_shuffles", 16, shuffles, 6); /* all lanes combine, needed or not */
 }
 
 static int sum_of(const char *kernel, int64_t count, bool divergent) {
