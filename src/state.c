@@ -209,8 +209,11 @@ tally_status tally_state_push_pair(tally_state *state, tally_array left, tally_a
 static tally_status check_alike(const tally_state *a, const tally_state *b) {
     TALLY_CHECK(a != NULL && b != NULL, BAD_ARGUMENT, "a state is NULL");
     TALLY_CHECK(a != b, BAD_ARGUMENT, "a state cannot be merged with itself");
-    TALLY_CHECK(strcmp(a->spec.name, b->spec.name) == 0 && a->spec.type == b->spec.type, BAD_ARGUMENT,
-                "a state of %s cannot be merged with one of %s, or of another type", a->spec.name, b->spec.name);
+    TALLY_CHECK(strcmp(a->spec.name, b->spec.name) == 0, BAD_ARGUMENT, "a state of %s cannot be merged with one of %s",
+                a->spec.name, b->spec.name);
+    TALLY_CHECK(a->spec.type == b->spec.type, BAD_ARGUMENT,
+                "a state of %s of %s values cannot be merged with one of %s values", a->spec.name,
+                tally_type_name(a->spec.type), tally_type_name(b->spec.type));
     TALLY_CHECK(value_bytes(a) == value_bytes(b) && a->spec.kernel->node_bytes == b->spec.kernel->node_bytes &&
                     a->spec.result_bytes == b->spec.result_bytes,
                 BAD_ARGUMENT, "the states are of two different operators named %s", a->spec.name);

@@ -13,15 +13,26 @@ module tally
     implicit none
     private
     public :: tally_array, tally_output, tally_segments, tally_options, tally_default
-    public :: tally_in, tally_out, tally_op, tally_type, tally_offsets, tally_rows, tally_features, tally_message
+    public :: tally_in, tally_out, tally_op, tally_type, tally_message
+    public :: tally_offsets, tally_lengths, tally_segment_ids, tally_begin_end, tally_unsorted_ids, tally_rows
+    public :: tally_features, tally_outside_refused, tally_outside_left_out
     public :: tally_reduce, tally_reduce_pair, tally_reduce_segments, tally_reduce_segments_pair
     public :: tally_context_create, tally_context_destroy, tally_set_options, tally_get_options
     public :: tally_text_of
-    public :: tally_ok, tally_best, tally_fast, tally_exact, tally_nan_propagate, tally_nan_skip, tally_nan_total
+    public :: tally_ok, tally_empty, tally_bad_argument, tally_bad_type, tally_bad_segments, tally_bad_state
+    public :: tally_bad_order, tally_overflow, tally_no_memory, tally_no_space, tally_unsupported, tally_no_device
+    public :: tally_device_failed, tally_status_name
+    public :: tally_best, tally_fast, tally_exact, tally_nan_propagate, tally_nan_skip, tally_nan_total
 
-    integer(c_int), parameter :: tally_ok = 0
+    integer(c_int), parameter :: tally_ok = 0, tally_empty = 1, tally_bad_argument = 2, tally_bad_type = 3
+    integer(c_int), parameter :: tally_bad_segments = 4, tally_bad_state = 5, tally_bad_order = 6, tally_overflow = 7
+    integer(c_int), parameter :: tally_no_memory = 8, tally_no_space = 9, tally_unsupported = 10
+    integer(c_int), parameter :: tally_no_device = 11, tally_device_failed = 12
     integer(c_int), parameter :: tally_best = 0, tally_fast = 1, tally_exact = 2
     integer(c_int), parameter :: tally_nan_propagate = 0, tally_nan_skip = 1, tally_nan_total = 2
+    integer(c_int), parameter :: tally_outside_refused = 0, tally_outside_left_out = 1
+    integer(c_int), parameter :: kind_lengths = 1, kind_segment_ids = 2, kind_rows = 3, kind_begin_end = 5
+    integer(c_int), parameter :: kind_unsorted_ids = 6
 
     ! In place of a context: the process's own.
     type(c_ptr), parameter :: tally_default = c_null_ptr
@@ -64,6 +75,22 @@ module tally
     ! offsets(1:count+1), counted from 0 as in C: segment s is values offsets(s)+1 .. offsets(s+1).
     interface tally_offsets
         procedure offsets_int32, offsets_int64
+    end interface
+    ! lengths(1:count): segments follow one another from the first value on.
+    interface tally_lengths
+        procedure lengths_int32, lengths_int64
+    end interface
+    ! segment_ids(1:values), sorted: the segment of each value, 0 .. count-1.
+    interface tally_segment_ids
+        procedure segment_ids_int32, segment_ids_int64
+    end interface
+    ! begins(1:count) and ends(1:count), counted from 0: segment s is values begins(s)+1 .. ends(s).
+    interface tally_begin_end
+        procedure begin_end_int32, begin_end_int64
+    end interface
+    ! ids(1:values), in any order. outside: tally_outside_refused, or tally_outside_left_out for values of other ids.
+    interface tally_unsorted_ids
+        procedure unsorted_ids_int32, unsorted_ids_int64
     end interface
 
     interface
@@ -115,6 +142,10 @@ module tally
             import
             type(c_ptr), value :: context
         end function
+        type(c_ptr) function c_status_name(status) bind(c, name="tally_status_name")
+            import
+            integer(c_int), value :: status
+        end function
         type(c_ptr) function c_message() bind(c, name="tally_message")
             import
         end function
@@ -149,6 +180,12 @@ contains
         character(:), allocatable :: text
         text = tally_text_of(c_message())
     end function
+    ! "BAD_SEGMENTS"
+    function tally_status_name(status) result(text)
+        integer(c_int), intent(in) :: status
+        character(:), allocatable :: text
+        text = tally_text_of(c_status_name(status))
+    end function
     function tally_text_of(address) result(text)
         type(c_ptr), intent(in) :: address
         character(:), allocatable :: text
@@ -165,7 +202,7 @@ contains
     ! product of the extents before it and `outer` that of those behind it. Results have the shape without the axis.
     type(tally_segments) function tally_rows(outer, length, inner)
         integer(int64), intent(in) :: outer, length, inner
-        tally_rows%kind = 3
+        tally_rows%kind = kind_rows
         tally_rows%count = outer
         tally_rows%length = length
         tally_rows%inner = inner
@@ -190,7 +227,62 @@ contains
         segments%count = size(offsets, kind=int64) - 1
     end function
 
-    ! Of a section whose values lie apart the count is -1, which every function refuses.
+    type(tally_segments) function by_index(kind, index, type_name, count) result(segments)
+        integer(c_int), intent(in) :: kind
+        type(c_ptr), intent(in) :: index
+        character(*), intent(in) :: type_name
+        integer(int64), intent(in) :: count
+        segments%kind = kind
+        segments%index = index
+        segments%index_type = tally_type(type_name)
+        segments%count = count
+    end function
+    type(tally_segments) function lengths_int32(lengths) result(segments)
+        integer(int32), intent(in), target, contiguous :: lengths(:)
+        segments = by_index(kind_lengths, c_loc(lengths), "i32", size(lengths, kind=int64))
+    end function
+    type(tally_segments) function segment_ids_int32(segment_ids, count) result(segments)
+        integer(int32), intent(in), target, contiguous :: segment_ids(:)
+        integer(int64), intent(in) :: count
+        segments = by_index(kind_segment_ids, c_loc(segment_ids), "i32", count)
+    end function
+    type(tally_segments) function begin_end_int32(begins, ends) result(segments)
+        integer(int32), intent(in), target, contiguous :: begins(:), ends(:)
+        segments = by_index(kind_begin_end, c_loc(begins), "i32", &
+                            count_of(size(begins, kind=int64), size(begins) == size(ends)))
+        segments%ends = c_loc(ends)
+    end function
+    type(tally_segments) function unsorted_ids_int32(ids, count, outside) result(segments)
+        integer(int32), intent(in), target, contiguous :: ids(:)
+        integer(int64), intent(in) :: count
+        integer(c_int), intent(in), optional :: outside
+        segments = by_index(kind_unsorted_ids, c_loc(ids), "i32", count)
+        if (present(outside)) segments%outside = outside
+    end function
+    type(tally_segments) function lengths_int64(lengths) result(segments)
+        integer(int64), intent(in), target, contiguous :: lengths(:)
+        segments = by_index(kind_lengths, c_loc(lengths), "i64", size(lengths, kind=int64))
+    end function
+    type(tally_segments) function segment_ids_int64(segment_ids, count) result(segments)
+        integer(int64), intent(in), target, contiguous :: segment_ids(:)
+        integer(int64), intent(in) :: count
+        segments = by_index(kind_segment_ids, c_loc(segment_ids), "i64", count)
+    end function
+    type(tally_segments) function begin_end_int64(begins, ends) result(segments)
+        integer(int64), intent(in), target, contiguous :: begins(:), ends(:)
+        segments = by_index(kind_begin_end, c_loc(begins), "i64", &
+                            count_of(size(begins, kind=int64), size(begins) == size(ends)))
+        segments%ends = c_loc(ends)
+    end function
+    type(tally_segments) function unsorted_ids_int64(ids, count, outside) result(segments)
+        integer(int64), intent(in), target, contiguous :: ids(:)
+        integer(int64), intent(in) :: count
+        integer(c_int), intent(in), optional :: outside
+        segments = by_index(kind_unsorted_ids, c_loc(ids), "i64", count)
+        if (present(outside)) segments%outside = outside
+    end function
+
+    ! Of a section whose values lie apart, or an index that does not fit, the count is -1, which every function refuses.
     integer(int64) function count_of(values, side_by_side)
         integer(int64), intent(in) :: values
         logical, intent(in) :: side_by_side

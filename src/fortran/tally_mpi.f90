@@ -6,7 +6,11 @@ module tally_mpi
     implicit none
     private
     public :: tally_mpi_allreduce, tally_mpi_reduce, tally_mpi_allreduce_segments, tally_mpi_reduce_segments
-    public :: tally_mpi_allreduce_elements, tally_mpi_reduce_elements, tally_mpi_allreduce_pair, tally_mpi_message
+    public :: tally_mpi_allreduce_elements, tally_mpi_reduce_elements
+    public :: tally_mpi_allreduce_pair, tally_mpi_reduce_pair
+    public :: tally_mpi_allreduce_segments_pair, tally_mpi_reduce_segments_pair
+    public :: tally_mpi_allreduce_elements_pair, tally_mpi_reduce_elements_pair
+    public :: tally_mpi_message
 
     interface
         integer(c_int) function c_reduce(context, op, left, right, segments, out, root, comm) &
@@ -87,6 +91,45 @@ contains
         type(tally_array), intent(in) :: in
         type(tally_output), intent(in) :: out
         status = c_elements(context, op, in, out=out, root=merge(root, no_rank, root >= 0), comm=comm)
+    end function
+    integer(c_int) function tally_mpi_reduce_pair(context, op, left, right, out, root, comm) result(status)
+        type(c_ptr), intent(in) :: context
+        integer, intent(in) :: op, root, comm
+        type(tally_array), intent(in) :: left, right
+        type(tally_output), intent(in) :: out
+        status = c_reduce(context, op, left, right, out=out, root=merge(root, no_rank, root >= 0), comm=comm)
+    end function
+    integer(c_int) function tally_mpi_allreduce_segments_pair(context, op, left, right, segments, out, comm) &
+        result(status)
+        type(c_ptr), intent(in) :: context
+        integer, intent(in) :: op, comm
+        type(tally_array), intent(in) :: left, right
+        type(tally_segments), intent(in) :: segments
+        type(tally_output), intent(in) :: out
+        status = c_reduce(context, op, left, right, segments, out, every_rank, comm)
+    end function
+    integer(c_int) function tally_mpi_reduce_segments_pair(context, op, left, right, segments, out, root, comm) &
+        result(status)
+        type(c_ptr), intent(in) :: context
+        integer, intent(in) :: op, root, comm
+        type(tally_array), intent(in) :: left, right
+        type(tally_segments), intent(in) :: segments
+        type(tally_output), intent(in) :: out
+        status = c_reduce(context, op, left, right, segments, out, merge(root, no_rank, root >= 0), comm)
+    end function
+    integer(c_int) function tally_mpi_allreduce_elements_pair(context, op, left, right, out, comm) result(status)
+        type(c_ptr), intent(in) :: context
+        integer, intent(in) :: op, comm
+        type(tally_array), intent(in) :: left, right
+        type(tally_output), intent(in) :: out
+        status = c_elements(context, op, left, right, out, every_rank, comm)
+    end function
+    integer(c_int) function tally_mpi_reduce_elements_pair(context, op, left, right, out, root, comm) result(status)
+        type(c_ptr), intent(in) :: context
+        integer, intent(in) :: op, root, comm
+        type(tally_array), intent(in) :: left, right
+        type(tally_output), intent(in) :: out
+        status = c_elements(context, op, left, right, out, merge(root, no_rank, root >= 0), comm)
     end function
 
     ! The sentence for the last status other than tally_ok that a function of this module gave.

@@ -6,13 +6,15 @@ program test_fortran
     use tally
     use tally_mpi
     implicit none
-    real(real64), target :: x(2, 3) = reshape([1, 2, 3, 4, 5, 6], [2, 3]), d(4), one(1)
+    real(real64), target :: x(2, 3) = reshape([1, 2, 3, 4, 5, 6], [2, 3]), d(4), one(1), six(6)
     real(real32), target :: f(3) = [1.0, 1e8, -1e8], g
     integer(int8), target :: b(3) = [100_int8, 100_int8, 100_int8]
     integer(int16), target :: h(2) = [7_int16, -9_int16]
     integer(int32), target :: i(2) = [5, 8], low
     integer(int64), target :: l, offsets(3) = [0, 2, 6]
-    integer(int32), target :: narrow(3) = [0, 2, 6]
+    integer(int32), target :: narrow(3) = [0, 2, 6], ids(6) = [1, 0, 1, 0, 9, 1]
+    integer(int32), target :: lengths(3) = [1, 0, 5], begins(2) = [1, 0], ends(2) = [3, 6]
+    integer(int64), target :: sorted(6) = [0, 0, 0, 2, 2, 2]
     type(c_ptr) :: context
     type(tally_options) :: options
     integer :: rank, ranks, code
@@ -49,6 +51,36 @@ program test_fortran
     call ok(tally_reduce_segments_pair(tally_default, tally_op("dot"), tally_in(x), tally_in(x), tally_offsets(offsets), &
                                        tally_out(d)), "dots of segments")
     call expect(all(d(1:2) == [5, 86]), "dots of segments")
+    call ok(tally_reduce_segments(tally_default, tally_op("sum"), tally_in(x), tally_lengths(lengths), tally_out(d)), &
+            "lengths")
+    call expect(all(d(1:3) == [1, 0, 20]), "lengths by i32")
+    call ok(tally_reduce_segments(tally_default, tally_op("sum"), tally_in(x), &
+                                  tally_segment_ids(sorted, 3_int64), &
+                                  tally_out(d)), "ids")
+    call expect(all(d(1:3) == [6, 0, 15]), "ids by i64")
+    call ok(tally_reduce_segments(tally_default, tally_op("sum"), tally_in(x), tally_begin_end(begins, ends), &
+                                  tally_out(d)), "begins and ends")
+    call expect(all(d(1:2) == [5, 21]), "begins and ends by i32")
+    call expect(tally_reduce_segments(tally_default, tally_op("sum"), tally_in(x), tally_begin_end(begins, ends(1:1)), &
+                                      tally_out(d)) == tally_bad_argument, "an end too few")
+    call ok(tally_reduce_segments(tally_default, tally_op("sum"), tally_in(x), &
+                                  tally_unsorted_ids(ids, 2_int64, tally_outside_left_out), tally_out(d)), "ids")
+    call expect(all(d(1:2) == [6, 10]), "ids in any order by i32")
+    call expect(tally_reduce_segments(tally_default, tally_op("sum"), tally_in(x), &
+                                      tally_unsorted_ids(ids, 2_int64), tally_out(d)) == &
+                tally_bad_segments, "an id that is none")
+    call named(tally_empty, "EMPTY")
+    call named(tally_bad_argument, "BAD_ARGUMENT")
+    call named(tally_bad_type, "BAD_TYPE")
+    call named(tally_bad_segments, "BAD_SEGMENTS")
+    call named(tally_bad_state, "BAD_STATE")
+    call named(tally_bad_order, "BAD_ORDER")
+    call named(tally_overflow, "OVERFLOW")
+    call named(tally_no_memory, "NO_MEMORY")
+    call named(tally_no_space, "NO_SPACE")
+    call named(tally_unsupported, "UNSUPPORTED")
+    call named(tally_no_device, "NO_DEVICE")
+    call named(tally_device_failed, "DEVICE_FAILED")
     call ok(tally_context_create(c_null_ptr, context), "a context")
     options = tally_get_options(context)
     options%accuracy = tally_fast
@@ -73,6 +105,21 @@ program test_fortran
     call ok_mpi(tally_mpi_allreduce_pair(tally_default, tally_op("dot"), tally_in(one), tally_in(one), tally_out(d), &
                                          MPI_COMM_WORLD))
     call expect(d(1) == ranks*(ranks + 1)*(2*ranks + 1)/6, "a dot product over ranks")
+    call ok_mpi(tally_mpi_reduce_pair(tally_default, tally_op("dot"), tally_in(one), tally_in(one), tally_out(d), 0, &
+                                      MPI_COMM_WORLD))
+    call expect(rank /= 0 .or. d(1) == ranks*(ranks + 1)*(2*ranks + 1)/6, "a dot product at rank 0")
+    call ok_mpi(tally_mpi_allreduce_segments_pair(tally_default, tally_op("dot"), tally_in(x), tally_in(x), &
+                                                  tally_offsets(offsets), tally_out(d), MPI_COMM_WORLD))
+    call expect(all(d(1:2) == [5*ranks, 86*ranks]), "dots of segments of ranks")
+    call ok_mpi(tally_mpi_reduce_segments_pair(tally_default, tally_op("dot"), tally_in(x), tally_in(x), &
+                                               tally_offsets(offsets), tally_out(d), 0, MPI_COMM_WORLD))
+    call expect(rank /= 0 .or. all(d(1:2) == [5*ranks, 86*ranks]), "dots of segments of ranks, at rank 0")
+    call ok_mpi(tally_mpi_allreduce_elements_pair(tally_default, tally_op("dot"), tally_in(x), tally_in(x), &
+                                                  tally_out(six), MPI_COMM_WORLD))
+    call expect(all(six == ranks*[1, 4, 9, 16, 25, 36]), "dots of elements of ranks")
+    call ok_mpi(tally_mpi_reduce_elements_pair(tally_default, tally_op("dot"), tally_in(x), tally_in(x), &
+                                               tally_out(six), 0, MPI_COMM_WORLD))
+    call expect(rank /= 0 .or. all(six == ranks*[1, 4, 9, 16, 25, 36]), "dots of elements of ranks, at rank 0")
     call ok_mpi(tally_mpi_allreduce_segments(tally_default, tally_op("max"), tally_in(x), tally_offsets(offsets), &
                                              tally_out(d), MPI_COMM_WORLD))
     call expect(all(d(1:2) == [2, 6]), "segments of ranks")
@@ -101,6 +148,11 @@ contains
         if (holds) return
         print *, "rank ", rank, " failed: ", what
         call MPI_Abort(MPI_COMM_WORLD, 1, code)
+    end subroutine
+    subroutine named(status, name)
+        integer, intent(in) :: status
+        character(*), intent(in) :: name
+        call expect(tally_status_name(status) == name, name)
     end subroutine
     subroutine ok(status, what)
         integer, intent(in) :: status

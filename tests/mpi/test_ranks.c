@@ -437,6 +437,64 @@ static void test_mistakes(void) {
     tally_context_destroy(context);
 }
 
+/* Each of the twelve functions, of which one rank is refused. */
+enum call { ARRAY, SEGMENTS_OF, ELEMENTS_OF, KINDS };
+static tally_status call_one(enum call kind, bool has_root, bool is_pair, tally_op op, tally_array x, tally_array y,
+                             tally_segments cut, tally_output out, int root) {
+    tally_context *c = NULL;
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    if (kind == ARRAY && !is_pair)
+        return has_root ? tally_mpi_reduce(c, op, x, out, root, comm) : tally_mpi_allreduce(c, op, x, out, comm);
+    if (kind == ARRAY)
+        return has_root ? tally_mpi_reduce_pair(c, op, x, y, out, root, comm)
+                        : tally_mpi_allreduce_pair(c, op, x, y, out, comm);
+    if (kind == SEGMENTS_OF && !is_pair)
+        return has_root ? tally_mpi_reduce_segments(c, op, x, cut, out, root, comm)
+                        : tally_mpi_allreduce_segments(c, op, x, cut, out, comm);
+    if (kind == SEGMENTS_OF)
+        return has_root ? tally_mpi_reduce_segments_pair(c, op, x, y, cut, out, root, comm)
+                        : tally_mpi_allreduce_segments_pair(c, op, x, y, cut, out, comm);
+    if (!is_pair)
+        return has_root ? tally_mpi_reduce_elements(c, op, x, out, root, comm)
+                        : tally_mpi_allreduce_elements(c, op, x, out, comm);
+    return has_root ? tally_mpi_reduce_elements_pair(c, op, x, y, out, root, comm)
+                    : tally_mpi_allreduce_elements_pair(c, op, x, y, out, comm);
+}
+
+static void test_every_call(void) {
+    enum { NOTHING, NO_VALUES, NO_RESULTS, NO_OPERATOR, NO_ROOT, SHORT_PAIR, NO_SEGMENTS, ALL };
+    const double x[4] = {1, 2, 3, 4};
+    const int64_t offsets[3] = {0, 2, 4}, wrong[3] = {0, 5, 4};
+    double results[4];
+    for (int number = 0; number < KINDS * 4; number++)
+        for (int what = 0; what < ALL; what++) {
+            const enum call kind = (enum call)(number / 4);
+            const bool has_root = number % 2, is_pair = number / 2 % 2;
+            const int who = (number + what) % ranks;
+            const bool is_me = who == rank;
+            if ((what == NO_ROOT && !has_root) || (what == SHORT_PAIR && !is_pair) ||
+                (what == NO_SEGMENTS && kind != SEGMENTS_OF))
+                continue;
+            if (what == NO_RESULTS && has_root && who != 0) continue; /* others' out is not looked at */
+            now = (scene){.type = TALLY_F64, .size = number, .segment = what, .cut = "every call"};
+            const tally_array left = tally_in(is_me && what == NO_VALUES ? NULL : x, TALLY_F64, 4),
+                              right = tally_in(x, TALLY_F64, is_me && what == SHORT_PAIR ? 3 : 4);
+            const tally_status status =
+                call_one(kind, has_root, is_pair,
+                         is_me && what == NO_OPERATOR ? 777
+                         : is_pair                    ? TALLY_DOT
+                                                      : TALLY_SUM,
+                         left, right, tally_offsets(is_me && what == NO_SEGMENTS ? wrong : offsets, TALLY_I64, 2),
+                         tally_out(is_me && what == NO_RESULTS ? NULL : results, TALLY_F64, 4),
+                         is_me && what == NO_ROOT ? ranks : 0);
+            const tally_status wanted = what == NOTHING       ? TALLY_OK
+                                        : what == NO_SEGMENTS ? TALLY_BAD_SEGMENTS
+                                                              : TALLY_BAD_ARGUMENT;
+            EXPECT(status == wanted, "call %d, mistake %d of rank %d: status %d (%s)", number, what, who, (int)status,
+                   tally_mpi_message());
+        }
+}
+
 /* ---- MPI itself ---- */
 
 /* MPICH's UCX waits without giving its core away: of more ranks than cores each would wait a time slice for the next.
@@ -522,6 +580,7 @@ int main(int argc, char **argv) {
     if (begin_program(argc, argv) != 0) return 1;
     test_operators();
     test_mistakes();
+    test_every_call();
     if (!brief) {
         test_user_operators();
         test_layouts();
