@@ -1,5 +1,5 @@
 /* The production kernels, each once. A form is what the kernels of a translation unit reduce; there is one unit for
- * operators in canonical order, one for exact ones, or both, or one for all operators. The library (src/cuda), the
+ * operators in canonical order, one for exact ones, or both, or one for any operators. The library (src/cuda), the
  * simulator (src/simt) and CMake expand these tables. */
 #ifndef TALLY_FORMS_H
 #define TALLY_FORMS_H
@@ -25,11 +25,12 @@
     X(WINDOWS, RANKS)     /* windows of nodes of exact sums */                              \
     X(CONVERT, RESULTS)   /* results to the type asked for */
 
-/* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, or GENERAL (all
- * operators and types). Its text; and what is defined before it, so that one text serves several forms.
- * K(kind, ID, name, threads): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a GENERAL unit
- * tally_NAME. Threads of a block: for values of `bytes` bytes and an operator of `inputs` inputs. The kernel that gives
- * a unit its name comes first. */
+/* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, TYPED (no
+ * operator: a size and reading of values, kernels/merge/merge.h), or GENERAL (all operators and types). Its text; and
+ * what is defined before it, so that one text serves several forms.
+ * K(kind, ID, name, threads): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a TYPED unit
+ * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block: for values of `bytes` bytes and an operator
+ * of `inputs` inputs. The kernel that gives a unit its name comes first. */
 #define TALLY_FORM_UNITS(U, K)                                                              \
     U(ORDERED, WHOLE, "production/reduce.h", )                                              \
         K(ORDERED, WHOLE, reduce, TALLY_THREADS)                                            \
@@ -89,18 +90,20 @@
         K(GENERAL, GROUPS, group_lengths, TALLY_THREADS)                                    \
         K(GENERAL, GROUPS, group_spread, TALLY_THREADS)                                     \
         K(GENERAL, GROUPS, group_gather, TALLY_THREADS)                                     \
-    U(GENERAL, MERGE, "production/merge.h", )                                               \
-        K(GENERAL, MERGE, merge_8, TALLY_THREADS)                                           \
-        K(GENERAL, MERGE, merge_16, TALLY_THREADS)                                          \
-        K(GENERAL, MERGE, merge_32, TALLY_THREADS)                                          \
-        K(GENERAL, MERGE, merge_64, TALLY_THREADS)                                          \
-        K(GENERAL, MERGE, merge_check, TALLY_THREADS)                                       \
     U(GENERAL, WINDOWS, "production/windows.h", )                                           \
         K(GENERAL, WINDOWS, window_extents, TALLY_THREADS)                                  \
         K(GENERAL, WINDOWS, window_lengths, TALLY_THREADS)                                  \
         K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS)                                   \
         K(GENERAL, WINDOWS, window_restore, TALLY_THREADS)                                  \
         K(GENERAL, WINDOWS, window_move, TALLY_THREADS)                                     \
+    U(TYPED, MERGE, "production/merge.h", )                                                 \
+        K(TYPED, MERGE, merge_borders_1, TALLY_THREADS)                                     \
+        K(TYPED, MERGE, merge_borders_2, TALLY_THREADS)                                     \
+        K(TYPED, MERGE, merge_values_1, TALLY_THREADS)                                      \
+        K(TYPED, MERGE, merge_values_2, TALLY_THREADS)                                      \
+        K(TYPED, MERGE, merge_origins_1, TALLY_THREADS)                                     \
+        K(TYPED, MERGE, merge_origins_2, TALLY_THREADS)                                     \
+        K(TYPED, MERGE, merge_check, TALLY_THREADS)                                         \
     U(GENERAL, CONVERT, "production/convert.h", )                                           \
         K(GENERAL, CONVERT, convert, TALLY_THREADS)
 

@@ -7,11 +7,21 @@
 #include "internal.h"
 #include "merge/merge.h"
 
+/* Of a type that has an order. total: IEEE 754 totalOrder of floats. */
+static inline tally_merge_reading tally__merge_reading_of(tally_type type, bool total) {
+    switch (tally__type_class(type)) {
+    case TALLY_CLASS_BOOL: return TALLY_MERGE_BOOL;
+    case TALLY_CLASS_INT: return TALLY_MERGE_SIGNED;
+    case TALLY_CLASS_FLOAT: return total ? TALLY_MERGE_TOTAL : TALLY_MERGE_FLOAT;
+    default: return TALLY_MERGE_UNSIGNED;
+    }
+}
+
 struct tally__gpu_merge {
     const tally_array *arrays;
     int64_t count, total; /* arrays, some; values, some */
     int64_t width;        /* bytes of a value */
-    tally_merge_reading reading;
+    tally_type type;
     uint64_t infinity; /* the bits of a float infinity */
     char *out;
     int64_t out_stride;

@@ -2,9 +2,9 @@
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
 # [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that
 # has one; by default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. sweep is part of
-# gallery. TOOLS: those of compute-sanitizer that run, if not all four. MERGES: options of bench/gpu/merge.cu. Binaries
-# come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go
-# to $OUT, or build/gpu.
+# gallery. TOOLS: those of compute-sanitizer that run, if not all four. MERGES: options of bench/gpu/merge.cu; SHAPES:
+# of TALLY_MERGE_SHAPE, one run each. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as
+# the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -40,8 +40,11 @@ race() { # race NAME OPTION...; for gallery/pages/keep.py
 merge_bench() { # nvcc and CUB are the machine's
     PATH=$PATH:/usr/local/cuda/bin nvcc -std=c++17 -O3 -arch=native -Iinclude bench/gpu/merge.cu -Lbuild/dev \
         -l:libtally.so.0 -o build/bench_merge || return
-    # shellcheck disable=SC2086 # several options
-    build/bench_merge ${MERGES-}
+    local shape
+    for shape in ${SHAPES:-0,0,0}; do
+        # shellcheck disable=SC2086 # several options
+        TALLY_MERGE_SHAPE=$shape build/bench_merge ${MERGES-} || return
+    done
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
 sweep() { # sweep NAME PARAMETER OPTION...; for gallery/pages/keep.py

@@ -7,7 +7,7 @@
 // 2^log2 values, half as many of 8 bytes. Data: random; ties, of 16 numbers; apart, each array behind the one before.
 // Prints a table of shares of the speed of the plain pass in the same round, the median of all rounds. A time is the
 // host's, until the stream is done, as tally_merge waits. Every result of Tally is compared with a stable radix sort.
-// Exit status: 1 if one was wrong.
+// Exit status: 1 if one was wrong. TALLY_MERGE_SHAPE (src/cuda/units.h): merges of another shape.
 #include <cub/device/device_merge.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -24,7 +24,7 @@ namespace {
 
 struct Settings {
     int log2 = 28, rounds = 9;
-    std::string types = "i16,u32,f32,i64,f64", arrays = "2,3,4,8,16,32,64", data = "random,ties,apart";
+    std::string types = "u8,i16,u32,f32,i64,f64", arrays = "2,3,4,8,16,32,64", data = "random,ties,apart";
 };
 
 template <class T> __global__ void fill_values(T *values, int64_t count, bool ties) {
@@ -252,12 +252,15 @@ int main(int argc, char **argv) {
     }
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
+    const char *const shape = std::getenv("TALLY_MERGE_SHAPE");
+    if (shape != nullptr) std::printf("TALLY_MERGE_SHAPE=%s\n", shape);
     std::printf("%s, 2^%d values (half as many of 8 bytes), %d rounds, CUB %d.%d.%d\n\n", device.name, settings.log2,
                 settings.rounds, CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
     std::printf("| type | data | arrays | Tally | CUB merges | CUB sort | Tally, origins | CUB merges, origins | pass, "
                 "GB/s |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     bool is_right = true;
     for (const std::string &type : split(settings.types)) {
+        if (type == "u8") is_right &= measure_type<uint8_t>(settings, "u8", TALLY_U8);
         if (type == "i16") is_right &= measure_type<int16_t>(settings, "i16", TALLY_I16);
         if (type == "u32") is_right &= measure_type<uint32_t>(settings, "u32", TALLY_U32);
         if (type == "f32") is_right &= measure_type<float>(settings, "f32", TALLY_F32);

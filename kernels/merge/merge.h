@@ -1,4 +1,4 @@
-/* What the kernels of production/merge.h are told, and how the bits of values are read: on the host as well. */
+/* What the kernels of production/merge.h are told: on the host as well. */
 #ifndef TALLY_MERGE_WORK_H
 #define TALLY_MERGE_WORK_H
 
@@ -13,11 +13,14 @@ typedef enum tally_merge_reading {
     TALLY_MERGE_TOTAL
 } tally_merge_reading;
 
-enum {
-    TALLY_MERGE_BLOCK = 256,
-    TALLY_MERGE_EACH = 8, /* values that a thread merges */
-    TALLY_MERGE_TILE = TALLY_MERGE_BLOCK * TALLY_MERGE_EACH
-};
+/* A pass makes one run of 2^log_fan: 2 or 4. */
+enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_MOST_LOG_FAN = 2, TALLY_MERGE_MOST_FAN = 1 << TALLY_MERGE_MOST_LOG_FAN };
+
+/* Values of so many bytes that a thread merges: what threads side by side write to shared memory lies an odd number of
+ * words apart, or of two words of 8 bytes, so that banks do not conflict. */
+#define TALLY_MERGE_EACH_OF(bytes) ((bytes) == 1 ? 20 : (bytes) == 2 ? 18 : (bytes) == 4 ? 15 : 9)
+/* Values of a tile, such that each pair of runs has threads of its own; a multiple of 16. */
+#define TALLY_MERGE_TILE_OF(each, log_fan) ((TALLY_MERGE_BLOCK + 1 - (1 << ((log_fan)-1))) * (each) / 16 * 16)
 
 typedef struct tally_merge_array {
     const char *data;
@@ -26,9 +29,17 @@ typedef struct tally_merge_array {
 
 /* What kernels tell the host. */
 typedef struct tally_merge_told {
-    int64_t misplaced; /* the first value that belongs before the one in front of it: tally_merge_check */
+    int64_t misplaced; /* the first value that belongs before the one in front of it: the kernel `check` */
     int32_t unsorted;  /* not 0: there is one */
 } tally_merge_told;
+
+/* Where a tile begins: the first array of the runs that it is of, or -1 behind the last; and in each of these runs the
+ * place and the address of the first value that comes behind the border. */
+typedef struct tally_merge_border {
+    int64_t first;
+    int64_t places[TALLY_MERGE_MOST_FAN];
+    const char *at[TALLY_MERGE_MOST_FAN];
+} tally_merge_border;
 
 /* One pass, in the device's memory; work.x is its address. A value's place is that in all arrays side by side. Values
  * of arrays a to b - 1 are at places before[a] to before[b] - 1 of what every pass reads and writes. */
@@ -44,11 +55,13 @@ typedef struct tally_merge_work {
     int64_t to_stride;
     char *origins_to; /* NULL: nobody wants them */
     int64_t origins_to_stride;
-    uint64_t infinity; /* the bits of a float infinity */
-    int32_t reading;   /* a tally_merge_reading */
-    int32_t bytes;     /* of a value */
-    int32_t log_run;   /* a run is of 2^log_run arrays, the last one of fewer; two become one */
+    uint64_t infinity;           /* the bits of a float infinity */
+    int32_t log_run;             /* a run is of 2^log_run arrays, the last one of fewer */
+    int32_t packed;              /* bits: what lies side by side, at multiples of its size */
+    tally_merge_border *borders; /* tiles + 1 */
+    int64_t tiles;
     tally_merge_told *told;
 } tally_merge_work;
+enum { TALLY_MERGE_FROM_PACKED = 1, TALLY_MERGE_TO_PACKED = 2 }; /* the values of each run; the output */
 
 #endif

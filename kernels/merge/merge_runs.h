@@ -1,4 +1,4 @@
-/* The two runs of a merge that a place belongs to. */
+/* The runs of a merge that a place belongs to. */
 #ifndef TALLY_MERGE_RUNS_H
 #define TALLY_MERGE_RUNS_H
 
@@ -22,25 +22,25 @@ TALLY_FN int64_t tally_merge_array_at(const tally_merge_work *merge, int64_t pla
     }
     return low;
 }
+/* The first array of the 2^log_fan runs that are merged to one with the value of that place. */
+TALLY_FN int64_t tally_merge_first_at(const tally_merge_work *merge, int64_t place, int32_t log_fan) {
+    return tally_merge_array_at(merge, place) & -((int64_t)1 << (merge->log_run + log_fan));
+}
 
-/* The run of arrays `first` to `end` - 1. */
-TALLY_FN tally_run tally_run_of(const tally_merge_work *merge, int64_t first, int64_t end) {
-    const int64_t place = merge->before[first];
+/* Run `number` of those that begin with array `first`; arrays that there are not are empty. */
+TALLY_FN tally_run tally_run_of(const tally_merge_work *merge, int64_t first, int32_t number) {
+    const int64_t arrays = (int64_t)1 << merge->log_run, all = merge->count, begins = first + number * arrays,
+                  begin = begins < all ? begins : all, end = begin + arrays < all ? begin + arrays : all,
+                  place = merge->before[begin];
     tally_run run = {merge->from, merge->from_stride, merge->before[end] - place, place};
-    if (run.data == 0 && first < end) {
-        run.data = merge->arrays[first].data;
-        run.stride = merge->arrays[first].stride;
-    } else if (first < end) {
+    if (run.count == 0) return run;
+    if (run.data != 0) {
         run.data += place * run.stride;
+    } else { /* of one array */
+        run.data = merge->arrays[begin].data;
+        run.stride = merge->arrays[begin].stride;
     }
     return run;
-}
-TALLY_FN void tally_runs_at(const tally_merge_work *merge, int64_t place, tally_run *a, tally_run *b) {
-    const int64_t both = (int64_t)2 << merge->log_run, first = tally_merge_array_at(merge, place) & -both,
-                  all = merge->count, second = first + both / 2 < all ? first + both / 2 : all,
-                  end = first + both < all ? first + both : all;
-    *a = tally_run_of(merge, first, second);
-    *b = tally_run_of(merge, second, end);
 }
 
 /* Origins: 8 bytes at any address. */

@@ -1,4 +1,4 @@
-/* Merges on a GPU (kernels/production/merge.h): one launch for each pass. All passes are told of by one table in the
+/* Merges on a GPU (kernels/production/merge.h): two launches for each pass. All passes are told of by one table in the
  * device's memory. Values go to and fro between the output and scratch memory, the last time to the output. */
 #include "cuda/merge.h"
 
@@ -7,6 +7,7 @@
 
 #include "cuda/call.h"
 #include "cuda/shape.h"
+#include "cuda/units.h"
 
 enum { MOST_PASSES = 32 };
 
@@ -20,16 +21,32 @@ typedef struct table {
 typedef struct job {
     tally__call call;
     const tally__gpu_merge *merge;
-    int passes;
+    tally__merge_shape shape;
+    int levels, passes; /* pairs that a value goes through; launches */
+    int64_t most_tiles;
     size_t table_bytes;
-    tally__cu_address table, values, origins; /* in scratch memory */
+    tally__cu_address table, borders, values, origins; /* in scratch memory */
     tally__loaded kernels;
 } job;
 
-static int passes_of(int64_t count) {
-    int passes = 1;
-    while ((INT64_C(1) << passes) < count) passes++;
-    return passes;
+/* Of 2^levels runs in all; the first pass has what the others leave. */
+static int log_fan_of(const job *j, int number) {
+    const int most = j->shape.log_fan, left = j->levels - most * (j->passes - 1);
+    return number == 0 ? left : most;
+}
+static int log_run_of(const job *j, int number) {
+    return number == 0 ? 0 : j->levels - j->shape.log_fan * (j->passes - number);
+}
+static int64_t tiles_of(const job *j, int number) {
+    return tally__over(j->merge->total, TALLY_MERGE_TILE_OF(j->shape.each, log_fan_of(j, number)));
+}
+static void plan(job *j) {
+    const tally__gpu_merge *m = j->merge;
+    const tally__merge_shape usual = {TALLY_MERGE_EACH_OF(m->width), TALLY_MERGE_MOST_LOG_FAN, 0};
+    j->shape = j->call.gpu->platform == &tally__simt_platform ? usual : tally__merge_shape_of(m->width);
+    j->levels = m->count > 1 ? tally__log_above(m->count) : 1;
+    j->passes = (int)tally__over(j->levels, j->shape.log_fan);
+    j->most_tiles = tally__over(m->total, TALLY_MERGE_TILE_OF(j->shape.each, j->shape.log_fan));
 }
 static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -58,17 +75,31 @@ static tally_status take_memory(job *j) {
     const tally__gpu_merge *m = j->merge;
     const size_t values = j->passes > 1 ? rounded((size_t)(m->total * m->width)) : 0,
                  origins = j->passes > 1 && m->origin != NULL ? rounded(8 * (size_t)m->total) : 0;
+    const size_t borders = rounded(((size_t)j->most_tiles + 1) * sizeof(tally_merge_border));
     tally__call *c = &j->call;
     j->table_bytes = sizeof(table) + (size_t)m->count * sizeof(tally_merge_array) + 8 * ((size_t)m->count + 1);
     TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES,
-                                 rounded(j->table_bytes) + values + origins, 0, 0, &c->scratch));
+                                 rounded(j->table_bytes) + borders + values + origins, 0, 0, &c->scratch));
     j->table = c->scratch.nodes;
-    j->values = j->table + rounded(j->table_bytes);
+    j->borders = j->table + rounded(j->table_bytes);
+    j->values = j->borders + borders;
     j->origins = j->values + values;
     return TALLY_OK;
 }
 
 #define ON_DEVICE(j, member) ((void *)(uintptr_t)((j)->table + offsetof(table, member)))
+
+static bool is_packed(const char *data, int64_t stride, int64_t width) {
+    return stride == width && (uintptr_t)data % (uintptr_t)width == 0;
+}
+static bool are_packed(const tally__gpu_merge *m) {
+    for (int64_t i = 0; i < m->count; i++) {
+        const tally_array *const array = &m->arrays[i];
+        if (array->count > 0 && !is_packed(array->data, array->stride ? array->stride : m->width, m->width))
+            return false;
+    }
+    return true;
+}
 
 static tally_merge_work pass_of(const job *j, int number) {
     const tally__gpu_merge *m = j->merge;
@@ -87,13 +118,18 @@ static tally_merge_work pass_of(const job *j, int number) {
                                                         : origins,
                              .origins_to_stride = to_output ? m->origin_stride : 8,
                              .infinity = m->infinity,
-                             .reading = (int32_t)m->reading,
-                             .bytes = (int32_t)m->width,
-                             .log_run = number,
+                             .log_run = log_run_of(j, number),
+                             .borders = (tally_merge_border *)(uintptr_t)j->borders,
+                             .tiles = tiles_of(j, number),
                              .told = ON_DEVICE(j, told)};
-    if (number == 0) return pass;
+    if (is_packed(pass.to, pass.to_stride, m->width)) pass.packed |= TALLY_MERGE_TO_PACKED;
+    if (number == 0) {
+        if (are_packed(m)) pass.packed |= TALLY_MERGE_FROM_PACKED;
+        return pass;
+    }
     pass.from = to_output ? values : m->out;
     pass.from_stride = to_output ? m->width : m->out_stride;
+    if (is_packed(pass.from, pass.from_stride, m->width)) pass.packed |= TALLY_MERGE_FROM_PACKED;
     pass.origins_from = !has_origins ? NULL : to_output ? origins : m->origin;
     pass.origins_from_stride = to_output ? 8 : m->origin_stride;
     return pass;
@@ -123,12 +159,21 @@ static tally_status send_table(const job *j) {
 
 /* ---- the merge ---- */
 
-static const tally__entry of_width[] = {
-    [1] = TALLY_ENTRY_merge_8, [2] = TALLY_ENTRY_merge_16, [4] = TALLY_ENTRY_merge_32, [8] = TALLY_ENTRY_merge_64};
-
-static tally_status launch(const job *j, tally__entry entry, int number, int64_t blocks) {
+static tally_status launch(const job *j, tally__entry entry, int number, int64_t blocks, tally__start start) {
     const tally_work work = {.x = (const char *)ON_DEVICE(j, passes) + number * (int64_t)sizeof(tally_merge_work)};
-    return tally__call_launch(&j->call, &j->kernels, entry, blocks, TALLY_START_BEHIND, &work);
+    return tally__call_launch(&j->call, &j->kernels, entry, blocks, start, &work);
+}
+static tally_status launch_pass(const job *j, int number) {
+    static const struct {
+        tally__entry borders, values, origins;
+    } of_fan[] = {[1] = {TALLY_ENTRY_merge_borders_1, TALLY_ENTRY_merge_values_1, TALLY_ENTRY_merge_origins_1},
+                  [2] = {TALLY_ENTRY_merge_borders_2, TALLY_ENTRY_merge_values_2, TALLY_ENTRY_merge_origins_2}};
+    const int fan = log_fan_of(j, number);
+    const int64_t tiles = tiles_of(j, number);
+    TALLY_TRY(launch(j, of_fan[fan].borders, number, tally__over(tiles + 1, TALLY_MERGE_BLOCK),
+                     number == 0 ? TALLY_START_BEHIND : TALLY_START_EARLY));
+    return launch(j, j->merge->origin != NULL ? of_fan[fan].origins : of_fan[fan].values, number, tiles,
+                  TALLY_START_EARLY);
 }
 static tally_status hear(const job *j, tally_merge_told *told) {
     return tally__call_fetch(&j->call, told, (tally__cu_address)(uintptr_t)ON_DEVICE(j, told), sizeof *told);
@@ -136,20 +181,21 @@ static tally_status hear(const job *j, tally_merge_told *told) {
 
 static tally_status merge_here(job *j, int64_t *misplaced) {
     const tally__gpu_merge *m = j->merge;
-    const int64_t blocks = tally__over(m->total, TALLY_MERGE_TILE);
     const int64_t most = 16 * (int64_t)j->call.gpu->multiprocessors;
     tally_merge_told told;
-    TALLY_CHECK(blocks <= INT32_MAX, UNSUPPORTED, "%lld values are more than this version merges on a GPU",
+    plan(j);
+    TALLY_CHECK(j->most_tiles <= INT32_MAX, UNSUPPORTED, "%lld values are more than this version merges on a GPU",
                 (long long)m->total);
     TALLY_TRY(check_all(j));
-    TALLY_TRY(tally__gpu_kernel(j->call.gpu, NULL, TALLY_FORM_MERGE, &j->kernels));
+    TALLY_TRY(tally__gpu_kernel(j->call.gpu, j->call.spec, TALLY_FORM_MERGE, &j->kernels));
     TALLY_TRY(take_memory(j));
     TALLY_TRY(send_table(j));
-    for (int number = 0; number < j->passes; number++) TALLY_TRY(launch(j, of_width[m->width], number, blocks));
+    for (int number = 0; number < j->passes; number++) TALLY_TRY(launch_pass(j, number));
     TALLY_TRY(hear(j, &told));
     *misplaced = -1;
     if (!told.unsorted) return TALLY_OK;
-    TALLY_TRY(launch(j, TALLY_ENTRY_merge_check, 0, blocks < most ? blocks : most));
+    const int64_t blocks = tally__over(m->total, TALLY_MERGE_BLOCK);
+    TALLY_TRY(launch(j, TALLY_ENTRY_merge_check, 0, blocks < most ? blocks : most, TALLY_START_BEHIND));
     TALLY_TRY(hear(j, &told));
     *misplaced = told.misplaced;
     return TALLY_OK;
@@ -167,11 +213,14 @@ static const char *array_on_gpu(const tally__platform *platform, const tally__gp
 
 tally_status tally__merge_arrays(const tally__platform *platform, const tally_context *context,
                                  const tally__gpu_merge *merge, int64_t *misplaced) {
-    const tally__spec spec = {
-        .options = context->options, .allocator = context->allocator, .context = context, .inputs = 1};
+    const tally__spec spec = {.type = merge->type,
+                              .options = context->options,
+                              .allocator = context->allocator,
+                              .context = context,
+                              .inputs = 1};
     const tally__input none = {.x = array_on_gpu(platform, merge)};
     const tally__sink sink = {.data = merge->out};
-    job j = {.merge = merge, .passes = passes_of(merge->count)};
+    job j = {.merge = merge};
     tally_status status = tally__call_open(&j.call, platform, &spec, &none, NULL, &sink);
     if (status == TALLY_OK) status = merge_here(&j, misplaced);
     tally__call_close(&j.call);

@@ -1,10 +1,13 @@
 /* Translation units: the texts of kernels/production that are compiled for a spec, and what each is told. */
+#define _GNU_SOURCE
 #include "cuda/units.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/gpu.h"
+#include "gpu_merge.h"
 #include "kernel_list.h"
 #include "segments/cut.h"
 #include "device/work.h"
@@ -22,7 +25,7 @@ tally_nan tally__nan_of(const tally__spec *spec) {
 }
 
 /* Which of the units of a form. */
-typedef enum unit_kind { ORDERED, EXACT, GENERAL, KINDS } unit_kind;
+typedef enum unit_kind { ORDERED, EXACT, TYPED, GENERAL, KINDS } unit_kind;
 
 static const struct form {
     const char *text, *defines; /* text NULL: there is no such unit; defines "": nothing */
@@ -77,6 +80,31 @@ static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int 
     for (int k = of->first; k < TALLY_ENTRIES && entries[k].kind == kind && entries[k].form == form; k++)
         unit->threads[unit->entries++] = threads_of((tally__entry)k, bytes, inputs);
     tally__name_entry(unit, unit->first, unit->entry);
+}
+
+tally__merge_shape tally__merge_shape_of(int64_t bytes) {
+    const tally__merge_shape usual = {TALLY_MERGE_EACH_OF(bytes), TALLY_MERGE_MOST_LOG_FAN, 4};
+    tally__merge_shape told = {0, 0, 0};
+    const char *named = secure_getenv("TALLY_MERGE_SHAPE");
+    if (named == NULL || sscanf(named, "%d,%d,%d", &told.each, &told.log_fan, &told.blocks) != 3) return usual;
+    return (tally__merge_shape){told.each > 0 && told.each <= 32 ? told.each : usual.each,
+                                told.log_fan > 0 && told.log_fan <= TALLY_MERGE_MOST_LOG_FAN ? told.log_fan
+                                                                                             : usual.log_fan,
+                                told.blocks > 0 && told.blocks <= 8 ? told.blocks : usual.blocks};
+}
+
+static void merge_unit(const tally__spec *spec, tally__unit *unit) {
+    const int bytes = (int)tally_type_size(spec->type),
+              reading = (int)tally__merge_reading_of(spec->type, tally__nan_of(spec) == TALLY_NAN_TOTAL);
+    const tally__merge_shape shape = tally__merge_shape_of(bytes);
+    unit->type = spec->type;
+    unit->nan = tally__nan_of(spec);
+    snprintf(unit->problem, sizeof unit->problem, "_%d_%d", 8 * bytes, reading);
+    begin_unit(unit, TYPED, TALLY_FORM_MERGE, bytes, 1);
+    snprintf(unit->preface, sizeof unit->preface,
+             "/* of %s: %s */\n#define TALLY_MERGE_BITS %d\n#define TALLY_MERGE_READING %d\n"
+             "#define TALLY_MERGE_EACH %d\n#define TALLY_MERGE_BLOCKS %d\n",
+             tally_type_name(spec->type), unit->text, 8 * bytes, reading, shape.each, shape.blocks);
 }
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
@@ -137,6 +165,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         snprintf(unit->preface, sizeof unit->preface, "/* of all operators: %s */\n", unit->text);
         return TALLY_OK;
     }
+    if (form == TALLY_FORM_MERGE) return merge_unit(spec, unit), TALLY_OK;
     if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec);
     if (is_prefix(spec, form)) unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);

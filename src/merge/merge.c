@@ -190,7 +190,7 @@ static tally_status merge_on_gpu(const tally_context *context, const tally__back
                                     .count = job->count,
                                     .total = job->total,
                                     .width = job->width,
-                                    .reading = job->order.reading,
+                                    .type = arrays[0].type,
                                     .infinity = (uint64_t)job->order.infinity,
                                     .out = job->out.data,
                                     .out_stride = job->out.stride,

@@ -1,24 +1,22 @@
 #include "merge/parts.h"
 
-#include "internal.h"
+#include "gpu_merge.h"
 
 bool tally__merge_order_of(tally_type type, bool total, tally__merge_order *order) {
     const int class = tally__type_class(type);
     const size_t width = tally_type_size(type);
     if (class == 0) return false;
     *order = (tally__merge_order){.width_log = width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : 3, .part_count = 1};
+    order->reading = tally__merge_reading_of(type, total);
     if (class == TALLY_CLASS_BOOL) {
-        order->reading = TALLY_MERGE_BOOL;
         order->part_count = 2;
     } else if (class == TALLY_CLASS_FLOAT) {
-        order->reading = total ? TALLY_MERGE_TOTAL : TALLY_MERGE_FLOAT;
         order->part_count = total ? 2 : 4;
         order->infinity = type == TALLY_F16    ? 0x7c00
                           : type == TALLY_BF16 ? 0x7f80
                           : type == TALLY_F32  ? 0x7f800000
                                                : INT64_C(0x7ff0000000000000);
     } else {
-        order->reading = class == TALLY_CLASS_INT ? TALLY_MERGE_SIGNED : TALLY_MERGE_UNSIGNED;
         order->part_count = width == 1 ? 256 : class == TALLY_CLASS_INT ? 1 : 2;
     }
     return true;

@@ -112,6 +112,12 @@ static void list_units(void) {
     for (int form = 0; form < TALLY_FORMS; form++)
         if (tally__is_general((tally__form)form) && tally__unit_of(NULL, (tally__form)form, &unit) == TALLY_OK)
             add_unit(&unit);
+    for (int type = TALLY_NATURAL + 1; type < TALLY_STRUCT; type++)
+        for (int total = 0; total < 2; total++) {
+            const tally__spec spec = {.type = (tally_type)type,
+                                      .options.nan = total ? TALLY_NAN_TOTAL : TALLY_NAN_PROPAGATE};
+            if (tally__unit_of(&spec, TALLY_FORM_MERGE, &unit) == TALLY_OK) add_unit(&unit);
+        }
 }
 
 /* FNV-1a: where a unit's turn begins. */

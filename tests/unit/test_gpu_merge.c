@@ -284,6 +284,36 @@ static void test_edges(void **state) {
         }
 }
 
+/* A value that is too small leads searches astray: threads must go on where others have ended, or two of them pass over
+ * it. */
+static void test_astray(void **state) {
+    static far f;
+    static problem p;
+    uint64_t random = seed + 3;
+    (void)state;
+    type_now = TALLY_I32;
+    is_total = false;
+    for (int turn = 0; turn < (quick ? 60 : 300); turn++) {
+        static int32_t values[4 * 512];
+        p = (problem){.count = turn % 2 ? 2 : 4, .values = (unsigned char *)values};
+        for (int64_t i = 0; i < p.count; i++) {
+            int32_t last = 0;
+            for (int k = 0; k < 512; k++) values[512 * i + k] = last += (int32_t)random_below(&random, 5);
+            p.total += p.counts[i] = 512;
+        }
+        const int64_t array = random_below(&random, p.count), place = 1 + random_below(&random, 511);
+        char wanted[100];
+        values[512 * array + place] = -1;
+        now = (scene){.type = type_now, .size = p.total, .length = place};
+        send(&p, placings[0], false, &f);
+        EXPECT_STATUS(tally_merge(context_on(backend), f.lists, p.count, f.to, f.origins_to), TALLY_BAD_ORDER);
+        snprintf(wanted, sizeof wanted, "array %d is not sorted: its value %d belongs before value %d", (int)array,
+                 (int)place, (int)place - 1);
+        EXPECT(strcmp(wanted, tally_message()) == 0, "'%s', not '%s'", tally_message(), wanted);
+        release(&p, &f);
+    }
+}
+
 static double doubles[6] = {1, 2};
 static tally_array pair[3];
 static tally_output room;
@@ -326,9 +356,9 @@ static void test_refused(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_equal),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all),      cmocka_unit_test(test_equal),
                                        cmocka_unit_test(test_unsorted), cmocka_unit_test(test_edges),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_astray),   cmocka_unit_test(test_refused)};
     const int ended = begin_gpu_program(argc, argv);
     return ended ? ended : cmocka_run_group_tests_name("gpu_merge", tests, NULL, NULL);
 }

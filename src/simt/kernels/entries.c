@@ -11,6 +11,7 @@
 #define TALLY_KERNEL_ROW(kind, ID, kernel) extern const tally__simt_set tally__simt_##kind##_##ID##_##kernel;
 #define TALLY_UNIT_ORDERED(ID) TALLY_KERNELS_OF_FORM(TALLY_KERNEL_ROW, ORDERED, ID)
 #define TALLY_UNIT_EXACT(ID) TALLY_EXACT_KERNELS_OF_FORM(TALLY_KERNEL_ROW, EXACT, ID)
+#define TALLY_UNIT_TYPED(ID)
 #define TALLY_UNIT_GENERAL(ID)
 #define TALLY_UNIT(kind, ID, text, defines) TALLY_UNIT_##kind(ID)
 #define TALLY_ROW(kind, ID, name, threads)
@@ -28,6 +29,7 @@ static const struct {
     {#name, #kernel, &tally__simt_##kind##_##ID##_##kernel, (int)TALLY_ENTRY_##name - (int)TALLY_FIRST_##kind##_##ID},
 #define TALLY_ROW_ORDERED(ID, name) TALLY_KERNELS_OF_FORM(TALLY_KERNEL_ROW, ORDERED, ID, name)
 #define TALLY_ROW_EXACT(ID, name) TALLY_EXACT_KERNELS_OF_FORM(TALLY_KERNEL_ROW, EXACT, ID, name)
+#define TALLY_ROW_TYPED(ID, name)
 #define TALLY_ROW_GENERAL(ID, name)
 #define TALLY_UNIT(kind, ID, text, defines)
 #define TALLY_ROW(kind, ID, name, threads) TALLY_ROW_##kind(ID, name)
@@ -60,7 +62,8 @@ static tally__simt_entry *find(const char *entry) {
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         if (find_type(entry, kernels[k].name, kernels[k].kernel, &type, &nan))
             return kernels[k].set->of[type][nan].entries[kernels[k].place];
-    return tally__simt_general(entry);
+    tally__simt_entry *const general = tally__simt_general(entry);
+    return general != NULL ? general : tally__simt_merge(entry);
 }
 
 /* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first

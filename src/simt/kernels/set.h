@@ -16,5 +16,7 @@ typedef struct tally__simt_set {
 
 /* Those of all operators (general.c); NULL: there is none of that name. */
 tally__simt_entry *tally__simt_general(const char *entry);
+/* The same of a type and no operator (merge.c). */
+tally__simt_entry *tally__simt_merge(const char *entry);
 
 #endif

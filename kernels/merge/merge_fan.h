@@ -1,0 +1,344 @@
+/* A pass of merge_values.h that makes one run of TALLY_MERGE_FAN = 2^TALLY_MERGE_LOG_FAN: the kernel that finds where
+ * tiles begin in the runs, and the kernel that merges tiles. */
+#define TALLY_F(name) TALLY_M(TALLY_PASTE(name, TALLY_PASTE(_, TALLY_MERGE_LOG_FAN)))
+enum {
+    TALLY_F(FAN) = 1 << TALLY_MERGE_LOG_FAN,
+    TALLY_F(TILE) = TALLY_MERGE_TILE_OF(TALLY_M(EACH), TALLY_MERGE_LOG_FAN),
+    /* Pieces begin at multiples of 16 bytes, or as far behind as in memory; threads look past the end of theirs. */
+    TALLY_F(ROOM) = TALLY_F(TILE) + TALLY_F(FAN) * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
+};
+
+/* ---- borders ---- */
+
+/* How many of the first `rank` values of all runs are of each: low. Of two runs by merge path. Of several the one, of
+ * those with values in question, whose middle value comes first gives its first half, if so many are wanted that this
+ * must be among them; or else the one whose middle value comes last loses its second half. Of runs that are not sorted
+ * it is any numbers that add up to `rank`. */
+#if TALLY_MERGE_LOG_FAN == 1
+TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
+    const int64_t others = runs[1].count, all = runs[0].count;
+    int64_t begin = rank > others ? rank - others : 0, end = rank < all ? rank : all;
+    while (begin < end) {
+        const int64_t middle = begin + (end - begin) / 2;
+        if (TALLY_M(may_precede)(TALLY_M(value)(&runs[0], middle), TALLY_M(value)(&runs[1], rank - 1 - middle),
+                                 infinity))
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    low[0] = begin;
+    low[1] = rank - begin;
+}
+#else
+TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
+    int64_t high[TALLY_F(FAN)], left = rank;
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_F(FAN); i++) low[i] = 0, high[i] = runs[i].count;
+    for (;;) {
+        int32_t first = -1, last = -1;
+        int64_t below = 0; /* values in front of all middles */
+        TALLY_M(bits) first_value = 0, last_value = 0;
+        TALLY_UNROLL
+        for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+            const int64_t half = (high[i] - low[i]) / 2;
+            if (low[i] == high[i]) continue;
+            const TALLY_M(bits) value = TALLY_M(value)(&runs[i], low[i] + half);
+            below += half;
+            if (first < 0 || !TALLY_M(may_precede)(first_value, value, infinity)) first = i, first_value = value;
+            if (last < 0 || TALLY_M(may_precede)(last_value, value, infinity)) last = i, last_value = value;
+        }
+        const int32_t is_alone = first == last, takes = left > below;
+        TALLY_UNROLL
+        for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+            const int64_t half = (high[i] - low[i]) / 2;
+            if (i != (takes ? first : last)) continue;
+            if (is_alone) {
+                low[i] += left;
+            } else if (takes) {
+                low[i] += half + 1;
+                left -= half + 1;
+            } else {
+                high[i] = low[i] + half;
+            }
+        }
+        if (is_alone) return;
+    }
+}
+#endif
+
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(borders), 4) {
+    const tally_merge_work *merge = (const tally_merge_work *)(const void *)work.x;
+    const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(), place = tile * TALLY_F(TILE);
+    int64_t taken[TALLY_F(FAN)];
+    tally_run runs[TALLY_F(FAN)];
+    tally_let_next_start();
+    tally_await_before();
+    if (tile > merge->tiles) return;
+    tally_merge_border *border = merge->borders + tile;
+    border->first = -1;
+    if (tile == merge->tiles) return;
+    border->first = tally_merge_first_at(merge, place, TALLY_MERGE_LOG_FAN);
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_F(FAN); i++) runs[i] = tally_run_of(merge, border->first, i);
+    TALLY_F(split)(runs, place - runs[0].place, merge->infinity, taken);
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+        border->places[i] = runs[i].place + taken[i];
+        border->at[i] = runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
+    }
+}
+
+/* ---- tiles ---- */
+
+/* A run's part of a tile. */
+typedef struct TALLY_F(piece) {
+    const char *data;
+    int64_t stride, place; /* of its first value */
+    int32_t count;         /* -1: what runs that are not sorted gave */
+} TALLY_F(piece);
+
+typedef struct TALLY_F(shared) {
+    TALLY_M(bits) values[TALLY_F(ROOM)];
+    TALLY_F(piece) pieces[TALLY_F(FAN)];
+    uint16_t joins[TALLY_MERGE_BLOCK]; /* where each thread begins in its first piece, in the first pass */
+} TALLY_F(shared);
+
+/* Where pieces lie in shared->values. */
+typedef struct TALLY_F(layout) {
+    int32_t at[TALLY_F(FAN)], counts[TALLY_F(FAN)];
+} TALLY_F(layout);
+
+/* Two pieces in shared->values that a thread and those beside it merge, and its own part of what they become. */
+typedef struct TALLY_F(pair) {
+    int32_t a, a_count, b, b_count;
+    int32_t number; /* of the thread, from the first one that merges these pieces */
+    int32_t to;     /* where the merged pieces go in shared->values, and in `order` */
+} TALLY_F(pair);
+
+/* Thread i makes piece i of the tile's values at places `begin` to `until` - 1: ranks of the runs from array `first`.
+ * In the first pass it compares the piece's first value with the one in front of it. */
+TALLY_FN void TALLY_F(cut)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
+                           int64_t until, int32_t i) {
+    const tally_merge_border *here = merge->borders + tally_block(), *next = here + 1;
+    const int32_t is_first = begin == (int64_t)tally_block() * TALLY_F(TILE);
+    TALLY_F(piece) piece = {here->at[i], merge->from_stride, here->places[i], 0};
+    int64_t end = next->places[i], run_begin = -1;
+    if (merge->from == 0 || !is_first || next->first != first) {
+        const tally_run run = tally_run_of(merge, first, i);
+        run_begin = run.place;
+        piece.stride = run.stride;
+        if (!is_first) piece.place = run.place, piece.data = run.data;
+        if (next->first != first) end = run.place + run.count;
+    }
+    const int64_t count = end - piece.place;
+    piece.count = count < 0 || count > until - begin ? -1 : (int32_t)count;
+    shared->pieces[i] = piece;
+    if (merge->from == 0 && piece.count > 0 && piece.place > run_begin &&
+        !TALLY_M(may_precede)(TALLY_M(load)(piece.data - piece.stride), TALLY_M(load)(piece.data), merge->infinity))
+        tally_or32(&merge->told->unsorted, 1);
+}
+
+/* Begins to bring a piece to shared memory, 16 bytes at once where they are all of the piece. */
+TALLY_FN void TALLY_F(bring)(const tally_merge_work *merge, TALLY_M(bits) * to, const TALLY_F(piece) * piece) {
+    enum { QUAD = 16 / (TALLY_MERGE_BITS / 8) };
+    const int32_t count = piece->count, thread = tally_thread();
+    const char *const data = piece->data;
+    if ((merge->packed & TALLY_MERGE_FROM_PACKED) == 0) {
+        const int64_t stride = piece->stride;
+        for (int32_t q = thread; q < count; q += TALLY_MERGE_BLOCK) to[q] = TALLY_M(load)(data + q * stride);
+        return;
+    }
+    const int32_t ahead = (int32_t)(-(uint64_t)data % 16) / (TALLY_MERGE_BITS / 8),
+                  head = ahead < count ? ahead : count, quads = (count - head) / QUAD, tail = head + quads * QUAD;
+    for (int32_t q = thread; q < quads; q += TALLY_MERGE_BLOCK)
+        tally_copy16(to + head + q * QUAD, data + (int64_t)(head + q * QUAD) * (TALLY_MERGE_BITS / 8));
+    if (thread < head) to[thread] = ((const TALLY_M(bits) *)(const void *)data)[thread];
+    if (tail + thread < count) to[tail + thread] = ((const TALLY_M(bits) *)(const void *)data)[tail + thread];
+}
+
+/* Each thread merges its part of a pair, from shared->values to there again. Positions that `order` is given are those
+ * of the pieces; or, behind another level, those that it had there. `looks`: whether values are compared with those in
+ * front of them. */
+TALLY_FN void TALLY_F(level)(const tally_merge_work *merge, TALLY_F(shared) * shared, const TALLY_F(pair) * pair,
+                             int32_t looks, int32_t is_first, uint16_t *order, int32_t has_origins) {
+    const int32_t rank = pair->number * TALLY_M(EACH), all = pair->a_count + pair->b_count;
+    const uint64_t infinity = merge->infinity;
+    TALLY_M(bits) out[TALLY_M(EACH)];
+    int32_t from[TALLY_M(EACH)], is_bad = 0, a = 0, b = 0, count = all - rank;
+    const int32_t a_end = pair->a + pair->a_count, b_end = pair->b + pair->b_count;
+    if (count > TALLY_M(EACH)) count = TALLY_M(EACH);
+    if (count > 0) {
+        TALLY_M(bits) *const values = shared->values;
+        const int32_t of_a =
+            TALLY_M(path)(values + pair->a, pair->a_count, values + pair->b, pair->b_count, rank, infinity);
+        a = pair->a + of_a;
+        b = pair->b + rank - of_a;
+        if (looks) shared->joins[tally_thread()] = (uint16_t)a;
+        TALLY_M(bits) of[2] = {values[a], values[b]};
+        TALLY_UNROLL
+        for (int32_t e = 0; e < TALLY_M(EACH); e++) {
+            const int32_t is_a = (b >= b_end) | ((a < a_end) & TALLY_M(may_precede)(of[0], of[1], infinity));
+            out[e] = is_a ? of[0] : of[1];
+            from[e] = is_a ? a : b;
+            const int32_t next = from[e] + 1;
+            const TALLY_M(bits) value = values[next];
+            if (looks) is_bad |= (next < (is_a ? a_end : b_end)) & !TALLY_M(may_precede)(out[e], value, infinity);
+            a = is_a ? next : a;
+            b = is_a ? b : next;
+            of[0] = is_a ? value : of[0];
+            of[1] = is_a ? of[1] : value;
+        }
+        if (has_origins && !is_first) {
+            TALLY_UNROLL
+            for (int32_t e = 0; e < TALLY_M(EACH); e++)
+                if (e < count) from[e] = order[from[e]];
+        }
+    }
+    tally_barrier();
+    if (count <= 0) return;
+    /* Every value is compared if each thread goes on where the one before it has ended. */
+    if (looks && (is_bad || (rank + count < all && shared->joins[tally_thread() + 1] != a)))
+        tally_or32(&merge->told->unsorted, 1);
+    TALLY_UNROLL
+    for (int32_t e = 0; e < TALLY_M(EACH); e++)
+        if (e < count) {
+            shared->values[pair->to + rank + e] = out[e];
+            if (has_origins) order[pair->to + rank + e] = (uint16_t)from[e];
+        }
+}
+
+/* All levels of a tile. The result lies `shift` values behind the beginning of shared->values. */
+TALLY_FN void TALLY_F(merge)(const tally_merge_work *merge, TALLY_F(shared) * shared, const TALLY_F(layout) * layout,
+                             int32_t shift, uint16_t *order, int32_t has_origins) {
+    const int32_t *const at = layout->at, *const counts = layout->counts;
+    TALLY_F(pair) pair = {at[0], counts[0], at[1], counts[1], tally_thread(), 0};
+    if (TALLY_MERGE_LOG_FAN == 2) {
+        const int32_t left = counts[0] + counts[1], threads = (left + TALLY_M(EACH) - 1) / TALLY_M(EACH);
+        if (tally_thread() >= threads) {
+            const TALLY_F(pair) other = {at[TALLY_F(FAN) - 2],     counts[TALLY_F(FAN) - 2], at[TALLY_F(FAN) - 1],
+                                         counts[TALLY_F(FAN) - 1], tally_thread() - threads, left};
+            pair = other;
+        }
+        if (merge->from == 0)
+            TALLY_F(level)(merge, shared, &pair, 1, 1, order, has_origins);
+        else
+            TALLY_F(level)(merge, shared, &pair, 0, 1, order, has_origins);
+        tally_barrier();
+        const TALLY_F(pair)
+            both = {0, left, left, counts[TALLY_F(FAN) - 2] + counts[TALLY_F(FAN) - 1], tally_thread(), shift};
+        TALLY_F(level)(merge, shared, &both, 0, 0, order, has_origins);
+    } else {
+        pair.to = shift;
+        if (merge->from == 0)
+            TALLY_F(level)(merge, shared, &pair, 1, 1, order, has_origins);
+        else
+            TALLY_F(level)(merge, shared, &pair, 0, 1, order, has_origins);
+    }
+    tally_barrier();
+}
+
+/* Merged values go from shared memory to their places. */
+TALLY_FN void TALLY_F(put_values)(const tally_merge_work *merge, const TALLY_M(bits) * values, int64_t begin,
+                                  int32_t n) {
+    enum { QUAD = 16 / (TALLY_MERGE_BITS / 8) };
+    const int32_t thread = tally_thread();
+    char *const to = merge->to + begin * merge->to_stride;
+    if ((merge->packed & TALLY_MERGE_TO_PACKED) == 0) {
+        const int64_t stride = merge->to_stride;
+        for (int32_t q = thread; q < n; q += TALLY_MERGE_BLOCK) TALLY_M(put)(to + q * stride, values[q]);
+        return;
+    }
+    const int32_t ahead = (int32_t)(-(uint64_t)to % 16) / (TALLY_MERGE_BITS / 8), head = ahead < n ? ahead : n,
+                  quads = (n - head) / QUAD, tail = head + quads * QUAD;
+    for (int32_t q = thread; q < quads; q += TALLY_MERGE_BLOCK) {
+        const tally_quad quad = tally_take16((const char *)(const void *)(values + head + q * QUAD));
+        tally_put16(to + (int64_t)(head + q * QUAD) * (TALLY_MERGE_BITS / 8), &quad);
+    }
+    if (thread < head) ((TALLY_M(bits) *)(void *)to)[thread] = values[thread];
+    if (tail + thread < n) ((TALLY_M(bits) *)(void *)to)[tail + thread] = values[tail + thread];
+}
+
+TALLY_FN void TALLY_F(put_origins)(const tally_merge_work *merge, const TALLY_F(shared) * shared,
+                                   const TALLY_F(layout) * layout, const uint16_t *order, int64_t begin, int32_t n) {
+    for (int32_t q = tally_thread(); q < n; q += TALLY_MERGE_BLOCK) {
+        const int32_t at = order[q];
+        int64_t place = shared->pieces[0].place + at - layout->at[0];
+        TALLY_UNROLL
+        for (int32_t i = 1; i < TALLY_F(FAN); i++)
+            if (at >= layout->at[i]) place = shared->pieces[i].place + at - layout->at[i];
+        tally_put_origin(merge, begin + q, tally_origin_of(merge, place));
+    }
+}
+
+/* The values at places `begin` to `until` - 1, ranks of the runs from array `first`. */
+TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * shared, int64_t first, int64_t begin,
+                            int64_t until, uint16_t *order, int32_t has_origins) {
+    const int32_t packed = merge->packed, n = (int32_t)(until - begin);
+    int32_t room = 0, is_bad = 0;
+    TALLY_F(layout) layout;
+    if (tally_thread() < TALLY_F(FAN)) TALLY_F(cut)(merge, shared, first, begin, until, tally_thread());
+    tally_barrier();
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_F(FAN); i++) is_bad |= shared->pieces[i].count < 0;
+    if (is_bad) { /* not of runs that are sorted */
+        if (tally_thread() == 0) tally_or32(&merge->told->unsorted, 1);
+        return;
+    }
+    TALLY_UNROLL
+    for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+        const int32_t bytes = TALLY_MERGE_BITS / 8, behind = (int32_t)((uint64_t)shared->pieces[i].data % 16) / bytes;
+        layout.at[i] = room + ((packed & TALLY_MERGE_FROM_PACKED) != 0 ? behind : 0);
+        layout.counts[i] = shared->pieces[i].count;
+        room = (layout.at[i] + layout.counts[i] + 16 / bytes - 1) & -(16 / bytes);
+        TALLY_F(bring)(merge, shared->values + layout.at[i], &shared->pieces[i]);
+    }
+    tally_copied();
+    tally_barrier();
+    const int32_t behind = (int32_t)((uint64_t)(merge->to + begin * merge->to_stride) % 16) / (TALLY_MERGE_BITS / 8),
+                  shift = (packed & TALLY_MERGE_TO_PACKED) != 0 ? behind : 0;
+    TALLY_F(merge)(merge, shared, &layout, shift, order, has_origins);
+    TALLY_F(put_values)(merge, shared->values + shift, begin, n);
+    if (has_origins) TALLY_F(put_origins)(merge, shared, &layout, order + shift, begin, n);
+}
+
+/* A block has a tile of the output, which may be of several groups of runs. */
+TALLY_FN void TALLY_F(tile)(const tally_merge_work *merge, TALLY_F(shared) * shared, uint16_t *order,
+                            int32_t has_origins) {
+    const int64_t begin = (int64_t)tally_block() * TALLY_F(TILE),
+                  end = begin + TALLY_F(TILE) < merge->total ? begin + TALLY_F(TILE) : merge->total;
+    const tally_merge_border *border = merge->borders + tally_block();
+    int64_t first = border->first;
+    for (int64_t place = begin; place < end;) {
+        int64_t until = end;
+        if (border[1].first != first) {
+            const int64_t arrays = first + ((int64_t)1 << (merge->log_run + TALLY_MERGE_LOG_FAN)),
+                          behind = merge->before[arrays < merge->count ? arrays : merge->count];
+            if (behind < end) until = behind;
+        }
+        TALLY_F(part)(merge, shared, first, place, until, order, has_origins);
+        place = until;
+        if (place >= end) return;
+        tally_barrier();
+        first = tally_merge_first_at(merge, place, TALLY_MERGE_LOG_FAN);
+    }
+}
+
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(values), TALLY_MERGE_BLOCKS) {
+    TALLY_SHARED(TALLY_F(shared), shared);
+    tally_let_next_start();
+    tally_await_before();
+    TALLY_F(tile)((const tally_merge_work *)(const void *)work.x, shared, 0, 0);
+}
+
+typedef struct TALLY_F(order) {
+    uint16_t of[TALLY_F(ROOM)];
+} TALLY_F(order);
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), TALLY_MERGE_BITS == 64 ? 4 : 3) {
+    TALLY_SHARED(TALLY_F(shared), shared);
+    TALLY_SHARED(TALLY_F(order), order);
+    tally_let_next_start();
+    tally_await_before();
+    TALLY_F(tile)((const tally_merge_work *)(const void *)work.x, shared, order->of, 1);
+}
+
+#undef TALLY_F
