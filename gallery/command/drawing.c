@@ -209,6 +209,10 @@ static void draw_label(const drawing *d, int f, double y) {
     const tally__frame *frame = &d->picture->frame[f];
     char text[FRAME_TEXT];
     double line = y + GAP + 8;
+    if (f > 0 && frame->launch != frame[-1].launch) {
+        fprintf(d->file, "<text class=\"p guard\" x=\"%d\" y=\"%.1f\">launch %d</text>\n", d->left, y + 4,
+                frame->launch + 1);
+    }
     if (d->style.title == NULL) {
         fprintf(d->file, "<text class=\"n\" x=\"%d\" y=\"%.1f\">%d</text>\n", d->left - 12, y + GAP + 14, f + 1);
         return;
@@ -303,10 +307,6 @@ static double draw_frames(drawing *d, double y, bool lines) {
         if (d->picture->frame[f].launch != launch) {
             launch = d->picture->frame[f].launch;
             y += launch > 0 ? 16 : 0;
-            if (launch > 0 && !lines) {
-                fprintf(d->file, "<text class=\"p guard\" x=\"%d\" y=\"%.1f\">launch %d</text>\n", d->left, y + 4,
-                        launch + 1);
-            }
         }
         y = draw_frame(d, f, y, lines);
     }

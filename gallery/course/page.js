@@ -1,6 +1,8 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const kernels = data.kernels;
+/* In the order of the chapters; a kernel keeps its number. */
+const kernels = data.chapters.flatMap((chapter) => chapter.kernels.map((number) => data.kernels[number]));
+const chapterOf = (kernel) => data.chapters.find((chapter) => chapter.kernels.includes(kernel.number));
 const digits = "31415926535897932384626433832795028841971693993751058209749445923".split("").map(Number);
 const $ = (id) => document.getElementById(id);
 
@@ -44,10 +46,13 @@ const usualShape = (kernel) => (kernel.segments ? ["three", "random", "one", "si
 const timeOf = (kernel, shape = usualShape(kernel)) =>
     kernel.name === "merge_lists" ? undefined : (runs[shape] || []).find((row) => row.kernel === kernel.name);
 const readTime = (shape) => ((runs[shape] || runs.whole || [])[0] || {}).us;
-/* What memory alone would take: values, and with segments as many bytes of segment ids. */
+/* What memory alone would take: values, and with segments as many bytes of segment ids. One block of many values has
+ * the share of one multiprocessor. */
+const isOneBlock = (kernel) => kernel.counts.blocks === 1 && kernel.counted > kernel.threads;
 const roofline = (kernel) => {
     const plain = readTime(usualShape(kernel));
-    return plain === undefined || kernel.name === "merge_lists" ? undefined : plain * (kernel.segments ? 2 : 1);
+    if (plain === undefined || !timeOf(kernel)) return undefined;
+    return plain * (kernel.segments ? 2 : 1) * (isOneBlock(kernel) ? data.measured.multiprocessors || 1 : 1);
 };
 
 /* ---- the table ---- */
@@ -59,7 +64,7 @@ const speedUp = (kernel) => {
 };
 const divergence = (k) => (k.counts.branches ? k.counts.divergent / k.counts.branches : 0);
 const columns = [
-    ["#", (k) => k.number, (k) => k.number, "", "its number in tally race"],
+    ["#", (k) => kernels.indexOf(k), (k) => k.number, "", "its number in tally race; to sort by it gives the order of the course"],
     ["kernel", (k) => k.name, null, "name", "its name"],
     ["loads a thread", (k) => k.counts.loads, (k) => number(k.counts.loads, k.counts.loads % 1 ? 1 : 0), "", "values that a thread of the first launch reads, on average"],
     ["barriers", (k) => k.counts.barriers, (k) => number(k.counts.barriers), "", "barriers that a block of the first launch meets at"],
@@ -67,7 +72,7 @@ const columns = [
     ["bank conflicts", (k) => k.counts.bank_conflicts, (k) => number(k.counts.bank_conflicts), "", "turns that shared memory loses because lanes want different words of one bank"],
     ["transactions", (k) => k.counts.transactions / k.counted, (k) => number((1000 * k.counts.transactions) / k.counted), "", "of 128 bytes with global memory, for 1000 values: 32 of them read 1000 f32"],
     ["registers", (k) => (timeOf(k) || {}).registers, (k) => number((timeOf(k) || {}).registers), "", "of a thread, as the compiler says; needs a race with --json"],
-    ["predicted µs", roofline, (k) => number(roofline(k), 1), "", "the roofline: the bytes that have to be read, at the speed of the plain read"],
+    ["predicted µs", roofline, (k) => number(roofline(k), 1), "", "the roofline: the bytes that have to be read, at the speed of the plain read; of one block at that of one multiprocessor out of all"],
     ["measured µs", (k) => (timeOf(k) || {}).us, (k) => number((timeOf(k) || {}).us, 1), "", "the time of one run"],
     ["one block, ns", (k) => alone[k.name], (k) => number(alone[k.name]), "", "the time of one block alone, over the values that a block is for; a launch repeats it"],
     ["share", (k) => (timeOf(k) || {}).share, (k) => percent((timeOf(k) || {}).share), "share", "of the speed of the plain read"],
@@ -100,7 +105,7 @@ function drawTable() {
             make("button", { type: "button", onclick: () => { sorted = { column: c, down: sorted.column === c && !sorted.down }; drawTable(); } }, name))));
     const body = make("tbody");
     for (const kernel of order) {
-        const chapter = data.chapters.find((c) => c.first === kernel.number);
+        const chapter = data.chapters.find((c) => c.kernels[0] === kernel.number);
         if (sorted.column === 0 && !sorted.down && chapter) {
             body.append(make("tr", { class: "chapter" }, make("td", { colspan: shown.length }, chapter.title)));
         }
@@ -299,14 +304,14 @@ function predictView(kernel) {
 }
 
 function showKernel(kernel) {
-    const parts = kernel.parts, chapter = data.chapters.filter((c) => c.first <= kernel.number).pop();
+    const parts = kernel.parts, chapter = chapterOf(kernel), place = kernels.indexOf(kernel);
     now = kernel;
     view = null;
     const code = codeView(kernel), picture = kernel.picture ? pictureView(kernel) : null;
     const detail = (name) => (parts[name] ? make("p", {}, make("b", {}, name + ". "), parts[name]) : null);
     $("kernel").replaceChildren(...[
         make("p", { class: "over" }, chapter.title), make("h2", { id: "title", tabindex: -1 }, `${kernel.number}. ${kernel.name} `, make("small", {}, kernel.title)),
-        chapter.first === kernel.number && chapter.text ? make("p", { class: "note" }, chapter.text) : null,
+        chapter.kernels[0] === kernel.number && chapter.text ? make("p", { class: "note" }, chapter.text) : null,
         make("p", { class: "lead" }, parts.Idea),
         make("div", { class: picture ? "columns" : false }, code, picture),
         kernel.figure ? figureView(kernel.figure) : null,
@@ -316,8 +321,8 @@ function showKernel(kernel) {
         make("p", { class: "note" }, make("b", {}, "Next. "), parts.Next),
     ].filter((part) => part !== null));
     $("select").value = kernel.name;
-    $("previous").disabled = kernel.number === 0;
-    $("next").disabled = kernel.number === kernels.length - 1;
+    $("previous").disabled = place === 0;
+    $("next").disabled = place === kernels.length - 1;
     if (view) view.go(1);
     markRow();
 }
@@ -348,9 +353,9 @@ const byName = (name) => kernels.find((k) => k.name === name);
 function open(name, scroll) {
     const kernel = byName(name) || kernels[1];
     showKernel(kernel);
-    if (scroll) document.querySelector("nav").scrollIntoView();
+    if (scroll) $("kernel").scrollIntoView();
 }
-const move = (by) => { const next = kernels[now.number + by]; if (next) location.hash = next.name; };
+const move = (by) => { const next = kernels[kernels.indexOf(now) + by]; if (next) location.hash = next.name; };
 
 document.addEventListener("keydown", (event) => {
     const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
@@ -363,9 +368,8 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
 });
 window.addEventListener("hashchange", () => open(location.hash.slice(1), true));
-$("select").append(...data.chapters.map((chapter, c) => make("optgroup", { label: chapter.title },
-    ...kernels.filter((k) => k.number >= chapter.first && k.number < (data.chapters[c + 1] || { first: 1e9 }).first)
-        .map((k) => make("option", { value: k.name }, `${k.number}. ${k.name}`)))));
+$("select").append(...data.chapters.map((chapter) => make("optgroup", { label: chapter.title },
+    ...kernels.filter((k) => chapterOf(k) === chapter).map((k) => make("option", { value: k.name }, `${k.number}. ${k.name}`)))));
 $("select").addEventListener("change", (event) => { location.hash = event.target.value; });
 $("previous").addEventListener("click", () => move(-1));
 $("next").addEventListener("click", () => move(1));

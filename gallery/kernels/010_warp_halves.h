@@ -11,9 +11,9 @@
  *   of a warp advance on their own: a __syncwarp ends each step, which also makes volatile unnecessary. The text's
  *   second form, one condition around all five steps, is warp_halves_once.
  * Predict. Blocks of one warp: two million of them for 2^26 values. What will bound this kernel?
- * Answer. Launching blocks. A multiprocessor holds at most 32, each with one load in flight, and each lives for one
- *   step.
- * Why. Few bytes in flight: 32 blocks of 128 bytes on a multiprocessor. All five kernels of this chapter take the same
+ * Answer. Launching blocks. Each takes a place on a multiprocessor for one load and five steps.
+ * Why. An H100 starts 1.6 blocks of one warp in a nanosecond, and no more, whatever they do: two_loads, tb2 and
+ *   first_add with 32 threads have that rate too (tally race --sweep block). All kernels of one warp take the same
  *   time.
  * In short. too many tiny blocks
  * Next. The text says that the conditions take longer than the additions: warp_halves_padded drops them. */

@@ -13,7 +13,7 @@
  * Answer. No difference can be seen: both wait for blocks to be launched. The simulator counts what differs.
  * Why. As warp_halves.
  * In short. too many tiny blocks
- * Next. Values change places: warp_pairs. */
+ * Next. Between asking in each step and never asking lies asking once: warp_halves_once. */
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(warp_halves_padded) {

@@ -10,9 +10,9 @@
  * Changed. __shfl_down is gone since CUDA 9: __shfl_sync names the lanes that take part, and waits for them. The text
  *   ends with __shfl(value, 0), which gives all lanes the result; here only lane 0 needs it.
  * Predict. No shared memory and no barrier. What is left?
- * Answer. One shuffle and one combination in each of five steps. It is the cheapest step of the five, and in this race
- *   that does not show.
- * Why. As warp_halves: the step is cheaper, but it is not what takes the time.
+ * Answer. One shuffle and one combination in each of five steps. No other kernel of one warp asks for so little, and in
+ *   this race that does not show.
+ * Why. As warp_halves: the step asks for less, but it is not what takes the time.
  * In short. too many tiny blocks
  * Next. block_of_warps makes a block of warps, those of warp_halves. */
 #include "gallery/kernels/contract.h"

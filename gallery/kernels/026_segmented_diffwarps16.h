@@ -11,8 +11,8 @@
  * Why. Twice as many barriers and trees for the same values.
  * In short. twice the barriers
  * Next. Segment ids cost as much to read as the values. Tally's production kernels take offsets, cut the work evenly
- *   among blocks whatever the segments, and write each result once (docs/design). merge_lists is another use of a
- *   reduction. */
+ *   among blocks whatever the segments, and write each result once (docs/design). Back to whole arrays: first_add
+ *   begins the way from last_block to the speed of memory. */
 #include "gallery/kernels/producing.h"
 
 TALLY_KERNEL_OF(segmented_diffwarps16) {

@@ -15,7 +15,7 @@
  *   faster at this length.
  * In short. a fence in every block
  * Next. Tally's own kernel reads more at a time, combines in an order that is the same on every machine, and has a form
- *   for each type. */
+ *   for each type. merge_lists is another use of a reduction. */
 #include "gallery/kernels/032_block_shuffles.h"
 #include "gallery/kernels/block.h"
 

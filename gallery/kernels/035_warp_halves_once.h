@@ -13,7 +13,7 @@
  * Answer. Expected: neither shows in a race, as blocks are launched no faster.
  * Why. Not measured yet.
  * In short. too many tiny blocks
- * Next. These are all forms of the texts. Tally's own kernels end a warp's work with shuffles, as warp_shuffles. */
+ * Next. Values change places: warp_pairs. */
 #include "gallery/kernels/contract.h"
 
 TALLY_KERNEL_OF(warp_halves_once) {

@@ -21,10 +21,7 @@ MEASURED = ROOT / "docs" / "measurements" / "gallery.json"
 
 NEEDED = ["Idea", "Source", "Requires", "Steps", "Work", "Predict", "Answer", "Why", "In short", "Next"]
 NEEDS = {"TALLY_KEEPS_ORDER": "any associative operator", "TALLY_COMMUTES": "commutative operators"}
-CHAPTERS = {
-    chapter["first"]: (chapter["title"], chapter["text"])
-    for chapter in json.loads((ROOT / "gallery" / "course" / "chapters.json").read_text())
-}
+CHAPTERS = json.loads((ROOT / "gallery" / "course" / "chapters.json").read_text())
 
 FIGURES = {"matrix": "Figure 1", "persistent_matrix": "Figure 2, right", "diffwarps": "Figure 2, left"}
 
@@ -126,12 +123,15 @@ def numbers(name, record):
 def page():
     record = json.loads(MEASURED.read_text())
     lines = [head(record)]
-    for row in table_rows():
-        number, name = int(row["number"]), row["name"]
+    rows = {int(row["number"]): row for row in table_rows()}
+    first = {chapter["kernels"][0]: chapter for chapter in CHAPTERS}
+    for number in [number for chapter in CHAPTERS for number in chapter["kernels"]]:
+        row = rows.pop(number)
+        name = row["name"]
         title, parts = opening(KERNELS / f"{number:03d}_{name}.h", number, name)
-        if number in CHAPTERS:
-            chapter, text = CHAPTERS[number]
-            lines.append(f"## {chapter}\n" + (f"\n{text}\n" if text else ""))
+        if number in first:
+            text = first[number]["text"]
+            lines.append(f"## {first[number]['title']}\n" + (f"\n{text}\n" if text else ""))
         lines.append(f"### {number}. {name}: {title}\n")
         lines.append(
             f"[{number:03d}_{name}.h](../kernels/{number:03d}_{name}.h); {NEEDS[row['needs']]}; blocks of "
@@ -149,6 +149,8 @@ def page():
             lines.append(f"![the steps of {name}]({name}.svg)\n")
         if name in FIGURES:
             lines.append(f"![the paper's {FIGURES[name]}]({name}_figure.svg)\n")
+    if rows:
+        sys.exit(f"chapters.json has no place for {list(rows)}")
     return "\n".join(lines)
 
 

@@ -125,8 +125,8 @@ def keep(out, date, commit):
     (KEPT / "gallery.md").write_text("\n".join(text).rstrip() + "\n")
 
     runs = {key: list(runs_of(races[name])) for name, _, key in RACES if key}
-    record = {"device": device, "date": date, "commit": commit, "n": first["n"], "op": "min", "type": "f32",
-              "runs": runs, "alone": alone, "file": "docs/measurements/gallery.md"}  # fmt: skip
+    record = {"device": device, "multiprocessors": first["multiprocessors"], "date": date, "commit": commit,
+              "n": first["n"], "op": "min", "type": "f32", "runs": runs, "alone": alone, "file": "docs/measurements/gallery.md"}  # fmt: skip
     (KEPT / "gallery.json").write_text(json.dumps(record, indent=1) + "\n")
 
     _, _, tables = (out / "paper.md").read_text().partition("\n")

@@ -122,6 +122,12 @@ def test_slider_and_keys(browser):
     assert ask(browser, "location.hash") == "#halves"
     press(browser, "p")
     assert ask(browser, "location.hash") == "#interleaved"
+    ask(browser, "(() => { location.hash = '#warp_halves_padded'; })()")
+    ask(browser, "scrollTo(0, document.body.scrollHeight)")
+    press(browser, "n")  # in the order of the course, and from its beginning
+    assert ask(browser, "location.hash") == "#warp_halves_once"
+    nav, title = (f"document.querySelector('{what}').getBoundingClientRect()" for what in ("nav", "#title"))
+    assert ask(browser, f"{nav}.bottom") <= ask(browser, f"{title}.top") <= 200
 
 
 def test_values(browser):
@@ -143,6 +149,20 @@ def test_predict_then_reveal(browser):
     ask(browser, "(() => { const f = document.querySelector('form.quiz'); f.querySelector('input').value = 3;"
         " f.requestSubmit(); })()")  # fmt: skip
     assert "You said 3; it is 8." in ask(browser, "document.querySelector('.say').textContent")
+
+
+def test_prediction(browser, page):
+    """What memory alone would take, of all multiprocessors or of the one that has work: never more than is measured by
+    much."""
+    for kernel in kernels(page):
+        row = [cell for cell in ask(browser, f"[...document.querySelectorAll('tr[data-name={kernel['name']}] td')]"
+                                             ".map((cell) => cell.textContent)")]  # fmt: skip
+        names = ask(browser, "[...document.querySelectorAll('th button')].map((button) => button.textContent)")
+        predicted, measured = (row[names.index(name)].replace(",", "") for name in ("predicted µs", "measured µs"))
+        assert (predicted == "–") == (measured == "–")
+        if measured != "–":
+            assert 0.001 * float(measured) < float(predicted) < 1.3 * float(measured), kernel["name"]
+            assert (float(predicted) > 1000) == (kernel["name"] in ("one_block", "one_block_ordered", "block_of_warps"))
 
 
 def test_table(browser):
