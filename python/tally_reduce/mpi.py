@@ -57,7 +57,6 @@ def allreduce(
     part = x if hasattr(x, "transpose") else np.asarray(x)
     words = {"nan": nan, "accuracy": accuracy, "ddof": ddof}
 
-
     def add(nodes):
         comm.Allreduce(MPI.IN_PLACE, [nodes, MPI.INT64_T], MPI.SUM)
 

@@ -243,7 +243,7 @@ static void test_nodes_there(void **state) {
         if (order_shows(&s) || (turn % 3 != 1 && s.op != TALLY_ARGMAX)) continue;
         open_side(&g, &s, (data_class)(turn % DATA_CLASSES), COUNT, turn);
         check_made(&g, COUNT);
-        check_arranged(&g, COUNT, turn);
+        if (turn % 2 == 0 || s.op == TALLY_ARGMAX) check_arranged(&g, COUNT, turn / 2);
         check_changed(&g, COUNT);
         close_side(&g);
     }
