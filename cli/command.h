@@ -10,21 +10,21 @@
 #include "output/rows.h"
 #include "tally/tally.h"
 
-/* The words that are commands but no operators: X(id, word, what it is). */
+/* The words that are commands but no operators: X(id, word, arguments, what it is). */
 #define COMMAND_WORDS(X)                                             \
-    X(LIST, "list", "the operators, their types and what they give") \
-    X(MERGE, "merge", "FILE...: sorted files into one, or saved states into their result")                           \
-    X(INFO, "info", "the version and what this machine offers")      \
-    X(EMIT, "emit", "OPERATOR TYPE: the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
-    X(WARM, "warm", "[OPERATOR [TYPE]]: compile GPU kernels ahead of their first use") \
-    X(RACE, "race", "the textbook's kernels side by side, checked and timed; tally help gallery") \
-    X(EXPLAIN, "explain", "KERNEL: the steps of such a kernel as a picture") \
-    X(COURSE, "course", "all of them as a page to learn from, in a browser") \
-    X(HELP, "help", "this page; with an operator, a command or a topic, the page of that one")
+    X(LIST, "list", "", "the operators, their types and what they give") \
+    X(MERGE, "merge", "FILE...", "sorted files into one, or saved states into their result")                           \
+    X(INFO, "info", "", "the version and what this machine offers")      \
+    X(EMIT, "emit", "OPERATOR TYPE", "the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
+    X(WARM, "warm", "[OPERATOR [TYPE]]", "compile GPU kernels ahead of their first use") \
+    X(RACE, "race", "", "the textbook's kernels side by side, checked and timed; tally help gallery") \
+    X(EXPLAIN, "explain", "KERNEL", "the steps of such a kernel as a picture") \
+    X(COURSE, "course", "", "all of them as a page to learn from, in a browser") \
+    X(HELP, "help", "[WORD]", "this page; with an operator, a command or a topic, the page of that one")
 
 typedef enum command_word {
     WORD_OPERATOR, /* any operator */
-#define WORD(id, name, what) WORD_##id,
+#define WORD(id, name, arguments, what) WORD_##id,
     COMMAND_WORDS(WORD)
 #undef WORD
     WORD_NONE
@@ -33,7 +33,7 @@ typedef enum command_word {
 /* Sets of commands. */
 enum {
     OF_OPERATORS = 1 << WORD_OPERATOR,
-#define WORD(id, name, what) OF_##id = 1 << WORD_##id,
+#define WORD(id, name, arguments, what) OF_##id = 1 << WORD_##id,
     COMMAND_WORDS(WORD)
 #undef WORD
     OF_ALL = (1 << WORD_NONE) - 1

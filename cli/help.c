@@ -39,9 +39,9 @@ static const option_row options[] = {
 enum { OPTION_TEXT = 400 };
 
 static const struct {
-    const char *name, *what;
+    const char *name, *arguments, *what; /* arguments "": options alone */
 } words[] = {
-#define WORD(id, name, what) {name, what},
+#define WORD(id, name, arguments, what) {name, arguments, what},
     COMMAND_WORDS(WORD)
 #undef WORD
 };
@@ -163,7 +163,15 @@ static const char table_usage[] = "tally OPERATOR COLUMNS [OPERATOR COLUMNS]... 
 static const char usage[] =
     "tally OPERATOR FILE... [--by KEYS | --offsets FILE | --lengths FILE | --axis K] [OPTION...]";
 
+/* "FILE...: " before what a command does. */
+static const char *say_word(int k, char said[OPTION_TEXT]) {
+    const char *arguments = words[k].arguments;
+    snprintf(said, OPTION_TEXT, "%s%s%s", arguments, arguments[0] != '\0' ? ": " : "", words[k].what);
+    return said;
+}
+
 void print_help(FILE *stream) {
+    char said[OPTION_TEXT];
     fputs("Tally reduces: it takes numbers and an operator, and gives one number, or one\n"
           "per segment or group, with the same bits on every machine.\n\n",
           stream);
@@ -173,7 +181,7 @@ void print_help(FILE *stream) {
     print_wrapped(table_usage, 2, stream);
     for (int k = 0; k < WORD_COUNT; k++) {
         fprintf(stream, k == 0 ? "\n  tally %-8s" : "  tally %-8s", words[k].name);
-        print_wrapped(words[k].what, 16, stream);
+        print_wrapped(say_word(k, said), 16, stream);
     }
     fputs("\nFILE is .npy, raw or text, TABLE is CSV or TSV; - is standard input.\n\nOperators\n  ", stream);
     int column = 2;
@@ -234,8 +242,9 @@ bool print_help_on(const char *word, FILE *stream) {
     }
     for (int k = 0; k < WORD_COUNT; k++) {
         if (strcmp(word, words[k].name) == 0) {
-            fprintf(stream, "tally %s: ", word);
-            print_wrapped(words[k].what, (int)strlen(word) + 8, stream);
+            const int length =
+                fprintf(stream, "tally %s%s%s: ", word, words[k].arguments[0] != '\0' ? " " : "", words[k].arguments);
+            print_wrapped(words[k].what, length, stream);
             fputs("\nOptions\n", stream);
             print_options(1 << (WORD_OPERATOR + 1 + k), stream);
             return true;
@@ -282,6 +291,7 @@ static void print_roff_options(FILE *stream) {
 }
 
 void print_manual(FILE *stream) {
+    char said[OPTION_TEXT];
     fprintf(stream, ".\\\" Made by `tally help man`: change cli/topics.c or the tables, not this file.\n");
     fprintf(stream, ".TH TALLY 1 \"\" \"Tally %s\" \"User commands\"\n", tally_version());
     fputs(".SH NAME\ntally \\- reduce numbers to one, or to one per segment, with the same bits on every machine\n",
@@ -291,7 +301,8 @@ void print_manual(FILE *stream) {
     fputs(".br\n", stream);
     print_roff(table_usage, stream);
     for (int k = 0; k < WORD_COUNT; k++) {
-        fprintf(stream, ".br\ntally %s\n", words[k].name);
+        fprintf(stream, ".br\ntally %s%s%s\n", words[k].name, words[k].arguments[0] != '\0' ? " " : "",
+                words[k].arguments);
     }
     fputs(".SH OPERATORS\n", stream);
     for (int k = 0; k < OPERATOR_COUNT; k++) {
@@ -302,12 +313,16 @@ void print_manual(FILE *stream) {
     fputs(".SH COMMANDS\n", stream);
     for (int k = 0; k < WORD_COUNT; k++) {
         fprintf(stream, ".TP\n\\fB%s\\fR\n", words[k].name);
-        print_roff(words[k].what, stream);
+        print_roff(say_word(k, said), stream);
     }
     fputs(".SH OPTIONS\n", stream);
     print_roff_options(stream);
     for (int k = 0; k < topic_count; k++) {
-        fprintf(stream, ".SH \"%s\"\n", topics[k].title);
+        fputs(".SH \"", stream);
+        for (const char *p = topics[k].title; *p != '\0'; p++) {
+            fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, stream);
+        }
+        fputs("\"\n", stream);
         print_roff(topics[k].text, stream);
     }
     fputs(".SH EXAMPLES\n.nf\n", stream);

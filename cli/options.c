@@ -28,7 +28,7 @@ static const struct {
 };
 
 static const char *const command_words[] = {
-#define WORD(id, name, what) name,
+#define WORD(id, name, arguments, what) name,
     COMMAND_WORDS(WORD)
 #undef WORD
         NULL};

@@ -59,16 +59,23 @@ static int64_t numbered(const char *name, int64_t width) {
     return place >= 1 && place <= width && *end == '\0' ? place - 1 : -1;
 }
 
-/* Complains and names the columns that there are, as far as a line has room. */
+/* Complains and names the columns that there are, as far as a line has room; one with a comma in quotes. */
 static bool refuse_column(const table_shape *shape, const char *name, const csv_field *header) {
     char list[200] = "";
     size_t length = 0;
-    for (int64_t k = 0; header != NULL && k < shape->width && length < sizeof list - 8; k++) {
-        int room = (int)(sizeof list - 6 - length);
+    bool has_comma = false;
+    for (int64_t k = 0; header != NULL && k < shape->width && length < sizeof list - 10; k++) {
+        const char *quote = memchr(header[k].text, ',', header[k].length) != NULL ? "'" : "";
+        int room = (int)(sizeof list - 8 - length);
         int shown = header[k].length < (size_t)room ? (int)header[k].length : room;
-        length +=
-            (size_t)snprintf(list + length, sizeof list - length, "%s%.*s", k == 0 ? "" : ", ", shown, header[k].text);
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s%.*s%s", k == 0 ? "" : ", ", quote, shown,
+                                   header[k].text, quote);
         length = length < sizeof list - 1 ? length : sizeof list - 1;
+        has_comma = has_comma || quote[0] != '\0';
+    }
+    if (header != NULL && has_comma) {
+        return complain(shape->name, "it has no column %s; it has %" PRId64 ": %s; name one with a comma by its number",
+                        name, shape->width, list);
     }
     return header == NULL
                ? complain(shape->name, "it has no column %s; without a header, columns are numbered 1 to %" PRId64,
