@@ -15,7 +15,8 @@
     X(LIST, "list", "", "the operators, their types and what they give") \
     X(MERGE, "merge", "FILE...", "sorted files into one, or saved states into their result")                           \
     X(INFO, "info", "", "the version and what this machine offers")      \
-    X(EMIT, "emit", "OPERATOR TYPE", "the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
+    X(EMIT, "emit", "OPERATOR TYPE", \
+      "the CUDA source of its GPU kernel, as one file; or KERNEL, one of the textbook's") \
     X(WARM, "warm", "[OPERATOR [TYPE]]", "compile GPU kernels ahead of their first use") \
     X(RACE, "race", "", "the textbook's kernels side by side, checked and timed; tally help gallery") \
     X(EXPLAIN, "explain", "KERNEL", "the steps of such a kernel as a picture") \

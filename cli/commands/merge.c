@@ -92,7 +92,7 @@ static bool complain_of_order(const window *w, tally_type type, int64_t place, c
     char texts[2][NUMBER_TEXT_SIZE];
     print_number(type, value, texts[0]);
     print_number(type, before, texts[1]);
-    return complain(w->in.name, "it is not sorted: value %" PRId64 ", %s, belongs before value %" PRId64 ", %s",
+    return complain(w->in.name, "it is not sorted: value %" PRId64 " (%s) belongs before value %" PRId64 " (%s)",
                     place + 1, texts[0], place, texts[1]);
 }
 
