@@ -202,8 +202,10 @@ static bool run_sweep_on(sweep *w, const char *chart) {
     if (!fill_panels(w)) {
         return false;
     }
-    snprintf(title, sizeof title, "%s of %lld %s on %s, by %s", s->op, (long long)w->count, tally_type_name(s->type),
-             tally__track_device(s->track), w->of->what);
+    const char *cut = s->shape != NULL ? ", segments: " : "";
+    snprintf(title, sizeof title, "%s of %lld %s%s%s on %s, by %s", s->op, (long long)w->count,
+             tally_type_name(s->type), cut, s->shape != NULL ? s->shape : "", tally__track_device(s->track),
+             w->of->what);
     printf("%s\n", title);
     for (int m = 0; m < w->metrics; m++) {
         print_panel(&w->panels[m], w->of->what);

@@ -290,10 +290,56 @@ function timesOf(kernel) {
         make("div", { class: "bar" }, make("i", { style: `width:${Math.min(100, 100 * time.share)}%` })))));
 }
 
+/* ---- sweeps: a parameter of the launch, and the time ---- */
+
+const sweeps = data.measured.sweeps || [];
+const svg = (tag, attributes, ...children) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+};
+const ticksOf = (least, most) => [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((t) => [t, 2 * t, 5 * t]).filter((t) => t >= least && t <= most);
+const shapeOf = (sweep) => (sweep.shape ? shapes[sweep.shape] || sweep.shape : "whole array");
+
+const duration = (us) => (us < 1e3 ? `${Number(us.toPrecision(3))} µs` : us < 1e6 ? `${Number((us / 1e3).toPrecision(3))} ms` : `${us / 1e6} s`);
+
+/* Time by the parameter, both by their logarithms: of one kernel with its times, or of all with their names. */
+function sweepView(sweep, kernel) {
+    const lines = Object.entries(sweep.us).filter(([name]) => !kernel || name === kernel.name);
+    const all = lines.flatMap(([, us]) => us).filter((us) => us !== null);
+    const least = Math.min(...all) / 1.15, most = Math.max(...all) * 1.15, width = 640, height = kernel ? 170 : 320, right = kernel ? 40 : 172, left = 58;
+    const x = (i) => left + (i / Math.max(1, sweep.values.length - 1)) * (width - right - left);
+    const y = (us) => 22 + (1 - Math.log(us / least) / Math.log(most / least)) * (height - 64);
+    const ticks = kernel ? [] : ticksOf(least, most).filter((t, k, all) => all.length < 8 || Math.log10(t) % 1 === 0);
+    const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `time by ${sweep.by}` },
+        ...ticks.map((t) => svg("g", {}, svg("line", { class: "grid", x1: left, x2: width - right, y1: y(t), y2: y(t) }), svg("text", { class: "e", x: left - 6, y: y(t) + 4 }, duration(t)))),
+        ...sweep.values.map((value, i) => svg("text", { x: x(i), y: height - 22 }, String(value))),
+        svg("text", { class: "soft", x: (left + width - right) / 2, y: height - 6 }, sweep.by));
+    const ends = [];
+    lines.forEach(([name, us], line) => {
+        const there = us.map((v, i) => [v, i]).filter(([v]) => v !== null);
+        if (there.length === 0) return;
+        box.append(svg("polyline", { class: kernel ? "mine" : `l${line % 6}`, points: there.map(([v, i]) => `${x(i)},${y(v)}`).join(" ") }));
+        if (kernel) box.append(...there.map(([v, i]) => svg("text", { class: "mine", x: x(i), y: y(v) - 7 }, duration(v))));
+        else ends.push({ name, line, y: y(there[there.length - 1][0]) });
+    });
+    ends.sort((a, b) => a.y - b.y);
+    ends.forEach((end, k) => {
+        end.y = k > 0 ? Math.max(end.y, ends[k - 1].y + 13) : end.y;
+        box.append(svg("text", { class: `name l${end.line % 6}`, x: width - right + 16, y: end.y + 4 }, end.name));
+    });
+    return make("div", { class: "sweep" }, make("p", {}, `${shapeOf(sweep)}, by ${sweep.by}`), box);
+}
+const sweepsOf = (kernel) => {
+    const own = sweeps.filter((sweep) => sweep.us[kernel.name]);
+    return own.length === 0 ? null : make("div", {}, make("h3", {}, "Measured with other parameters"), ...own.map((sweep) => sweepView(sweep, kernel)));
+};
+
 function predictView(kernel) {
     const parts = kernel.parts;
     const inside = make("div", { hidden: true }, make("p", {}, make("b", {}, parts.Answer)), make("h3", {}, "Measured"), timesOf(kernel),
-        make("p", {}, make("b", {}, "Why. "), parts.Why), make("h3", {}, `Counted on the simulator, ${number(kernel.counted)} values of f32`), factsOf(kernel));
+        make("p", {}, make("b", {}, "Why. "), parts.Why), sweepsOf(kernel), make("h3", {}, `Counted on the simulator, ${number(kernel.counted)} values of f32`), factsOf(kernel));
     const reveal = make("button", { type: "button", class: "main", id: "reveal", "aria-expanded": "false" }, "Show what happens");
     reveal.addEventListener("click", () => {
         inside.hidden = !inside.hidden;
@@ -381,4 +427,6 @@ $("words").append(...columns.filter(([name]) => shown.some((c) => c[0] === name)
 $("colophon").textContent = `Made by tally course, Tally ${data.version}. With your own GPU: tally race --json > race.json, then tally course --measured race.json.`;
 drawTable();
 drawExercises();
+$("sweeps").hidden = sweeps.length === 0;
+$("sweep-list").append(...sweeps.map((sweep) => sweepView(sweep)));
 open(location.hash.slice(1), false);

@@ -98,12 +98,21 @@ def alone_text(alone):
     return f"## One block alone\n\n{ALONE}\n| | values | ns |\n| --- | ---: | ---: |\n{rows}\n"
 
 
+def sweep_of(printed):
+    """What tally race --sweep printed, as the page of the course takes it."""
+    title, _, table = printed.strip().partition("\n\n")
+    head, *lines = table.splitlines()
+    values = [int(word) for word in head[28:].split() if word.isdigit()]
+    number = lambda word: None if word == "-" else float(word)  # noqa: E731
+    shape = re.search(r"segments: (\w+)", title)
+    return {"by": title.split(", by ")[1], "shape": shape.group(1) if shape else "", "values": values,
+            "us": {line[:28].strip(): [number(word) for word in line[28:].split()] for line in lines}}  # fmt: skip
+
+
 def sweeps_text(out):
     """What tally race --sweep printed, and its charts."""
     parts = []
     for printed in sorted(out.glob("sweep-*.txt")):
-        if printed.stat().st_size == 0:
-            sys.exit(f"{printed}: that sweep printed nothing")
         shutil.copyfile(printed.with_suffix(".svg"), KEPT / f"gallery-{printed.stem}.svg")
         title, _, panels = printed.read_text().strip().partition("\n")
         parts.append(f"### {title}\n\n```\n{panels.strip()}\n```\n\n![{title}](gallery-{printed.stem}.svg)\n")
@@ -126,7 +135,9 @@ def keep(out, date, commit):
 
     runs = {key: list(runs_of(races[name])) for name, _, key in RACES if key}
     record = {"device": device, "multiprocessors": first["multiprocessors"], "date": date, "commit": commit,
-              "n": first["n"], "op": "min", "type": "f32", "runs": runs, "alone": alone, "file": "docs/measurements/gallery.md"}  # fmt: skip
+              "n": first["n"], "op": "min", "type": "f32", "runs": runs, "alone": alone,
+              "sweeps": [sweep_of(printed.read_text()) for printed in sorted(out.glob("sweep-*.txt"))],
+              "file": "docs/measurements/gallery.md"}  # fmt: skip
     (KEPT / "gallery.json").write_text(json.dumps(record, indent=1) + "\n")
 
     _, _, tables = (out / "paper.md").read_text().partition("\n")

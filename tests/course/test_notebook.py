@@ -25,6 +25,7 @@ def test_cells(tmp_path, monkeypatch, capsys):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
     printed = capsys.readouterr().out
-    assert sum(text.startswith("<svg") for text in shown) == 3 and len(shown) == 6
+    assert sum(text.startswith("<svg") for text in shown) == 3 and "width.svg" in shown and len(shown) == 7
+    assert "columns of a matrix" in printed and (tmp_path / "width.svg").read_text().startswith("<svg")
     assert "NOT RIGHT" in printed and "right      min" in printed and "__global__ void tb2" in printed
     assert (tmp_path / "course.html").stat().st_size > 100000

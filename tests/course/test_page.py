@@ -201,6 +201,24 @@ def test_dark(browser):
     assert lightness("getComputedStyle(document.body).color") > 600
 
 
+def test_sweeps(browser, tmp_path):
+    """A chart of each sweep that was kept, with a line for each kernel; on a kernel's page its own, with its times."""
+    sweep = {"by": "threads of a block", "shape": "", "values": [32, 64, 128],
+             "us": {"tb2": [100, 50.25, None], "grid": [2500, 700, 600]}}  # fmt: skip
+    kept = {"op": "min", "type": "f32", "n": 9, "device": "a GPU", "runs": {"whole": []}, "sweeps": [sweep]}
+    (tmp_path / "kept.json").write_text(json.dumps(kept))
+    subprocess.run([TALLY, "course", "-o", tmp_path / "own.html", "--measured", tmp_path / "kept.json"], check=True)
+    browser.get((tmp_path / "own.html").as_uri() + "#tb2")
+    points = "[...document.querySelectorAll(arguments[0])].map((line) => line.getAttribute('points').split(' ').length)"
+    texts = "[...document.querySelectorAll(arguments[0])].map((text) => text.textContent)"
+    assert ask(browser, points, "#sweep-list polyline") == [2, 3]
+    assert sorted(ask(browser, texts, "#sweep-list .name")) == ["grid", "tb2"]
+    assert ask(browser, points, "#kernel .sweep polyline") == [2]
+    assert ask(browser, texts, "#kernel .sweep text.mine") == ["100 µs", "50.3 µs"]
+    ask(browser, "open('matrix', false)")
+    assert ask(browser, points, "#kernel .sweep polyline") == []
+
+
 def test_exercises(browser):
     assert ask(browser, "document.querySelectorAll('#exercise-list details').length") == 10
     assert ask(browser, "document.querySelectorAll('#solution-list details').length") == 10
