@@ -313,8 +313,8 @@ TALLY_API const char *tally_message(void);
  * TALLY_BAD_TYPE: the operator is not defined for in.type, or out.type cannot hold its result.
  * TALLY_BAD_ARGUMENT: NULL data, a negative count, an unknown operator, an operator of two inputs, an out that is too
  *     small, a range of addresses that wraps around. GPU: memory of different GPUs, GPU memory with another backend, a
- *     host array with out in GPU memory, a capturing stream with out elsewhere, options.scratch that is no memory of
- *     that GPU, the text of an operator that does not compile (the sentence quotes the compiler).
+ *     host array with out in GPU memory, a capturing stream with out or an index elsewhere, options.scratch that is no
+ *     memory of that GPU, the text of an operator that does not compile (the sentence quotes the compiler).
  * TALLY_NO_MEMORY: no scratch memory (some KB for each thread, 1 MiB or more on a GPU).
  * TALLY_NO_SPACE: options.scratch_bytes are too few.
  * TALLY_UNSUPPORTED: an operator of the caller's own without text on a GPU or with text only on the CPU, no NVRTC, or

@@ -26,12 +26,28 @@ tally__memory tally__memory_of(const tally__driver *driver, const void *address)
 
 /* ---- a call ---- */
 
+/* TALLY_BAD_ARGUMENT, with this sentence: the stream is captured. */
+static tally_status check_not_captured(const tally__call *call, const char *sentence) {
+    const tally__driver *driver = call->gpu->driver;
+    int capture = TALLY_CU_CAPTURE_NONE;
+    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture),
+                               "tell whether the stream is captured"));
+    TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT, "%s", sentence);
+    return TALLY_OK;
+}
+static tally_status check_waits(const tally__call *call) {
+    return check_not_captured(
+        call, "a captured reduction cannot wait for its results: give an output in device memory, unchecked");
+}
+
 /* Puts `bytes` at *data in reach of the GPU. */
 static tally_status bring(tally__call *call, const void **data, size_t bytes, const tally__memory *memory,
                           const char *what) {
     const tally__driver *driver = call->gpu->driver;
     tally__cu_address *copy = &call->copies[call->copy_count];
     if (memory->kind != TALLY_IN_HOST || bytes == 0) return TALLY_OK;
+    TALLY_TRY(check_not_captured(call, "a captured reduction copies nothing from host memory, which may be another's "
+                                       "when the graph is launched: give arrays and index in device memory"));
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(copy, bytes), "give memory for a copy"));
     call->copy_count++;
     TALLY_TRY(tally__gpu_check(driver, driver->copy_in(*copy, *data, bytes, call->stream), what));
@@ -148,16 +164,6 @@ tally_status tally__call_launch_resident(const tally__call *call, const tally__l
                                          tally__start start, const tally_work *work) {
     return tally__call_launch(call, loaded, loaded->first,
                               most < loaded->resident_blocks ? most : loaded->resident_blocks, start, work);
-}
-
-static tally_status check_waits(const tally__call *call) {
-    const tally__driver *driver = call->gpu->driver;
-    int capture = TALLY_CU_CAPTURE_NONE;
-    TALLY_TRY(tally__gpu_check(driver, driver->stream_capturing(call->stream, &capture),
-                               "tell whether the stream is captured"));
-    TALLY_CHECK(capture == TALLY_CU_CAPTURE_NONE, BAD_ARGUMENT,
-                "a captured reduction cannot wait for its results: give an output in device memory, unchecked");
-    return TALLY_OK;
 }
 
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes) {

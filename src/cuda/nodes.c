@@ -198,11 +198,8 @@ static tally_status make_unknown(tally__call *call, int64_t results, const tally
                                      &scratch));
         *saw = scratch.nodes;
         TALLY_TRY(clear_saw(call, *saw));
-    } else {
+    } else
         TALLY_TRY(tally__find_places(call, segments, &group, saw));
-        TALLY_CHECK(call->copy_count == 0 || !call->scratch.is_captured, BAD_ARGUMENT,
-                    "while a stream captures, unsorted ids lie in GPU memory");
-    }
     return make_parts(call, results, &group, 0, INT64_MAX, to, *saw);
 }
 

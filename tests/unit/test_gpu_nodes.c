@@ -461,6 +461,8 @@ static void test_captured(void **state) {
     const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, COUNT};
     (void)state;
     if (backend != TALLY_BACKEND_SIMT) return;
+    const int32_t ids[COUNT] = {1};
+    const tally_segments unsorted = tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
     for (int k = 0; k < 2; k++) {
         const subject *s = &subjects[k];
         const tally_segments cuts[] = {tally_offsets(offsets, TALLY_I64, SEGMENTS), tally_rows(3, COUNT / 3, 1)};
@@ -468,6 +470,11 @@ static void test_captured(void **state) {
         open_side(&g, s, CANCELLATION, COUNT, k);
         g.context = context_of(backend);
         tally__cu_address out = device_copy(offsets, SEGMENTS * 8, 0);
+        tally__simt_capture(true);
+        EXPECT_STATUS(
+            segments_nodes(g.context, s, address(g.x_there), NULL, COUNT, unsorted, nodes_of(&g), SEGMENTS * g.node),
+            TALLY_BAD_ARGUMENT);
+        tally__simt_capture(false);
         for (int c = 0; c < 2; c++) {
             char results[2][SEGMENTS * 8] = {{0}};
             EXPECT_OK(segments_nodes(g.host, s, g.x, g.y, COUNT, cuts[c], g.wanted, SEGMENTS * g.node));
@@ -539,13 +546,28 @@ static tally_status make_merge_finish(tally_context *context, const void *of) {
         status = tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 1, f->nodes, tally_out(out, TALLY_F32, 1));
     return status == TALLY_BAD_ARGUMENT ? TALLY_DEVICE_FAILED : status;
 }
+static tally_status arrange_and_window(tally_context *context, const void *of) {
+    const failing *f = of;
+    char *const ids = f->nodes + 4096, *const extents = f->nodes + 2048;
+    const tally_segments cut = tally_unsorted_ids(ids, TALLY_I32, 2, TALLY_OUTSIDE_LEFT_OUT);
+    size_t bytes = 0;
+    tally_status status = tally_reduce_segments_nodes(context, TALLY_SUM, f->x, cut, f->nodes, 256);
+    if (status == TALLY_OK)
+        status = tally_find_extents(context, TALLY_SUM, TALLY_F32, 2, f->nodes, (int16_t *)(void *)extents);
+    if (status == TALLY_OK)
+        status = tally_shrink_nodes(context, TALLY_SUM, TALLY_F32, 2, f->nodes, (int16_t *)(void *)extents, &bytes);
+    if (status == TALLY_OK)
+        status = tally_restore_nodes(context, TALLY_SUM, TALLY_F32, 2, f->nodes, (int16_t *)(void *)extents);
+    return status == TALLY_BAD_ARGUMENT ? TALLY_DEVICE_FAILED : status;
+}
 static void test_failures(void **state) {
     const float x[40] = {1, 2, 3};
-    const char empty[SEGMENTS * MOST_NODE] = {0};
+    const char empty[4 * MOST_NODE] = {0};
     const tally__cu_address far_x = device_copy(x, sizeof x, 0), nodes = device_copy(empty, sizeof empty, 0);
     const failing f = {tally_in(address(far_x), TALLY_F32, 40), address(nodes)};
     (void)state;
     fail_every_call(TALLY_BEST, make_merge_finish, &f);
+    fail_every_call(TALLY_BEST, arrange_and_window, &f);
     driver->release(nodes);
     driver->release(far_x);
 }
