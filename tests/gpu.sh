@@ -98,7 +98,11 @@ for part in $wanted; do
         done
         end_parts
         ;;
-    nccl) part nccl timeout 580 build/dev/test_nccl --measure ;; # two GPUs or more
+    nccl) # two GPUs or more
+        part nccl timeout 440 build/dev/test_nccl --measure
+        part nccl-torch timeout 140 env PYTHONPATH=build/dev python3 -m pytest -v -rs -p no:cacheprovider --noconftest \
+            build/dev/tests/test_on_gpu.py -k "nccl or two_gpus"
+        ;;
     big) part big timeout 400 build/dev/test_gpu_big --cuda ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself

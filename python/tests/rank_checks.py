@@ -2,6 +2,7 @@
 
     rank_checks.py mpi                        under mpiexec
     rank_checks.py torch RANK SIZE FILE       ranks meet at FILE
+    rank_checks.py nccl RANK SIZE FILE        the same, each with a GPU
 """
 import sys
 
@@ -90,22 +91,29 @@ def run_mpi():
         print(f"{comm.size} ranks passed, {MPI.Get_library_version().split(',')[0]}".splitlines()[0])
 
 
-def run_torch(rank, size, file):
+def run_torch(backend, rank, size, file):
     import torch
     from tally_reduce.torch import all_reduce
     from torch import distributed
 
-    def with_torch_dtype(x, op, dtype=None, **words):
-        return all_reduce(x, op, dtype=getattr(torch, dtype) if dtype else None, **words)
+    device = torch.device("cpu" if backend == "gloo" else f"cuda:{rank}")
 
-    distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=size)
-    check(with_torch_dtype, rank, size, lambda x: torch.from_numpy(np.ascontiguousarray(x)))
+    def on_host(result):
+        return t.Stats(*(value.cpu() for value in result)) if isinstance(result, tuple) else result.cpu()
+
+    def with_torch_dtype(x, op, dtype=None, **words):
+        return on_host(all_reduce(x, op, dtype=getattr(torch, dtype) if dtype else None, **words))
+
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    distributed.init_process_group(backend, init_method=f"file://{file}", rank=rank, world_size=size)
+    check(with_torch_dtype, rank, size, lambda x: torch.from_numpy(np.ascontiguousarray(x)).to(device))
     distributed.destroy_process_group()
-    print(f"rank {rank} of {size} passed, PyTorch {torch.__version__}")
+    print(f"rank {rank} of {size} passed, PyTorch {torch.__version__}, {backend}")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "mpi":
         run_mpi()
     else:
-        run_torch(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+        run_torch("gloo" if sys.argv[1] == "torch" else "nccl", int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

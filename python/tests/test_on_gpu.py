@@ -1,5 +1,10 @@
 """Arrays on a GPU have the bits of the CPU, on streams that are not the default: `tests/gpu.sh python`. What a machine
 lacks (a GPU, PyTorch, CuPy, JAX) is skipped, and said."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tally_reduce as t
@@ -288,3 +293,19 @@ def test_all_reduce_by_nccl(tmp_path):
                     np.testing.assert_array_equal(one.cpu(), other)
     finally:
         torch.distributed.destroy_process_group()
+
+
+def test_all_reduce_on_two_gpus(tmp_path):
+    """A process for each of two GPUs (rank_checks.py); `tests/gpu.sh nccl` runs it."""
+    torch = Torch().torch
+    if torch.cuda.device_count() < 2 or not torch.distributed.is_nccl_available():
+        pytest.skip("there are no two GPUs, or this PyTorch has no NCCL")
+    script, meeting = Path(__file__).with_name("rank_checks.py"), tmp_path / "meeting"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ranks = [subprocess.Popen([sys.executable, script, "nccl", str(rank), "2", meeting], env=environment)
+             for rank in range(2)]  # fmt: skip
+    try:
+        assert [rank.wait(timeout=120) for rank in ranks] == [0, 0]
+    finally:
+        for rank in ranks:
+            rank.kill()
