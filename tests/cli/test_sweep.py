@@ -35,16 +35,16 @@ def read(printed):
     [
         ("block", [256], "two_loads", ()),
         ("block", [64], "segmented_tb2", ("--segments", "three")),
-        ("blocks", [2], "persistent_matrix", ()),
-        ("blocks", [1], "segmented_diffwarps", ("--segments", "random", "--n", "1100")),
+        ("blocks", [2], "persistent_matrix", ("--n", "1100")),
+        ("blocks", [1], "segmented_diffwarps", ("--segments", "random")),
         ("each", [16], "vector_loads", ()),
-        ("width", [16, 64], "diffwarps", ()),
+        ("width", [16], "diffwarps", ()),
         ("height", [64], "segmented_persistent_matrix", ("--segments", "random", "--n", "2100")),
         ("lists", [8, 128], "merge_lists", ("--n", "130")),
     ],
 )
 def test_as_raced(parameter, values, kernel, where):
-    where = where if "--n" in where else ("--n", "1100", *where)
+    where = where if "--n" in where else ("--n", "600", *where)
     swept = race("--sweep", parameter, *where)
     assert swept.returncode == 0, swept.stderr
     tables = read(swept.stdout)
