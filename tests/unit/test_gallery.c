@@ -212,7 +212,8 @@ static void test_sizes_of_kernels(void **state) {
         printf("SKIPPED: kernels of other sizes: there is no cc\n");
         return;
     }
-    for (int p = 0; p <= 4; p += 4) { /* sum of i32, and compose, which tells any change of order */
+    /* sum of i32, and compose, which tells any change of order; on a GPU each kernel is compiled for each size */
+    for (int p = backend == TALLY_BACKEND_CUDA ? 4 : 0; p <= 4; p += 4) {
         tally__track *track = open_track(&problems[p]);
         const char *data = data_of(problems[p].type, problems[p].data, count);
         for (int s = 0; s < COUNT(of); s++) {
