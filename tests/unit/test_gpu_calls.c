@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gpu_host.h"
+#include "tally/tally_nodes.h"
 
 static void set_scene_of(const subject *s, data_class class, int64_t size, const char *what) {
     scene fresh = {.op = s->op,
@@ -287,6 +288,35 @@ static void test_failing_pushes(void **state) {
     }
 }
 
+/* Where order shows: states of segments that lie on a GPU. */
+static void test_states_of_segments(void **state) {
+    enum { COUNT = 3000, SEGMENTS = 3 };
+    const int64_t offsets[SEGMENTS + 1] = {0, 1500, 1501, COUNT};
+    const float *x = data_of(TALLY_F32, CANCELLATION, COUNT);
+    float got, wanted[SEGMENTS];
+    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
+    tally_context *context = context_of(backend);
+    tally__cu_address far_x = device_copy(x, COUNT * sizeof *x, 0), index = device_copy(offsets, sizeof offsets, 0);
+    const tally_segments cuts[] = {cut, tally_offsets(address(index), TALLY_I64, SEGMENTS)};
+    tally_state *states[SEGMENTS];
+    (void)state;
+    EXPECT_OK(tally_reduce_segments(NULL, TALLY_PROD, tally_in(x, TALLY_F32, COUNT), cut,
+                                    tally_out(wanted, TALLY_F32, SEGMENTS)));
+    for (int c = 0; c < 2; c++) {
+        for (int s = 0; s < SEGMENTS; s++) EXPECT_OK(tally_state_open(context, TALLY_PROD, TALLY_F32, 0, &states[s]));
+        EXPECT_OK(tally_push_segments(context, TALLY_PROD, tally_in(address(far_x), TALLY_F32, COUNT), cuts[c], states,
+                                      SEGMENTS));
+        for (int s = 0; s < SEGMENTS; s++) {
+            EXPECT_OK(tally_state_finish(states[s], tally_out(&got, TALLY_F32, 1)));
+            EXPECT_BITS(&got, &wanted[s], sizeof got, "a state of a GPU's segment");
+            tally_state_close(states[s]);
+        }
+    }
+    driver->release(index);
+    driver->release(far_x);
+    tally_context_destroy(context);
+}
+
 static void test_refusals(void **state) {
     subject s = {TALLY_DOT, TALLY_F32, 0, 0, TALLY_FAST};
     tally_context *context = context_of(backend);
@@ -310,8 +340,12 @@ static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),          cmocka_unit_test(test_scratch),  cmocka_unit_test(test_states),
-        cmocka_unit_test(test_failing_pushes), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_failing_pushes),
+        cmocka_unit_test(test_states_of_segments),
+        cmocka_unit_test(test_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;

@@ -1,5 +1,5 @@
-/* Nodes of arrays in GPU memory, made there or in the host's: those of the CPU, byte for byte; and results, values and
- * states that go between the GPU's memory and the host's. */
+/* Nodes of arrays in GPU memory, made there or in the host's: those of the CPU, byte for byte; and results and
+ * values that go between the GPU's memory and the host's. */
 #include <string.h>
 
 #include "gpu_host.h"
@@ -574,30 +574,6 @@ static void test_failures(void **state) {
 
 /* ---- what stays on the host ---- */
 
-/* Where order shows: states of segments that lie on a GPU. */
-static void test_states(void **state) {
-    const int64_t offsets[SEGMENTS + 1] = {0, 1500, 1501, COUNT};
-    const float *x = data_of(TALLY_F32, CANCELLATION, COUNT);
-    float got, wanted[SEGMENTS];
-    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
-    tally_context *context = context_of(backend);
-    tally__cu_address far_x = device_copy(x, COUNT * sizeof *x, 0);
-    tally_state *states[SEGMENTS];
-    (void)state;
-    for (int s = 0; s < SEGMENTS; s++) EXPECT_OK(tally_state_open(context, TALLY_PROD, TALLY_F32, 0, &states[s]));
-    EXPECT_OK(
-        tally_push_segments(context, TALLY_PROD, tally_in(address(far_x), TALLY_F32, COUNT), cut, states, SEGMENTS));
-    EXPECT_OK(tally_reduce_segments(NULL, TALLY_PROD, tally_in(x, TALLY_F32, COUNT), cut,
-                                    tally_out(wanted, TALLY_F32, SEGMENTS)));
-    for (int s = 0; s < SEGMENTS; s++) {
-        EXPECT_OK(tally_state_finish(states[s], tally_out(&got, TALLY_F32, 1)));
-        EXPECT_BITS(&got, &wanted[s], sizeof got, "a state of a GPU's segment");
-        tally_state_close(states[s]);
-    }
-    driver->release(far_x);
-    tally_context_destroy(context);
-}
-
 static void test_values_and_refusals(void **state) {
     const double x[4] = {1, 2, 3, 4};
     double got[2] = {0};
@@ -622,12 +598,17 @@ static bool is_for_nodes(tally__form form) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes),         cmocka_unit_test(test_nodes_there),
-        cmocka_unit_test(test_long_segments), cmocka_unit_test(test_many_segments),
-        cmocka_unit_test(test_windows),       cmocka_unit_test(test_told),
-        cmocka_unit_test(test_refused_there), cmocka_unit_test(test_captured),
-        cmocka_unit_test(test_memory_there),  cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_states),        cmocka_unit_test(test_values_and_refusals),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_nodes_there),
+        cmocka_unit_test(test_long_segments),
+        cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_refused_there),
+        cmocka_unit_test(test_captured),
+        cmocka_unit_test(test_memory_there),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_values_and_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
