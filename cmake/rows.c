@@ -19,5 +19,5 @@ TALLY_FORM_IDS(TALLY_ROW)
 #undef TALLY_ROW
 
 #define TALLY_UNIT(kind, id, text, defines) unit #kind #id text #defines.
-#define TALLY_ROW(kind, id, name, threads) entry #kind #id #name.
+#define TALLY_ROW(kind, id, name, threads, work) entry #kind #id #name.
 TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)

@@ -28,83 +28,84 @@
 /* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, TYPED (no
  * operator: a size and reading of values, kernels/merge/merge.h), or GENERAL (all operators and types). Its text; and
  * what is defined before it, so that one text serves several forms.
- * K(kind, ID, name, threads): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a TYPED unit
+ * K(kind, ID, name, threads, work): a kernel of that unit. Its entry is tally_NAME_OPERATOR_TYPE_NAN, of a TYPED unit
  * tally_NAME_BITS_READING, of a GENERAL one tally_NAME. Threads of a block: for values of `bytes` bytes and an operator
- * of `inputs` inputs. The kernel that gives a unit its name comes first. */
-#define TALLY_FORM_UNITS(U, K)                                                              \
-    U(ORDERED, WHOLE, "production/reduce.h", )                                              \
-        K(ORDERED, WHOLE, reduce, TALLY_THREADS)                                            \
-    U(ORDERED, SHORT, "production/short.h", )                                               \
-        K(ORDERED, SHORT, short, TALLY_THREADS)                                             \
-    U(ORDERED, ROWS, "production/rows.h", )                                                 \
-        K(ORDERED, ROWS, rows, TALLY_THREADS)                                               \
-    U(ORDERED, COLUMNS, "production/columns.h", )                                           \
-        K(ORDERED, COLUMNS, columns, TALLY_THREADS)                                         \
-    U(ORDERED, SEGMENTS, "production/segments.h", )                                         \
-        K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK)                                \
-        K(ORDERED, SEGMENTS, spans, TALLY_THREADS)                                          \
-    U(ORDERED, FEATURES, "production/features.h", )                                         \
-        K(ORDERED, FEATURES, features, TALLY_THREADS)                                       \
-        K(ORDERED, FEATURES, feature_nodes, TALLY_THREADS)                                  \
-    U(ORDERED, PART_NODES, "production/part_nodes.h", )                                     \
-        K(ORDERED, PART_NODES, part_nodes, TALLY_THREADS)                                   \
-    U(ORDERED, NODES, "production/nodes.h", )                                               \
-        K(ORDERED, NODES, nodes, TALLY_THREADS)                                             \
-    U(EXACT, WHOLE, "production/reduce_exact.h", )                                          \
-        K(EXACT, WHOLE, exact, TALLY_THREADS)                                               \
-    U(EXACT, SMALL, "production/small_exact.h", )                                           \
-        K(EXACT, SMALL, exact_small, TALLY_THREADS)                                         \
-    U(EXACT, SEGMENTS, "production/segments.h", TALLY_QUICK)                                \
-        K(EXACT, SEGMENTS, quick, TALLY_SEGMENTS_BLOCK)                                     \
-        K(EXACT, SEGMENTS, quick_spans, TALLY_THREADS)                                      \
-    U(EXACT, FEATURES, "production/features.h", TALLY_QUICK)                                \
-        K(EXACT, FEATURES, quick_features, TALLY_THREADS)                                   \
-        K(EXACT, FEATURES, quick_feature_nodes, TALLY_THREADS)                              \
-    U(EXACT, PREFIX, "production/prefix.h", )                                               \
-        K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0))                         \
-    U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                          \
-        K(EXACT, COLUMNS, prefix_columns, TALLY_PREFIX_THREADS_OF(bytes, 0))                \
-    U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                \
-        K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1))                             \
-    U(EXACT, FLAT, "production/flat.h", )                                                   \
-        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS / inputs)                                   \
-        K(EXACT, FLAT, flat_clear, TALLY_THREADS)                                           \
-        K(EXACT, FLAT, flat_finish, TALLY_THREADS)                                          \
-    U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                 \
-        K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS)                               \
-    U(EXACT, NODES, "production/exact_nodes.h", )                                           \
-        K(EXACT, NODES, exact_nodes, TALLY_THREADS)                                         \
-    U(GENERAL, CUT, "production/cut.h", )                                                   \
-        K(GENERAL, CUT, cut_edges, TALLY_THREADS)                                           \
-        K(GENERAL, CUT, cut_sums, TALLY_THREADS)                                            \
-        K(GENERAL, CUT, cut_scan, TALLY_THREADS)                                            \
-        K(GENERAL, CUT, cut_lengths, TALLY_THREADS)                                         \
-        K(GENERAL, CUT, cut_shares, TALLY_THREADS)                                          \
-        K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS)                                     \
-        K(GENERAL, CUT, cut_check, TALLY_THREADS)                                           \
-        K(GENERAL, CUT, cut_segment_id_edges, TALLY_THREADS)                                \
-    U(GENERAL, GROUPS, "production/groups.h", )                                             \
-        K(GENERAL, GROUPS, group_keys, TALLY_THREADS)                                       \
-        K(GENERAL, GROUPS, group_digits, TALLY_THREADS)                                     \
-        K(GENERAL, GROUPS, group_move, TALLY_THREADS)                                       \
-        K(GENERAL, GROUPS, group_lengths, TALLY_THREADS)                                    \
-        K(GENERAL, GROUPS, group_spread, TALLY_THREADS)                                     \
-        K(GENERAL, GROUPS, group_gather, TALLY_THREADS)                                     \
-    U(GENERAL, WINDOWS, "production/windows.h", )                                           \
-        K(GENERAL, WINDOWS, window_extents, TALLY_THREADS)                                  \
-        K(GENERAL, WINDOWS, window_lengths, TALLY_THREADS)                                  \
-        K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS)                                   \
-        K(GENERAL, WINDOWS, window_restore, TALLY_THREADS)                                  \
-        K(GENERAL, WINDOWS, window_move, TALLY_THREADS)                                     \
-    U(TYPED, MERGE, "production/merge.h", )                                                 \
-        K(TYPED, MERGE, merge_borders_1, TALLY_THREADS)                                     \
-        K(TYPED, MERGE, merge_borders_2, TALLY_THREADS)                                     \
-        K(TYPED, MERGE, merge_values_1, TALLY_THREADS)                                      \
-        K(TYPED, MERGE, merge_values_2, TALLY_THREADS)                                      \
-        K(TYPED, MERGE, merge_origins_1, TALLY_THREADS)                                     \
-        K(TYPED, MERGE, merge_origins_2, TALLY_THREADS)                                     \
-        K(TYPED, MERGE, merge_check, TALLY_THREADS)                                         \
-    U(GENERAL, CONVERT, "production/convert.h", )                                           \
-        K(GENERAL, CONVERT, convert, TALLY_THREADS)
+ * of `inputs` inputs. The struct that it is launched with (device/work.h, merge/merge.h). The kernel that gives a unit
+ * its name comes first. */
+#define TALLY_FORM_UNITS(U, K)                                                                            \
+    U(ORDERED, WHOLE, "production/reduce.h", )                                                            \
+        K(ORDERED, WHOLE, reduce, TALLY_THREADS, tally_array_work)                                        \
+    U(ORDERED, SHORT, "production/short.h", )                                                             \
+        K(ORDERED, SHORT, short, TALLY_THREADS, tally_rows_work)                                          \
+    U(ORDERED, ROWS, "production/rows.h", )                                                               \
+        K(ORDERED, ROWS, rows, TALLY_THREADS, tally_rows_work)                                            \
+    U(ORDERED, COLUMNS, "production/columns.h", )                                                         \
+        K(ORDERED, COLUMNS, columns, TALLY_THREADS, tally_rows_work)                                      \
+    U(ORDERED, SEGMENTS, "production/segments.h", )                                                       \
+        K(ORDERED, SEGMENTS, segments, TALLY_SEGMENTS_BLOCK, tally_segments_work)                         \
+        K(ORDERED, SEGMENTS, spans, TALLY_THREADS, tally_segments_work)                                   \
+    U(ORDERED, FEATURES, "production/features.h", )                                                       \
+        K(ORDERED, FEATURES, features, TALLY_THREADS, tally_features_work)                                \
+        K(ORDERED, FEATURES, feature_nodes, TALLY_THREADS, tally_features_work)                           \
+    U(ORDERED, PART_NODES, "production/part_nodes.h", )                                                   \
+        K(ORDERED, PART_NODES, part_nodes, TALLY_THREADS, tally_part_nodes_work)                          \
+    U(ORDERED, NODES, "production/nodes.h", )                                                             \
+        K(ORDERED, NODES, nodes, TALLY_THREADS, tally_nodes_work)                                         \
+    U(EXACT, WHOLE, "production/reduce_exact.h", )                                                        \
+        K(EXACT, WHOLE, exact, TALLY_THREADS, tally_array_work)                                           \
+    U(EXACT, SMALL, "production/small_exact.h", )                                                         \
+        K(EXACT, SMALL, exact_small, TALLY_THREADS, tally_array_work)                                     \
+    U(EXACT, SEGMENTS, "production/segments.h", TALLY_QUICK)                                              \
+        K(EXACT, SEGMENTS, quick, TALLY_SEGMENTS_BLOCK, tally_segments_work)                              \
+        K(EXACT, SEGMENTS, quick_spans, TALLY_THREADS, tally_segments_work)                               \
+    U(EXACT, FEATURES, "production/features.h", TALLY_QUICK)                                              \
+        K(EXACT, FEATURES, quick_features, TALLY_THREADS, tally_features_work)                            \
+        K(EXACT, FEATURES, quick_feature_nodes, TALLY_THREADS, tally_features_work)                       \
+    U(EXACT, PREFIX, "production/prefix.h", )                                                             \
+        K(EXACT, PREFIX, prefix, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)                  \
+    U(EXACT, COLUMNS, "production/prefix.h", TALLY_PREFIX_COLUMNS)                                        \
+        K(EXACT, COLUMNS, prefix_columns, TALLY_PREFIX_THREADS_OF(bytes, 0), tally_segments_work)         \
+    U(EXACT, WIDE, "production/prefix.h", TALLY_PREFIX_WIDE)                                              \
+        K(EXACT, WIDE, wide, TALLY_PREFIX_THREADS_OF(bytes, 1), tally_segments_work)                      \
+    U(EXACT, FLAT, "production/flat.h", )                                                                 \
+        K(EXACT, FLAT, flat, TALLY_FLAT_THREADS / inputs, tally_segments_work)                            \
+        K(EXACT, FLAT, flat_clear, TALLY_THREADS, tally_segments_work)                                    \
+        K(EXACT, FLAT, flat_finish, TALLY_THREADS, tally_segments_work)                                   \
+    U(EXACT, PART_NODES, "production/exact_part_nodes.h", )                                               \
+        K(EXACT, PART_NODES, exact_part_nodes, TALLY_THREADS, tally_part_nodes_work)                      \
+    U(EXACT, NODES, "production/exact_nodes.h", )                                                         \
+        K(EXACT, NODES, exact_nodes, TALLY_THREADS, tally_nodes_work)                                     \
+    U(GENERAL, CUT, "production/cut.h", )                                                                 \
+        K(GENERAL, CUT, cut_edges, TALLY_THREADS, tally_offsets_work)                                     \
+        K(GENERAL, CUT, cut_sums, TALLY_THREADS, tally_offsets_work)                                      \
+        K(GENERAL, CUT, cut_scan, TALLY_THREADS, tally_offsets_work)                                      \
+        K(GENERAL, CUT, cut_lengths, TALLY_THREADS, tally_offsets_work)                                   \
+        K(GENERAL, CUT, cut_shares, TALLY_THREADS, tally_offsets_work)                                    \
+        K(GENERAL, CUT, cut_segment_ids, TALLY_THREADS, tally_offsets_work)                               \
+        K(GENERAL, CUT, cut_check, TALLY_THREADS, tally_offsets_work)                                     \
+        K(GENERAL, CUT, cut_segment_id_edges, TALLY_THREADS, tally_offsets_work)                          \
+    U(GENERAL, GROUPS, "production/groups.h", )                                                           \
+        K(GENERAL, GROUPS, group_keys, TALLY_THREADS, tally_groups_work)                                  \
+        K(GENERAL, GROUPS, group_digits, TALLY_THREADS, tally_groups_work)                                \
+        K(GENERAL, GROUPS, group_move, TALLY_THREADS, tally_groups_work)                                  \
+        K(GENERAL, GROUPS, group_lengths, TALLY_THREADS, tally_groups_work)                               \
+        K(GENERAL, GROUPS, group_spread, TALLY_THREADS, tally_groups_work)                                \
+        K(GENERAL, GROUPS, group_gather, TALLY_THREADS, tally_groups_work)                                \
+    U(GENERAL, WINDOWS, "production/windows.h", )                                                         \
+        K(GENERAL, WINDOWS, window_extents, TALLY_THREADS, tally_windows_work)                            \
+        K(GENERAL, WINDOWS, window_lengths, TALLY_THREADS, tally_windows_work)                            \
+        K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS, tally_windows_work)                             \
+        K(GENERAL, WINDOWS, window_restore, TALLY_THREADS, tally_windows_work)                            \
+        K(GENERAL, WINDOWS, window_move, TALLY_THREADS, tally_windows_work)                               \
+    U(TYPED, MERGE, "production/merge.h", )                                                               \
+        K(TYPED, MERGE, merge_borders_1, TALLY_THREADS, tally_merge_pass)                                 \
+        K(TYPED, MERGE, merge_borders_2, TALLY_THREADS, tally_merge_pass)                                 \
+        K(TYPED, MERGE, merge_values_1, TALLY_THREADS, tally_merge_pass)                                  \
+        K(TYPED, MERGE, merge_values_2, TALLY_THREADS, tally_merge_pass)                                  \
+        K(TYPED, MERGE, merge_origins_1, TALLY_THREADS, tally_merge_pass)                                 \
+        K(TYPED, MERGE, merge_origins_2, TALLY_THREADS, tally_merge_pass)                                 \
+        K(TYPED, MERGE, merge_check, TALLY_THREADS, tally_merge_pass)                                     \
+    U(GENERAL, CONVERT, "production/convert.h", )                                                         \
+        K(GENERAL, CONVERT, convert, TALLY_THREADS, tally_convert_work)
 
 #endif

@@ -16,7 +16,7 @@ typedef enum tally__form {
 typedef enum tally__entry {
 #define TALLY_UNIT(kind, ID, text, defines) \
     TALLY_FIRST_##kind##_##ID, TALLY_BEFORE_##kind##_##ID = TALLY_FIRST_##kind##_##ID - 1,
-#define TALLY_ROW(kind, ID, name, threads) TALLY_ENTRY_##name,
+#define TALLY_ROW(kind, ID, name, threads, work) TALLY_ENTRY_##name,
     TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_UNIT
 #undef TALLY_ROW

@@ -36,7 +36,7 @@ TALLY_KERNEL_OF(mine) {
     tally_barrier();
     if (!*is_last) return;
     left.x = work.nodes;
-    left.user = TALLY_OF_ELEMENTS;
+    left.inputs = TALLY_OF_ELEMENTS;
     left.count = tally_blocks();
     sum = reduce_all(&left, partial, t, threads);
     if (t == 0) give(&work, 0, sum);

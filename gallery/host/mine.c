@@ -122,7 +122,7 @@ static bool put_unit(const char *folder, const tally__track *track, const tally_
         "#define TALLY_KERNEL_INPUTS %d\n%s\n#include \"gallery/kernels/contract.h\"\n%s"
         "#include \"simt/words.h\"\nconst tally__simt_words *tally__simt;\n"
         "#define NAME(kernel) TALLY_N(TALLY_PASTE(gallery_##kernel##_, TALLY_KERNEL))\n"
-        "void (*const tally_mine[])(tally_work) = {%s};\n",
+        "void (*const tally_mine[])(const void *) = {%s};\n",
         type, kernel, track->operator.op == TALLY_OP_END ? "gallery/kernels" : "operators", kernel,
         track->operator.inputs, sizes, files, names);
     return put_file(folder, "unit.c", text, (size_t)length);

@@ -101,14 +101,14 @@ static tally_status launch(run *r, int64_t blocks) {
                 "%s leaves %lld elements, one for each of its blocks: there is no room for so many", r->row->name,
                 (long long)blocks);
     r->work.nodes = address(track->elements[r->turn]);
-    r->work.result = r->row->segment_ids ? address(track->element_segment_ids[r->turn]) : NULL;
+    r->work.left_segment_ids = r->row->segment_ids ? address(track->element_segment_ids[r->turn]) : NULL;
     r->lap->blocks[r->lap->launches++] = (int)blocks;
     const tally__cu_launch how = {(unsigned)blocks, 1, 1, (unsigned)r->threads, 1, 1, 0, NULL, NULL, 0};
     TRY_DRIVER(track, launch(&how, r->runner->function, parameters, NULL), "run a kernel");
     /* What it leaves is the next one's input. */
     r->work.x = r->work.y = r->work.nodes;
-    r->work.saw = r->work.result;
-    r->work.user = TALLY_OF_ELEMENTS;
+    r->work.segment_ids = r->work.left_segment_ids;
+    r->work.inputs = TALLY_OF_ELEMENTS;
     r->work.count = blocks;
     r->turn ^= 1;
     return TALLY_OK;
@@ -137,7 +137,7 @@ static tally_status launch_all(run *r) {
     int plan = r->row->plan;
     bool again = plan == TALLY_PLAN_PASSES || plan == TALLY_PLAN_PERSISTENT || plan == TALLY_PLAN_TWICE;
     do {
-        if (r->work.user == TALLY_OF_ELEMENTS)
+        if (r->work.inputs == TALLY_OF_ELEMENTS)
             TALLY_TRY(runner_of(r->track, r->row, TALLY_GALLERY_OF_ELEMENTS, &r->runner));
         TALLY_TRY(launch(r, blocks_of(r)));
     } while (again && r->work.count > 1 && r->lap->launches != r->track->most_launches);
@@ -186,10 +186,10 @@ tally_status tally__track_go(tally__track *track, const tally__gallery_row *row,
     r.work.y = track->operator.inputs == 2 ? address(track->second + offset) : r.work.x;
     r.work.count = track->count;
     r.work.run = track->lists;
-    r.work.outer = track->repeats;
+    r.work.repeats = track->repeats;
     r.work.arrivals = address(track->counter);
-    r.work.saw = address(track->value_segment_ids);
-    r.work.node = address(track->output);
+    r.work.segment_ids = address(track->value_segment_ids);
+    r.work.output = address(track->output);
     TALLY_TRY(launch_all(&r));
     *left = track->elements[r.turn ^ 1];
     return TALLY_OK;

@@ -26,7 +26,7 @@ TALLY_KERNEL_OF(last_block) {
     if (tally_thread() == 0) give(&work, tally_block(), sum);
     if (!tally_gallery_is_last(work.arrivals, tally_blocks())) return;
     left.x = work.nodes;
-    left.user = TALLY_OF_ELEMENTS;
+    left.inputs = TALLY_OF_ELEMENTS;
     left.count = tally_blocks();
     sum = reduce_striding(&left, tally_thread(), threads);
     if (tally_thread() == 0) give(&work, 0, sum);

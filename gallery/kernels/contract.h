@@ -2,7 +2,7 @@
  * for the type of TALLY_TYPE, and gives
  *
  *     TALLY_KERNEL_OF(name)      begins kernel `name` of table.h; its one parameter is `work`, read as the table says.
- *                                With TALLY_REPEATED, and on the simulator, it runs work.outer times in a launch, of
+ *                                With TALLY_REPEATED, and on the simulator, it runs work.repeats times in a launch, of
  *                                one block
  *     TALLY_E                    an element: the accumulator
  *     TALLY_OP(a, b)             a with b, the later one, behind it
@@ -45,12 +45,12 @@
 #endif
 
 #define TALLY_ENTRY_TO(name) \
-    TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), 1)
+    TALLY_ENTRY_OF(TALLY_THREADS_##name, TALLY_N(TALLY_PASTE(gallery_##name##_, TALLY_KERNEL)), tally_work, 1)
 #if defined(TALLY_REPEATED) || !defined(__CUDACC_RTC__)
 #define TALLY_KERNEL_OF(name)                                \
     TALLY_FN void TALLY_N(repeated_##name)(tally_work work); \
     TALLY_ENTRY_TO(name) {                                   \
-        for (int64_t k = 0; k < work.outer; k++) {           \
+        for (int64_t k = 0; k < work.repeats; k++) {         \
             if (k > 0) tally_barrier();                      \
             TALLY_N(repeated_##name)(work);                  \
         }                                                    \
@@ -68,7 +68,7 @@
  * registers rise, and NVRTC may wait for each load of a loop before the next (it did in diffwarps, which took twice the
  * time). */
 #ifndef TALLY_INPUTS
-#define TALLY_INPUTS(work) (work)->user
+#define TALLY_INPUTS(work) (work)->inputs
 #endif
 #define TALLY_E element_t
 #define TALLY_OP op
@@ -126,19 +126,19 @@ TALLY_FN TALLY_E take_vector(const tally_work *work, int64_t i, int32_t n) {
 }
 
 TALLY_FN int32_t segment_id_of(const tally_work *work, int64_t i) {
-    return TALLY_READ(((const int32_t *)work->saw)[i < work->count ? i : work->count - 1]);
+    return TALLY_READ(work->segment_ids[i < work->count ? i : work->count - 1]);
 }
 TALLY_FN void put_behind(const tally_work *work, int32_t segment, TALLY_E e) {
-    TALLY_E *output = (TALLY_E *)work->node;
+    TALLY_E *output = (TALLY_E *)work->output;
     TALLY_WRITE(output[segment], TALLY_OP(TALLY_READ(output[segment]), e));
 }
 TALLY_FN void put_before(const tally_work *work, int32_t segment, TALLY_E e) {
-    TALLY_E *output = (TALLY_E *)work->node;
+    TALLY_E *output = (TALLY_E *)work->output;
     TALLY_WRITE(output[segment], TALLY_OP(e, TALLY_READ(output[segment])));
 }
 TALLY_FN void leave(const tally_work *work, TALLY_E e, int32_t segment) {
     give(work, tally_block(), e);
-    TALLY_WRITE(((int32_t *)work->result)[tally_block()], segment);
+    TALLY_WRITE(work->left_segment_ids[tally_block()], segment);
 }
 TALLY_FN void leave_behind(const tally_work *work, TALLY_E e, int32_t segment) {
     if (tally_blocks() == 1)

@@ -3,6 +3,8 @@
 #ifndef TALLY_GALLERY_TABLE_H
 #define TALLY_GALLERY_TABLE_H
 
+#include <stdint.h>
+
 /* How a kernel is launched until one accumulator is left, or with segments one for each. */
 enum {
     TALLY_PLAN_READ,       /* as PASSES, but it reduces nothing: what the others are measured against */
@@ -153,16 +155,24 @@ enum {
     TALLY_MOST_LISTS = 1024
 };
 
-/* tally_work as these kernels read it. */
+/* What the inputs are. */
 enum {
-    TALLY_OF_VALUES,  /* work.user: x (and y) are values of the input, */
+    TALLY_OF_VALUES,  /* x (and y) are values, */
     TALLY_OF_ELEMENTS /* or x is what an earlier launch left */
 };
-/*     x, y, count, first   the input
- *     nodes                elements that this launch leaves, one for each block
- *     arrivals             a counter, 0 before and after each launch (TALLY_PLAN_GUARD)
- *   saw, result, node    with segments: the segment id of each input, the segment id of each element left, and the
- *   output, an element for each segment
- *     run                  lists (TALLY_PLAN_MERGE) */
+/* What these kernels are launched with. */
+typedef struct tally_work {
+    const char *x, *y; /* the input; y equals x where there is one */
+    int64_t count, first; /* values, and the index of the first */
+    int32_t inputs;       /* TALLY_OF_... */
+    int32_t run;          /* lists (TALLY_PLAN_MERGE) */
+    int64_t repeats;      /* a launch does its work so many times */
+    char *nodes;          /* elements that this launch leaves, one for each block */
+    uint32_t *arrivals;   /* a counter, 0 before and after each launch (TALLY_PLAN_GUARD) */
+    /* With segments: the segment id of each input, and of each element left; an element for each segment. */
+    const int32_t *segment_ids;
+    int32_t *left_segment_ids;
+    void *output;
+} tally_work;
 
 #endif

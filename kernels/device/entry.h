@@ -11,7 +11,7 @@
 #define TALLY_N(name) TALLY_N1(name, TALLY_TYPE, TALLY_NAN)
 
 /* Begins the kernel `form` of the unit's operator, type and policy (TALLY_ENTRY_OF, device/device.h). */
-#define TALLY_KERNEL_ENTRY(threads, form, blocks) \
-    TALLY_ENTRY_OF(threads, TALLY_N(TALLY_PASTE(TALLY_PASTE(form, _), TALLY_KERNEL)), blocks)
+#define TALLY_KERNEL_ENTRY(threads, form, type, blocks) \
+    TALLY_ENTRY_OF(threads, TALLY_N(TALLY_PASTE(TALLY_PASTE(form, _), TALLY_KERNEL)), type, blocks)
 
 #endif

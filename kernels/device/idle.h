@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 
-TALLY_FN int32_t tally_is_idle(const tally_work *work) { return work->wanted != 0 && tally_look32(work->wanted) == 0; }
+/* wanted: NULL, or a word that is 0 as long as nobody asks. */
+TALLY_FN int32_t tally_is_idle(const int32_t *wanted) { return wanted != 0 && tally_look32(wanted) == 0; }
 
 #endif

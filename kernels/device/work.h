@@ -1,5 +1,5 @@
-/* The one parameter that every kernel is launched with. The host fills it in; it lies in memory as C lays it out on
- * both sides. */
+/* What kernels are launched with: each takes one struct by value (kernels/forms.h says which). The host fills it in; it
+ * is laid out as C lays it out, the same on both sides. And sizes that both sides know. */
 #ifndef TALLY_WORK_H
 #define TALLY_WORK_H
 
@@ -80,7 +80,15 @@ typedef struct tally_edge {
     int64_t segment, value, end, leaf, place;
 } tally_edge;
 
-/* What kernels of segments have beside: the cut as offsets, and what is made of it. */
+/* Where results go. */
+typedef struct tally_results {
+    void *result;          /* the first */
+    int64_t result_stride; /* bytes from one to the next */
+    int32_t *saw;          /* what is to be told of them is or'ed to this word (TALLY_SAW_...); NULL: nobody asks */
+    tally_final final;
+} tally_results;
+
+/* Segments: the cut as offsets, and what is made of it. */
 typedef struct tally_cut_work {
     const char *index; /* offsets, of 4 or 8 bytes; for some kernels of production/cut.h lengths or segment ids */
     char *offsets; /* what these make of them; NULL: of rows, which need none, and of segment ids that tiles look at */
@@ -91,51 +99,147 @@ typedef struct tally_cut_work {
     int64_t chunks; /* pieces of each row; of several, results are made when all have been added up */
     int64_t groups; /* numbers of limbs that the pieces of a row are added to in turn */
     int32_t index_bytes, offset_bytes;
-    int64_t count; /* segments */
+    int64_t values, count; /* of the array; segments */
     int64_t tiles;
     tally_edge *edges; /* tiles + 1 */
     int64_t *sums;     /* of blocks of lengths */
     int32_t weight;    /* bytes of a value, of both where there are two, and of its segment id where tiles look at it */
-    int32_t end_weight;    /* bytes of a segment's end, in positions */
-    int32_t tile_bytes;    /* of positions, from one tile's border to the next */
-    int32_t leaf;          /* values in a leaf */
-    int64_t cells;         /* leaves that there can be, and one */
-    int64_t result_stride; /* bytes from one result to the next */
-    int32_t are_packed;    /* results lie side by side, each at a multiple of what its size is one of */
-    int32_t log_buffers;   /* of the tiles that a block has in shared memory: 0 or 1 */
-    uint32_t *next;        /* the first tile that no block has taken, behind the counters */
-    uint32_t *unsure;      /* a bit for each segment whose exact result takes another kernel, behind the counters */
-    uint32_t *left, *far;  /* behind these: a bit for each tile that is left to more levels, if there are any, and to
-                              production/flat.h; NULL where production/prefix.h does not come first */
+    int32_t end_weight;   /* bytes of a segment's end, in positions */
+    int32_t tile_bytes;   /* of positions, from one tile's border to the next */
+    int32_t leaf;         /* values in a leaf */
+    int64_t cells;        /* leaves that there can be, and one */
+    int32_t are_packed;   /* results lie side by side, each at a multiple of what its size is one of */
+    int32_t log_buffers;  /* of the tiles that a block has in shared memory: 0 or 1 */
+    uint32_t *next;       /* the first tile that no block has taken, behind the counters */
+    uint32_t *unsure;     /* a bit for each segment whose exact result takes another kernel, behind the counters */
+    uint32_t *left, *far; /* behind these: a bit for each tile that is left to more levels, if there are any, and to
+                             production/flat.h; NULL where production/prefix.h does not come first */
     int64_t cleared; /* words of counters and of such bits, 0 before tiles are read; 0: these are the edges for what is
                         unsure */
 } tally_cut_work;
 
-typedef struct tally_work {
-    const char *x, *y;          /* the inputs; y equals x where there is one */
-    int64_t x_stride, y_stride; /* bytes from one value to the next */
-    int64_t count;              /* values */
-    int64_t first;              /* index of the first, for arg operators */
-    int32_t run;  /* a warp reads 2^run leaves, at most 32; of a small exact array a block so many rounds */
-    int32_t user; /* for kernels of other kinds; of exact segments, the digits of results that are sums, side by side,
-                     or 0 */
-    char *
-        nodes; /* scratch, 0 before and after each launch: mailboxes of tiles, then of groups of tiles; or exact sums */
-    uint32_t *arrivals;    /* scratch: counters, 0 before and after each launch */
-    void *node;            /* the node of the whole goes here; NULL: nobody wants it */
-    void *result;          /* or its result goes here, and what is to be told of it is or'ed to *saw */
-    int32_t *saw;          /* of segments never NULL */
-    const int32_t *wanted; /* NULL, or a word on the device: while it is 0 the kernel has nothing to do */
-    tally_final final;
-    /* Of rows (TALLY_ROWS): the array's extents, where results go, and how threads share the work; count is outer *
-     * length * inner. */
+/* In each: x and y, the inputs, y equal to x where there is one; x_stride and y_stride, the bytes from one value to the
+ * next. wanted: NULL, or a word on the device; while it is 0 the kernel has nothing to do (device/idle.h). */
+
+/* A whole array: production/reduce.h, reduce_exact.h, small_exact.h. Scratch memory is 0 before and after a launch. */
+typedef struct tally_array_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    int64_t count;      /* values */
+    int64_t first;      /* index of the first, for arg operators */
+    int32_t run;        /* in canonical order a warp reads 2^run leaves, at most 32 */
+    int32_t rounds;     /* of a small exact array a block has so many rounds */
+    char *nodes;        /* scratch: mailboxes of tiles, then of groups of tiles; or exact sums */
+    uint32_t *arrivals; /* scratch: counters */
+    void *node;         /* the node of the whole goes here; NULL: nobody wants it */
+    tally_results out;  /* of one result; out.result NULL: nobody wants it */
+} tally_array_work;
+
+/* Rows, of outer * length * inner values: production/rows.h, columns.h, short.h. */
+typedef struct tally_rows_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
     int64_t outer, length, inner;
-    int64_t result_stride;         /* bytes from one result to the next, of segments too */
+    int32_t run;                   /* a warp, or a chunk of a panel, reads 2^run leaves */
+    int32_t log_across, log_subs;  /* threads side by side, and threads that share a column of values */
     int64_t tiles;                 /* blocks for each row, or chunks of each panel; 0: a warp has a row */
     int64_t row_nodes, row_groups; /* nodes and counters of each row, or of each panel */
-    int32_t log_across, log_subs;  /* threads side by side, and threads that share a column of values */
-    tally_cut_work cut;            /* of other segments */
-    tally_group_work group;        /* of vectors of features, begins and ends and ids in any order */
-} tally_work;
+    char *nodes;                   /* scratch as of a whole array, */
+    uint32_t *arrivals;            /* and counters */
+    tally_results out;
+} tally_rows_work;
+
+/* Offsets and edges of tiles: production/cut.h. */
+typedef struct tally_offsets_work {
+    tally_cut_work cut;
+    uint32_t *arrivals; /* cut.cleared words that are set to 0 */
+    int32_t *saw;
+    const int32_t *wanted;
+} tally_offsets_work;
+
+/* Segments: production/segments.h, prefix.h, flat.h. */
+typedef struct tally_segments_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    int64_t length, inner; /* of rows: values, and how far apart they lie; else 0 */
+    int32_t digits;        /* of exact results that are sums, side by side; else 0 */
+    char *nodes;           /* scratch: nodes of leaves, or of tiles */
+    uint32_t *arrivals;    /* scratch: counters, 0 before the launch */
+    tally_results out;     /* out.saw is never NULL */
+    tally_cut_work cut;
+    const int32_t *wanted;
+} tally_segments_work;
+
+/* What arranges vectors by segment: production/groups.h. */
+typedef struct tally_groups_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    int32_t *saw;
+    tally_group_work group;
+    const int32_t *wanted;
+} tally_groups_work;
+
+/* Segments of vectors of features, where they lie: production/features.h. */
+typedef struct tally_features_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    tally_results out; /* out.saw is never NULL */
+    tally_group_work group;
+} tally_features_work;
+
+/* Nodes of segments (segments/node_parts.h): production/part_nodes.h, exact_part_nodes.h. */
+typedef struct tally_part_nodes_work {
+    const char *x, *y;
+    int64_t x_stride, y_stride;
+    int64_t count;          /* nodes */
+    int64_t length;         /* vectors of each segment, without an index */
+    int64_t left_length;    /* segments of so many vectors or more are left to launches of their own */
+    char *nodes;            /* where they go, */
+    int64_t node_stride;    /* so many bytes apart */
+    int32_t count_at;       /* the number of a segment's vectors goes so many bytes behind its node; 0: nowhere */
+    int32_t *saw;           /* never NULL */
+    tally_group_work group; /* the vectors of the array, their numbers, the segments; its index has begins where there
+                               are ends, else offsets; no index: rows of `length` vectors */
+} tally_part_nodes_work;
+
+/* Nodes of several parties for each result: production/nodes.h, exact_nodes.h. */
+typedef struct tally_nodes_work {
+    const char *nodes; /* party p's of result i is at nodes + p * party_stride + i * node_stride, */
+    int64_t party_stride, node_stride;
+    int32_t parties;
+    int32_t are_packed;    /* as it travels; 0: as kernels have it */
+    int64_t count;         /* results */
+    int64_t most;          /* a node of more values is damaged */
+    const int64_t *shifts; /* indices of result i move by shifts[i]; NULL: they do not, */
+    int64_t count_at;      /* and by the values of the parties before, which stand so many bytes behind nodes; 0: not */
+    void *merged;          /* the nodes of all go here, as they travel; NULL: results go to `out`, */
+    int64_t merged_stride; /* so many bytes apart */
+    char *copies;          /* of exact nodes: room for two for each thread */
+    tally_results out;
+} tally_nodes_work;
+
+/* Windows of exact nodes (sums/windows.h): production/windows.h. */
+typedef struct tally_windows_work {
+    int64_t *nodes; /* `count` of them, each of `words` words: a count, and `numbers` numbers behind it */
+    int64_t count, words;
+    int32_t numbers, limbs[2]; /* limbs of each number */
+    int16_t *extents;
+    int64_t *lengths;       /* of windows, in words, */
+    const int64_t *offsets; /* and where each begins among `windows`, side by side */
+    int64_t *windows;
+    int32_t to_nodes; /* windows move to where the nodes are; 0: back */
+    int32_t *saw;
+} tally_windows_work;
+
+/* Results to another type: production/convert.h. */
+typedef struct tally_convert_work {
+    const char *from; /* results in their natural type, */
+    int64_t from_stride, count;
+    int32_t from_type, to_type, components; /* TALLY_NUMBER_...; of each result so many numbers */
+    void *to;
+    int64_t to_stride;
+    int32_t *saw; /* or NULL */
+    const int32_t *wanted;
+} tally_convert_work;
 
 #endif

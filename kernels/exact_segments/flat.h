@@ -84,8 +84,8 @@ TALLY_RARE extent_t measure_again(const TALLY_T *x, int32_t values) {
 }
 
 /* Values of pieces of rows (segments/pieces.h), from number `at` on. */
-TALLY_RARE void load_pieces(const tally_work *work, const tally_source *from, int64_t s, int64_t at, int32_t values,
-                            TALLY_T *to) {
+TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
+                            int32_t values, TALLY_T *to) {
     tally_piece_place piece = tally_piece_of(&work->cut, s);
     int64_t end = tally_further(piece.begin, piece.values);
     for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
@@ -98,8 +98,8 @@ TALLY_RARE void load_pieces(const tally_work *work, const tally_source *from, in
     tally_warp_barrier();
 }
 /* Copies the chunk's values from number `at` on, which is of segment s, and measures them. */
-TALLY_FN extent_t load_values(const tally_work *work, const tally_source *from, int64_t s, int64_t at, int32_t values,
-                              TALLY_T *to) {
+TALLY_FN extent_t load_values(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
+                              int32_t values, TALLY_T *to) {
     extent_t e = {0, UINT32_MAX};
     const char *const begin = from->values + at * from->stride;
     if (work->cut.inner > 1) {

@@ -123,29 +123,29 @@ TALLY_RARE void clear_node(accumulator_t *node) {
 }
 
 /* The result of no value. */
-TALLY_RARE void put_nothing(const tally_work *work, int64_t s) {
+TALLY_RARE void put_nothing(const tally_segments_work *work, int64_t s) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
 #ifdef TALLY_KEYS
     for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
 #else
-    if (work->final.mean || TALLY_IS_SPREAD_OF_SUMS)
-        result[0] = work->final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
-                                                    : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
+    if (work->out.final.mean || TALLY_IS_SPREAD_OF_SUMS)
+        result[0] = work->out.final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
+                                                        : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
 #endif
-    put_bytes(work, s, result, 0);
+    put_bytes(&work->out, s, result, 0);
 }
 /* The result of a number of limbs, by one lane. It is settled by this. */
-TALLY_LONG void put_node(const tally_work *work, int64_t s, accumulator_t *node) {
+TALLY_LONG void put_node(const tally_segments_work *work, int64_t s, accumulator_t *node) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     settle_accumulator(node);
     const total_t total = total_of(node);
-    round_total(&total, &work->final, result);
-    put_bytes(work, s, result, total.n);
+    round_total(&total, &work->out.final, result);
+    put_bytes(&work->out, s, result, total.n);
 }
 /* ---- segments over edges of tiles ---- */
 
-TALLY_RARE int64_t begin_of_any(const tally_work *work, int64_t s) { return tally_begin_of(work, s); }
-TALLY_FN int64_t begin_of(const tally_work *work, int64_t s) {
+TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) { return tally_begin_of(&work->cut, s); }
+TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
     const tally_cut_work *cut = &work->cut;
     if (cut->segment_ids != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0)
         return begin_of_any(work, s);
@@ -153,11 +153,11 @@ TALLY_FN int64_t begin_of(const tally_work *work, int64_t s) {
     return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s]
                                   : ((const int64_t *)(const void *)cut->offsets)[s];
 }
-TALLY_FN int32_t wants_segment(const tally_work *work, int64_t s) {
+TALLY_FN int32_t wants_segment(const tally_segments_work *work, int64_t s) {
     return work->cut.unsure == 0 || (work->cut.unsure[s / 32] >> s % 32 & 1) != 0;
 }
 /* The tile in which segment s begins. */
-TALLY_RARE int64_t tile_of(const tally_work *work, int64_t s, int64_t begin) {
+TALLY_RARE int64_t tile_of(const tally_segments_work *work, int64_t s, int64_t begin) {
     const tally_cut_work *cut = &work->cut;
     int64_t t = tally_position(cut, begin_of(work, 0), s, begin) / cut->tile_bytes;
     t = t < 0 ? 0 : t >= cut->tiles ? cut->tiles - 1 : t;
@@ -165,43 +165,45 @@ TALLY_RARE int64_t tile_of(const tally_work *work, int64_t s, int64_t begin) {
     while (t + 1 < cut->tiles && cut->edges[t + 1].segment <= s) t++;
     return t;
 }
-TALLY_FN accumulator_t *node_of(const tally_work *work, int64_t tile) {
+TALLY_FN accumulator_t *node_of(const tally_segments_work *work, int64_t tile) {
     return (accumulator_t *)(void *)work->nodes + tile;
 }
 /* Where tile t adds its part of a segment that begins in tile `first`. A group's first tile has no other segment that
  * runs over its edge: it is within this one. */
-TALLY_FN accumulator_t *node_for(const tally_work *work, int64_t t, int64_t first) {
+TALLY_FN accumulator_t *node_for(const tally_segments_work *work, int64_t t, int64_t first) {
     const int64_t group = t == 0 ? 0 : (t - 1) / TALLY_FLAT_GROUP * TALLY_FLAT_GROUP;
     return node_of(work, group > first ? group : first);
 }
 /* Whether segments are rows that lie across others, or pieces of them (segments/pieces.h). */
-TALLY_FN int32_t has_columns(const tally_work *work) {
+TALLY_FN int32_t has_columns(const tally_segments_work *work) {
     return TALLY_COLUMNS_ARE_THERE == 2 ? work->cut.inner > 1 : TALLY_COLUMNS_ARE_THERE;
 }
 /* Whether they are pieces, whose sums are joined before there are results. */
-TALLY_FN int32_t has_pieces(const tally_work *work) { return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1; }
+TALLY_FN int32_t has_pieces(const tally_segments_work *work) {
+    return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1;
+}
 /* Where a part of piece s is added. */
-TALLY_FN accumulator_t *node_of_piece(const tally_work *work, int64_t s) {
+TALLY_FN accumulator_t *node_of_piece(const tally_segments_work *work, int64_t s) {
     int64_t chunk;
     const int64_t row = tally_row_of_piece(&work->cut, s, &chunk);
     return node_of(work, row * work->cut.groups + chunk % work->cut.groups);
 }
 /* Where tile t adds its part of segment s, which begins in tile `first`. */
-TALLY_FN accumulator_t *node_for_part(const tally_work *work, int64_t t, int64_t first, int64_t s) {
+TALLY_FN accumulator_t *node_for_part(const tally_segments_work *work, int64_t t, int64_t first, int64_t s) {
     return has_pieces(work) ? node_of_piece(work, s) : node_for(work, t, first);
 }
 /* Of the segment that runs over the edge behind tile t: its number, if it is one to be reduced, or -1. */
-TALLY_FN int64_t runs_over(const tally_work *work, const tally_edge *to) {
+TALLY_FN int64_t runs_over(const tally_segments_work *work, const tally_edge *to) {
     return to->segment > 0 && to->end > to->value && wants_segment(work, to->segment - 1) ? to->segment - 1 : -1;
 }
-TALLY_FN int32_t block_has_work(const tally_work *work) {
-    const int32_t saw = tally_look32(work->saw);
+TALLY_FN int32_t block_has_work(const tally_segments_work *work) {
+    const int32_t saw = tally_look32(work->out.saw);
     return (saw & TALLY_SAW_BAD_SEGMENTS) == 0 && (work->cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0);
 }
 
 /* Whether some tile adds to the number of tile t: a segment that runs over its edge begins in it, or the tile is a
  * group's. */
-TALLY_FN int32_t is_node_used(const tally_work *work, int64_t t) {
+TALLY_FN int32_t is_node_used(const tally_segments_work *work, int64_t t) {
     const tally_edge *const edges = work->cut.edges + t;
     return (edges[0].segment < edges[1].segment || t % TALLY_FLAT_GROUP == 0) && runs_over(work, &edges[1]) >= 0;
 }

@@ -131,7 +131,7 @@ TALLY_FN void copy_tile(const tally_source *from, int64_t at, int32_t n, int32_t
     }
 }
 /* The ends, and whether they are within the tile. Whether they are in order, mark_ends sees. */
-TALLY_FN void copy_ends(const tally_work *work, const tile_t *tile, char *buffer, side_t *side) {
+TALLY_FN void copy_ends(const tally_segments_work *work, const tile_t *tile, char *buffer, side_t *side) {
     int32_t *const ends = ends_of(tile, buffer);
     int32_t is_bad = 0, is_wanted = work->cut.unsure == 0;
     TALLY_ROLLED

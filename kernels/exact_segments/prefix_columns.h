@@ -11,14 +11,14 @@ typedef struct pieces_t {
     int32_t all, n;    /* pieces, the first and the last perhaps in part; values */
 } pieces_t;
 /* Whether all pieces lie in the tile, and 16 bytes at a time belong to pieces side by side. */
-TALLY_FN int32_t columns_are_whole(const tally_work *work, const tile_t *tile) {
+TALLY_FN int32_t columns_are_whole(const tally_segments_work *work, const tile_t *tile) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     if (!x.is_packed || !y.is_packed || work->cut.inner % TALLY_PART != 0) return 0;
     return !tile->runs_in && !tile->runs_out && tile->s % TALLY_PART == 0 && tile->count % TALLY_PART == 0;
 }
 /* Copies them 16 bytes at a time, of as many pieces, into each of which a value goes. */
-TALLY_FN void copy_whole_pieces(const tally_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
+TALLY_FN void copy_whole_pieces(const tally_segments_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
     enum { SIDE = 2, DOWN = TALLY_PREFIX_THREADS / SIDE, TOGETHER = 4 };
     const char *const values = is_second ? work->y : work->x;
     const int64_t apart = work->cut.inner * TALLY_BYTES;
@@ -47,7 +47,7 @@ TALLY_FN void copy_whole_pieces(const tally_work *work, int32_t is_second, piece
     }
 }
 /* Copies them one at a time. Threads that follow one another take pieces side by side, 32 bytes of them. */
-TALLY_FN void copy_parts_of_pieces(const tally_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
+TALLY_FN void copy_parts_of_pieces(const tally_segments_work *work, int32_t is_second, pieces_t of, TALLY_T *to) {
     enum { MOST_ACROSS = 32 / TALLY_BYTES, TOGETHER = TALLY_BYTES == 8 ? 4 : 8 };
     const tally_source from =
         tally_source_of(is_second ? work->y : work->x, is_second ? work->y_stride : work->x_stride, TALLY_BYTES);
@@ -79,7 +79,7 @@ TALLY_FN void copy_parts_of_pieces(const tally_work *work, int32_t is_second, pi
 }
 /* Copies a tile's values, and zeros behind them up to whole parts. A function of its own, before the rest needs
  * registers. */
-TALLY_RARE void copy_pieces(const tally_work *work, const side_t *side, char *buffer) {
+TALLY_RARE void copy_pieces(const tally_segments_work *work, const side_t *side, char *buffer) {
     const tile_t *const tile = &side->tile;
     const pieces_t of = {tile->s, tile->origin, tile->count + tile->runs_out, tile->n};
     const int32_t are_whole = columns_are_whole(work, tile);
@@ -121,12 +121,12 @@ TALLY_FN grid_t grid_of(const tile_t *tile) {
 }
 /* Whether a tile is such pieces. A thread's strip is never longer than levels allow: it has 16 rows or, if down is as
  * large as can be, no more than a tile has 16-byte parts over all threads. */
-TALLY_FN int32_t suits_grid(const tally_work *work, const tile_t *tile) {
+TALLY_FN int32_t suits_grid(const tally_segments_work *work, const tile_t *tile) {
     if (tile->count == 0 || !columns_are_whole(work, tile)) return 0;
     return work->cut.chunks == 1 || tile->n == (int32_t)tally_piece_of(&work->cut, tile->s).values * tile->count;
 }
 /* Begins to copy the tile as it lies in memory: value r of piece p to place r * count + p. */
-TALLY_FN void copy_grid(const tally_work *work, const tile_t *tile, const grid_t *grid, char *buffer) {
+TALLY_FN void copy_grid(const tally_segments_work *work, const tile_t *tile, const grid_t *grid, char *buffer) {
     const int64_t apart = work->cut.inner * TALLY_BYTES;
     tally_piece_place piece = tally_piece_of(&work->cut, tile->s);
     tally_pass_pieces(&work->cut, &piece, grid->group * TALLY_PART);

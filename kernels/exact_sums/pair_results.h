@@ -120,10 +120,10 @@ TALLY_FN int32_t kernel_result_bytes(const tally_final *final) {
     return final->format.digits == 53 ? 8 : 4;
 #endif
 }
-TALLY_FN void put_bytes(const tally_work *work, int64_t i, const uint64_t *result, int64_t n) {
-    char *to = (char *)work->result + i * work->result_stride;
-    const int32_t bytes = kernel_result_bytes(&work->final);
-    const uint64_t place = (uint64_t)work->result | (uint64_t)work->result_stride;
+TALLY_FN void put_bytes(const tally_results *out, int64_t i, const uint64_t *result, int64_t n) {
+    char *to = (char *)out->result + i * out->result_stride;
+    const int32_t bytes = kernel_result_bytes(&out->final);
+    const uint64_t place = (uint64_t)out->result | (uint64_t)out->result_stride;
     if (bytes == 4 && place % 4 == 0)
         *(uint32_t *)(void *)to = (uint32_t)result[0];
     else if (bytes % 8 == 0 && place % 8 == 0) {
@@ -136,8 +136,8 @@ TALLY_FN void put_bytes(const tally_work *work, int64_t i, const uint64_t *resul
             for (int32_t b = 0; b < 8 && 8 * k + b < bytes; b++) to[8 * k + b] = (char)(result[k] >> 8 * b);
     }
     /* Looks first: where many segments are empty, their atomic operations would follow one another. */
-    if (work->saw != 0 && n == 0 && (tally_look32(work->saw) & TALLY_SAW_EMPTY) == 0)
-        tally_or32(work->saw, TALLY_SAW_EMPTY);
+    if (out->saw != 0 && n == 0 && (tally_look32(out->saw) & TALLY_SAW_EMPTY) == 0)
+        tally_or32(out->saw, TALLY_SAW_EMPTY);
 }
 
 #endif

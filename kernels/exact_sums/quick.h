@@ -178,7 +178,7 @@ TALLY_FN double term_of(TALLY_T x) {
     return TALLY_FIRST(term.sum);
 }
 /* Whether sums are all that is asked for, as TALLY_PLAIN, and lie side by side. */
-TALLY_FN int32_t is_plain(const tally_work *work) { return work->user == TALLY_PLAIN_DIGITS; }
+TALLY_FN int32_t is_plain(int32_t digits) { return digits == TALLY_PLAIN_DIGITS; }
 /* A sum of one or two values takes no proof: an addition is rounded once. */
 TALLY_FN int32_t put_plain_sum(void *place, const TALLY_T *x, int32_t n) {
     TALLY_PLAIN sum = n > 0 ? (TALLY_PLAIN)value_of(x[0]) : 0;
@@ -187,10 +187,10 @@ TALLY_FN int32_t put_plain_sum(void *place, const TALLY_T *x, int32_t n) {
     return n == 0 ? TALLY_SAW_EMPTY : 0;
 }
 /* Of some values, in as many parts as one addition can take: 1 as f32, and 2 as f64. */
-TALLY_FN int32_t is_put_plainly(const tally_work *work, void *place, node_t node) {
+TALLY_FN int32_t is_put_plainly(int32_t digits, void *place, node_t node) {
     const double rest = node.sum.p[TALLY_IS_F64 ? 2 : 1],
                  sum = TALLY_IS_F64 ? node.sum.p[0] + node.sum.p[1] : node.sum.p[0];
-    if (!is_plain(work) || node.n == 0 || node.sum.lost || rest != 0) return 0;
+    if (!is_plain(digits) || node.n == 0 || node.sum.lost || rest != 0) return 0;
     *(TALLY_PLAIN *)place = (TALLY_PLAIN)sum;
     return 1;
 }

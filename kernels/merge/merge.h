@@ -41,8 +41,8 @@ typedef struct tally_merge_border {
     const char *at[TALLY_MERGE_MOST_FAN];
 } tally_merge_border;
 
-/* One pass, in the device's memory; work.x is its address. A value's place is that in all arrays side by side. Values
- * of arrays a to b - 1 are at places before[a] to before[b] - 1 of what every pass reads and writes. */
+/* One pass, in the device's memory; tally_merge_pass has its address. A value's place is that in all arrays side by
+ * side. Values of arrays a to b - 1 are at places before[a] to before[b] - 1 of what every pass reads and writes. */
 typedef struct tally_merge_work {
     const tally_merge_array *arrays;
     const int64_t *before; /* count + 1 */
@@ -62,6 +62,10 @@ typedef struct tally_merge_work {
     int64_t tiles;
     tally_merge_told *told;
 } tally_merge_work;
+/* What the kernels are launched with. */
+typedef struct tally_merge_pass {
+    const tally_merge_work *pass;
+} tally_merge_pass;
 enum { TALLY_MERGE_FROM_PACKED = 1, TALLY_MERGE_TO_PACKED = 2 }; /* the values of each run; the output */
 
 #endif

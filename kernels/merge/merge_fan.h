@@ -66,8 +66,8 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
 }
 #endif
 
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(borders), 4) {
-    const tally_merge_work *merge = (const tally_merge_work *)(const void *)work.x;
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(borders), tally_merge_pass, 4) {
+    const tally_merge_work *merge = work.pass;
     const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(), place = tile * TALLY_F(TILE);
     int64_t taken[TALLY_F(FAN)];
     tally_run runs[TALLY_F(FAN)];
@@ -323,22 +323,22 @@ TALLY_FN void TALLY_F(tile)(const tally_merge_work *merge, TALLY_F(shared) * sha
     }
 }
 
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(values), TALLY_MERGE_BLOCKS) {
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(values), tally_merge_pass, TALLY_MERGE_BLOCKS) {
     TALLY_SHARED(TALLY_F(shared), shared);
     tally_let_next_start();
     tally_await_before();
-    TALLY_F(tile)((const tally_merge_work *)(const void *)work.x, shared, 0, 0);
+    TALLY_F(tile)(work.pass, shared, 0, 0);
 }
 
 typedef struct TALLY_F(order) {
     uint16_t of[TALLY_F(ROOM)];
 } TALLY_F(order);
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), TALLY_MERGE_BITS == 64 ? 4 : 3) {
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass, TALLY_MERGE_BITS == 64 ? 4 : 3) {
     TALLY_SHARED(TALLY_F(shared), shared);
     TALLY_SHARED(TALLY_F(order), order);
     tally_let_next_start();
     tally_await_before();
-    TALLY_F(tile)((const tally_merge_work *)(const void *)work.x, shared, order->of, 1);
+    TALLY_F(tile)(work.pass, shared, order->of, 1);
 }
 
 #undef TALLY_F

@@ -89,8 +89,8 @@ TALLY_FN int32_t TALLY_M(path)(const TALLY_M(bits) * a, int32_t a_count, const T
 #undef TALLY_MERGE_LOG_FAN
 
 /* The first place of a value that belongs before the one in front of it, for a message: told->misplaced. */
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_M(check), 4) {
-    const tally_merge_work *merge = (const tally_merge_work *)(const void *)work.x;
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_M(check), tally_merge_pass, 4) {
+    const tally_merge_work *merge = work.pass;
     for (int64_t place = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(); place < merge->total;
          place += (int64_t)tally_blocks() * TALLY_MERGE_BLOCK) {
         const int64_t number = tally_merge_array_at(merge, place), i = place - merge->before[number];

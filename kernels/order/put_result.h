@@ -5,14 +5,14 @@
 
 #include "accumulators/operator.h"
 
-TALLY_FN int32_t put_result(const tally_work *work, int64_t i, node_t node) {
-    char *to = (char *)work->result + i * work->result_stride;
+TALLY_FN int32_t put_result(const tally_results *out, int64_t i, node_t node) {
+    char *to = (char *)out->result + i * out->result_stride;
     result_t result;
-    int32_t saw = conclude(node, &work->final, &result);
-    const int32_t is_aligned = ((uint64_t)work->result | (uint64_t)work->result_stride) % __alignof__(result_t) == 0;
+    int32_t saw = conclude(node, &out->final, &result);
+    const int32_t is_aligned = ((uint64_t)out->result | (uint64_t)out->result_stride) % __alignof__(result_t) == 0;
 #if defined(TALLY_QUICK) && !defined(TALLY_KEYS) /* f64, or f32 */
     const float narrow = (float)result;
-    const int32_t size = TALLY_RESULT_SIZE(&work->final);
+    const int32_t size = TALLY_RESULT_SIZE(&out->final);
     const char *from = size == 4 ? (const char *)&narrow : (const char *)&result;
 #else
     const int32_t size = (int32_t)sizeof result;
@@ -25,7 +25,7 @@ TALLY_FN int32_t put_result(const tally_work *work, int64_t i, node_t node) {
         *(result_t *)(void *)to = result;
     else
         for (int32_t k = 0; k < size; k++) to[k] = from[k];
-    if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
+    if (out->saw != 0 && saw != 0) tally_or32(out->saw, saw);
     return 1;
 }
 

@@ -146,7 +146,7 @@ TALLY_FN nodes_t collect(const nodes_t *digits, int64_t count) {
 }
 
 /* The first warp of a panel takes its nodes up the tree over the panel's chunks, as far as it is the last to arrive. */
-TALLY_FN int32_t climb_panel(const tally_work *work, const panel_t *panel, nodes_t *mine, nodes_t *digits) {
+TALLY_FN int32_t climb_panel(const tally_rows_work *work, const panel_t *panel, nodes_t *mine, nodes_t *digits) {
     const int32_t lane = panel->sub == 0 && panel->mine > 0 ? panel->lane : -1;
     int64_t chunk = panel->chunk;
     const int64_t width = (int64_t)TALLY_ACROSS << work->log_across;
@@ -180,20 +180,20 @@ TALLY_FN int32_t climb_panel(const tally_work *work, const panel_t *panel, nodes
 
 /* The results of the panel's chunk, of which sub 0 holds `taken` leaves in its digits; or of the panel, if it is the
  * last of its chunks. */
-TALLY_FN void conclude_panel(const tally_work *work, int32_t taken, nodes_t *digits) {
+TALLY_FN void conclude_panel(const tally_rows_work *work, int32_t taken, nodes_t *digits) {
     const panel_t panel = panel_of(work, tally_thread_again());
     if (panel.sub * panel.across >= TALLY_WARP || !panel.is_task) return;
     nodes_t nodes = collect(digits, panel.sub == 0 ? taken : 0);
     if (!climb_panel(work, &panel, &nodes, digits)) return;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = result_of(&panel, v);
-        if (i >= 0) put_result(work, i, nodes.v[v]);
+        if (i >= 0) put_result(&work->out, i, nodes.v[v]);
     }
 }
 
 /* ---- the kernel ---- */
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, columns, tally_rows_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_columns_t, shared);
     const panel_t panel = panel_of(&work, tally_thread());
     const int64_t leaves = (work.length + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, run = (int64_t)1 << work.run;

@@ -84,7 +84,7 @@ TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i) {
 }
 
 /* A block's sum; -1: a length is none. */
-TALLY_ENTRY(tally_cut_sums, 4) {
+TALLY_ENTRY(tally_cut_sums, tally_offsets_work, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
     int64_t sum = 0, total, bad;
@@ -113,7 +113,7 @@ TALLY_ENTRY(tally_cut_sums, 4) {
 }
 
 /* One block: each sum becomes that of all before it, the one behind the last that of all. */
-TALLY_ENTRY(tally_cut_scan, 1) {
+TALLY_ENTRY(tally_cut_scan, tally_offsets_work, 1) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
     int64_t blocks = (cut->count + TALLY_LENGTHS_BLOCK - 1) / TALLY_LENGTHS_BLOCK, before = 0, total;
@@ -135,7 +135,7 @@ TALLY_ENTRY(tally_cut_scan, 1) {
             at += sums[k] < 0 ? 0 : sums[k];
         }
         before += total;
-        if (before > work.count) is_bad = 1, before = work.count;
+        if (before > work.cut.values) is_bad = 1, before = work.cut.values;
     }
     if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
 }
@@ -176,7 +176,7 @@ TALLY_FN int64_t tally_put_turn(const tally_cut_work *cut, int32_t turn, int64_t
     return before;
 }
 
-TALLY_ENTRY(tally_cut_lengths, 4) {
+TALLY_ENTRY(tally_cut_lengths, tally_offsets_work, 4) {
     TALLY_SHARED(tally_scan_shared, shared);
     const tally_cut_work *cut = &work.cut;
     int64_t before = cut->sums[tally_block()];
@@ -223,18 +223,19 @@ TALLY_FN int64_t tally_segment_id_search(const tally_cut_work *cut, int64_t valu
 
 /* Blocks take TALLY_SEGMENT_IDS_BLOCK segment ids and offsets together, so that gaps are shared like values: a warp
  * finds the first segment id of each, and behind the last. */
-TALLY_FN int64_t tally_segment_ids_before(const tally_work *work, int64_t block) {
-    const int64_t all = work->count + work->cut.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
+TALLY_FN int64_t tally_segment_ids_before(const tally_offsets_work *work, int64_t block) {
+    const int64_t all = work->cut.values + work->cut.count + 1, position = block * TALLY_SEGMENT_IDS_BLOCK;
     return position < all ? position : all;
 }
-TALLY_ENTRY(tally_cut_shares, 4) {
+TALLY_ENTRY(tally_cut_shares, tally_offsets_work, 4) {
     const tally_cut_work *cut = &work.cut;
     const int64_t block = (int64_t)tally_block() * TALLY_CUT_WARPS + tally_warp(),
                   position = tally_segment_ids_before(&work, block);
     if (block == 0 && tally_lane() == 0) *work.saw = 0;
     if (block > 0 && tally_segment_ids_before(&work, block - 1) == position) return; /* there is none */
-    const int64_t first =
-        position == work.count + cut->count + 1 ? work.count : tally_segment_id_search(cut, work.count, position);
+    const int64_t first = position == work.cut.values + cut->count + 1
+                              ? work.cut.values
+                              : tally_segment_id_search(cut, work.cut.values, position);
     if (tally_lane() == 0) cut->sums[block] = first;
 }
 
@@ -346,7 +347,7 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const 
     return is_bad;
 }
 
-TALLY_ENTRY(tally_cut_segment_ids, 4) {
+TALLY_ENTRY(tally_cut_segment_ids, tally_offsets_work, 4) {
     const tally_cut_work *cut = &work.cut;
     tally_segment_ids_range mine;
     int32_t is_bad;
@@ -366,13 +367,13 @@ TALLY_ENTRY(tally_cut_segment_ids, 4) {
 
 /* ---- whether offsets are a cut: for plans, before anything uses them ---- */
 
-TALLY_ENTRY(tally_cut_check, 4) {
+TALLY_ENTRY(tally_cut_check, tally_offsets_work, 4) {
     const tally_cut_work *cut = &work.cut;
     int64_t step = (int64_t)tally_blocks() * TALLY_BLOCK;
     int32_t is_bad = 0;
     for (int64_t s = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); s <= cut->count; s += step) {
         int64_t offset = tally_offset(cut, s);
-        is_bad |= offset < 0 || offset > work.count || (s > 0 && offset < tally_offset(cut, s - 1));
+        is_bad |= offset < 0 || offset > work.cut.values || (s > 0 && offset < tally_offset(cut, s - 1));
     }
     if (is_bad) tally_or32(work.saw, TALLY_SAW_BAD_SEGMENTS);
 }
@@ -434,7 +435,7 @@ TALLY_FN int32_t tally_find_edge(const tally_cut_work *cut, int64_t origin, tall
     return 0;
 }
 
-TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_t segment, int64_t position) {
+TALLY_FN tally_edge tally_edge_at(const tally_offsets_work *work, int64_t origin, int64_t segment, int64_t position) {
     const tally_cut_work *cut = &work->cut;
     const int32_t shift = tally_leaf_shift(cut);
     tally_edge edge = {segment, origin, origin, 0, -1};
@@ -446,7 +447,8 @@ TALLY_FN tally_edge tally_edge_at(const tally_work *work, int64_t origin, int64_
         edge.leaf = (int64_t)leaves;
         edge.end = tally_further(begin, length);
         edge.value = tally_further(begin, whole < length ? whole : length);
-        if (origin >= 0 && begin >= origin && begin <= work->count && edge.value >= begin && edge.value <= work->count)
+        if (origin >= 0 && begin >= origin && begin <= work->cut.values && edge.value >= begin &&
+            edge.value <= work->cut.values)
             edge.place = 2 * (at >> shift);
     }
     return edge;
@@ -485,16 +487,16 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
 }
 
 /* Clears what tiles count on. */
-TALLY_FN void tally_clear_counters(const tally_work *work) {
+TALLY_FN void tally_clear_counters(const tally_offsets_work *work) {
     for (int64_t k = (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); k < work->cut.cleared;
          k += (int64_t)tally_blocks() * TALLY_BLOCK)
         work->arrivals[k] = 0;
 }
 
 /* A thread for each edge: those of a block lie between two that warps have narrowed down. */
-TALLY_ENTRY(tally_cut_edges, 4) {
+TALLY_ENTRY(tally_cut_edges, tally_offsets_work, 4) {
     TALLY_SHARED(tally_edges_shared, shared);
-    if (tally_is_idle(&work)) return;
+    if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
     const int64_t origin = tally_offset(cut, 0), block = (int64_t)tally_block() * TALLY_EDGES_BLOCK,
@@ -532,7 +534,7 @@ TALLY_ENTRY(tally_cut_edges, 4) {
 }
 
 /* The same, where tiles look at segment ids. */
-TALLY_ENTRY(tally_cut_segment_id_edges, 4) {
+TALLY_ENTRY(tally_cut_segment_id_edges, tally_offsets_work, 4) {
     TALLY_SHARED(tally_segment_ids_shared, shared);
     tally_let_next_start();
     const tally_cut_work *cut = &work.cut;
@@ -541,11 +543,11 @@ TALLY_ENTRY(tally_cut_segment_id_edges, 4) {
     if (i == 0 && cut->cleared > 0) *work.saw = 0;
     tally_clear_counters(&work);
     if (tally_warp() < 2)
-        tally_view_segment_ids(&work, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
+        tally_view_segment_ids(cut, shared, (block + tally_warp() * TALLY_EDGES_BLOCK) * cut->tile_bytes);
     tally_barrier();
     const tally_segment_ids_view view = tally_sample_segment_ids(cut, shared);
     if (i > cut->tiles) return;
     const tally_edge first = {0, 0, 0, 0, -1},
-                     last = {cut->count, work.count, work.count, 0, -1}; /* whatever the segment ids say */
-    cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_segment_id_edge(&work, &view, i * cut->tile_bytes);
+                     last = {cut->count, work.cut.values, work.cut.values, 0, -1}; /* whatever the segment ids say */
+    cut->edges[i] = i == 0 ? first : i == cut->tiles ? last : tally_segment_id_edge(cut, &view, i * cut->tile_bytes);
 }

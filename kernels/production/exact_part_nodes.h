@@ -20,7 +20,7 @@ TALLY_FN void seal_block(shared_t *shared, int64_t count) {
     settle_accumulator(&shared->node);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, tally_part_nodes_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     const int64_t inner = work.group.inner, step = (int64_t)TALLY_WARPS * TALLY_DEVICE_LEAF;
     for (int64_t r = tally_block(); r < work.count; r += tally_blocks()) {
@@ -30,7 +30,7 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, TALLY_RESIDENT) {
                            y = tally_source_of(tally_part_values(work.y, work.y_stride, part), work.y_stride * inner,
                                                TALLY_BYTES);
         const int64_t *words = (const int64_t *)(const void *)&shared->node;
-        int64_t *to = (int64_t *)(void *)(work.nodes + r * work.result_stride);
+        int64_t *to = (int64_t *)(void *)(work.nodes + r * work.node_stride);
         state_t state = begin_state();
         if (part.is_left) continue;
         clear_shared(shared);

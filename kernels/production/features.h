@@ -97,7 +97,7 @@ TALLY_FN features_of features_from(const tally_source *from, int64_t inner, int6
                             (uint32_t)from->stride};
     return features;
 }
-TALLY_FN reader_t open_reader(const tally_work *work, int64_t feature) {
+TALLY_FN reader_t open_reader(const tally_features_work *work, int64_t feature) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int64_t inner = work->group.inner, left = inner - feature;
@@ -221,11 +221,11 @@ TALLY_FN nodes_t no_nodes(void) {
 #ifdef TALLY_QUICK
 enum { has_few_limbs = sizeof(accumulator_t) <= 256 }; /* the GPU keeps memory of them for all threads */
 /* The result of feature v of a leaf of n vectors, whatever its values: slow, and right for all. */
-TALLY_RARE void put_by_limbs(const tally_work *work, int64_t i, const reader_t *reader, int32_t v, int32_t n) {
+TALLY_RARE void put_by_limbs(const tally_features_work *work, int64_t i, const reader_t *reader, int32_t v, int32_t n) {
     accumulator_t node;
     notes_t notes = no_notes();
     uint64_t result[(sizeof(result_t) + 7) / 8];
-    char *to = (char *)work->result + i * work->result_stride;
+    char *to = (char *)work->out.result + i * work->out.result_stride;
     clear_accumulator(&node);
     TALLY_ROLLED
     for (int32_t k = 0; k < n; k++) {
@@ -236,17 +236,17 @@ TALLY_RARE void put_by_limbs(const tally_work *work, int64_t i, const reader_t *
     }
     add_notes(&node, &notes, n);
     const total_t total = total_of(&node);
-    round_total(&total, &work->final, result);
-    for (int32_t k = 0; k < TALLY_RESULT_SIZE(&work->final); k++) to[k] = ((const char *)result)[k];
+    round_total(&total, &work->out.final, result);
+    for (int32_t k = 0; k < TALLY_RESULT_SIZE(&work->out.final); k++) to[k] = ((const char *)result)[k];
 }
 #endif
 /* Of one leaf of n vectors that `reader` has; or of the nodes of several, where it is NULL. */
-TALLY_FN void put_results(const tally_work *work, int64_t s, int64_t feature, int32_t mine, const nodes_t *nodes,
-                          const reader_t *reader, int32_t n) {
+TALLY_FN void put_results(const tally_features_work *work, int64_t s, int64_t feature, int32_t mine,
+                          const nodes_t *nodes, const reader_t *reader, int32_t n) {
     (void)reader, (void)n;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = s * work->group.inner + feature + v;
-        if (v >= mine || put_result(work, i, nodes->v[v])) continue;
+        if (v >= mine || put_result(&work->out, i, nodes->v[v])) continue;
 #ifdef TALLY_QUICK
         if (has_few_limbs && reader != 0)
             put_by_limbs(work, i, reader, v, n);
@@ -258,8 +258,8 @@ TALLY_FN void put_results(const tally_work *work, int64_t s, int64_t feature, in
 TALLY_FN node_t *nodes_at(char *nodes, int64_t inner, int64_t slot, int64_t feature) {
     return (node_t *)(void *)nodes + slot * inner + feature;
 }
-TALLY_FN void put_nodes(const tally_work *work, const tally_leaf_at *at, int64_t leaf, int32_t log_leaf, int64_t slots,
-                        int64_t feature, int32_t mine, const nodes_t *nodes) {
+TALLY_FN void put_nodes(const tally_features_work *work, const tally_leaf_at *at, int64_t leaf, int32_t log_leaf,
+                        int64_t slots, int64_t feature, int32_t mine, const nodes_t *nodes) {
     node_t *to = nodes_at(work->group.nodes_to, work->group.inner, tally_node_slot(at, leaf, log_leaf, slots), feature);
     for (int32_t v = 0; v < TALLY_ACROSS; v++)
         if (v < mine) to[v] = nodes->v[v];
@@ -272,7 +272,7 @@ typedef struct team_t {
     int64_t first, tile, feature;
     int32_t block, chunk;
 } team_t;
-TALLY_FN team_t team_of(const tally_work *work) {
+TALLY_FN team_t team_of(const tally_features_work *work) {
     const int32_t log_across = work->group.log_across, lane = tally_thread() & ((1 << log_across) - 1);
     const int32_t block = (int32_t)((uint32_t)tally_block() / (uint32_t)work->group.chunks);
     team_t team;
@@ -291,7 +291,7 @@ typedef struct shared_tile_t {
 
 /* The block's share of all offsets: what they say elsewhere is checked as it is used, and here that nothing is left
  * out. */
-TALLY_FN void check_offsets(const tally_work *work, const team_t *team) {
+TALLY_FN void check_offsets(const tally_features_work *work, const team_t *team) {
     const int64_t begin = team->block * work->group.share, all = work->group.segments,
                   end = begin + work->group.share < all ? begin + work->group.share : all;
     int32_t is_bad = 0;
@@ -300,10 +300,10 @@ TALLY_FN void check_offsets(const tally_work *work, const team_t *team) {
         int64_t from, to;
         is_bad |= !tally_find_places(&work->group, s, &from, &to);
     }
-    if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURES, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURES, tally_features_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_tile_t, shared);
     const tally_group_work *group = &work.group;
     const team_t team = team_of(&work);
@@ -361,7 +361,7 @@ TALLY_FN node_t combine_leaves(const tally_group_work *group, const tally_leaf_a
     return collect(digits, members);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURE_NODES, 1) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_FEATURE_NODES, tally_features_work, 1) {
     TALLY_SHARED(shared_tile_t, shared);
     const tally_group_work *group = &work.group;
     if (tally_look32(group->has_nodes) == 0) return;

@@ -29,11 +29,11 @@
 #include "exact_segments/lane_sums.h"
 
 /* Numbers of limbs in memory. */
-TALLY_FN int64_t count_nodes(const tally_work *work) {
+TALLY_FN int64_t count_nodes(const tally_segments_work *work) {
     return has_pieces(work) ? work->cut.count / work->cut.chunks * work->cut.groups : work->cut.tiles;
 }
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, 1) {
-    if (tally_is_idle(&work)) return;
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_clear, tally_segments_work, 1) {
+    if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
     if (tally_any(!block_has_work(&work))) return; /* others may be writing: all lanes of a warp go on, or none */
@@ -69,7 +69,7 @@ TALLY_FN open_t nothing_open(void) {
 }
 
 /* The chunk behind walk->at: its ends, and how many values. False: the segments are none. */
-TALLY_FN int32_t find_ends(const tally_work *work, const walk_t *walk, flat_t *flat, chunk_t *c) {
+TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, flat_t *flat, chunk_t *c) {
     const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
     const int32_t some = (int32_t)(ends < walk->most_ends ? ends : walk->most_ends);
     int32_t within = 0, is_bad = 0;
@@ -94,7 +94,7 @@ TALLY_FN int32_t find_ends(const tally_work *work, const walk_t *walk, flat_t *f
     if (within == walk->most_ends) c->values = flat->ends[within - 1];
     return c->values > 0 || c->ends > 0;
 }
-TALLY_FN int32_t chunk_is_wanted(const tally_work *work, const walk_t *walk, const chunk_t *c) {
+TALLY_FN int32_t chunk_is_wanted(const tally_segments_work *work, const walk_t *walk, const chunk_t *c) {
     int32_t is_wanted = 0;
     for (int32_t e = tally_lane(); e <= c->ends; e += TALLY_WARP)
         if (walk->s + e < work->cut.count) is_wanted |= wants_segment(work, walk->s + e);
@@ -168,7 +168,7 @@ TALLY_FN noted_t noted_of_end(const flat_t *flat, const chunk_t *c, int32_t numb
     return noted;
 }
 /* The sums of end e, a piece's, are added to its row's number of limbs, by the warp. */
-TALLY_FN void add_piece(const tally_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
+TALLY_FN void add_piece(const tally_segments_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
                         const ruler_t *ruler, const open_t *open, int32_t e, int32_t is_other) {
     const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1];
     const int32_t number = end_of_value(flat, c, end - 1);
@@ -181,7 +181,7 @@ TALLY_FN void add_piece(const tally_work *work, const walk_t *walk, flat_t *flat
     deposit_noted(&noted, n - noted.absent, node);
 }
 /* The result of end e, of whose sums doubles cannot tell it, by one lane: from limbs. */
-TALLY_RARE void put_by_lane(const tally_work *work, const walk_t *walk, const flat_t *flat, const chunk_t *c,
+TALLY_RARE void put_by_lane(const tally_segments_work *work, const walk_t *walk, const flat_t *flat, const chunk_t *c,
                             const ruler_t *ruler, const open_t *open, int32_t e, int32_t is_other) {
     const int32_t end = flat->ends[e], begin = e == 0 ? 0 : flat->ends[e - 1], number = end_of_value(flat, c, end - 1);
     const int32_t each = c->windows > 0 ? window_words : level_words, all = c->windows > 0 ? c->windows * each : each;
@@ -204,7 +204,7 @@ TALLY_RARE void put_by_lane(const tally_work *work, const walk_t *walk, const fl
 }
 /* What pairs of doubles gave no results of. A bit for each of the lane's ends says which, and whether some value is
  * not -0. */
-TALLY_RARE void put_slowly_at_ends(const tally_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
+TALLY_RARE void put_slowly_at_ends(const tally_segments_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
                                    const ruler_t *ruler, const open_t *open, uint32_t slow, uint32_t others) {
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
         if (!has_pieces(work)) {
@@ -222,8 +222,8 @@ TALLY_RARE void put_slowly_at_ends(const tally_work *work, const walk_t *walk, f
 }
 
 /* The segments that end in the chunk, a lane each. Of the first, `open` has what lies before the chunk. */
-TALLY_FN void put_ends(const tally_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c, const ruler_t *ruler,
-                       const open_t *open) {
+TALLY_FN void put_ends(const tally_segments_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
+                       const ruler_t *ruler, const open_t *open) {
     uint32_t slow = 0, others = 0;            /* a bit for each of the lane's ends */
     const int32_t runs_in = walk->first >= 0; /* the first began in another tile */
     for (int32_t first = 0, round = 0; first < c->ends; first += TALLY_WARP, round++) {
@@ -261,9 +261,9 @@ TALLY_FN void put_ends(const tally_work *work, const walk_t *walk, flat_t *flat,
             put_nothing(work, walk->s + e);
             continue;
         }
-        sure = sure && conclude_pairs(&a, &work->final, result);
+        sure = sure && conclude_pairs(&a, &work->out.final, result);
         if (sure)
-            put_bytes(work, walk->s + e, result, a.present);
+            put_bytes(&work->out, walk->s + e, result, a.present);
         else
             slow |= (uint32_t)1 << round, others |= (uint32_t)((a.seen & TALLY_NOT_MINUS_ZERO) != 0) << round;
     }
@@ -278,7 +278,7 @@ TALLY_FN void put_ends(const tally_work *work, const walk_t *walk, flat_t *flat,
 }
 
 /* The end of a segment that began in another tile. */
-TALLY_RARE void give_first(const tally_work *work, const walk_t *walk, const flat_t *flat, const chunk_t *c,
+TALLY_RARE void give_first(const tally_segments_work *work, const walk_t *walk, const flat_t *flat, const chunk_t *c,
                            const ruler_t *ruler, const open_t *open) {
     accumulator_t *const node = node_for_part(work, walk->tile, walk->first, walk->s);
     open_t its = *open;
@@ -310,7 +310,7 @@ TALLY_RARE void take_windows(flat_t *flat, const chunk_t *c, const ruler_t *rule
     }
 }
 /* A chunk whose values are there. */
-TALLY_FN int32_t take_chunk(const tally_work *work, walk_t *walk, flat_t *flat, chunk_t *c, ruler_t *ruler,
+TALLY_FN int32_t take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *flat, chunk_t *c, ruler_t *ruler,
                             open_t *open) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
@@ -388,7 +388,8 @@ TALLY_FN int32_t take_chunk(const tally_work *work, walk_t *walk, flat_t *flat, 
 
 #if !defined(TALLY_KEYS) && !(TALLY_KERNEL_INPUTS == 2 && TALLY_IS_F64) /* or registers are too few */
 /* A leaf of finite values in which no segment ends goes from memory to registers. False: it is none. */
-TALLY_FN int32_t take_leaf(const tally_work *work, const walk_t *walk, flat_t *flat, ruler_t *ruler, open_t *open) {
+TALLY_FN int32_t take_leaf(const tally_segments_work *work, const walk_t *walk, flat_t *flat, ruler_t *ruler,
+                           open_t *open) {
     const share_t x = read_leaf(work->x, walk->at), y = TALLY_KERNEL_INPUTS == 2 ? read_leaf(work->y, walk->at) : x;
     extent_t of_x = measure_warp(measure(&x)), of_y = of_x;
     chunk_t c;
@@ -415,7 +416,7 @@ TALLY_FN int32_t take_leaf(const tally_work *work, const walk_t *walk, flat_t *f
     open->n += TALLY_DEVICE_LEAF;
     return 1;
 }
-TALLY_FN int32_t is_leaf_ahead(const tally_work *work, const walk_t *walk, int64_t open_end) {
+TALLY_FN int32_t is_leaf_ahead(const tally_segments_work *work, const walk_t *walk, int64_t open_end) {
     const tally_source x = tally_source_of(work->x + walk->at * TALLY_BYTES, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y + walk->at * TALLY_BYTES, work->y_stride, TALLY_BYTES);
     return x.is_packed && y.is_packed && work->cut.inner == 1 && walk->stop - walk->at >= TALLY_DEVICE_LEAF &&
@@ -425,24 +426,24 @@ TALLY_FN int32_t is_leaf_ahead(const tally_work *work, const walk_t *walk, int64
 
 enum { no_leaves = -2 };
 /* Where the open segment ends, INT64_MAX for behind the tile; -1: it is not wanted. */
-TALLY_FN int64_t open_until(const tally_work *work, const walk_t *walk) {
+TALLY_FN int64_t open_until(const tally_segments_work *work, const walk_t *walk) {
     if (walk->s >= work->cut.count || !wants_segment(work, walk->s)) return -1;
     return walk->s < walk->until ? begin_of(work, walk->s + 1) : INT64_MAX;
 }
 
 /* The tile's segments that are wanted. */
-TALLY_FN void take_tile(const tally_work *work, int64_t t, flat_t *flat) {
+TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat) {
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
     const int32_t runs_in = from.segment > 0 && from.end > from.value, runs_out = to.segment > 0 && to.end > to.value;
     walk_t walk = {from.value, to.value, from.segment - runs_in, to.segment - runs_out, t, -1, ends_most, -1};
     open_t open = nothing_open();
     ruler_t ruler;
     int32_t is_good = from.segment >= 0 && to.segment >= from.segment && to.segment <= work->cut.count &&
-                      from.value >= 0 && to.value >= from.value && to.value <= work->count;
+                      from.value >= 0 && to.value >= from.value && to.value <= work->cut.values;
     is_good = is_good && from.end >= from.value && to.end >= to.value &&
               (to.segment > from.segment ? from.end <= to.value : from.end >= to.value);
     if (!is_good) {
-        tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+        tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
         return;
     }
     if (runs_in) walk.first = has_pieces(work) ? 0 : tile_of(work, walk.s, begin_of(work, walk.s));
@@ -461,7 +462,7 @@ TALLY_FN void take_tile(const tally_work *work, int64_t t, flat_t *flat) {
         }
 #endif
         if (!find_ends(work, &walk, flat, &c)) {
-            tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+            tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
             return;
         }
         const int32_t is_wanted = chunk_is_wanted(work, &walk, &c);
@@ -491,12 +492,12 @@ TALLY_FN void take_tile(const tally_work *work, int64_t t, flat_t *flat) {
 typedef struct all_flat_t {
     flat_t of[TALLY_FLAT_WARPS];
 } all_flat_t;
-TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, 3 - TALLY_IS_SPREAD_OF_SUMS) {
+TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, 3 - TALLY_IS_SPREAD_OF_SUMS) {
     TALLY_SHARED(all_flat_t, shared);
-    if (tally_is_idle(&work)) return;
+    if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
-    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.saw) & TALLY_SAW_FAR) != 0;
+    const int32_t is_asked = work.cut.far == 0 || (tally_look32(work.out.saw) & TALLY_SAW_FAR) != 0;
     if (tally_any(!is_asked || !block_has_work(&work)))
         return; /* others may be writing: all lanes of a warp go on, or none */
     const int64_t step = (int64_t)tally_blocks() * TALLY_FLAT_WARPS;
@@ -542,13 +543,13 @@ TALLY_FN void gather_nodes(accumulator_t *to, const accumulator_t *others, int64
 }
 
 /* The numbers of a segment's groups, from tile `first` to `last`. */
-TALLY_FN void gather_groups(const tally_work *work, int64_t first, int64_t last) {
+TALLY_FN void gather_groups(const tally_segments_work *work, int64_t first, int64_t last) {
     const int64_t begin = (first / TALLY_FLAT_GROUP + 1) * TALLY_FLAT_GROUP;
     gather_nodes(node_of(work, first), node_of(work, begin), (last - begin + TALLY_FLAT_GROUP - 1) / TALLY_FLAT_GROUP,
                  TALLY_FLAT_GROUP);
 }
 /* The results of rows that were cut into pieces: a lane for each, or a warp where a row has several numbers. */
-TALLY_FN void put_rows(const tally_work *work) {
+TALLY_FN void put_rows(const tally_segments_work *work) {
     const tally_cut_work *const cut = &work->cut;
     const int64_t rows = cut->count / cut->chunks, warp = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     const int64_t row = cut->groups > 1 ? warp : warp * TALLY_WARP + tally_lane();
@@ -563,8 +564,8 @@ TALLY_FN void put_rows(const tally_work *work) {
 }
 
 /* A lane for each tile in which a segment begins that runs over its edge. */
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, 1) {
-    if (tally_is_idle(&work)) return;
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, flat_finish, tally_segments_work, 1) {
+    if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
     if (tally_any(!block_has_work(&work))) return; /* others may be writing: all lanes of a warp go on, or none */

@@ -20,7 +20,7 @@ TALLY_FN int64_t tally_global_thread(void) { return (int64_t)tally_block() * TAL
 TALLY_FN int64_t tally_all_threads(void) { return (int64_t)tally_blocks() * TALLY_BLOCK; }
 
 /* A vector's key is its segment, or behind all segments where its id is none of theirs. */
-TALLY_ENTRY(tally_group_keys, 4) {
+TALLY_ENTRY(tally_group_keys, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     int32_t is_bad = 0;
     for (int64_t i = tally_global_thread(); i < group->vectors; i += tally_all_threads()) {
@@ -83,7 +83,7 @@ TALLY_FN int32_t tally_sum_warps(tally_digit_counts *counts) {
     return sum;
 }
 
-TALLY_ENTRY(tally_group_digits, 4) {
+TALLY_ENTRY(tally_group_digits, tally_groups_work, 4) {
     TALLY_SHARED(tally_digit_counts, counts);
     const tally_group_work *group = &work.group;
     const int64_t first = tally_first_key();
@@ -118,7 +118,7 @@ TALLY_FN void tally_place_digits(tally_sort_shared *shared, int32_t mine) {
 }
 
 /* group->offsets has where the keys of each digit and tile go. */
-TALLY_ENTRY(tally_group_move, 4) {
+TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
     TALLY_SHARED(tally_sort_shared, shared);
     const tally_group_work *group = &work.group;
     const int64_t first = tally_first_key(), left = group->vectors - (int64_t)tally_block() * TALLY_SORT_TILE;
@@ -158,7 +158,7 @@ TALLY_ENTRY(tally_group_move, 4) {
 /* ---- begins and ends ---- */
 
 /* Begins and lengths of 64 bits; a length of -1 where the array has no such segment. */
-TALLY_ENTRY(tally_group_lengths, 4) {
+TALLY_ENTRY(tally_group_lengths, tally_groups_work, 4) {
     const tally_group_work *group = &work.group;
     int32_t is_bad = 0;
     for (int64_t s = tally_global_thread(); s < group->segments; s += tally_all_threads()) {
@@ -175,8 +175,8 @@ TALLY_ENTRY(tally_group_lengths, 4) {
 /* ---- offsets of features ---- */
 
 /* The offset of each feature of each segment, and the end. */
-TALLY_ENTRY(tally_group_spread, 4) {
-    if (tally_is_idle(&work)) return;
+TALLY_ENTRY(tally_group_spread, tally_groups_work, 4) {
+    if (tally_is_idle(work.wanted)) return;
     const tally_group_work *group = &work.group;
     const int64_t results = group->segments * group->inner;
     const int32_t is_bad = (tally_look32(work.saw) & TALLY_SAW_BAD_SEGMENTS) != 0;
@@ -278,9 +278,9 @@ TALLY_LONG void tally_gather_input(const tally_group_work *group, const char *va
 
 /* Copies of all values, segment by segment and feature by feature: a transposition of each segment. A block has some
  * features of some tiles of places. */
-TALLY_ENTRY(tally_group_gather, 4) {
+TALLY_ENTRY(tally_group_gather, tally_groups_work, 4) {
     TALLY_SHARED(tally_gather_shared, shared);
-    if (tally_is_idle(&work)) return;
+    if (tally_is_idle(work.wanted)) return;
     const tally_group_work *group = &work.group;
     const int64_t chunks = (group->inner + group->across - 1) / group->across, block = tally_block() / chunks,
                   feature = (tally_block() % chunks) * group->across,

@@ -42,11 +42,11 @@
 TALLY_FN void mark(uint32_t *marks, int64_t i) {
     tally_or32((int32_t *)marks + i / 32, (int32_t)((uint32_t)1 << i % 32));
 }
-TALLY_FN void tell(const tally_work *work, int32_t saw) {
-    if ((tally_look32(work->saw) & saw) == 0) tally_or32(work->saw, saw);
+TALLY_FN void tell(const tally_segments_work *work, int32_t saw) {
+    if ((tally_look32(work->out.saw) & saw) == 0) tally_or32(work->out.saw, saw);
 }
 /* Leaves a tile to the stage that follows. */
-TALLY_RARE void leave_tile(const tally_work *work, int64_t t) {
+TALLY_RARE void leave_tile(const tally_segments_work *work, int64_t t) {
     const int32_t is_far = TALLY_PREFIX_WIDE || work->cut.left == 0;
     mark(is_far ? work->cut.far : work->cut.left, t);
     tell(work, is_far ? TALLY_SAW_FAR : TALLY_SAW_LEFT);
@@ -59,14 +59,14 @@ TALLY_FN int32_t skew_of(const tally_source *x, int64_t at) {
 }
 
 /* Which values and segments a tile has, and where its arrays lie in the buffer; by one thread. */
-TALLY_FN void place_tile(const tally_work *work, const tally_edge *from, const tally_edge *to, const tally_source *x,
-                         tile_t *tile) {
+TALLY_FN void place_tile(const tally_segments_work *work, const tally_edge *from, const tally_edge *to,
+                         const tally_source *x, tile_t *tile) {
     const int32_t runs_in = from->segment > 0 && from->end > from->value,
                   runs_out = to->segment > 0 && to->end > to->value;
     const int64_t n = tally_apart(to->value, from->value), count = (to->segment - runs_out) - (from->segment - runs_in);
     int32_t is_good =
         from->segment >= 0 && to->segment >= from->segment && to->segment <= work->cut.count && from->value >= 0;
-    is_good = is_good && to->value >= from->value && to->value <= work->count && from->end >= from->value &&
+    is_good = is_good && to->value >= from->value && to->value <= work->cut.values && from->end >= from->value &&
               to->end >= to->value;
     is_good = is_good && (to->segment > from->segment ? from->end <= to->value : from->end >= to->value);
     is_good = is_good && count >= 0 && n <= TALLY_PREFIX_TILE_MOST && count <= TALLY_PREFIX_TILE_MOST;
@@ -92,7 +92,7 @@ TALLY_FN void place_tile(const tally_work *work, const tally_edge *from, const t
 }
 /* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the
  * tile; by one thread. */
-TALLY_FN void open_tile(const tally_work *work, int64_t t, char *buffer, side_t *side) {
+TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const tally_edge from = work->cut.edges[t], to = work->cut.edges[t + 1];
@@ -100,9 +100,9 @@ TALLY_FN void open_tile(const tally_work *work, int64_t t, char *buffer, side_t 
     __builtin_memset(&tile, 0, sizeof tile);
     place_tile(work, &from, &to, &x, &tile);
     if (tile.is_good) {
-        tile.is_bulk = !has_columns(work) && copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->count);
+        tile.is_bulk = !has_columns(work) && copies_in_bulk(&x, tile.origin, tile.n, tile.skew, work->cut.values);
         if (TALLY_KERNEL_INPUTS == 2)
-            tile.is_bulk = tile.is_bulk && copies_in_bulk(&y, tile.origin, tile.n, tile.skew, work->count);
+            tile.is_bulk = tile.is_bulk && copies_in_bulk(&y, tile.origin, tile.n, tile.skew, work->cut.values);
         if (tile.is_bulk) {
             tally_mbarrier_expect(&side->mbarrier, tile.prefixes_at);
             copy_in_bulk(&x, tile.origin, tile.n, tile.skew, x_in_buffer(buffer), &side->mbarrier);
@@ -116,7 +116,8 @@ TALLY_FN void open_tile(const tally_work *work, int64_t t, char *buffer, side_t 
     side->tile = tile;
 }
 /* The tile's values and ends, by all threads; behind a barrier. Where they are bulk, `phase` is the mbarrier's. */
-TALLY_FN void read_tile(const tally_work *work, const tile_t *tile, char *buffer, side_t *side, int32_t *phase) {
+TALLY_FN void read_tile(const tally_segments_work *work, const tile_t *tile, char *buffer, side_t *side,
+                        int32_t *phase) {
     copy_ends(work, tile, buffer, side);
     if (tile->is_bulk) {
         tally_mbarrier_wait(&side->mbarrier, (*phase)++);
@@ -155,8 +156,8 @@ TALLY_FN int32_t has_other(const tile_t *tile, char *buffer, places_t of) {
 }
 
 /* The result at end e of a tile or of a grid, where pairs of doubles cannot tell it: its counts are read once more. */
-TALLY_RARE void put_by_limbs(const tally_work *work, const side_t *side, char *buffer, int32_t scale_x, int32_t scale_y,
-                             int32_t is_grid, int32_t e, places_t of, int32_t seen) {
+TALLY_RARE void put_by_limbs(const tally_segments_work *work, const side_t *side, char *buffer, int32_t scale_x,
+                             int32_t scale_y, int32_t is_grid, int32_t e, places_t of, int32_t seen) {
     tile_t tile = side->tile;
     const int32_t *const ends = ends_of(&tile, buffer);
     int32_t strip = 0, strip_before = 0, rank = 0, rank_before = 0;
@@ -185,8 +186,8 @@ TALLY_RARE void put_by_limbs(const tally_work *work, const side_t *side, char *b
     put_lane_sums(work, tile.s + e, &a, of.n - noted.absent, &noted);
 }
 /* The result of a segment that lies in the tile, by one thread. */
-TALLY_FN void put_sums(const tally_work *work, const tile_t *tile, char *buffer, const side_t *side, int32_t is_grid,
-                       int32_t e, places_t of, const int64_t *d, noted_t noted) {
+TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side,
+                       int32_t is_grid, int32_t e, places_t of, const int64_t *d, noted_t noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
@@ -203,15 +204,15 @@ TALLY_FN void put_sums(const tally_work *work, const tile_t *tile, char *buffer,
     TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, tile->scale_x);)
     TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, tile->scale_x + tile->scale_y);)
     if ((with_sum ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
-    if (conclude_pairs(&a, &work->final, result))
-        put_bytes(work, tile->s + e, result, a.present);
+    if (conclude_pairs(&a, &work->out.final, result))
+        put_bytes(&work->out, tile->s + e, result, a.present);
     else
         put_by_limbs(work, side, buffer, tile->scale_x, tile->scale_y, is_grid, e, of, a.seen);
 }
 
 /* The sum of a piece of a row is added to the row's number of limbs, by one thread. */
-TALLY_RARE void add_piece(const tally_work *work, const side_t *side, int32_t scale_x, int32_t scale_y, char *buffer,
-                          int64_t s, places_t of, const int64_t *d, noted_t noted) {
+TALLY_RARE void add_piece(const tally_segments_work *work, const side_t *side, int32_t scale_x, int32_t scale_y,
+                          char *buffer, int64_t s, places_t of, const int64_t *d, noted_t noted) {
     accumulator_t *const node = node_of_piece(work, s);
     int64_t some = 0;
     TALLY_UNROLL
@@ -228,8 +229,8 @@ TALLY_RARE void add_piece(const tally_work *work, const side_t *side, int32_t sc
     deposit_noted(&noted, of.n - noted.absent, node);
 }
 /* What is made of a segment's sums. */
-TALLY_FN void put_segment(const tally_work *work, const tile_t *tile, char *buffer, const side_t *side, int32_t is_grid,
-                          int32_t e, places_t of, const int64_t *d, noted_t noted) {
+TALLY_FN void put_segment(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side,
+                          int32_t is_grid, int32_t e, places_t of, const int64_t *d, noted_t noted) {
     if (has_pieces(work))
         add_piece(work, side, tile->scale_x, tile->scale_y, buffer, tile->s + e, of, d, noted);
     else
@@ -238,7 +239,7 @@ TALLY_FN void put_segment(const tally_work *work, const tile_t *tile, char *buff
 
 /* The segments that end in the tile: a warp takes 31 at a time, as each lane has the prefix at one end and its
  * neighbour that at the end before. */
-TALLY_FN void put_segments(const tally_work *work, const tile_t *tile, char *buffer, const side_t *side) {
+TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, char *buffer, const side_t *side) {
     const int32_t *const ends = ends_of(tile, buffer);
     TALLY_ROLLED
     for (int32_t first = tally_warp() * (TALLY_WARP - 1); first < tile->count;
@@ -322,7 +323,7 @@ TALLY_RARE void take_specials(side_t *side, char *buffer, int32_t parts) {
 
 #if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
 /* The pieces of a tile that suits a grid. False: some values are infinite or NaN. */
-TALLY_FN int32_t take_grid(const tally_work *work, int64_t t, char *buffer, side_t *side) {
+TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
     tile_t tile = side->tile;
     const grid_t grid = grid_of(&tile);
     copy_grid(work, &tile, &grid, buffer);
@@ -351,7 +352,7 @@ TALLY_FN int32_t take_grid(const tally_work *work, int64_t t, char *buffer, side
 #endif
 
 /* The tile's segments that are wanted. All threads of the block take part, between barriers. */
-TALLY_FN void take_tile(const tally_work *work, int64_t t, char *buffer, side_t *side, int32_t *phase) {
+TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer, side_t *side, int32_t *phase) {
     for (int32_t i = tally_thread(); i < (int32_t)(sizeof side->marks / sizeof *side->marks); i += TALLY_PREFIX_THREADS)
         side->marks[i] = 0;
     if (tally_thread() == 0) open_tile(work, t, buffer, side);
@@ -364,7 +365,7 @@ TALLY_FN void take_tile(const tally_work *work, int64_t t, char *buffer, side_t 
     if (tile.is_good) read_tile(work, &tile, buffer, side, phase);
     tally_barrier();
     if (!side->is_wanted || side->is_bad) {
-        if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+        if ((side->is_bad || !tile.is_good) && tally_thread() == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
         return;
     }
     const int32_t all = (tile.skew + tile.n + TALLY_PART - 1) / TALLY_PART, mine = all - tally_thread() * tile.strip;
@@ -380,7 +381,7 @@ TALLY_FN void take_tile(const tally_work *work, int64_t t, char *buffer, side_t 
         marks = marks_of(side, tally_thread());
         rank = rank_strip(side, marks);
         if (side->is_unordered) {
-            if (tally_thread() == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+            if (tally_thread() == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
             return;
         }
     }
@@ -408,16 +409,16 @@ TALLY_FN void take_tile(const tally_work *work, int64_t t, char *buffer, side_t 
     put_segments(work, &tile, buffer, side);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, TALLY_PREFIX_BLOCKS) {
+TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work, TALLY_PREFIX_BLOCKS) {
     TALLY_SHARED(side_t, side);
     TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, with_sum, with_products,
                                                     with_keys, TALLY_PREFIX_WIDE));
-    if (tally_is_idle(&work)) return;
+    if (tally_is_idle(work.wanted)) return;
     int32_t phase = 0;
     tally_let_next_start();
     tally_await_before();
     if (tally_thread() == 0) { /* others may be writing: all threads of a block go on, or none */
-        const int32_t saw = tally_look32(work.saw);
+        const int32_t saw = tally_look32(work.out.saw);
         const int32_t has_work =
             TALLY_PREFIX_WIDE ? (saw & TALLY_SAW_LEFT) != 0 : work.cut.unsure == 0 || (saw & TALLY_SAW_UNSURE) != 0;
         side->is_wanted = has_work && (saw & TALLY_SAW_BAD_SEGMENTS) == 0;

@@ -43,20 +43,20 @@ TALLY_FN int32_t arrive(rank_t rank, node_t node) {
 }
 
 /* Lane 0 has the node of the whole. */
-TALLY_RARE void deliver(const tally_work *work, node_t node) {
+TALLY_RARE void deliver(const tally_array_work *work, node_t node) {
     if (tally_lane() != 0) return;
     if (work->node != 0) __builtin_memcpy(work->node, &node, sizeof node);
-    if (work->result != 0) {
+    if (work->out.result != 0) {
         result_t result;
-        int32_t saw = conclude(node, &work->final, &result);
-        __builtin_memcpy(work->result, &result, sizeof result);
-        if (work->saw != 0 && saw != 0) tally_or32(work->saw, saw);
+        int32_t saw = conclude(node, &work->out.final, &result);
+        __builtin_memcpy(work->out.result, &result, sizeof result);
+        if (work->out.saw != 0 && saw != 0) tally_or32(work->out.saw, saw);
     }
 }
 
 /* By the last warp to arrive at the group of `rank`: it combines the group, and goes up the tree as far as it is the
  * last. */
-TALLY_RARE void climb(const tally_work *work, rank_t rank) {
+TALLY_RARE void climb(const tally_array_work *work, rank_t rank) {
     node_t node;
     do {
         int64_t group = rank.index / TALLY_FAN, groups = (rank.count + TALLY_FAN - 1) / TALLY_FAN,
@@ -85,7 +85,7 @@ typedef struct shared_t {
 } shared_t;
 
 /* The warp's run of leaves, of which there are `leaves` from leaf `begin` on; lane 0's is the node. */
-TALLY_FN node_t run_node(const tally_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
+TALLY_FN node_t run_node(const tally_array_work *work, int64_t begin, int64_t leaves, TALLY_STAGE *stage) {
     tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                  y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     int64_t whole = x.is_packed && y.is_packed ? work->count - TALLY_DEVICE_LEAF
@@ -112,7 +112,7 @@ TALLY_FN node_t run_node(const tally_work *work, int64_t begin, int64_t leaves, 
     return TALLY_IS_FREE ? node : pair_lanes(node, (int32_t)leaves);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, tally_array_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     int64_t leaves = (work.count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF,
             runs = (leaves + (1 << work.run) - 1) >> work.run;

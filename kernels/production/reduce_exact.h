@@ -13,7 +13,7 @@
 #include "sums/trim.h"
 
 /* The block's words are added to those in memory. True: by the last block, which has taken them all, and left 0. */
-TALLY_FN int32_t gather_blocks(const tally_work *work, shared_t *shared) {
+TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node, *all = (int64_t *)(void *)work->nodes;
 #ifdef TALLY_KEYS
     int64_t *keys = all + TALLY_KEYS_AT / 8;
@@ -51,7 +51,7 @@ TALLY_FN int32_t gather_blocks(const tally_work *work, shared_t *shared) {
 }
 
 /* The node, or its result: by warp 0 of the last block. */
-TALLY_FN void deliver(const tally_work *work, shared_t *shared) {
+TALLY_FN void deliver(const tally_array_work *work, shared_t *shared) {
     accumulator_t *node = &shared->node;
     int32_t first = TALLY_IS_F64 ? TALLY_LIMBS - 2 : 0; /* the numbers of narrow types are short */
     TALLY_IF_SUM(tally_used_limbs sum = tally_find_limbs(node->sum + TALLY_EVIDENCE, TALLY_LIMBS);
@@ -64,19 +64,19 @@ TALLY_FN void deliver(const tally_work *work, shared_t *shared) {
     if (work->node != 0) {
         settle_accumulator(node);
         __builtin_memcpy(work->node, node, sizeof *node);
-    } else if (work->result != 0) {
+    } else if (work->out.result != 0) {
         total_t total = total_of(node);
         /* The origin of products stays twice that of values. */
         TALLY_IF_SUM(tally_trim(&total.sum, node->sum, first, sum.end);
                      tally_settle(node->sum + first, total.sum.count);)
         TALLY_IF_PRODUCTS(tally_trim(&total.products, node->products, 2 * first, products.end);
                           tally_settle(node->products + 2 * first, total.products.count);)
-        round_total(&total, &work->final, work->result);
-        if (work->saw != 0 && total.n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
+        round_total(&total, &work->out.final, work->out.result);
+        if (work->out.saw != 0 && total.n == 0) tally_or32(work->out.saw, TALLY_SAW_EMPTY);
     }
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact, tally_array_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     state_t state = begin_state();
     clear_shared(shared);

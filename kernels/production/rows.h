@@ -22,7 +22,7 @@
 #endif
 
 /* Row r; no indices go on from one row to the next. */
-TALLY_FN span_t span_of(const tally_work *work, int64_t row) {
+TALLY_FN span_t span_of(const tally_rows_work *work, int64_t row) {
     span_t span;
     span.x = tally_source_of(work->x + row * work->length * work->x_stride, work->x_stride, TALLY_BYTES);
     span.y = tally_source_of(work->y + row * work->length * work->y_stride, work->y_stride, TALLY_BYTES);
@@ -32,16 +32,16 @@ TALLY_FN span_t span_of(const tally_work *work, int64_t row) {
 }
 
 /* A warp has a row of at most 32 leaves. */
-TALLY_FN void take_row(const tally_work *work, tally_stage *stage) {
+TALLY_FN void take_row(const tally_rows_work *work, tally_stage *stage) {
     int64_t row = (int64_t)tally_block() * TALLY_WARPS + tally_warp();
     if (row >= work->outer) return;
     span_t span = span_of(work, row);
     node_t node = take_run(&span, 0, TALLY_WARP, 1, stage);
-    if (tally_lane() == 0) put_result(work, row, node);
+    if (tally_lane() == 0) put_result(&work->out, row, node);
 }
 
 /* Several blocks have a row; of the nodes and counters of its tree, each row has its own. */
-TALLY_FN void take_row_tile(const tally_work *work, shared_tile_t *shared) {
+TALLY_FN void take_row_tile(const tally_rows_work *work, shared_tile_t *shared) {
     const int64_t row = tally_block() / work->tiles, tile = tally_block() % work->tiles;
     span_t span = span_of(work, row);
     node_t node;
@@ -49,10 +49,10 @@ TALLY_FN void take_row_tile(const tally_work *work, shared_tile_t *shared) {
     if (!take_tile(&span, work->run, tile, work->tiles, 1, nodes, work->arrivals + row * work->row_groups, shared,
                    &node))
         return;
-    if (tally_lane() == 0) put_result(work, row, node);
+    if (tally_lane() == 0) put_result(&work->out, row, node);
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, rows, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, rows, tally_rows_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_tile_t, shared);
     if (work.tiles > 0)
         take_row_tile(&work, shared);

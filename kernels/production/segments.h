@@ -41,20 +41,21 @@
 /* ---- results ---- */
 
 /* Where results from segment s on lie. */
-TALLY_FN char *results_from(const tally_work *work, int64_t s) {
-    return (char *)work->result + s * work->cut.result_stride;
+TALLY_FN char *results_from(const tally_segments_work *work, int64_t s) {
+    return (char *)work->out.result + s * work->out.result_stride;
 }
 /* The place of one of `size` bytes, i behind those, where results lie side by side. */
 TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
     return results + (uint64_t)(uint32_t)i * (uint32_t)size;
 }
 /* Writes the result of segment s + i; those from s on lie at `results`. Gives what is to be told of it. */
-TALLY_FN int32_t put_at(const tally_work *work, char *results, int64_t s, int32_t i, node_t node) {
+TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
 #ifdef TALLY_PLAIN
-    if (is_put_plainly(work, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node)) return 0; /* as a rule */
+    if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
+        return 0; /* as a rule */
 #endif
     result_t result;
-    int32_t saw = conclude(node, &work->final, &result), size = TALLY_RESULT_SIZE(&work->final);
+    int32_t saw = conclude(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
 #ifdef TALLY_QUICK
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
@@ -64,7 +65,7 @@ TALLY_FN int32_t put_at(const tally_work *work, char *results, int64_t s, int32_
         if (work->cut.are_packed)
         *(result_t *)place_of(results, i, (int32_t)sizeof result) = result;
     else {
-        volatile uint8_t *to = (volatile uint8_t *)results + i * work->cut.result_stride;
+        volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
 #ifdef TALLY_QUICK
@@ -80,8 +81,8 @@ TALLY_FN int32_t put_at(const tally_work *work, char *results, int64_t s, int32_
 }
 
 /* What this lane has seen: a look spares most of the atomic operations. */
-TALLY_FN void tell(const tally_work *work, int32_t saw) {
-    if (saw != 0 && (saw & ~tally_look32(work->saw)) != 0) tally_or32(work->saw, saw);
+TALLY_FN void tell(const tally_segments_work *work, int32_t saw) {
+    if (saw != 0 && (saw & ~tally_look32(work->out.saw)) != 0) tally_or32(work->out.saw, saw);
 }
 
 /* ---- a tile ---- */
@@ -225,7 +226,7 @@ TALLY_FN span_t span_of(const tile_t *tile, int32_t i, int32_t is_there) {
 }
 
 /* Writes the result of segment i of the tile's, and gives what is to be told of it. */
-TALLY_FN int32_t put_result(const tally_work *work, const opening_t *o, int32_t i, node_t node) {
+TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o, int32_t i, node_t node) {
     return put_at(work, o->results, o->from.segment, i, node);
 }
 
@@ -236,7 +237,7 @@ TALLY_FN int32_t put_result(const tally_work *work, const opening_t *o, int32_t 
 #else
 #define TALLY_IS_APART(work) ((void)(work), 0)
 #endif
-TALLY_FN int64_t lies_at(const tally_work *work, int64_t i) {
+TALLY_FN int64_t lies_at(const tally_segments_work *work, int64_t i) {
     if (!TALLY_IS_APART(work)) return i;
     int64_t row = i / work->length, outer = row / work->inner;
     return (outer * work->length + (i - row * work->length)) * work->inner + (row - outer * work->inner);
@@ -248,7 +249,7 @@ TALLY_FN int64_t lies_at(const tally_work *work, int64_t i) {
 #else
 #define TALLY_PIECE TALLY_T
 #endif
-TALLY_FN int32_t values_are_dense(const tally_work *work, const char *values, int64_t stride) {
+TALLY_FN int32_t values_are_dense(const tally_segments_work *work, const char *values, int64_t stride) {
     return stride == TALLY_BYTES && tally_source_of(values, stride, TALLY_BYTES).is_aligned && !TALLY_IS_APART(work);
 }
 /* Offsets are copied as they lie, if they lie at multiples of their size; others become places in the tile as they are
@@ -260,7 +261,7 @@ TALLY_FN int32_t ends_are_offsets(const tally_cut_work *cut, int64_t origin) {
 
 /* What the tile's edges say, and where it will lie. It is within the arrays, whatever the cut says, so that nothing
  * else is ever read. */
-TALLY_FN void open_tile(const tally_work *work, int64_t t, opening_t *o) {
+TALLY_FN void open_tile(const tally_segments_work *work, int64_t t, opening_t *o) {
     const tally_cut_work *cut = &work->cut;
     const tally_edge from = cut->edges[t], to = cut->edges[t + 1];
     const int64_t values = tally_apart(to.value, from.value), begun = tally_apart(to.segment, from.segment);
@@ -268,7 +269,7 @@ TALLY_FN void open_tile(const tally_work *work, int64_t t, opening_t *o) {
     const int64_t behind = ends_behind ? to.leaf * cut->leaf : 0;
     o->is_good = from.segment >= 0 && begun >= 0 && to.segment <= cut->count &&
                  begun <= (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / TALLY_END_BYTES && from.value >= 0 && values >= 0 &&
-                 to.value <= work->count && values <= values_room &&
+                 to.value <= work->cut.values && values <= values_room &&
                  values * cut->weight + begun * cut->offset_bytes <= values_room;
     /* The segment that runs into it ends in it, or, if none begins, behind it or at its end; nobody else looks at that.
      */
@@ -276,12 +277,12 @@ TALLY_FN void open_tile(const tally_work *work, int64_t t, opening_t *o) {
                  (begun > 0 ? from.end <= to.value : from.end >= to.value) && behind >= 0 && behind <= values;
     o->is_ready = 0; /* or it would say what it said of another tile */
     if (!o->is_good) return;
-    const tally_piece x = {work->x, work->count * TALLY_BYTES, from.value * TALLY_BYTES, (int32_t)values * TALLY_BYTES,
-                           0};
+    const tally_piece x = {work->x, work->cut.values * TALLY_BYTES, from.value * TALLY_BYTES,
+                           (int32_t)values * TALLY_BYTES, 0};
     const tally_piece offsets = {cut->offsets, cut->offset_bytes * (cut->count + 1), cut->offset_bytes * from.segment,
                                  begun > 0 ? cut->offset_bytes * ((int32_t)begun + 1) : 0, 0};
-    const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->count, cut->index_bytes * from.value,
-                                     cut->index_bytes * (int32_t)values, 0};
+    const tally_piece segment_ids = {cut->segment_ids, cut->index_bytes * work->cut.values,
+                                     cut->index_bytes * from.value, cut->index_bytes * (int32_t)values, 0};
     o->results = results_from(work, from.segment);
     o->from = from;
     o->to_place = to.place;
@@ -345,7 +346,7 @@ TALLY_FN void begin_copies(char *buffer, tally_mbarrier *mbarrier, const opening
 }
 
 /* What did not come that way, by the consumers. */
-TALLY_FN void copy_values(const tally_work *work, const tally_piece *piece, int64_t stride, char *shared) {
+TALLY_FN void copy_values(const tally_segments_work *work, const tally_piece *piece, int64_t stride, char *shared) {
     if (values_are_dense(work, piece->memory, stride)) {
         tally_copy_piece(piece, shared, (int32_t)sizeof(TALLY_PIECE), TALLY_CONSUMERS);
         return;
@@ -360,7 +361,7 @@ TALLY_FN void copy_values(const tally_work *work, const tally_piece *piece, int6
 
 /* Opens tiles, whichever is the next that no block has taken, and begins to copy each as soon as there is a buffer. By
  * one thread. */
-TALLY_FN void bring_tiles(const tally_work *work, all_shared_t *all, char *buffers) {
+TALLY_FN void bring_tiles(const tally_segments_work *work, all_shared_t *all, char *buffers) {
     const tally_cut_work *cut = &work->cut;
     TALLY_ROLLED
     for (int32_t round = 0;; round++) {
@@ -382,14 +383,14 @@ TALLY_FN void bring_tiles(const tally_work *work, all_shared_t *all, char *buffe
         if (opening->is_good)
             begin_copies(buffers + here * TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS), &its->come, opening);
         else {
-            tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+            tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
             tally_mbarrier_arrive(&its->come);
         }
     }
 }
 
 /* What has not come of a tile as the consumers takes it, or, once more, its values. False: it is none. */
-TALLY_FN int32_t finish_copies(const tally_work *work, const opening_t *o, char *buffer, int32_t is_again) {
+TALLY_FN int32_t finish_copies(const tally_segments_work *work, const opening_t *o, char *buffer, int32_t is_again) {
     const int32_t values_come = o->values_come && !is_again, ends_come = o->ends_come || is_again;
     if (!o->is_good) return 0;
     if (!values_come) {
@@ -408,7 +409,8 @@ TALLY_FN int32_t finish_copies(const tally_work *work, const opening_t *o, char 
     return 1;
 }
 /* The tile, once it has come, or again, as its values are gone. False: it is none. */
-TALLY_FN int32_t read_tile(const tally_work *work, tile_t *tile, const opening_t *o, char *buffer, int32_t is_again) {
+TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const opening_t *o, char *buffer,
+                           int32_t is_again) {
     if ((is_again || !o->is_ready) && !finish_copies(work, o, buffer, is_again)) return 0;
     tile->opening = o;
     tile->values = o->values;
@@ -429,7 +431,7 @@ TALLY_FN int32_t is_for_strips(const tile_t *tile) {
 }
 #endif
 /* A tile's segments, by the consumers; what was seen. */
-TALLY_FN int32_t take_tile(const tally_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
+TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
                            char *buffer) {
     int32_t saw = 0;
     tile_t tile;
@@ -451,7 +453,7 @@ TALLY_FN int32_t take_tile(const tally_work *work, all_shared_t *all, shared_t *
     return saw | take_own(work, &tile, all->list + most_listed * tally_warp());
 #endif
 }
-TALLY_FN void take_tiles(const tally_work *work, all_shared_t *shared, char *buffers) {
+TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, char *buffers) {
     for (int32_t round = 0, next;; round = next) {
         shared_t *const its = shared_of(&work->cut, shared, round);
         const opening_t *const opening = opening_of(shared, round);
@@ -470,10 +472,10 @@ TALLY_FN void take_tiles(const tally_work *work, all_shared_t *shared, char *buf
     }
 }
 
-TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, TALLY_SEGMENTS_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TALLY_SEGMENTS_RESIDENT) {
     TALLY_SHARED(all_shared_t, shared);
     TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.cut.log_buffers);
-    if (tally_is_idle(&work)) return;
+    if (tally_is_idle(work.wanted)) return;
     if (tally_warp() < TALLY_MOST_BUFFERS) {
 #ifdef TALLY_IS_SORTED
         clear_waiting(&shared->of[tally_warp()].waiting);
@@ -506,7 +508,7 @@ typedef struct group_of_leaves_t {
 } group_of_leaves_t;
 
 /* Combines it; the last of a segment's groups gives the result. */
-TALLY_FN void close_group(const tally_work *work, const group_of_leaves_t *group) {
+TALLY_FN void close_group(const tally_segments_work *work, const group_of_leaves_t *group) {
     const tally_cut_work *cut = &work->cut;
     int64_t leaves = (group->count + TALLY_DEVICE_LEAF - 1) / TALLY_DEVICE_LEAF, pitch = 2 * cut->cells + 2,
             left = leaves - group->leaf;
@@ -520,7 +522,7 @@ TALLY_FN void close_group(const tally_work *work, const group_of_leaves_t *group
 }
 
 /* The groups that lanes have found, one after the other by the whole warp. */
-TALLY_FN void close_groups(const tally_work *work, int32_t is_there, group_of_leaves_t mine) {
+TALLY_FN void close_groups(const tally_segments_work *work, int32_t is_there, group_of_leaves_t mine) {
     for (uint32_t some = tally_ballot(is_there); some != 0; some &= some - 1) {
         const int32_t lane = __builtin_ffs((int32_t)some) - 1;
         const group_of_leaves_t group = {tally_of_lane64(mine.s, lane), tally_of_lane64(mine.count, lane),
@@ -531,15 +533,15 @@ TALLY_FN void close_groups(const tally_work *work, int32_t is_there, group_of_le
 
 /* A lane for each tile, and a warp for the groups that begin in TALLY_SPAN_TILES of them; few tiles of short segments
  * have any. */
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, 1) {
-    if (tally_is_idle(&work)) return;
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, TALLY_SPANS, tally_segments_work, 1) {
+    if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();
     tally_await_before();
     const tally_cut_work *cut = &work.cut;
     const int64_t t = ((int64_t)tally_block() * TALLY_WARPS + tally_warp()) * TALLY_SPAN_TILES + tally_lane();
     group_of_leaves_t before = {0, 0, 0, 0}, behind = before;
     int32_t has_before = 0, has_behind = 0;
-    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.saw);
+    const int32_t is_there = tally_lane() < TALLY_SPAN_TILES && t < cut->tiles, saw = tally_look32(work.out.saw);
     tally_edge from = {0, 0, 0, 0, 0}, to = from;
     if (is_there) from = cut->edges[t], to = cut->edges[t + 1];
     if ((saw & TALLY_SAW_BAD_SEGMENTS) != 0) return;

@@ -20,13 +20,13 @@
 #define TALLY_RESIDENT 4
 #endif
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, short, TALLY_RESIDENT) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, short, tally_rows_work, TALLY_RESIDENT) {
     const batch_t batch = read_batch(&work);
     TALLY_UNROLL
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const row_t row = row_of(&batch, v);
         const node_t node = short_node(&row, (int32_t)work.length);
-        if (row.row >= 0) put_result(&work, row.row, node);
+        if (row.row >= 0) put_result(&work.out, row.row, node);
     }
 }
 

@@ -35,7 +35,7 @@ TALLY_FN void scoop(accumulator_t *pool, accumulator_t *to) {
 }
 
 /* Values at ... at + n - 1 of the block, whatever they are, by all of its warps. */
-TALLY_RARE void add_by_limbs(const tally_work *work, int64_t at, int64_t n, accumulator_t *numbers) {
+TALLY_RARE void add_by_limbs(const tally_array_work *work, int64_t at, int64_t n, accumulator_t *numbers) {
     const int64_t share = (n + TALLY_WARPS - 1) / TALLY_WARPS, begin = tally_warp() * share, left = n - begin;
     accumulator_t *mine = numbers + tally_warp();
     reduce_by_limbs(tally_source_of(work->x, work->x_stride, TALLY_BYTES),
@@ -93,7 +93,7 @@ TALLY_FN part_t read_round(const tally_source *from, int64_t at, int64_t n) {
 }
 
 /* What the thread has of values at ... at + n - 1. */
-TALLY_FN node_t thread_sum(const tally_work *work, int64_t at, int64_t n) {
+TALLY_FN node_t thread_sum(const tally_array_work *work, int64_t at, int64_t n) {
     enum { TOGETHER = TALLY_BYTES == 2 ? 2 : 4, ROUND = TALLY_SMALL_ROUND_BYTES / TALLY_BYTES };
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
@@ -131,7 +131,7 @@ TALLY_FN node_t thread_sum(const tally_work *work, int64_t at, int64_t n) {
 }
 
 /* The node of the block's values, in lane 0 of warp 0. If doubles do not hold it, limbs do then. */
-TALLY_FN node_t block_sum(const tally_work *work, int64_t at, int64_t n, shared_t *shared) {
+TALLY_FN node_t block_sum(const tally_array_work *work, int64_t at, int64_t n, shared_t *shared) {
     node_t node = pair_lanes(thread_sum(work, at, n), TALLY_WARP);
     if (tally_lane() == 0) shared->nodes[tally_warp()] = node;
     tally_barrier();
@@ -149,11 +149,11 @@ TALLY_FN node_t block_sum(const tally_work *work, int64_t at, int64_t n, shared_
 
 /* ---- the result ---- */
 
-TALLY_FN void put_total(const tally_work *work, const result_t *result) {
+TALLY_FN void put_total(const tally_array_work *work, const result_t *result) {
 #ifdef TALLY_KEYS
-    __builtin_memcpy(work->result, result, sizeof *result);
+    __builtin_memcpy(work->out.result, result, sizeof *result);
 #else
-    tally_put(work->result, *result, work->final.format);
+    tally_put(work->out.result, *result, work->out.final.format);
 #endif
 }
 
@@ -170,7 +170,7 @@ TALLY_FN void add_node(const node_t *a, accumulator_t *number) {
 }
 /* From the nodes that lanes have, two each, and the pool; `all` is what they are together, but for sums that are lost.
  */
-TALLY_RARE void finish_by_limbs(const tally_work *work, node_t first, node_t second, node_t all,
+TALLY_RARE void finish_by_limbs(const tally_array_work *work, node_t first, node_t second, node_t all,
                                 accumulator_t *number) {
     if (tally_lane() == 0) clear_accumulator(number);
     tally_warp_barrier();
@@ -194,13 +194,13 @@ TALLY_RARE void finish_by_limbs(const tally_work *work, node_t first, node_t sec
 #endif
     settle_accumulator(number);
     total_t total = total_of(number);
-    round_total(&total, &work->final, work->result);
-    if (work->saw != 0 && all.n == 0) tally_or32(work->saw, TALLY_SAW_EMPTY);
+    round_total(&total, &work->out.final, work->out.result);
+    if (work->out.saw != 0 && all.n == 0) tally_or32(work->out.saw, TALLY_SAW_EMPTY);
 }
 
 /* The node in lane 0 is left for the last block. True: that is this one, and lanes have the nodes of two blocks each,
  * or nothing. */
-TALLY_FN int32_t meet_blocks(const tally_work *work, node_t *first, node_t *second) {
+TALLY_FN int32_t meet_blocks(const tally_array_work *work, node_t *first, node_t *second) {
     uint64_t *boxes = (uint64_t *)(void *)(work->nodes + TALLY_BOXES_AT);
     const int32_t blocks = tally_blocks(), mine = 2 * tally_lane();
     if (!post_node(boxes, tally_block(), *first, work->arrivals, (uint32_t)blocks - 1)) return 0;
@@ -210,9 +210,9 @@ TALLY_FN int32_t meet_blocks(const tally_work *work, node_t *first, node_t *seco
     return 1;
 }
 
-TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, 1) {
+TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, tally_array_work, 1) {
     TALLY_SHARED(shared_t, shared);
-    const int64_t share = (int64_t)work.run * (TALLY_SMALL_ROUND_BYTES / TALLY_BYTES), at = tally_block() * share,
+    const int64_t share = (int64_t)work.rounds * (TALLY_SMALL_ROUND_BYTES / TALLY_BYTES), at = tally_block() * share,
                   left = work.count - at;
     node_t first = block_sum(&work, at, left < share ? left : share, shared), second = nothing(), all;
     int32_t saw = TALLY_SAW_UNSURE;
@@ -224,10 +224,10 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_small, 1) {
     all = pair_lanes(merge(first, second), (tally_blocks() + 1) / 2);
     if (tally_lane() == 0 && !node_is_lost(&all)) {
         result_t result;
-        saw = conclude(all, &work.final, &result);
+        saw = conclude(all, &work.out.final, &result);
         if ((saw & TALLY_SAW_UNSURE) == 0) {
             put_total(&work, &result);
-            if (work.saw != 0 && saw != 0) tally_or32(work.saw, saw);
+            if (work.out.saw != 0 && saw != 0) tally_or32(work.out.saw, saw);
         }
     }
     if (tally_shuffle((uint32_t)saw, 0) & TALLY_SAW_UNSURE)

@@ -1,36 +1,30 @@
-/* Kernels that make windows of nodes (sums/windows.h), whatever exact operator they are of. What they are told:
- * cut.count nodes of `tiles` words at `nodes`, which have `run` numbers behind a count, of `outer` and `inner` limbs;
- * extents at `node`; lengths of windows at cut.index, and their offsets at cut.offsets, in words; and windows, side by
- * side, at `result`. The offsets are made by production/cut.h, which tells TALLY_SAW_BAD_SEGMENTS of extents that are
- * none: then nothing is written. */
+/* Kernels that make windows of nodes (sums/windows.h), whatever exact operator they are of. Offsets of windows
+ * are made of their lengths by production/cut.h, which tells TALLY_SAW_BAD_SEGMENTS of extents that are none: then
+ * nothing is written. */
 #define TALLY_BLOCK 256
 #include "device/device.h"
 #include "sums/windows.h"
 
-TALLY_FN int32_t tally_limbs_of(const tally_work *work, int32_t number) {
-    return (int32_t)(number == 0 ? work->outer : work->inner);
+TALLY_FN int32_t tally_limbs_of(const tally_windows_work *work, int32_t number) { return work->limbs[number]; }
+TALLY_FN int64_t *tally_node_at(const tally_windows_work *work, int64_t i) { return work->nodes + i * work->words; }
+TALLY_FN int16_t *tally_extents_of(const tally_windows_work *work, int64_t i) {
+    return work->extents + i * work->numbers * TALLY_EXTENT_ENTRIES;
 }
-TALLY_FN int64_t *tally_node_at(const tally_work *work, int64_t i) {
-    return (int64_t *)(void *)work->nodes + i * work->tiles;
-}
-TALLY_FN int16_t *tally_extents_of(const tally_work *work, int64_t i) {
-    return (int16_t *)work->node + i * work->run * TALLY_EXTENT_ENTRIES;
-}
-TALLY_FN int64_t *tally_window_at(const tally_work *work, int64_t i) {
-    return (int64_t *)work->result + ((const int64_t *)(const void *)work->cut.offsets)[i];
+TALLY_FN int64_t *tally_window_at(const tally_windows_work *work, int64_t i) {
+    return work->windows + work->offsets[i];
 }
 TALLY_FN int64_t tally_thread_of_all(void) { return (int64_t)tally_block() * TALLY_BLOCK + tally_thread(); }
 TALLY_FN int64_t tally_threads_of_all(void) { return (int64_t)tally_blocks() * TALLY_BLOCK; }
-TALLY_FN int32_t tally_extents_are_bad(const tally_work *work) {
+TALLY_FN int32_t tally_extents_are_bad(const tally_windows_work *work) {
     return (tally_look32(work->saw) & TALLY_SAW_BAD_SEGMENTS) != 0;
 }
 
 /* Nodes as they are added, and their extents. A thread has a node. */
-TALLY_ENTRY(tally_window_extents, 2) {
-    for (int64_t i = tally_thread_of_all(); i < work.cut.count; i += tally_threads_of_all()) {
+TALLY_ENTRY(tally_window_extents, tally_windows_work, 2) {
+    for (int64_t i = tally_thread_of_all(); i < work.count; i += tally_threads_of_all()) {
         int64_t *number = tally_node_at(&work, i) + 1;
         int16_t *extent = tally_extents_of(&work, i);
-        for (int32_t k = 0; k < work.run; k++, extent += TALLY_EXTENT_ENTRIES) {
+        for (int32_t k = 0; k < work.numbers; k++, extent += TALLY_EXTENT_ENTRIES) {
             const int32_t limbs = tally_limbs_of(&work, k);
             tally_spread_sign(number, limbs);
             tally_find_extent(number, limbs, extent);
@@ -40,29 +34,28 @@ TALLY_ENTRY(tally_window_extents, 2) {
 }
 
 /* The words of each window; -1: there is no such extent. */
-TALLY_ENTRY(tally_window_lengths, 4) {
-    int64_t *const lengths = (int64_t *)(uint64_t)work.cut.index;
-    for (int64_t i = tally_thread_of_all(); i < work.cut.count; i += tally_threads_of_all()) {
+TALLY_ENTRY(tally_window_lengths, tally_windows_work, 4) {
+    for (int64_t i = tally_thread_of_all(); i < work.count; i += tally_threads_of_all()) {
         const int16_t *extent = tally_extents_of(&work, i);
         int64_t length = 1;
-        for (int32_t k = 0; k < work.run; k++, extent += TALLY_EXTENT_ENTRIES)
+        for (int32_t k = 0; k < work.numbers; k++, extent += TALLY_EXTENT_ENTRIES)
             length = length < 0 || !tally_is_extent(extent, tally_limbs_of(&work, k))
                          ? -1
                          : length + tally_extent_width(extent);
-        lengths[i] = length;
+        work.lengths[i] = length;
     }
 }
 
 /* Windows of nodes. A warp has a node. */
-TALLY_ENTRY(tally_window_shrink, 4) {
+TALLY_ENTRY(tally_window_shrink, tally_windows_work, 4) {
     if (tally_extents_are_bad(&work)) return;
-    for (int64_t i = tally_thread_of_all() / TALLY_WARP; i < work.cut.count; i += tally_threads_of_all() / TALLY_WARP) {
+    for (int64_t i = tally_thread_of_all() / TALLY_WARP; i < work.count; i += tally_threads_of_all() / TALLY_WARP) {
         const int64_t *from = tally_node_at(&work, i);
         const int16_t *extent = tally_extents_of(&work, i);
         int64_t *to = tally_window_at(&work, i);
         if (tally_lane() == 0) *to = *from;
         to++, from++;
-        for (int32_t k = 0; k < work.run; k++, extent += TALLY_EXTENT_ENTRIES) {
+        for (int32_t k = 0; k < work.numbers; k++, extent += TALLY_EXTENT_ENTRIES) {
             const int32_t width = tally_extent_width(extent);
             for (int32_t j = tally_lane(); j < width; j += TALLY_WARP) to[j] = from[TALLY_EVIDENCE - extent[1] + j];
             to += width;
@@ -72,15 +65,15 @@ TALLY_ENTRY(tally_window_shrink, 4) {
 }
 
 /* Nodes of windows that were added. */
-TALLY_ENTRY(tally_window_restore, 4) {
+TALLY_ENTRY(tally_window_restore, tally_windows_work, 4) {
     if (tally_extents_are_bad(&work)) return;
-    for (int64_t i = tally_thread_of_all() / TALLY_WARP; i < work.cut.count; i += tally_threads_of_all() / TALLY_WARP) {
+    for (int64_t i = tally_thread_of_all() / TALLY_WARP; i < work.count; i += tally_threads_of_all() / TALLY_WARP) {
         const int64_t *from = tally_window_at(&work, i);
         const int16_t *extent = tally_extents_of(&work, i);
         int64_t *to = tally_node_at(&work, i);
         if (tally_lane() == 0) *to = *from;
         to++, from++;
-        for (int32_t k = 0; k < work.run; k++, extent += TALLY_EXTENT_ENTRIES) {
+        for (int32_t k = 0; k < work.numbers; k++, extent += TALLY_EXTENT_ENTRIES) {
             const int32_t width = tally_extent_width(extent), limbs = tally_limbs_of(&work, k);
             if (tally_lane() < TALLY_EVIDENCE) to[tally_lane()] = extent[2 + tally_lane()] != 0;
             for (int32_t j = tally_lane(); j < limbs; j += TALLY_WARP) {
@@ -93,15 +86,14 @@ TALLY_ENTRY(tally_window_restore, 4) {
     }
 }
 
-/* All windows between `result` and where the nodes are: there with `user`, else back. */
-TALLY_ENTRY(tally_window_move, 4) {
-    const int64_t words = ((const int64_t *)(const void *)work.cut.offsets)[work.cut.count];
-    int64_t *const windows = (int64_t *)work.result, *const nodes = (int64_t *)(void *)work.nodes;
+/* All windows to where the nodes are, or back. */
+TALLY_ENTRY(tally_window_move, tally_windows_work, 4) {
+    const int64_t words = work.offsets[work.count];
     if (tally_extents_are_bad(&work)) return;
     for (int64_t j = tally_thread_of_all(); j < words; j += tally_threads_of_all()) {
-        if (work.user)
-            nodes[j] = windows[j];
+        if (work.to_nodes)
+            work.nodes[j] = work.windows[j];
         else
-            windows[j] = nodes[j];
+            work.windows[j] = work.nodes[j];
     }
 }

@@ -21,7 +21,7 @@ typedef struct row_t {
 
 /* The first value of row r, which is at outer index r / inner and inner index r % inner. Dividing 64 bits would take
  * longer than the rest. */
-TALLY_FN int64_t begin_of_row(const tally_work *work, int64_t row) {
+TALLY_FN int64_t begin_of_row(const tally_rows_work *work, int64_t row) {
     int64_t outer;
     if (work->outer == 1) return row;
     outer = (row | work->inner) >> 32 == 0 ? (int64_t)((uint32_t)row / (uint32_t)work->inner) : row / work->inner;
@@ -30,7 +30,7 @@ TALLY_FN int64_t begin_of_row(const tally_work *work, int64_t row) {
 
 /* Value m of the thread's rows, which begin at row; is_whole: they lie side by side, where TALLY_ACROSS values can be
  * read at once. */
-TALLY_FN strip_t read_strip_of_rows(const tally_work *work, const tally_source *from, int64_t row, int64_t rows,
+TALLY_FN strip_t read_strip_of_rows(const tally_rows_work *work, const tally_source *from, int64_t row, int64_t rows,
                                     int64_t m, int32_t is_whole) {
     strip_t strip;
     if (is_whole) return read_whole_strip(from->values + (begin_of_row(work, row) + m * work->inner) * TALLY_BYTES);
@@ -39,7 +39,7 @@ TALLY_FN strip_t read_strip_of_rows(const tally_work *work, const tally_source *
         strip.v[v] = v < rows ? read_one(from, begin_of_row(work, row + v) + m * work->inner) : (TALLY_T)0;
     return strip;
 }
-TALLY_FN batch_t read_batch(const tally_work *work) {
+TALLY_FN batch_t read_batch(const tally_rows_work *work) {
     const tally_source x = tally_source_of(work->x, work->x_stride, TALLY_BYTES),
                        y = tally_source_of(work->y, work->y_stride, TALLY_BYTES);
     const int32_t is_whole = x.is_packed && y.is_packed && work->inner % TALLY_ACROSS == 0;

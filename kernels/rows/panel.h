@@ -53,7 +53,7 @@ TALLY_FN strips_of_t strips_from(const panel_t *panel, const tally_source *from)
 }
 
 /* Of that thread, the running one: of tally_thread_again() where nothing of it is worth being kept from before. */
-TALLY_FN panel_t panel_of(const tally_work *work, int32_t thread) {
+TALLY_FN panel_t panel_of(const tally_rows_work *work, int32_t thread) {
     const int32_t threads = 1 << (work->log_across + work->log_subs), here = thread % threads,
                   width = TALLY_ACROSS << work->log_across;
     const int64_t panels = (work->inner + width - 1) / width,

@@ -70,12 +70,12 @@ TALLY_FN int64_t tally_segment_id(const tally_cut_work *cut, int64_t i) {
     return tally_entry(cut->index, cut->index_bytes, i);
 }
 /* The same of any cut, where it is asked for seldom. */
-TALLY_FN int64_t tally_begin_of(const tally_work *work, int64_t s) {
-    int64_t low = 0, high = work->count;
-    if (work->cut.segment_ids == 0) return tally_offset(&work->cut, s);
+TALLY_FN int64_t tally_begin_of(const tally_cut_work *cut, int64_t s) {
+    int64_t low = 0, high = cut->values;
+    if (cut->segment_ids == 0) return tally_offset(cut, s);
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (tally_segment_id(&work->cut, middle) >= s)
+        if (tally_segment_id(cut, middle) >= s)
             high = middle;
         else
             low = middle + 1;

@@ -1,8 +1,5 @@
-/* Which values the kernels of nodes of segments reduce (production/part_nodes.h, production/exact_part_nodes.h). What
- * they are told: `group` has the vectors of the array, their numbers, and the segments; its `index`, of index_bytes
- * each, has begins where there are `ends`, else offsets; without an index segments are rows of `length` vectors.
- * `count` nodes go to `nodes`, result_stride bytes apart. Segments of `first` values or more are left to launches of
- * their own. */
+/* Which values the kernels of nodes of segments reduce (production/part_nodes.h, production/exact_part_nodes.h). They
+ * are told by tally_part_nodes_work. */
 #ifndef TALLY_NODE_PARTS_H
 #define TALLY_NODE_PARTS_H
 
@@ -23,7 +20,7 @@ TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
 }
 
 /* Of segments that are no such, which is told by each thread that asks, no values. */
-TALLY_FN tally_node_part tally_node_part_of(const tally_work *work, int64_t r) {
+TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, int64_t r) {
     const tally_group_work *group = &work->group;
     const int64_t s = r / group->inner;
     int64_t begin = s * work->length, end = begin + work->length;
@@ -39,7 +36,7 @@ TALLY_FN tally_node_part tally_node_part_of(const tally_work *work, int64_t r) {
     }
     part.begin = begin * group->inner + r % group->inner;
     part.count = end - begin;
-    part.is_left = part.count >= work->first;
+    part.is_left = part.count >= work->left_length;
     return part;
 }
 

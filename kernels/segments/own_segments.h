@@ -50,7 +50,7 @@ TALLY_FN int32_t leaves_in(int32_t n) { return (n + TALLY_DEVICE_LEAF - 1) / TAL
 
 /* The leaves of all runs in turn: those of edges go to memory, the others stay in the block. Where values are sums of
  * strips already, these do. */
-TALLY_FN void put_runs(const tally_work *work, const tile_t *tile, runs_t mine, node_t *leaves,
+TALLY_FN void put_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, node_t *leaves,
                        const strips_t *strips) {
     const int32_t all = (int32_t)tally_shuffle((uint32_t)mine.until, TALLY_WARP - 1),
                   of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, edge_runs - 1);
@@ -84,7 +84,8 @@ TALLY_FN void put_runs(const tally_work *work, const tile_t *tile, runs_t mine, 
     }
 }
 /* The results of those that stay, a warp for each. */
-TALLY_FN void close_runs(const tally_work *work, const tile_t *tile, runs_t mine, uint32_t some, const node_t *leaves) {
+TALLY_FN void close_runs(const tally_segments_work *work, const tile_t *tile, runs_t mine, uint32_t some,
+                         const node_t *leaves) {
     const int32_t of_edges = (int32_t)tally_shuffle((uint32_t)mine.until, edge_runs - 1);
     for (int32_t k = 0; some != 0; some &= some - 1, k++) {
         const int32_t run = __builtin_ffs((int32_t)some) - 1,
@@ -110,7 +111,7 @@ TALLY_FN runs_t runs_of_edges(const opening_t *o) {
 TALLY_FN int32_t are_few(const tile_t *tile) { return tile->own <= TALLY_WARP - edge_runs; }
 /* Leaves of runs over edges, and of these, which are closed at once: other warps need not wait for those that close
  * them. True: nothing else is left. */
-TALLY_FN int32_t put_leaves(const tally_work *work, const tile_t *tile, node_t *leaves) {
+TALLY_FN int32_t put_leaves(const tally_segments_work *work, const tile_t *tile, node_t *leaves) {
     const int32_t own = tally_lane() - edge_runs;
     runs_t mine = runs_of_edges(tile->opening);
     if (are_few(tile)) {
@@ -132,12 +133,13 @@ TALLY_FN int32_t put_leaves(const tally_work *work, const tile_t *tile, node_t *
 
 /* Up to TALLY_WARP segments from `first` on, one for each lane, where all have at most 4 values and the cut is one
  * there. False: nothing is done. */
-TALLY_FN int32_t take_few(const tally_work *work, const tile_t *tile, int32_t first, int32_t count, int32_t *saw) {
+TALLY_FN int32_t take_few(const tally_segments_work *work, const tile_t *tile, int32_t first, int32_t count,
+                          int32_t *saw) {
     const int32_t lane = tally_lane(), i = first + (lane < count ? lane : count - 1);
     const uint32_t at = end_of(tile, i), end = end_of(tile, i + 1);
     const uint32_t n = end < at || end > (uint32_t)tile->values ? UINT32_MAX : end - at;
 #ifdef TALLY_PLAIN
-    if (TALLY_NAN == 0 && is_plain(work) && !tally_any(n > 2)) {
+    if (TALLY_NAN == 0 && is_plain(work->digits) && !tally_any(n > 2)) {
         if (lane < count)
             *saw |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + at,
                                   (int32_t)n);
@@ -156,7 +158,7 @@ enum { alone_most = 8 };
 #else
 enum { alone_most = 4 };
 #endif
-TALLY_FN int32_t take_alone(const tally_work *work, const tile_t *tile, int32_t i, span_t span) {
+TALLY_FN int32_t take_alone(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span) {
     node_t node = nothing();
     if (span.n > 0) node = thread_node(tile->x + span.at, tile->y + span.at, span.n, alone_most);
     return put_result(work, tile->opening, i, node);
@@ -190,7 +192,8 @@ TALLY_FN int32_t share_lanes(uint32_t *some, int32_t n, int32_t *log_lanes) {
     return __builtin_ffs((int32_t)mine) - 1;
 }
 /* Segments of more than 64 values, those of `many` lanes, some at once. */
-TALLY_FN int32_t take_several(const tally_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
+TALLY_FN int32_t take_several(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span,
+                              uint32_t many) {
     int32_t saw = 0;
     while (many != 0) {
         int32_t log_lanes;
@@ -207,7 +210,7 @@ TALLY_FN int32_t take_several(const tally_work *work, const tile_t *tile, int32_
 #endif
 /* The same by the warp, one after the other; their nodes become results together, as far as registers allow. */
 #if TALLY_NEEDS_LEAVES
-TALLY_FN int32_t take_each(const tally_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
+TALLY_FN int32_t take_each(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
     const int32_t later = sizeof(node_t) <= 24, is_mine = many >> tally_lane() & 1;
     node_t mine = nothing();
     int32_t saw = 0;
@@ -223,7 +226,7 @@ TALLY_FN int32_t take_each(const tally_work *work, const tile_t *tile, int32_t i
 }
 #endif
 #ifndef TALLY_BY_QUARTERS
-TALLY_FN int32_t take_long(const tally_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
+TALLY_FN int32_t take_long(const tally_segments_work *work, const tile_t *tile, int32_t i, span_t span, uint32_t many) {
 #if !TALLY_NEEDS_LEAVES
     return take_several(work, tile, i, span, many);
 #elif defined(TALLY_BY_LANES)
@@ -243,7 +246,7 @@ TALLY_FN int32_t take_long(const tally_work *work, const tile_t *tile, int32_t i
 #ifdef TALLY_BY_LANES
 /* Up to TALLY_WARP listed segments, by as many lanes each as there are for it: one, where they are more than 16. Or i
  * of each of TALLY_WARP lanes, where no list is. */
-TALLY_FN int32_t take_listed(const tally_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
+TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
                              int32_t i) {
     const int32_t log_lanes = count == 1 ? 5 : __builtin_clz((uint32_t)count - 1) - 27, lanes = 1 << log_lanes;
     const int32_t lane = tally_lane(), mine = lane >> log_lanes, is_there = mine < count;
@@ -258,7 +261,7 @@ TALLY_FN int32_t take_listed(const tally_work *work, const tile_t *tile, const u
 
 /* Up to TALLY_WARP listed segments of up to 64 values: by threads, or four at a time by 8 lanes each. Or i of each of
  * TALLY_WARP lanes, where no list is. */
-TALLY_FN int32_t take_listed(const tally_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
+TALLY_FN int32_t take_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed, int32_t count,
                              int32_t i) {
     const int32_t lane = tally_lane(), lanes = TALLY_DEVICE_SMALL_COLUMNS;
     int32_t saw = 0;
@@ -295,7 +298,8 @@ TALLY_FN int32_t take_listed(const tally_work *work, const tile_t *tile, const u
 #ifdef TALLY_BY_QUARTERS
 /* As many of the listed segments of more than 64 values as a warp has quarters, each by one, if all are of one leaf;
  * else, or one, by the warp. */
-TALLY_FN int32_t take_quarters(const tally_work *work, const tile_t *tile, const uint16_t *listed, int32_t count) {
+TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                               int32_t count) {
     const int32_t mine = tally_lane() / quarter, is_there = mine < count, is_first = tally_lane() % quarter == 0,
                   i = is_there ? listed[mine] : 0;
     const span_t span = span_of(tile, i, is_there);
@@ -330,8 +334,8 @@ TALLY_FN int32_t share_of(int32_t count) { return (count + TALLY_CONSUMER_WARPS 
 
 /* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones
  * at once. */
-TALLY_FN int32_t take_all_listed(const tally_work *work, const tile_t *tile, const uint16_t *listed, int32_t longs,
-                                 int32_t count) {
+TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                                 int32_t longs, int32_t count) {
     const int32_t share = share_of(longs), each = share < 4 ? share : 4, other = share_of(count - longs);
     const int32_t many = other < TALLY_WARP ? other : TALLY_WARP;
     int32_t k = tally_warp() * each, saw = 0;
@@ -347,7 +351,7 @@ TALLY_FN int32_t take_all_listed(const tally_work *work, const tile_t *tile, con
 TALLY_FN void clear_waiting(waiting_t *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
 
 /* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
-TALLY_FN int32_t take_waiting(const tally_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
+TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
     const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
     const int32_t mine = (int32_t)waiting->counted[last - lane], until = sum_until(mine);
     const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = most_waiting,
@@ -364,7 +368,7 @@ TALLY_FN int32_t take_waiting(const tally_work *work, const tile_t *tile, waitin
         if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
         if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
     }
-    if (found > room && lane == 0) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS); /* they overlap */
+    if (found > room && lane == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS); /* they overlap */
     tally_consumer_barrier(TALLY_CONSUMERS);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* for the next tile */
     return take_all_listed(work, tile, list, longs, count);
@@ -375,7 +379,7 @@ TALLY_FN int32_t take_waiting(const tally_work *work, const tile_t *tile, waitin
 
 #ifdef TALLY_IS_SORTED
 /* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
-TALLY_FN int32_t take_own(const tally_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
+TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
     const int32_t own = tile->own;
     int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
     if (own == 0) return 0; /* the same in all threads */
@@ -404,7 +408,7 @@ typedef struct lists_t {
 
 /* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed,
  * so that the list is spared. */
-TALLY_FN int32_t take_turn(const tally_work *work, const tile_t *tile, int32_t i, int32_t lane, lists_t *lists,
+TALLY_FN int32_t take_turn(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane, lists_t *lists,
                            int32_t *saw) {
     const int32_t is_there = i < tile->own;
     const span_t span = span_of(tile, i, is_there);
@@ -427,7 +431,7 @@ TALLY_FN int32_t take_turn(const tally_work *work, const tile_t *tile, int32_t i
 }
 /* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp
  * waits for another. */
-TALLY_FN int32_t take_own(const tally_work *work, const tile_t *tile, uint16_t *list) {
+TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, uint16_t *list) {
     const int32_t own = tile->own, lane = tally_lane();
     const turns_t turns = turns_of(own);
     lists_t lists = {list, list + most_waiting, 0, 0};
@@ -459,7 +463,7 @@ TALLY_FN int32_t take_own(const tally_work *work, const tile_t *tile, uint16_t *
 
 #ifdef TALLY_IN_STRIPS
 /* All that the tile has, by strips: what was seen in *saw; false, if its values are too far apart: it has lost them. */
-TALLY_FN int32_t take_strips(const tally_work *work, const tile_t *tile, all_shared_t *all, int32_t *saw) {
+TALLY_FN int32_t take_strips(const tally_segments_work *work, const tile_t *tile, all_shared_t *all, int32_t *saw) {
     const int32_t warp = tally_warp(), lane = tally_lane(), before = (int32_t)((uint64_t)tile->x % 16 / TALLY_BYTES);
     const int32_t count = (before + tile->values + strip_values - 1) / strip_values;
     in_strips_t *const in = &all->in_strips;

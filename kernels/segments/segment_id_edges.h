@@ -129,12 +129,11 @@ TALLY_FN int64_t tally_seek_position(const tally_cut_work *cut, const tally_segm
 }
 
 /* The edge at a position: where a segment begins there or a little before, or else in the one that runs over it. */
-TALLY_FN tally_edge tally_segment_id_edge(const tally_work *work, const tally_segment_ids_view *view,
+TALLY_FN tally_edge tally_segment_id_edge(const tally_cut_work *cut, const tally_segment_ids_view *view,
                                           int64_t position) {
-    const tally_cut_work *cut = &work->cut;
     const tally_segment_ids_shared *shared = view->shared;
     const int64_t i = tally_seek_position(cut, view, position),
-                  segment_id = i < work->count ? tally_segment_id(cut, i) : cut->count;
+                  segment_id = i < cut->values ? tally_segment_id(cut, i) : cut->count;
     const int64_t before = i > 0 ? tally_segment_id(cut, i - 1) : -1; /* its segment id */
     const int64_t next = tally_further(before, 1),
                   into_gap = tally_apart(position, tally_segment_id_position(cut, i, next));
@@ -157,16 +156,15 @@ TALLY_FN tally_edge tally_segment_id_edge(const tally_work *work, const tally_se
 }
 
 /* What the block's first two warps find for all its edges, which begin at one position and end before another. */
-TALLY_FN void tally_view_segment_ids(const tally_work *work, tally_segment_ids_shared *shared, int64_t position) {
-    const tally_cut_work *cut = &work->cut;
+TALLY_FN void tally_view_segment_ids(const tally_cut_work *cut, tally_segment_ids_shared *shared, int64_t position) {
     const int32_t which = tally_warp();
     const tally_sought here = {position, INT64_MAX};
-    const tally_between all = {0, work->count},
-                        first = tally_narrow_segment_ids(cut, here, all, work->count / tally_blocks() / 64);
+    const tally_between all = {0, cut->values},
+                        first = tally_narrow_segment_ids(cut, here, all, cut->values / tally_blocks() / 64);
     const int64_t at = which == 0 ? first.low : first.high, before = at > 0 ? tally_segment_id(cut, at - 1) : -1;
     const tally_sought border = {INT64_MAX, tally_further(before, which)};
-    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, border, at, work->count, 0)
-                                          : tally_reach_segment_ids(cut, border, at, work->count, 1);
+    const tally_between near = which == 0 ? tally_reach_segment_ids(cut, border, at, cut->values, 0)
+                                          : tally_reach_segment_ids(cut, border, at, cut->values, 1);
     const int64_t found = tally_narrow_segment_ids(cut, border, near, 0).high;
     if (tally_lane() != 0) return;
     shared->at[which] = at;

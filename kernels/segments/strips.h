@@ -71,8 +71,8 @@ TALLY_FN void clear_around(const strips_t *strips, int32_t values, int32_t count
 /* What a warp does of the tile's own segments: the places of those of more than 2 values in `list`, `count` of them;
  * *is_none, if the tile is none for strips. Segments of up to two values have their results at once, where that takes
  * no more than an addition (put_plain_sum). Gives what was seen. */
-TALLY_FN int32_t mark_own(const tally_work *work, const tile_t *tile, uint32_t *borders, int32_t before, uint16_t *list,
-                          int32_t *count, int32_t *is_none) {
+TALLY_FN int32_t mark_own(const tally_segments_work *work, const tile_t *tile, uint32_t *borders, int32_t before,
+                          uint16_t *list, int32_t *count, int32_t *is_none) {
     const int32_t own = tile->own;
     const turns_t turns = turns_of(own);
     int32_t saw = 0;
@@ -87,7 +87,7 @@ TALLY_FN int32_t mark_own(const tally_work *work, const tile_t *tile, uint32_t *
                 mark(borders, before + span.at); /* the one before does not */
             list[*count + __builtin_popcount(those_before)] =
                 (uint16_t)i; /* as put_in_list does, for which there is no register left */
-        } else if (is_there && is_plain(work))
+        } else if (is_there && is_plain(work->digits))
             saw |= put_plain_sum(place_of(tile->opening->results, i, (int32_t)sizeof(TALLY_PLAIN)), tile->x + span.at,
                                  span.n);
         else
@@ -158,7 +158,7 @@ TALLY_FN strip_sum_t sum_left_of(const strips_t *strips, int32_t strip, int32_t 
 }
 /* Whether values i, i + step, ... of the array, those before `end`, are all -0: their sum is. A difference of sums has
  * lost that. */
-TALLY_FN int32_t are_minus_zero(const tally_work *work, int64_t i, int64_t end, int32_t step) {
+TALLY_FN int32_t are_minus_zero(const tally_segments_work *work, int64_t i, int64_t end, int32_t step) {
     const TALLY_T *x = (const TALLY_T *)(const void *)work->x;
     TALLY_ROLLED
     for (; i < end; i += step) {
@@ -168,7 +168,7 @@ TALLY_FN int32_t are_minus_zero(const tally_work *work, int64_t i, int64_t end, 
 }
 
 /* Of n values, some, from the tile's value `at` on, by one thread. */
-TALLY_FN TALLY_EXPAND sum_alone(const tally_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+TALLY_FN TALLY_EXPAND sum_alone(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
                                 int32_t n) {
     const int32_t begin = strips->before + at, end = begin + n;
     const int32_t first = strip_of(begin), last = strip_of(end - 1);
@@ -184,8 +184,8 @@ TALLY_FN TALLY_EXPAND sum_alone(const tally_work *work, const opening_t *o, cons
 }
 /* Of n values, or none, by `lanes` lanes side by side, for all of them; all lanes of the warp take part. Where lanes'
  * sums are too far apart for one f64 each part has its own sum, as in run_in_more. */
-TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_work *work, const opening_t *o, const strips_t *strips, int32_t at,
-                                   int32_t n, int32_t lanes) {
+TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const opening_t *o, const strips_t *strips,
+                                   int32_t at, int32_t n, int32_t lanes) {
     const int32_t begin = strips->before + at, end = begin + n, sub = tally_lane() & (lanes - 1);
     const int32_t first = strip_of(begin), last = n > 0 ? strip_of(end - 1) : -1;
     strip_sum_t sum = no_strip_sum();
@@ -217,7 +217,7 @@ TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_work *work, const opening_t *o, c
 }
 /* Of the segments of `many` lanes, each of n values from `at` on, into `*node` of these: up to four at once, and as
  * many lanes for each as there are. */
-TALLY_FN void sum_several(const tally_work *work, const opening_t *o, const strips_t *strips, uint32_t many,
+TALLY_FN void sum_several(const tally_segments_work *work, const opening_t *o, const strips_t *strips, uint32_t many,
                           span_t span, node_t *node) {
     TALLY_ROLLED
     while (many != 0) {
@@ -247,7 +247,7 @@ TALLY_FN void sum_several(const tally_work *work, const opening_t *o, const stri
 }
 
 /* The listed segments of this warp. Gives what was seen. */
-TALLY_FN int32_t close_own(const tally_work *work, const tile_t *tile, const uint16_t *list, int32_t count,
+TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, const uint16_t *list, int32_t count,
                            const strips_t *strips) {
     const opening_t *const o = tile->opening; /* read where it is wanted, or registers would keep what it says */
     const int32_t alone = are_more_alone(strips) ? many_alone : most_alone;

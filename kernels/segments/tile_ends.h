@@ -6,7 +6,7 @@
 #include "order/leaf.h"
 #include "segments/segment_id_row.h"
 
-TALLY_FN void copy_ends(const tally_work *work, const opening_t *o, char *shared) {
+TALLY_FN void copy_ends(const tally_segments_work *work, const opening_t *o, char *shared) {
     const tally_cut_work *cut = &work->cut;
     int32_t *places = (int32_t *)(void *)(shared + o->ends.buffer);
     if (o->are_segment_ids || ends_are_offsets(cut, o->from.value))
@@ -122,7 +122,7 @@ TALLY_FN int32_t place_rest(const opening_t *o, const uint32_t *its, int32_t *pl
     for (int32_t s = last + 1 + tally_lane(); s <= o->begun; s += TALLY_WARP) places[s] = o->values;
     return is_bad;
 }
-TALLY_FN void place_segment_ids(const tally_work *work, const opening_t *o, char *buffer) {
+TALLY_FN void place_segment_ids(const tally_segments_work *work, const opening_t *o, char *buffer) {
     const int32_t skew = tally_skew(&o->ends);
     const uint32_t *const here = (const uint32_t *)(const void *)(buffer + o->ends.buffer),
                           segment = o->are_wide ? 0 : (uint32_t)o->from.segment;
@@ -130,7 +130,7 @@ TALLY_FN void place_segment_ids(const tally_work *work, const opening_t *o, char
     if (o->are_wide) narrow_entries(buffer + o->ends.buffer + skew, o->values, o->from.segment);
     int32_t is_bad = place_rows(o, here, places, skew / 4, segment);
     if (tally_warp() == TALLY_CONSUMER_WARPS - 1) is_bad |= place_rest(o, here + skew / 4, places, segment);
-    if (is_bad) tally_or32(work->saw, TALLY_SAW_BAD_SEGMENTS);
+    if (is_bad) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
     if (o->begun > 0) tally_consumer_barrier(TALLY_CONSUMERS);
 }
 

@@ -1,6 +1,7 @@
 /* One call of the cuda backend. */
 #include "cuda/call.h"
 #include "cuda/shape.h"
+#include "cuda/units.h"
 
 #include "grouping.h"
 
@@ -139,10 +140,12 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
 }
 
 /* Before sm_90 kernels do not overlap; nor in graphs, which older drivers cannot tell of it. */
-tally_status tally__call_launch(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
-                                int64_t blocks, tally__start start, const tally_work *work) {
+tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
+                                  int64_t blocks, tally__start start, const void *work, size_t work_bytes) {
     const tally__driver *driver = call->gpu->driver;
     const int place = (int)entry - (int)loaded->first;
+    TALLY_CHECK(work_bytes == tally__work_bytes(entry), DEVICE_FAILED,
+                "a kernel is launched with what belongs to another: report this, it is a mistake of Tally's");
     const tally__cu_launch_attribute overlaps = {.number = TALLY_CU_LAUNCH_OVERLAPS, .value = 1};
     const bool is_early = start == TALLY_START_EARLY && call->gpu->sm >= 90 && !call->scratch.is_captured;
     const tally__cu_launch how = {.grid_x = (unsigned)blocks,
@@ -155,15 +158,11 @@ tally_status tally__call_launch(const tally__call *call, const tally__loaded *lo
                                   call->stream,
                                   &overlaps,
                                   is_early ? 1 : 0};
-    tally_work own = *work;
-    own.wanted = call->wanted;
-    void *parameters[] = {&own};
+    void *parameters[] = {(void *)(uintptr_t)work}; /* which the driver reads */
     return tally__gpu_check(driver, driver->launch(&how, loaded->functions[place], parameters, NULL), "start a kernel");
 }
-tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
-                                         tally__start start, const tally_work *work) {
-    return tally__call_launch(call, loaded, loaded->first,
-                              most < loaded->resident_blocks ? most : loaded->resident_blocks, start, work);
+int64_t tally__resident_blocks(const tally__loaded *loaded, int64_t most) {
+    return most < loaded->resident_blocks ? most : loaded->resident_blocks;
 }
 
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes) {
@@ -190,13 +189,16 @@ bool tally__call_needs_staging(const tally__call *call) {
 static tally_status convert(const tally__call *call, tally__cu_address staging, int64_t count, tally__cu_address saw) {
     const tally__spec *spec = call->spec;
     const int64_t blocks = tally__over(count, TALLY_THREADS);
-    tally_work work = {.x = (const char *)(uintptr_t)staging,
-                       .x_stride = (int64_t)spec->result_bytes,
-                       .count = count,
-                       .result = call->sink->data,
-                       .result_stride = call->sink->stride,
-                       .saw = (int32_t *)(uintptr_t)saw,
-                       .user = (int32_t)spec->result_type | (int32_t)call->sink->type << 8 | spec->components << 16};
+    const tally_convert_work work = {.from = (const char *)(uintptr_t)staging,
+                                     .from_stride = (int64_t)spec->result_bytes,
+                                     .count = count,
+                                     .from_type = spec->result_type,
+                                     .to_type = call->sink->type,
+                                     .components = spec->components,
+                                     .to = call->sink->data,
+                                     .to_stride = call->sink->stride,
+                                     .saw = (int32_t *)(uintptr_t)saw,
+                                     .wanted = call->wanted};
     tally__loaded loaded;
     TALLY_TRY(tally__gpu_kernel(call->gpu, NULL, TALLY_FORM_CONVERT, &loaded));
     return tally__call_launch_resident(call, &loaded, blocks, TALLY_START_BEHIND, &work);

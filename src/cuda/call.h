@@ -30,7 +30,7 @@ typedef struct tally__call {
     tally__cu_address copies[4]; /* of what lies in host memory */
     int copy_count;
     tally__scratch scratch;
-    const int32_t *wanted; /* NULL, or what all further kernels look at first (kernels/device/work.h) */
+    const int32_t *wanted; /* NULL, or what further kernels look at first (kernels/device/work.h) */
 } tally__call;
 
 /* Opens the device and copies what it does not reach. segments: NULL for a whole array. sink: NULL, or where results
@@ -47,12 +47,16 @@ tally_status tally__call_prepare(const tally__call *call, const tally__form *for
  * that it may and there is room, for which it waits itself (tally_let_next_start and tally_await_before of
  * kernels/device/device.h). */
 typedef enum tally__start { TALLY_START_BEHIND, TALLY_START_EARLY } tally__start;
-/* Starts a kernel of those loaded on so many blocks. */
-tally_status tally__call_launch(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
-                                int64_t blocks, tally__start start, const tally_work *work);
+/* Starts a kernel of those loaded on so many blocks; *work: what kernels/forms.h says that it is launched with. */
+#define tally__call_launch(call, loaded, entry, blocks, start, work) \
+    tally__launch_kernel(call, loaded, entry, blocks, start, work, sizeof *(work))
+tally_status tally__launch_kernel(const tally__call *call, const tally__loaded *loaded, tally__entry entry,
+                                  int64_t blocks, tally__start start, const void *work, size_t work_bytes);
 /* Starts the first on as many blocks as the device holds at once, at most `most`. */
-tally_status tally__call_launch_resident(const tally__call *call, const tally__loaded *loaded, int64_t most,
-                                         tally__start start, const tally_work *work);
+#define tally__call_launch_resident(call, loaded, most, start, work)                                       \
+    tally__launch_kernel(call, loaded, (loaded)->first, tally__resident_blocks(loaded, most), start, work, \
+                         sizeof *(work))
+int64_t tally__resident_blocks(const tally__loaded *loaded, int64_t most);
 /* Copies bytes of the device to the host and waits for them. TALLY_BAD_ARGUMENT: the stream is captured, and nothing
  * can be waited for. */
 tally_status tally__call_fetch(const tally__call *call, void *to, tally__cu_address from, size_t bytes);

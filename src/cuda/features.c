@@ -87,7 +87,7 @@ static memory lay_out(const tally__call *c, const tally_group_work *group) {
     return m;
 }
 
-static tally_status launch_all(const tally__call *c, tally_work *work, const memory *m, int64_t blocks) {
+static tally_status launch_all(const tally__call *c, tally_features_work *work, const memory *m, int64_t blocks) {
     tally_group_work *group = &work->group;
     char *const base = (char *)(uintptr_t)c->scratch.nodes;
     tally__loaded kernels;
@@ -109,10 +109,13 @@ static tally_status launch_all(const tally__call *c, tally_work *work, const mem
     return TALLY_OK;
 }
 
-tally_status tally__reduce_features(tally__call *c, const tally_work *groups, tally__report *report, bool *is_done) {
+tally_status tally__reduce_features(tally__call *c, const tally_group_work *groups, int32_t *saw, tally__report *report,
+                                    bool *is_done) {
     const tally__driver *driver = c->gpu->driver;
     const bool is_waited_for = !c->sink_on_device || c->spec->options.checked;
-    tally_work work = *groups;
+    const bool needs_staging = tally__call_needs_staging(c);
+    tally_features_work work = {
+        .x = c->in.x, .y = c->in.y, .x_stride = c->in.x_stride, .y_stride = c->in.y_stride, .group = *groups};
     int64_t blocks;
     int32_t words[WORDS] = {0};
     *is_done = true;
@@ -122,14 +125,10 @@ tally_status tally__reduce_features(tally__call *c, const tally_work *groups, ta
                                  &c->scratch));
     const tally__cu_address base = c->scratch.nodes, staging = base + (tally__cu_address)m.results,
                             at_words = base + (tally__cu_address)m.words;
-    work.x = c->in.x;
-    work.y = c->in.y;
-    work.x_stride = c->in.x_stride;
-    work.y_stride = c->in.y_stride;
-    work.final = c->spec->final;
-    work.result = tally__call_needs_staging(c) ? (void *)(uintptr_t)staging : c->sink->data;
-    work.result_stride = tally__call_needs_staging(c) ? (int64_t)c->spec->result_bytes : c->sink->stride;
-    if (work.saw == NULL) work.saw = (int32_t *)(uintptr_t)at_words + SAW;
+    work.out = (tally_results){.result = needs_staging ? (void *)(uintptr_t)staging : c->sink->data,
+                               .result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride,
+                               .saw = saw != NULL ? saw : (int32_t *)(uintptr_t)at_words + SAW,
+                               .final = c->spec->final};
     work.group.has_nodes = (int32_t *)(uintptr_t)at_words + HAS_NODES;
     work.group.is_unsure = (int32_t *)(uintptr_t)at_words + IS_UNSURE;
     TALLY_TRY(tally__gpu_check(driver, driver->fill(at_words, 0, sizeof words, c->stream), "clear memory"));
@@ -139,7 +138,7 @@ tally_status tally__reduce_features(tally__call *c, const tally_work *groups, ta
         if (words[IS_UNSURE] != 0) return *is_done = false, TALLY_OK;
     }
     TALLY_TRY(tally__call_finalize(c, staging, work.group.segments * work.group.inner,
-                                   (tally__cu_address)(uintptr_t)work.saw, report));
+                                   (tally__cu_address)(uintptr_t)work.out.saw, report));
     if (c->spec->exact && !is_waited_for) {
         *is_done = false;
         c->wanted = work.group.is_unsure;

@@ -12,10 +12,10 @@
 typedef struct job {
     tally__call *call;
     tally_segmentation kind;
-    tally_work work;      /* of the kernels of groups; work.saw is theirs */
-    int32_t *offsets_saw; /* of those that make offsets, which find nothing that is not known */
-    int64_t *sums;        /* for them */
-    tally__loaded groups; /* kernels: the first is KEYS */
+    tally_groups_work work; /* of the kernels of groups; work.saw is theirs */
+    int32_t *offsets_saw;   /* of those that make offsets, which find nothing that is not known */
+    int64_t *sums;          /* for them */
+    tally__loaded groups;   /* kernels: the first is KEYS */
 } job;
 
 static int64_t bits_of(int64_t n) { return n > 0 ? 64 - __builtin_clzll((uint64_t)n) : 0; }
@@ -38,16 +38,16 @@ static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
 }
 
 /* What kernels of production/cut.h are told that make `count` + 1 offsets of an index. */
-static tally_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values, void *offsets,
-                             int offset_bytes) {
-    return (tally_work){.count = values,
-                        .saw = j->offsets_saw,
-                        .cut = {.index = index,
-                                .index_bytes = bytes,
-                                .count = count,
-                                .offsets = offsets,
-                                .offset_bytes = offset_bytes,
-                                .sums = j->sums}};
+static tally_offsets_work offsets_of(const job *j, const void *index, int bytes, int64_t count, int64_t values,
+                                     void *offsets, int offset_bytes) {
+    return (tally_offsets_work){.cut = {.index = index,
+                                        .index_bytes = bytes,
+                                        .values = values,
+                                        .count = count,
+                                        .offsets = offsets,
+                                        .offset_bytes = offset_bytes,
+                                        .sums = j->sums},
+                                .saw = j->offsets_saw};
 }
 
 /* ---- memory ---- */
@@ -102,8 +102,8 @@ static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory
 static tally_status sort_digit(job *j, const sort_memory *sort, int pass) {
     tally_group_work *group = &j->work.group;
     const void *offsets = group->offsets;
-    const tally_work scan = offsets_of(j, group->counts, 4, TALLY_SORT_DIGITS * group->tiles, group->vectors,
-                                       sort->scanned, group->offset_bytes);
+    const tally_offsets_work scan = offsets_of(j, group->counts, 4, TALLY_SORT_DIGITS * group->tiles, group->vectors,
+                                               sort->scanned, group->offset_bytes);
     group->shift = pass * TALLY_SORT_BITS;
     group->keys = sort->keys[pass % 2];
     group->keys_to = sort->keys[1 - pass % 2];
@@ -127,16 +127,16 @@ static tally_status sort_ids(job *j, const sort_memory *sort) {
     TALLY_TRY(launch_for(j, TALLY_ENTRY_group_keys, group->vectors));
     for (int pass = 0; pass < passes; pass++) TALLY_TRY(sort_digit(j, sort, pass));
     group->order = sort->order[passes % 2];
-    const tally_work ids = offsets_of(j, sort->keys[passes % 2], 4, group->segments + 1, group->vectors,
-                                      (void *)(uintptr_t)group->offsets, group->offset_bytes);
+    const tally_offsets_work ids = offsets_of(j, sort->keys[passes % 2], 4, group->segments + 1, group->vectors,
+                                              (void *)(uintptr_t)group->offsets, group->offset_bytes);
     return tally__offsets_of_ids(j->call, &ids);
 }
 
 static tally_status place_begins(job *j) {
     enum { MOST_LENGTHS = 48 }; /* bits of a sum of lengths (kernels/production/cut.h) */
     tally_group_work *group = &j->work.group;
-    const tally_work scan = offsets_of(j, group->lengths_to, 8, group->segments, (int64_t)1 << MOST_LENGTHS,
-                                       (void *)(uintptr_t)group->offsets, group->offset_bytes);
+    const tally_offsets_work scan = offsets_of(j, group->lengths_to, 8, group->segments, (int64_t)1 << MOST_LENGTHS,
+                                               (void *)(uintptr_t)group->offsets, group->offset_bytes);
     group->begins = group->begins_to;
     TALLY_TRY(launch_for(j, TALLY_ENTRY_group_lengths, group->segments));
     return tally__offsets_of_lengths(j->call, &scan);
@@ -144,8 +144,8 @@ static tally_status place_begins(job *j) {
 
 static tally_status place_sequence(job *j) {
     tally_group_work *group = &j->work.group;
-    tally_work work = offsets_of(j, group->index, group->index_bytes, group->segments, group->vectors,
-                                 (void *)(uintptr_t)group->offsets, group->offset_bytes);
+    tally_offsets_work work = offsets_of(j, group->index, group->index_bytes, group->segments, group->vectors,
+                                         (void *)(uintptr_t)group->offsets, group->offset_bytes);
     work.saw = j->work.saw; /* they are the first to look at the index */
     if (j->kind == TALLY_LENGTHS) return tally__offsets_of_lengths(j->call, &work);
     return j->kind == TALLY_SEGMENT_IDS ? tally__offsets_of_ids(j->call, &work) : TALLY_OK;
@@ -255,6 +255,7 @@ static tally_status make_copies(job *j) {
     j->work.y = c->in.y;
     j->work.x_stride = c->in.x_stride;
     j->work.y_stride = c->in.y_stride;
+    j->work.wanted = c->wanted;
     TALLY_TRY(launch_for(j, TALLY_ENTRY_group_spread, results + 1));
     if (copies > 0)
         TALLY_TRY(tally__call_launch(c, &j->groups, TALLY_ENTRY_group_gather, blocks, TALLY_START_BEHIND, &j->work));
@@ -276,7 +277,7 @@ static tally_status reduce_copies(job *j, tally__report *report) {
 static tally_status reduce_grouped(job *j, tally__report *report) {
     bool is_done = false;
     if (tally__reads_in_place(j->call, &j->work.group))
-        TALLY_TRY(tally__reduce_features(j->call, &j->work, report, &is_done));
+        TALLY_TRY(tally__reduce_features(j->call, &j->work.group, j->work.saw, report, &is_done));
     if (!is_done) return reduce_copies(j, report);
     return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }

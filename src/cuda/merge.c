@@ -160,7 +160,7 @@ static tally_status send_table(const job *j) {
 /* ---- the merge ---- */
 
 static tally_status launch(const job *j, tally__entry entry, int number, int64_t blocks, tally__start start) {
-    const tally_work work = {.x = (const char *)ON_DEVICE(j, passes) + number * (int64_t)sizeof(tally_merge_work)};
+    const tally_merge_pass work = {(const tally_merge_work *)ON_DEVICE(j, passes) + number};
     return tally__call_launch(&j->call, &j->kernels, entry, blocks, start, &work);
 }
 static tally_status launch_pass(const job *j, int number) {

@@ -45,11 +45,11 @@ tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t b
     return clear_saw(call, room->saw);
 }
 
-tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_work *work) {
-    tally_work own = *work;
-    own.length = TALLY_MOST_VALUES;
-    own.saw = pointer(room->saw);
-    own.group.nodes_to = pointer(room->copies);
+tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_nodes_work *work) {
+    tally_nodes_work own = *work;
+    own.most = TALLY_MOST_VALUES;
+    own.out.saw = pointer(room->saw);
+    own.copies = pointer(room->copies);
     return tally__call_launch_resident(call, &room->kernel, room->blocks, TALLY_START_BEHIND, &own);
 }
 
@@ -79,8 +79,8 @@ static tally_status open_maker(tally__call *call, tally__cu_address own, maker *
 
 static tally_status make_node(tally__call *call, const maker *m, const tally__nodes_to *to, int64_t r) {
     const tally__cu_address at = to->at + (uint64_t)r * to->apart;
-    const tally_work work = {
-        .nodes = pointer(m->own), .count = 1, .run = 1, .length = TALLY_MOST_VALUES, .node = pointer(at)};
+    const tally_nodes_work work = {
+        .nodes = pointer(m->own), .count = 1, .parties = 1, .most = TALLY_MOST_VALUES, .merged = pointer(at)};
     if (call->spec->exact) return tally__launch_node(call, at); /* such nodes have no count beside them */
     TALLY_TRY(tally__launch_node(call, m->own));
     TALLY_TRY(tally__call_launch_resident(call, &m->kernel, 1, TALLY_START_BEHIND, &work));
@@ -138,18 +138,18 @@ static tally_status tell_parts(const tally__call *call, const tally__parts *part
 static tally_status make_parts(tally__call *call, int64_t results, const tally_group_work *group, int64_t length,
                                int64_t least_long, const tally__nodes_to *to, tally__cu_address saw) {
     const tally__input *in = &call->in;
-    const tally_work work = {.x = in->x,
-                             .y = in->y,
-                             .x_stride = in->x_stride,
-                             .y_stride = in->y_stride,
-                             .count = results,
-                             .length = length,
-                             .first = least_long,
-                             .user = (int32_t)to->count_at,
-                             .nodes = pointer(to->at),
-                             .result_stride = (int64_t)to->apart,
-                             .saw = pointer(saw),
-                             .group = *group};
+    const tally_part_nodes_work work = {.x = in->x,
+                                        .y = in->y,
+                                        .x_stride = in->x_stride,
+                                        .y_stride = in->y_stride,
+                                        .count = results,
+                                        .length = length,
+                                        .left_length = least_long,
+                                        .count_at = (int32_t)to->count_at,
+                                        .nodes = pointer(to->at),
+                                        .node_stride = (int64_t)to->apart,
+                                        .saw = pointer(saw),
+                                        .group = *group};
     const int64_t blocks = call->spec->exact ? results : results / TALLY_TILE_WARPS + 1;
     tally__loaded kernel;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));
@@ -275,15 +275,15 @@ static tally_status reduce(const tally__spec *spec, const tally__input *in, cons
 static tally_status change_here(tally__call *call, int64_t count, char *nodes, int parties, int64_t apart,
                                 const int64_t *by) {
     const int64_t bytes = (int64_t)call->spec->kernel->node_bytes;
-    const tally_work work = {.x = (const char *)by,
-                             .nodes = nodes,
-                             .x_stride = bytes,
-                             .count = count,
-                             .first = apart,
-                             .run = parties,
-                             .user = 1,
-                             .node = nodes,
-                             .result_stride = bytes};
+    const tally_nodes_work work = {.nodes = nodes,
+                                   .party_stride = apart,
+                                   .node_stride = bytes,
+                                   .parties = parties,
+                                   .are_packed = 1,
+                                   .count = count,
+                                   .shifts = by,
+                                   .merged = nodes,
+                                   .merged_stride = bytes};
     tally__nodes_room room;
     tally__report report = {0};
     TALLY_TRY(check_reach(call, nodes, "nodes"));
@@ -319,14 +319,15 @@ static tally_status finish_here(tally__call *call, int64_t count, const void *no
     tally__nodes_room room;
     TALLY_TRY(check_reach(call, nodes, "nodes"));
     TALLY_TRY(tally__open_nodes_room(call, count, needs_staging ? (size_t)count * spec->result_bytes : 0, &room));
-    const tally_work work = {.nodes = (char *)(uintptr_t)nodes,
-                             .x_stride = (int64_t)spec->kernel->node_bytes,
-                             .count = count,
-                             .run = 1,
-                             .user = 1,
-                             .final = spec->final,
-                             .result = needs_staging ? pointer(room.more) : call->sink->data,
-                             .result_stride = needs_staging ? (int64_t)spec->result_bytes : call->sink->stride};
+    const tally_nodes_work work = {
+        .nodes = nodes,
+        .node_stride = (int64_t)spec->kernel->node_bytes,
+        .parties = 1,
+        .are_packed = 1,
+        .count = count,
+        .out = {.result = needs_staging ? pointer(room.more) : call->sink->data,
+                .result_stride = needs_staging ? (int64_t)spec->result_bytes : call->sink->stride,
+                .final = spec->final}};
     TALLY_TRY(tally__launch_on_nodes(call, &room, &work));
     TALLY_TRY(tally__call_finalize(call, room.more, count, room.saw, report));
     return conclude_nodes(report);

@@ -29,6 +29,6 @@ typedef struct tally__nodes_room {
 } tally__nodes_room;
 tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t bytes, tally__nodes_room *room);
 /* Launches it; *work says what of, and to where. */
-tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_work *work);
+tally_status tally__launch_on_nodes(tally__call *call, const tally__nodes_room *room, const tally_nodes_work *work);
 
 #endif

@@ -19,7 +19,7 @@ enum {
 /* A launch, or several of the same shape where rows are so many that their counters would not fit. */
 typedef struct plan {
     tally__form form;
-    tally_work work;
+    tally_rows_work work;
     int64_t blocks;
     int64_t outer;     /* of one launch */
     size_t node_bytes; /* of one launch */
@@ -119,14 +119,14 @@ static tally_status plan_columns(const tally__call *call, plan *p) {
 
 static tally_status plan_rows(const tally__call *call, const tally_segments *segments, plan *p) {
     *p = (plan){.form = TALLY_FORM_ROWS};
-    p->work = (tally_work){.x = call->in.x,
-                           .y = call->in.y,
-                           .x_stride = call->in.x_stride,
-                           .y_stride = call->in.y_stride,
-                           .final = call->spec->final,
-                           .outer = segments->count,
-                           .length = segments->length,
-                           .inner = segments->inner};
+    p->work = (tally_rows_work){.x = call->in.x,
+                                .y = call->in.y,
+                                .x_stride = call->in.x_stride,
+                                .y_stride = call->in.y_stride,
+                                .out.final = call->spec->final,
+                                .outer = segments->count,
+                                .length = segments->length,
+                                .inner = segments->inner};
     if (segments->length <= TALLY_SMALL_COLUMNS) return plan_short(call, p);
     return segments->inner == 1 ? plan_long(call, p) : plan_columns(call, p);
 }
@@ -144,15 +144,15 @@ static tally_status lay_out(tally__call *call, plan *p, int64_t results, tally__
     const tally__driver *driver = call->gpu->driver;
     tally__scratch *scratch = &call->scratch;
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_NODES,
-                                 at_saw + sizeof *p->work.saw, 0, 0, scratch));
+                                 at_saw + sizeof *p->work.out.saw, 0, 0, scratch));
     *staging = scratch->nodes + at_results;
     *saw = asks ? scratch->nodes + at_saw : 0;
     p->work.nodes = (char *)(uintptr_t)scratch->nodes;
     p->work.arrivals = (uint32_t *)(uintptr_t)scratch->arrivals;
-    p->work.result = needs_staging ? (void *)(uintptr_t)*staging : call->sink->data;
-    p->work.result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride;
-    p->work.saw = (int32_t *)(uintptr_t)*saw;
-    return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.saw, call->stream), "clear a word")
+    p->work.out.result = needs_staging ? (void *)(uintptr_t)*staging : call->sink->data;
+    p->work.out.result_stride = needs_staging ? (int64_t)call->spec->result_bytes : call->sink->stride;
+    p->work.out.saw = (int32_t *)(uintptr_t)*saw;
+    return asks ? tally__gpu_check(driver, driver->fill(*saw, 0, sizeof *p->work.out.saw, call->stream), "clear a word")
                 : TALLY_OK;
 }
 
@@ -162,11 +162,11 @@ static tally_status launch(const tally__call *call, plan *p) {
     TALLY_TRY(tally__call_prepare(call, &p->form, 1));
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, p->form, &loaded));
     for (int64_t first = 0; first < outer; first += p->outer) {
-        tally_work work = p->work;
+        tally_rows_work work = p->work;
         work.outer = least(p->outer, outer - first);
         work.x += first * values * work.x_stride;
         work.y += first * values * work.y_stride;
-        work.result = (char *)work.result + first * work.inner * work.result_stride;
+        work.out.result = (char *)work.out.result + first * work.inner * work.out.result_stride;
         TALLY_CHECK(p->blocks <= INT32_MAX, UNSUPPORTED, "the array has too many rows for one launch");
         TALLY_TRY(tally__call_launch(call, &loaded, loaded.first, tally__over(p->blocks * work.outer, p->outer),
                                      TALLY_START_BEHIND, &work));
@@ -202,15 +202,15 @@ static bool are_vectors(const tally__call *call, const tally_segments *segments)
 static tally_status reduce_vectors(tally__call *call, const tally_segments *segments, tally__report *report,
                                    bool *is_done) {
     const int64_t vectors = segments->count * segments->length;
-    const tally_work work = {.group = {.vectors = vectors,
-                                       .inner = segments->inner,
-                                       .segments = segments->count,
-                                       .places = vectors,
-                                       .length = segments->length,
-                                       .offset_bytes = sizeof(int64_t)}};
+    const tally_group_work group = {.vectors = vectors,
+                                    .inner = segments->inner,
+                                    .segments = segments->count,
+                                    .places = vectors,
+                                    .length = segments->length,
+                                    .offset_bytes = sizeof(int64_t)};
     *is_done = false;
-    if (!are_vectors(call, segments) || !tally__reads_in_place(call, &work.group)) return TALLY_OK;
-    return tally__reduce_features(call, &work, report, is_done);
+    if (!are_vectors(call, segments) || !tally__reads_in_place(call, &group)) return TALLY_OK;
+    return tally__reduce_features(call, &group, NULL, report, is_done);
 }
 
 tally_status tally__reduce_rows(tally__call *call, const tally_segments *segments, tally__report *report) {

@@ -16,8 +16,8 @@ typedef struct job {
     const tally__gpu_plan *plan; /* that it is made ready by, or NULL */
     bool reduces;                /* or makes a plan */
     int64_t results;
-    tally_work work;
-    tally_work
+    tally_segments_work work;
+    tally_segments_work
         again; /* of exact segments, for production/prefix.h and production/flat.h, which have tiles of their own */
     tally__cu_address staging; /* for results that do not go where they belong at once */
 } job;
@@ -129,6 +129,7 @@ static tally_status measure(job *j) {
                         : count <= INT32_MAX                ? 4
                                                             : 8;
     cut->end_weight = cut->offset_bytes;
+    cut->values = count;
     cut->count = j->results;
     cut->index = j->call->index;
     cut->row = j->segments.kind == TALLY_ROWS ? j->segments.length : 0;
@@ -172,7 +173,7 @@ static parts lay_out(const job *j) {
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
     parts all = {0};
-    all.saw = take(&all, sizeof *j->work.saw);
+    all.saw = take(&all, sizeof *j->work.out.saw);
     all.arrivals = take(&all, begins_with_prefixes(j)
                                   ? 4
                                   : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
@@ -229,18 +230,17 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     const tally__call *c = j->call;
     const bool is_rows = j->segments.kind == TALLY_ROWS;
     tally_cut_work *cut = &j->work.cut;
-    j->work = (tally_work){.x = c->in.x,
-                           .y = c->in.y,
-                           .x_stride = c->in.x_stride,
-                           .y_stride = c->in.y_stride,
-                           .count = c->in.count,
-                           .length = is_rows ? j->segments.length : 0,
-                           .inner = is_rows ? j->segments.inner : 0,
-                           .final = c->spec->final,
-                           .saw = PLACE(saw),
-                           .nodes = PLACE(nodes),
-                           .arrivals = PLACE(arrivals),
-                           .cut = *cut};
+    j->work = (tally_segments_work){.x = c->in.x,
+                                    .y = c->in.y,
+                                    .x_stride = c->in.x_stride,
+                                    .y_stride = c->in.y_stride,
+                                    .length = is_rows ? j->segments.length : 0,
+                                    .inner = is_rows ? j->segments.inner : 0,
+                                    .nodes = PLACE(nodes),
+                                    .arrivals = PLACE(arrivals),
+                                    .out = {.saw = PLACE(saw), .final = c->spec->final},
+                                    .cut = *cut,
+                                    .wanted = c->wanted};
     cut->edges = plan_has_edges(j) ? j->plan->cut.edges : PLACE(edges);
     cut->offsets = is_rows || cut->segment_ids != NULL ? NULL
                    : j->plan != NULL                   ? j->plan->cut.offsets
@@ -257,11 +257,12 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
         cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far);
     const bool needs_staging = tally__call_needs_staging(c);
     j->staging = memory + (tally__cu_address)at->results;
-    j->work.result = needs_staging ? PLACE(results) : c->sink->data;
-    cut->result_stride = j->work.result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride;
+    j->work.out.result = needs_staging ? PLACE(results) : c->sink->data;
+    j->work.out.result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride;
     const size_t bytes = c->spec->result_bytes;
-    cut->are_packed = cut->result_stride == (int64_t)bytes && (uintptr_t)j->work.result % (bytes & -bytes) == 0;
-    j->work.user = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
+    cut->are_packed =
+        j->work.out.result_stride == (int64_t)bytes && (uintptr_t)j->work.out.result % (bytes & -bytes) == 0;
+    j->work.digits = c->spec->exact && c->spec->op == TALLY_SUM && cut->are_packed ? c->spec->final.format.digits : 0;
     place_again(j, begins_with_prefixes(j) ? cut->edges : PLACE(again));
 #undef PLACE
 }
@@ -275,7 +276,7 @@ static tally_status clear(const job *j, const void *memory, int64_t bytes) {
                             "clear memory");
 }
 
-tally_status tally__offsets_of_lengths(const tally__call *c, const tally_work *work) {
+tally_status tally__offsets_of_lengths(const tally__call *c, const tally_offsets_work *work) {
     const int64_t blocks = tally__over(work->cut.count, TALLY_LENGTHS_BLOCK);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
@@ -283,8 +284,8 @@ tally_status tally__offsets_of_lengths(const tally__call *c, const tally_work *w
     TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_scan, 1, TALLY_START_BEHIND, work));
     return tally__call_launch(c, &kernels, TALLY_ENTRY_cut_lengths, blocks, TALLY_START_BEHIND, work);
 }
-tally_status tally__offsets_of_ids(const tally__call *c, const tally_work *work) {
-    const int64_t blocks = segment_id_blocks(work->count, work->cut.count);
+tally_status tally__offsets_of_ids(const tally__call *c, const tally_offsets_work *work) {
+    const int64_t blocks = segment_id_blocks(work->cut.values, work->cut.count);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
     TALLY_TRY(tally__call_launch(c, &kernels, TALLY_ENTRY_cut_shares, tally__over(blocks + 1, TALLY_TILE_WARPS),
@@ -292,6 +293,10 @@ tally_status tally__offsets_of_ids(const tally__call *c, const tally_work *work)
     return tally__call_launch(c, &kernels, TALLY_ENTRY_cut_segment_ids, blocks, TALLY_START_BEHIND, work);
 }
 
+/* What the kernels of production/cut.h are told. */
+static tally_offsets_work offsets_work(const tally_segments_work *work) {
+    return (tally_offsets_work){work->cut, work->arrivals, work->out.saw, work->wanted};
+}
 /* The kernel that finds the edges of tiles. */
 static tally__entry edges_entry(const tally_cut_work *cut) {
     return cut->segment_ids != NULL ? TALLY_ENTRY_cut_segment_id_edges : TALLY_ENTRY_cut_edges;
@@ -301,24 +306,25 @@ static tally__entry edges_entry(const tally_cut_work *cut) {
 static tally_status prepare(const job *j) {
     const tally__call *c = j->call;
     const tally_cut_work *cut = &j->work.cut;
+    const tally_offsets_work work = offsets_work(&j->work);
     tally__loaded kernels;
     if (plan_has_edges(j))
-        return clear(j, j->work.saw, (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.saw);
+        return clear(j, j->work.out.saw,
+                     (const char *)(j->work.arrivals + cut->cleared) - (const char *)j->work.out.saw);
     TALLY_TRY(tally__gpu_kernel(c->gpu, NULL, TALLY_FORM_CUT, &kernels));
-    if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &j->work));
-    if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &j->work));
+    if (j->segments.kind == TALLY_LENGTHS) TALLY_TRY(tally__offsets_of_lengths(c, &work));
+    if (segment_ids_become_offsets(j)) TALLY_TRY(tally__offsets_of_ids(c, &work));
     TALLY_TRY(tally__call_launch(c, &kernels, edges_entry(cut), tally__over(cut->tiles + 1, TALLY_EDGES_BLOCK),
-                                 TALLY_START_BEHIND, &j->work));
-    return j->reduces
-               ? TALLY_OK
-               : tally__call_launch(c, &kernels, TALLY_ENTRY_cut_check,
-                                    tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &j->work);
+                                 TALLY_START_BEHIND, &work));
+    return j->reduces ? TALLY_OK
+                      : tally__call_launch(c, &kernels, TALLY_ENTRY_cut_check,
+                                           tally__over(cut->count + 1, TALLY_OFFSETS_BLOCK), TALLY_START_BEHIND, &work);
 }
 
 /* Exact segments by prefix sums, then by whatever it takes (docs/design/012): all, or those that are marked. */
 static tally_status reduce_exactly(const job *j) {
     const tally__call *c = j->call;
-    const tally_work *work = &j->again;
+    const tally_segments_work *work = &j->again;
     const int64_t tiles = work->cut.tiles, most_clearing = 4 * c->gpu->multiprocessors,
                   clearing = tally__over(flat_nodes(&work->cut), 8 * TALLY_TILE_WARPS);
     const int64_t finishing =
@@ -347,10 +353,11 @@ static tally_status reduce_exactly(const job *j) {
 }
 /* Edges for the tiles of these, if anything was marked. */
 static tally_status prepare_again(const job *j) {
+    const tally_offsets_work work = offsets_work(&j->again);
     tally__loaded kernels;
     TALLY_TRY(tally__gpu_kernel(j->call->gpu, NULL, TALLY_FORM_CUT, &kernels));
     return tally__call_launch(j->call, &kernels, edges_entry(&j->again.cut),
-                              tally__over(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &j->again);
+                              tally__over(j->again.cut.tiles + 1, TALLY_EDGES_BLOCK), TALLY_START_BEHIND, &work);
 }
 
 static tally_status reduce(const job *j) {
@@ -409,7 +416,7 @@ static tally_status run(job *j, tally__report *report) {
     TALLY_TRY(prepare_kernels(j));
     TALLY_TRY(prepare(j));
     TALLY_TRY(reduce(j));
-    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.saw, report));
+    TALLY_TRY(tally__call_finalize(c, j->staging, j->results, (tally__cu_address)(uintptr_t)j->work.out.saw, report));
     return report->saw & TALLY_SAW_BAD_SEGMENTS ? refuse(j) : TALLY_OK;
 }
 

@@ -16,8 +16,8 @@ typedef struct tally__gpu_plan {
 } tally__gpu_plan;
 
 /* work->cut.offsets of lengths or of sorted ids, by the kernels of production/cut.h; they clear *work->saw. */
-tally_status tally__offsets_of_lengths(const tally__call *call, const tally_work *work);
-tally_status tally__offsets_of_ids(const tally__call *call, const tally_work *work);
+tally_status tally__offsets_of_lengths(const tally__call *call, const tally_offsets_work *work);
+tally_status tally__offsets_of_ids(const tally__call *call, const tally_offsets_work *work);
 
 /* TALLY_BAD_SEGMENTS: what of such segments is wrong, of an array of so many "values" or "vectors". */
 tally_status tally__refuse_segments(tally_segmentation kind, int64_t count, int64_t values, const char *name);

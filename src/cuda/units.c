@@ -11,6 +11,7 @@
 #include "kernel_list.h"
 #include "segments/cut.h"
 #include "device/work.h"
+#include "merge/merge.h"
 
 static const char *const kernel_names[] = {
 #define TALLY_ROW(name) #name,
@@ -32,7 +33,7 @@ static const struct form {
     tally__entry first;
 } forms[KINDS][TALLY_FORMS] = {
 #define TALLY_UNIT(kind, ID, text, defines) [kind][TALLY_FORM_##ID] = {text, #defines, TALLY_FIRST_##kind##_##ID},
-#define TALLY_ROW(kind, ID, name, threads)
+#define TALLY_ROW(kind, ID, name, threads, work)
     TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_UNIT
 #undef TALLY_ROW
@@ -43,8 +44,9 @@ static const struct entry {
     const char *name;
     unit_kind kind;
     tally__form form;
+    size_t work_bytes;
 } entries[TALLY_ENTRIES] = {
-#define TALLY_ROW(kind, ID, name, threads) [TALLY_ENTRY_##name] = {#name, kind, TALLY_FORM_##ID},
+#define TALLY_ROW(kind, ID, name, threads, work) [TALLY_ENTRY_##name] = {#name, kind, TALLY_FORM_##ID, sizeof(work)},
     TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_ROW
 };
@@ -52,7 +54,7 @@ static const struct entry {
 /* Threads of a block of that kernel, for an operator of `inputs` inputs of `bytes` bytes. */
 static int threads_of(tally__entry entry, int bytes, int inputs) {
     switch ((int)entry) {
-#define TALLY_ROW(kind, ID, name, threads) \
+#define TALLY_ROW(kind, ID, name, threads, work) \
     case TALLY_ENTRY_##name: return threads;
         TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_ROW
@@ -70,6 +72,8 @@ static unit_kind kind_of(const tally__spec *spec, tally__form form) {
 void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TALLY_MOST_ENTRY]) {
     snprintf(name, TALLY_MOST_ENTRY, "tally_%s%s", entries[entry].name, unit->problem);
 }
+
+size_t tally__work_bytes(tally__entry entry) { return entries[entry].work_bytes; }
 
 /* The unit's text and kernels; unit->problem is known. */
 static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int bytes, int inputs) {

@@ -16,6 +16,8 @@ bool tally__is_general(tally__form form);
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit);
 /* The name of a kernel of that unit. */
 void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TALLY_MOST_ENTRY]);
+/* The bytes of what it is launched with. */
+size_t tally__work_bytes(tally__entry entry);
 
 /* How merges of values of so many bytes are cut: values that a thread merges, the runs that a pass makes one of, at
  * most, as a logarithm, and blocks on a multiprocessor. The variable TALLY_MERGE_SHAPE, "each,log_fan,blocks", has

@@ -6,7 +6,8 @@
 
 enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */
 
-static void shape_ordered(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks, size_t *node_bytes) {
+static void shape_ordered(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks,
+                          size_t *node_bytes) {
     int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
     work->run = 0;
     /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
@@ -43,11 +44,11 @@ static bool is_small(const tally__spec *spec, int64_t count) {
            count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES /
                         (int64_t)spec->kernel->value_bytes;
 }
-static void shape_small(const tally__call *c, int64_t count, tally_work *work, int64_t *blocks) {
+static void shape_small(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks) {
     const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes,
                   rounds = count > 0 ? (count + round - 1) / round : 1;
     const int64_t each = rounds <= SMALL_ALONE ? rounds : tally__over(rounds, TALLY_SMALL_BLOCKS);
-    work->run = (int32_t)each;
+    work->rounds = (int32_t)each;
     *blocks = (rounds + each - 1) / each;
 }
 
@@ -55,13 +56,13 @@ tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64
                                  tally__cu_address to) {
     const tally__input *in = &c->in;
     /* Of no values there need be no address. */
-    tally_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
-                       .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
-                       .x_stride = in->x_stride,
-                       .y_stride = in->y_stride,
-                       .count = n,
-                       .first = first,
-                       .final = c->spec->final};
+    tally_array_work work = {.x = begin > 0 ? in->x + begin * in->x_stride : in->x,
+                             .y = begin > 0 ? in->y + begin * in->y_stride : in->y,
+                             .x_stride = in->x_stride,
+                             .y_stride = in->y_stride,
+                             .count = n,
+                             .first = first,
+                             .out.final = c->spec->final};
     const bool small = what == TALLY_GIVES_RESULT && is_small(c->spec, n);
     tally__loaded loaded;
     int64_t blocks;
@@ -80,7 +81,7 @@ tally_status tally__launch_whole(tally__call *c, int64_t begin, int64_t n, int64
                                  &c->scratch));
     work.nodes = (char *)(uintptr_t)(c->spec->exact ? c->scratch.sums : c->scratch.nodes);
     work.arrivals = (uint32_t *)(uintptr_t)c->scratch.arrivals;
-    *(what == TALLY_GIVES_NODE ? &work.node : &work.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
+    *(what == TALLY_GIVES_NODE ? &work.node : &work.out.result) = (void *)(uintptr_t)(to != 0 ? to : c->scratch.node);
     return tally__call_launch(c, &loaded, loaded.first, blocks, TALLY_START_BEHIND, &work);
 }
 

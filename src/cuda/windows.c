@@ -8,18 +8,18 @@
 
 typedef struct job {
     const tally__call *call;
-    tally_work work;
+    tally_windows_work work;
+    void *sums; /* for those that make offsets */
     tally__loaded kernels;
 } job;
 
-static tally_work describe(const tally__node_windows *w, void *nodes, const int16_t *extents) {
-    return (tally_work){.nodes = nodes,
-                        .node = (void *)(uintptr_t)extents,
-                        .run = w->numbers,
-                        .tiles = (int64_t)(w->bytes / sizeof(int64_t)),
-                        .outer = w->limbs[0],
-                        .inner = w->limbs[1],
-                        .cut = {.count = w->count}};
+static tally_windows_work describe(const tally__node_windows *w, void *nodes, const int16_t *extents) {
+    return (tally_windows_work){.nodes = nodes,
+                                .count = w->count,
+                                .words = (int64_t)(w->bytes / sizeof(int64_t)),
+                                .numbers = w->numbers,
+                                .limbs = {w->limbs[0], w->limbs[1]},
+                                .extents = (int16_t *)(uintptr_t)extents};
 }
 
 static tally_status launch(const job *j, tally__entry entry, int64_t threads) {
@@ -41,20 +41,19 @@ static tally__cu_address take(tally__cu_address *end, int64_t bytes) {
 #define TAKE(end, bytes) ((void *)(uintptr_t)take(end, bytes))
 
 static tally__cu_address place(job *j, tally__cu_address begin) {
-    tally_cut_work *cut = &j->work.cut;
+    const int64_t count = j->work.count;
     tally__cu_address end = begin;
     j->work.saw = TAKE(&end, sizeof *j->work.saw);
-    cut->index = TAKE(&end, 8 * cut->count);
-    cut->offsets = TAKE(&end, 8 * (cut->count + 1));
-    cut->sums = TAKE(&end, 8 * (tally__over(cut->count, TALLY_LENGTHS_BLOCK) + 1));
-    j->work.result = TAKE(&end, 8 * cut->count * j->work.tiles);
+    j->work.lengths = TAKE(&end, 8 * count);
+    j->work.offsets = TAKE(&end, 8 * (count + 1));
+    j->sums = TAKE(&end, 8 * (tally__over(count, TALLY_LENGTHS_BLOCK) + 1));
+    j->work.windows = TAKE(&end, 8 * count * j->work.words);
     return end;
 }
 
 /* Where each window lies among all. */
 static tally_status open_windows(tally__call *call, const tally__node_windows *w, void *nodes, const int16_t *extents,
                                  job *j) {
-    tally_cut_work *cut = &j->work.cut;
     *j = (job){.call = call, .work = describe(w, nodes, extents)};
     TALLY_CHECK(w->count < INT64_MAX / 64 / (int64_t)w->bytes, NO_MEMORY,
                 "%lld nodes are more than memory has room for", (long long)w->count);
@@ -62,10 +61,16 @@ static tally_status open_windows(tally__call *call, const tally__node_windows *w
     TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_COPIES, (size_t)place(j, 0), 0,
                                  0, &call->scratch));
     place(j, call->scratch.nodes);
-    cut->index_bytes = cut->offset_bytes = sizeof(int64_t);
-    j->work.count = w->count * j->work.tiles; /* words at most, for those that make offsets */
+    const tally_offsets_work offsets = {.cut = {.index = (const char *)j->work.lengths,
+                                                .index_bytes = sizeof(int64_t),
+                                                .offsets = (char *)(uintptr_t)j->work.offsets,
+                                                .offset_bytes = sizeof(int64_t),
+                                                .sums = j->sums,
+                                                .count = w->count,
+                                                .values = w->count * j->work.words}, /* at most */
+                                        .saw = j->work.saw};
     TALLY_TRY(launch(j, TALLY_ENTRY_window_lengths, w->count));
-    return tally__offsets_of_lengths(call, &j->work);
+    return tally__offsets_of_lengths(call, &offsets);
 }
 
 static tally_status fetch_saw(const job *j) {
@@ -82,10 +87,10 @@ tally_status tally__launch_shrink(tally__call *call, const tally__node_windows *
     job j;
     TALLY_TRY(open_windows(call, w, nodes, extents, &j));
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_shrink, w->count * TALLY_WARP));
-    j.work.user = 1;
+    j.work.to_nodes = 1;
     TALLY_TRY(launch(&j, TALLY_ENTRY_window_move, words));
     TALLY_TRY(fetch_saw(&j));
-    TALLY_TRY(tally__call_fetch(call, &all, (tally__cu_address)(uintptr_t)j.work.cut.offsets + 8 * (uint64_t)w->count,
+    TALLY_TRY(tally__call_fetch(call, &all, (tally__cu_address)(uintptr_t)j.work.offsets + 8 * (uint64_t)w->count,
                                 sizeof all));
     *bytes = (size_t)all * sizeof all;
     return TALLY_OK;

@@ -8,9 +8,13 @@
 #include "simt/words.h"
 
 #define TALLY_ALIGN_OF(type) _Alignof(type)
-#define TALLY_ENTRY_OF(threads, name, resident) \
-    void name(tally_work);                      \
-    void name(const tally_work work)
+/* A kernel is launched with the address of its struct. */
+#define TALLY_ENTRY_OF(threads, name, type, resident) TALLY_ENTRY_NAMED(name, type)
+#define TALLY_ENTRY_NAMED(name, type)                                 \
+    static void name##_body(type);                                    \
+    void name(const void *);                                          \
+    void name(const void *work) { name##_body(*(const type *)work); } \
+    static void name##_body(const type work)
 #define TALLY_SHARED(type, name) \
     type *const name =           \
         tally__simt->shared(sizeof(type), _Alignof(type) > 16 ? _Alignof(type) : 16, TALLY_SIMT_HERE " (" #name ")")

@@ -521,7 +521,7 @@ static int launch(const tally__cu_launch *how, tally__cu_function function, void
     REQUIRE(fits(function, how->shared_bytes) && is_known(how) && parameters != NULL && extra == NULL,
             TALLY_CU_INVALID_VALUE);
     job = (tally__simt_job){function->name,    function->entry,   (int)how->grid_x,
-                            (int)how->block_x, how->shared_bytes, *(const tally_work *)parameters[0]};
+                            (int)how->block_x, how->shared_bytes, parameters[0]};
     error = tally__simt_launch(&job, launch_sentence, sizeof launch_sentence);
     return error != TALLY_CU_SUCCESS ? error : check_canaries(function->name);
 }

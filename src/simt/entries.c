@@ -37,7 +37,7 @@ static const struct unit_kernel {
     const char *unit, *begin; /* of its name: what follows is the same for all of the unit */
 } unit_kernels[] = {
 #define TALLY_UNIT(kind, ID, text, defines)
-#define TALLY_ROW(kind, ID, name, threads) {#kind #ID, "tally_" #name},
+#define TALLY_ROW(kind, ID, name, threads, work) {#kind #ID, "tally_" #name},
     TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_UNIT
 #undef TALLY_ROW

@@ -12,7 +12,8 @@
 
 /* ---- kernels (entries.c) ---- */
 
-typedef void tally__simt_entry(tally_work);
+/* It is given the address of what a GPU's kernel is launched with. */
+typedef void tally__simt_entry(const void *work);
 /* The function that the image of this entry runs; NULL: there is none. */
 tally__simt_entry *tally__simt_find(const char *entry);
 /* A further function of the image of `entry`; NULL: that has none of the name. */
@@ -79,7 +80,7 @@ typedef struct tally__simt_job {
     tally__simt_entry *entry;
     int blocks, threads;
     size_t shared_bytes; /* bytes of shared memory that each block is given */
-    tally_work work;
+    const void *work;
 } tally__simt_job;
 /* Runs it to the end: 0, or TALLY_CU_LAUNCH_FAILED or TALLY_CU_OUT_OF_MEMORY and a sentence. Launches of several OS
  * threads wait for one another. */

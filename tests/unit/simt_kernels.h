@@ -1,6 +1,7 @@
 /* Kernels for test_simt.c, in the dialect of device/device.h: first right ones, which use each word, then ones with a
  * fault planted. `x` is input, `result` output, `arrivals` counters, `user` a number. */
 #include "device/device.h"
+#include "simt_work.h"
 
 enum { MOST_THREADS = 256 };
 typedef struct words_of_block {
@@ -16,7 +17,7 @@ static int32_t lanes_here(void) {
 
 /* ---- right ---- */
 
-TALLY_ENTRY(test_place, 1) {
+TALLY_ENTRY(test_place, test_work, 1) {
     uint32_t *out = words(work.result) + 4 * number();
     out[0] = (uint32_t)(tally_block() * 1000 + tally_blocks());
     out[1] = (uint32_t)tally_lane();
@@ -25,7 +26,7 @@ TALLY_ENTRY(test_place, 1) {
 }
 
 /* Each word of a warp once. */
-TALLY_ENTRY(test_warp, 1) {
+TALLY_ENTRY(test_warp, test_work, 1) {
     uint32_t *out = words(work.result) + 8 * number();
     uint32_t v = (uint32_t)(tally_thread() * 37 % 101);
     int32_t partner = (tally_lane() ^ 5) < lanes_here() ? 5 : 0;
@@ -47,7 +48,7 @@ typedef struct two_buffers {
     uint32_t words[2][TEAM], turn[TEAM];
     tally_mbarrier come[2], left[2];
 } two_buffers;
-TALLY_ENTRY(test_mbarriers, 1) {
+TALLY_ENTRY(test_mbarriers, test_work, 1) {
     TALLY_SHARED(two_buffers, rooms);
     const int32_t thread = tally_thread();
     uint32_t sum = 0;
@@ -76,7 +77,7 @@ TALLY_ENTRY(test_mbarriers, 1) {
 }
 
 /* Sums by halves in shared memory; then rounds of writing what the neighbour reads. */
-TALLY_ENTRY(test_barrier, 1) {
+TALLY_ENTRY(test_barrier, test_work, 1) {
     TALLY_SHARED(words_of_block, sum);
     TALLY_SHARED(words_of_block, turn);
     int32_t i = tally_thread(), n = tally_threads();
@@ -98,7 +99,7 @@ TALLY_ENTRY(test_barrier, 1) {
     words(work.result)[number()] = sum->v[0] * 1000 + v;
 }
 
-TALLY_ENTRY(test_warp_barrier, 1) {
+TALLY_ENTRY(test_warp_barrier, test_work, 1) {
     TALLY_SHARED(words_of_block, turn);
     int32_t i = tally_thread(), first = tally_warp() * TALLY_WARP;
     uint32_t v = (uint32_t)i;
@@ -112,7 +113,7 @@ TALLY_ENTRY(test_warp_barrier, 1) {
 }
 
 /* What each thread was told must be a permutation: checked by the host. */
-TALLY_ENTRY(test_atomics, 1) {
+TALLY_ENTRY(test_atomics, test_work, 1) {
     int32_t *out = (int32_t *)work.result;
     out[number()] = (int32_t)tally_arrive(work.arrivals, (uint32_t)work.user);
     tally_add32(work.saw, 3);
@@ -121,13 +122,13 @@ TALLY_ENTRY(test_atomics, 1) {
     out[tally_blocks() * tally_threads() + number()] = tally_swap32(work.saw + 2, number());
 }
 
-TALLY_ENTRY(test_load16, 1) {
+TALLY_ENTRY(test_load16, test_work, 1) {
     tally_quad q = tally_load16(work.x + 16 * number());
     words(work.result)[number()] = q.w[0] + q.w[1] * 3 + q.w[2] * 5 + q.w[3] * 7;
 }
 
 /* Blocks leave sums; the last one adds them. */
-TALLY_ENTRY(test_last_block, 1) {
+TALLY_ENTRY(test_last_block, test_work, 1) {
     TALLY_SHARED(words_of_block, sum);
     TALLY_SHARED(int32_t, last);
     uint64_t *nodes = (uint64_t *)(void *)work.nodes, total = 0;
@@ -150,7 +151,7 @@ TALLY_ENTRY(test_last_block, 1) {
 
 /* Each waits for the one before, in the order of blocks or against it: a chain, which wants them alive at once. nodes:
  * value and flag. */
-TALLY_ENTRY(test_chain, 1) {
+TALLY_ENTRY(test_chain, test_work, 1) {
     int64_t *nodes = (int64_t *)(void *)work.nodes;
     int32_t place = work.user ? tally_blocks() - 1 - tally_block() : tally_block();
     int64_t sum = place + 1;
@@ -168,7 +169,7 @@ TALLY_ENTRY(test_chain, 1) {
 }
 
 /* The first warp waits, with atomics alone, for the last thread: each lane takes what that gave, and passes it on. */
-TALLY_ENTRY(test_swaps, 1) {
+TALLY_ENTRY(test_swaps, test_work, 1) {
     if (number() == tally_blocks() * tally_threads() - 1) tally_add32(work.saw, 1);
     if (number() >= TALLY_WARP) return;
     while (tally_swap32(work.saw, 0) == 0) {
@@ -178,14 +179,14 @@ TALLY_ENTRY(test_swaps, 1) {
 
 /* ---- with a fault ---- */
 
-TALLY_ENTRY(test_missing_barrier, 1) {
+TALLY_ENTRY(test_missing_barrier, test_work, 1) {
     TALLY_SHARED(words_of_block, turn);
     turn->v[tally_thread()] = (uint32_t)tally_thread();
     words(work.result)[number()] = turn->v[(tally_thread() + 1) % tally_threads()];
 }
 
 /* As test_barrier's rounds, but for the barrier after reading. */
-TALLY_ENTRY(test_missing_second_barrier, 1) {
+TALLY_ENTRY(test_missing_second_barrier, test_work, 1) {
     TALLY_SHARED(words_of_block, turn);
     int32_t i = tally_thread(), n = tally_threads();
     uint32_t v = (uint32_t)i;
@@ -198,7 +199,7 @@ TALLY_ENTRY(test_missing_second_barrier, 1) {
 }
 
 /* A shuffle orders no memory. */
-TALLY_ENTRY(test_missing_warp_barrier, 1) {
+TALLY_ENTRY(test_missing_warp_barrier, test_work, 1) {
     TALLY_SHARED(words_of_block, turn);
     turn->v[tally_thread()] = (uint32_t)tally_thread();
     tally_any(1);
@@ -206,7 +207,7 @@ TALLY_ENTRY(test_missing_warp_barrier, 1) {
 }
 
 /* As test_last_block with one thread to a block. */
-TALLY_ENTRY(test_missing_fence, 1) {
+TALLY_ENTRY(test_missing_fence, test_work, 1) {
     uint32_t *nodes = words(work.nodes), total = 0;
     nodes[tally_block()] = (uint32_t)tally_block();
     if ((int32_t)tally_arrive(work.arrivals, (uint32_t)tally_blocks() - 1) != tally_blocks() - 1) return;
@@ -214,12 +215,12 @@ TALLY_ENTRY(test_missing_fence, 1) {
     words(work.result)[0] = total;
 }
 
-TALLY_ENTRY(test_barrier_in_branch, 1) {
+TALLY_ENTRY(test_barrier_in_branch, test_work, 1) {
     (void)work;
     if (tally_thread() < tally_threads() / 2) tally_barrier();
 }
 
-TALLY_ENTRY(test_two_barriers, 1) {
+TALLY_ENTRY(test_two_barriers, test_work, 1) {
     (void)work;
     if (tally_thread() < tally_threads() / 2)
         tally_barrier();
@@ -227,20 +228,20 @@ TALLY_ENTRY(test_two_barriers, 1) {
         tally_barrier();
 }
 
-TALLY_ENTRY(test_ended_lane, 1) {
+TALLY_ENTRY(test_ended_lane, test_work, 1) {
     if (tally_lane() == 7) return;
     tally_add32(work.saw, 1);
     words(work.result)[number()] = tally_shuffle(1, 7);
 }
 
-TALLY_ENTRY(test_vote_of_ended_lane, 1) {
+TALLY_ENTRY(test_vote_of_ended_lane, test_work, 1) {
     if (tally_lane() == 7) return;
     words(work.result)[number()] = (uint32_t)tally_any(1);
 }
 
-TALLY_ENTRY(test_absent_lane, 1) { words(work.result)[number()] = tally_shuffle_xor(1, 16); }
+TALLY_ENTRY(test_absent_lane, test_work, 1) { words(work.result)[number()] = tally_shuffle_xor(1, 16); }
 
-TALLY_ENTRY(test_two_shuffles, 1) {
+TALLY_ENTRY(test_two_shuffles, test_work, 1) {
     uint32_t v;
     if (tally_lane() == 0)
         v = tally_shuffle(1, 0);
@@ -249,7 +250,7 @@ TALLY_ENTRY(test_two_shuffles, 1) {
     words(work.result)[number()] = v;
 }
 
-TALLY_ENTRY(test_deadlock, 1) {
+TALLY_ENTRY(test_deadlock, test_work, 1) {
     (void)work;
     if (tally_lane() == 0)
         tally_barrier();
@@ -258,11 +259,11 @@ TALLY_ENTRY(test_deadlock, 1) {
 }
 
 /* At a barrier of the others; a gate that fewer reach than it was made for; more room than the launch gives. */
-TALLY_ENTRY(test_stranger, 1) {
+TALLY_ENTRY(test_stranger, test_work, 1) {
     words(work.result)[number()] = 1;
     tally_consumer_barrier(TALLY_WARP);
 }
-TALLY_ENTRY(test_closed_mbarrier, 1) {
+TALLY_ENTRY(test_closed_mbarrier, test_work, 1) {
     TALLY_SHARED(tally_mbarrier, gate);
     if (tally_thread() == 0) tally_mbarrier_init(gate, tally_threads() + 1);
     tally_barrier();
@@ -270,24 +271,24 @@ TALLY_ENTRY(test_closed_mbarrier, 1) {
     tally_mbarrier_wait(gate, 0);
     words(work.result)[number()] = 1;
 }
-TALLY_ENTRY(test_no_room, 1) {
+TALLY_ENTRY(test_no_room, test_work, 1) {
     TALLY_SHARED_BUFFER(room, 16);
     room[0] = 0;
     words(work.result)[number()] = (uint32_t)room[0];
 }
-TALLY_ENTRY(test_livelock, 1) {
+TALLY_ENTRY(test_livelock, test_work, 1) {
     while (tally_load_fresh((const uint64_t *)(void *)work.nodes) != 1) {
     }
 }
-TALLY_ENTRY(test_atomic_livelock, 1) {
+TALLY_ENTRY(test_atomic_livelock, test_work, 1) {
     while (tally_swap32(work.saw, 0) != 1) {
     }
 }
 
-TALLY_ENTRY(test_misaligned_load, 1) { words(work.result)[number()] = tally_load16(work.x + 4).w[0]; }
+TALLY_ENTRY(test_misaligned_load, test_work, 1) { words(work.result)[number()] = tally_load16(work.x + 4).w[0]; }
 
 /* One thread more than there is room for. */
-TALLY_ENTRY(test_shared_overrun, 1) {
+TALLY_ENTRY(test_shared_overrun, test_work, 1) {
     TALLY_SHARED(words_of_block, turn);
     TALLY_SHARED(words_of_block, other);
     uint32_t *volatile p = turn->v;
@@ -297,7 +298,7 @@ TALLY_ENTRY(test_shared_overrun, 1) {
     words(work.result)[number()] = other->v[0];
 }
 
-TALLY_ENTRY(test_too_much_shared, 1) {
+TALLY_ENTRY(test_too_much_shared, test_work, 1) {
     typedef struct {
         char bytes[40000];
     } half;
@@ -308,5 +309,7 @@ TALLY_ENTRY(test_too_much_shared, 1) {
 }
 
 /* Reads, or writes, the value behind the last. */
-TALLY_ENTRY(test_read_tail, 1) { words(work.result)[number()] = words((void *)(uintptr_t)work.x)[number() + 1]; }
-TALLY_ENTRY(test_write_tail, 1) { words(work.result)[number() + 1] = 1; }
+TALLY_ENTRY(test_read_tail, test_work, 1) {
+    words(work.result)[number()] = words((void *)(uintptr_t)work.x)[number() + 1];
+}
+TALLY_ENTRY(test_write_tail, test_work, 1) { words(work.result)[number() + 1] = 1; }

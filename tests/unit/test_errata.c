@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "simt/simt.h"
+#include "simt_work.h"
 #include "support.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -24,14 +25,14 @@ typedef struct unsigneds {
     uint32_t v[MOST];
 } unsigneds;
 
-static const int32_t *input(const tally_work *work) { return (const int32_t *)(const void *)work->x; }
-static int32_t *output(const tally_work *work) { return (int32_t *)work->result; }
+static const int32_t *input(const test_work *work) { return (const int32_t *)(const void *)work->x; }
+static int32_t *output(const test_work *work) { return (int32_t *)work->result; }
 
 /* Runs it; false: it did not end, and *sentence says why. */
-static bool run(tally__simt_entry *entry, int blocks, int threads, tally_work work, const char *schedule,
+static bool run(tally__simt_entry *entry, int blocks, int threads, test_work work, const char *schedule,
                 char sentence[400]) {
     tally__simt_settings settings = TALLY_SIMT_SETTINGS_INIT;
-    const tally__simt_job job = {"erratum", entry, blocks, threads, 0, work};
+    const tally__simt_job job = {"erratum", entry, blocks, threads, 0, &work};
     assert_true(tally__simt_parse(schedule, &settings));
     settings.patience = 100000;
     tally__simt_configure(&settings);
@@ -40,7 +41,7 @@ static bool run(tally__simt_entry *entry, int blocks, int threads, tally_work wo
 
 /* ---- Kandasamy ---- */
 
-TALLY_ENTRY_OF(MOST, errata_stride, 1) {
+TALLY_ENTRY_OF(MOST, errata_stride, test_work, 1) {
     TALLY_SHARED(ints, partial);
     int32_t t = tally_thread();
     partial->v[t] = input(&work)[t];
@@ -55,11 +56,11 @@ static void test_stride(void **state) {
     int32_t x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, sum = 0;
     char sentence[400];
     (void)state;
-    EXPECT(!run(errata_stride, 1, 8, (tally_work){.x = (char *)x, .result = &sum}, "round", sentence), "it ended");
+    EXPECT(!run(errata_stride, 1, 8, (test_work){.x = (char *)x, .result = &sum}, "round", sentence), "it ended");
     EXPECT(strstr(sentence, "livelock") != NULL, "%s", sentence);
 }
 
-TALLY_ENTRY_OF(MOST, errata_padding, 1) {
+TALLY_ENTRY_OF(MOST, errata_padding, test_work, 1) {
     TALLY_SHARED(ints, partial);
     int32_t t = tally_thread();
     partial->v[t] = t < work.count ? input(&work)[t] : 0;
@@ -74,7 +75,7 @@ static void test_padding(void **state) {
     int32_t x[6] = {7, 5, 9, 6, 8, 11}, least = -1;
     char sentence[400];
     (void)state;
-    EXPECT(run(errata_padding, 1, 8, (tally_work){.x = (char *)x, .result = &least, .count = 6}, "round", sentence),
+    EXPECT(run(errata_padding, 1, 8, (test_work){.x = (char *)x, .result = &least, .count = 6}, "round", sentence),
            "%s", sentence);
     EXPECT(least == 0, "the minimum of values from 5 on, padded with zeros, is %d", least);
 }
@@ -82,7 +83,7 @@ static void test_padding(void **state) {
 /* ---- Cook ---- */
 
 /* run: lists; node: who won. */
-TALLY_ENTRY_OF(MOST, errata_merge, 1) {
+TALLY_ENTRY_OF(MOST, errata_merge, test_work, 1) {
     TALLY_SHARED(unsigneds, list_indexes);
     TALLY_SHARED(unsigneds, reduction_val);
     TALLY_SHARED(unsigneds, reduction_idx);
@@ -119,7 +120,7 @@ TALLY_ENTRY_OF(MOST, errata_merge, 1) {
 static void merge(const uint32_t *x, int count, int lists, uint32_t *merged, uint32_t *winners) {
     char sentence[400];
     EXPECT(run(errata_merge, 1, lists,
-               (tally_work){.x = (const char *)x, .result = merged, .node = winners, .count = count, .run = lists},
+               (test_work){.x = (const char *)x, .result = merged, .node = winners, .count = count, .run = lists},
                "round", sentence),
            "%s", sentence);
 }
@@ -148,7 +149,7 @@ TALLY_FN void errata_reduce_warp(int32_t *data, int32_t thid, int32_t *target) {
     if (tally_lane() == 0) *target = data[thid] + data[thid + 16];
     tally_warp_barrier();
 }
-TALLY_ENTRY_OF(256, errata_tb4_warp, 1) {
+TALLY_ENTRY_OF(256, errata_tb4_warp, test_work, 1) {
     TALLY_SHARED(ints, s_data);
     TALLY_SHARED(ints, s_result);
     int32_t thid = tally_thread(), warps = tally_threads() / TALLY_WARP;
@@ -167,7 +168,7 @@ static void test_algorithm_2(void **state) {
     (void)state;
     for (int i = 0; i < 1024; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_tb4_warp, 1, 256, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "round",
+        EXPECT(run(errata_tb4_warp, 1, 256, (test_work){.x = (char *)ones, .result = &sum, .user = mended}, "round",
                    sentence),
                "%s", sentence);
         EXPECT((sum == 1024) == mended, "1024 ones sum to %d", sum);
@@ -175,7 +176,7 @@ static void test_algorithm_2(void **state) {
 }
 
 /* Algorithm 3 with 32 threads, lines 5 to 16; user: whether a barrier of the warp stands before line 14. */
-TALLY_ENTRY_OF(32, errata_matrix, 1) {
+TALLY_ENTRY_OF(32, errata_matrix, test_work, 1) {
     TALLY_SHARED(ints, s_data);
     int32_t thid = tally_thread(), sum;
     for (int32_t i = thid; i < 1024; i += 32) s_data->v[i + i / 32] = input(&work)[i];
@@ -195,7 +196,7 @@ static void test_algorithm_3(void **state) {
     (void)state;
     for (int i = 0; i < 1024; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
-        EXPECT(run(errata_matrix, 1, 32, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "reverse",
+        EXPECT(run(errata_matrix, 1, 32, (test_work){.x = (char *)ones, .result = &sum, .user = mended}, "reverse",
                    sentence),
                "%s", sentence);
         EXPECT((sum == 1024) == mended, "1024 ones sum to %d", sum);
@@ -205,7 +206,7 @@ static void test_algorithm_3(void **state) {
 /* ---- Stack Overflow ---- */
 
 /* The last-block guard; user: whether the thread is compared with the number of blocks. `nodes`: gOut. */
-TALLY_ENTRY_OF(64, errata_last_block, 1) {
+TALLY_ENTRY_OF(64, errata_last_block, test_work, 1) {
     TALLY_SHARED(ints, shared);
     TALLY_SHARED(int32_t, is_last);
     int32_t t = tally_thread(), *out = (int32_t *)(void *)work.nodes;
@@ -244,7 +245,7 @@ static void test_last_block(void **state) {
         uint32_t counter = 0;
         for (int i = 0; i < 64; i++) out[i] = 7;
         EXPECT(run(errata_last_block, 3, 64,
-                   (tally_work){
+                   (test_work){
                        .x = (char *)ones, .nodes = (char *)out, .arrivals = &counter, .count = 1000, .user = mended},
                    "round", sentence),
                "%s", sentence);
@@ -253,7 +254,7 @@ static void test_last_block(void **state) {
 }
 
 /* One warp without synchronisation (sumCommSingleWarp); user: with it. */
-TALLY_ENTRY_OF(32, errata_warp, 1) {
+TALLY_ENTRY_OF(32, errata_warp, test_work, 1) {
     TALLY_SHARED(ints, shared);
     int32_t idx = tally_thread();
     shared->v[idx] = input(&work)[idx];
@@ -271,7 +272,7 @@ static void test_warp(void **state) {
     for (int i = 0; i < 32; i++) ones[i] = 1;
     for (int mended = 0; mended < 2; mended++) {
         EXPECT(
-            run(errata_warp, 1, 32, (tally_work){.x = (char *)ones, .result = &sum, .user = mended}, "round", sentence),
+            run(errata_warp, 1, 32, (test_work){.x = (char *)ones, .result = &sum, .user = mended}, "round", sentence),
             "%s", sentence);
         EXPECT((sum == 32) == mended, "32 ones sum to %d", sum);
     }

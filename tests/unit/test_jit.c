@@ -25,9 +25,9 @@ static tally__unit unit_of(const char *op, const char *type) {
              "#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_BLOCK 256\n#define TALLY_KERNEL_FILE "
              "\"operators/%s.h\"\n"
              "#include \"types/types.h\"\n#include TALLY_KERNEL_FILE\n#include \"device/device.h\"\n"
-             "TALLY_ENTRY(%s, 1) {\n    const node_t *a = (const node_t *)work.nodes;\n"
-             "    *(result_t *)work.result = finish(merge(a[0], a[tally_thread()]), "
-             "&work.final);\n}\n",
+             "TALLY_ENTRY(%s, tally_array_work, 1) {\n    const node_t *a = (const node_t *)work.nodes;\n"
+             "    *(result_t *)work.out.result = finish(merge(a[0], a[tally_thread()]), "
+             "&work.out.final);\n}\n",
              type, op, unit.entry);
     return unit;
 }

@@ -59,7 +59,7 @@ static void expect_sentence(int error, const char *part) {
 /* One launch of a right kernel: what it got, and the check of what it left. */
 typedef struct shot {
     int blocks, threads, all;
-    tally_work work;
+    test_work work;
     const char *schedule;
 } shot;
 typedef void check(const shot *s);
@@ -166,7 +166,7 @@ static void test_bringing(void **state) {
     enum { BLOCKS = 3, WORDS = TEAM * MBARRIER_ROUNDS };
     (void)state;
     for (int k = 0; k < SCHEDULES; k++) {
-        tally_work work = {.x = device(WORDS * 4), .result = device(BLOCKS * TEAM * 4)};
+        test_work work = {.x = device(WORDS * 4), .result = device(BLOCKS * TEAM * 4)};
         uint32_t *x = (uint32_t *)(uintptr_t)work.x;
         schedule_number(k);
         for (int i = 0; i < WORDS; i++) x[i] = (uint32_t)(i * i);
@@ -243,7 +243,7 @@ static void test_blocks(void **state) {
 }
 
 static void test_counters(void **state) {
-    tally_work work = {.result = device(3 * 40 * 32)};
+    test_work work = {.result = device(3 * 40 * 32)};
     tally__simt_counters counted;
     (void)state;
     schedule_as("round", 4);
@@ -268,16 +268,16 @@ static void test_schedules(void **state) {
     assert_true(settings.order == TALLY_SIMT_RANDOM && settings.seed == 12 && settings.launch == 34);
     setenv("TALLY_SIMT_SCHEDULE", "sideways", 1);
     tally__simt_configure(NULL);
-    expect_sentence(launch("test_livelock", 1, 1, (tally_work){0}), "sideways");
+    expect_sentence(launch("test_livelock", 1, 1, (test_work){0}), "sideways");
     setenv("TALLY_SIMT_SCHEDULE", "greedy", 1);
-    assert_int_equal(launch("test_two_barriers", 1, 1, (tally_work){0}), 0);
+    assert_int_equal(launch("test_two_barriers", 1, 1, (test_work){0}), 0);
     assert_int_equal(tally__simt_configured().order, TALLY_SIMT_GREEDY);
     unsetenv("TALLY_SIMT_SCHEDULE");
 }
 
 /* Launches of several threads. */
 static void *launcher(void *result) {
-    tally_work work = {.result = result};
+    test_work work = {.result = result};
     int wrong = driver->context_push(context);
     for (int i = 0; i < 20; i++) {
         wrong += launch("test_barrier", 2, 64, work);
@@ -307,7 +307,7 @@ static void test_callers(void **state) {
 /* Under every schedule: for what a meeting finds no schedule can hide. */
 static void expect_fault(const char *kernel, int blocks, int threads, const char *sentence) {
     for (int k = 0; k < SCHEDULES; k++) {
-        tally_work work = {
+        test_work work = {
             .result = device((size_t)(blocks * threads) * 4), .saw = device_zeros(4), .nodes = device_zeros(8)};
         schedule_number(k);
         work.x = work.result;
@@ -344,7 +344,7 @@ static void test_livelocks(void **state) {
 
 /* What the sentence tells: who, where, and how to see it again. */
 static void test_sentence(void **state) {
-    tally_work work = {.result = device(32 * 4), .saw = device_zeros(4)};
+    test_work work = {.result = device(32 * 4), .saw = device_zeros(4)};
     int error;
     (void)state;
     schedule_as("random:5:17", 4);
@@ -362,7 +362,7 @@ static void test_sentence(void **state) {
 static int wrong_schedules(const char *kernel, int threads, int shift) {
     int wrong = 0;
     for (int k = 0; k < SCHEDULES; k++) {
-        tally_work work = {.result = device((size_t)threads * 4)};
+        test_work work = {.result = device((size_t)threads * 4)};
         bool right = true;
         schedule_number(k);
         assert_int_equal(launch(kernel, 1, threads, work), 0);
@@ -391,9 +391,9 @@ static int status_of_child(void (*body)(void)) {
 /* In an order in which it does no harm, and in a program of its own (main): behind fork the thread sanitizer may look
  * away. */
 static int race(const char *kernel) {
-    tally_work work;
+    test_work work;
     assert_int_equal(open_driver(NULL), 0);
-    work = (tally_work){.result = device(64 * 4), .nodes = device(64 * 4), .arrivals = device_zeros(4)};
+    work = (test_work){.result = device(64 * 4), .nodes = device(64 * 4), .arrivals = device_zeros(4)};
     schedule_as(strcmp(kernel, "test_missing_barrier") == 0 ? "reverse" : "round", 4);
     return launch(kernel, strcmp(kernel, "test_missing_fence") == 0 ? 3 : 1, 32, work);
 }
@@ -420,20 +420,20 @@ static void test_races(void **state) {
 /* ---- memory ---- */
 
 static void overrun_shared(void) {
-    tally_work work = {.result = device(32 * 4)};
+    test_work work = {.result = device(32 * 4)};
     schedule_as("round", 4);
     expect_sentence(launch("test_shared_overrun", 1, 32, work), "behind unit/simt_kernels.h");
     discard(work.result);
 }
 static void write_tail(void) {
-    tally_work work = {.result = device(33 * 4)};
+    test_work work = {.result = device(33 * 4)};
     schedule_as("round", 4);
     assert_int_equal(launch("test_write_tail", 1, 32, work), 0);
     expect_sentence(launch("test_write_tail", 1, 33, work), "behind the 132 bytes");
     discard(work.result);
 }
 static void read_tail(void) {
-    tally_work work = {.result = device(32 * 4)};
+    test_work work = {.result = device(32 * 4)};
     uint32_t *read;
     schedule_as("round", 4);
     work.x = device(32 * 4);
@@ -445,7 +445,7 @@ static void read_tail(void) {
     discard(work.result);
 }
 static void use_freed(void) {
-    tally_work work = {.result = device(33 * 4)};
+    test_work work = {.result = device(33 * 4)};
     schedule_as("round", 4);
     discard(work.result);
     launch("test_write_tail", 1, 32, work);

@@ -49,7 +49,7 @@ static void test_handles(void **state) {
     tally__cu_stream stream;
     tally__cu_module module;
     tally__cu_function function;
-    tally_work work = {0};
+    test_work work = {0};
     void *parameters[] = {&work};
     int value;
     (void)state;
@@ -110,7 +110,7 @@ static int careful_host(void) {
     tally__cu_function function;
     tally__cu_stream stream = NULL;
     tally__cu_address address = 0;
-    tally_work work = {0};
+    test_work work = {0};
     void *parameters[] = {&work};
     int error, later, value;
 #define THEN(call) \

@@ -14,7 +14,7 @@
 #define TALLY_UNIT_TYPED(ID)
 #define TALLY_UNIT_GENERAL(ID)
 #define TALLY_UNIT(kind, ID, text, defines) TALLY_UNIT_##kind(ID)
-#define TALLY_ROW(kind, ID, name, threads)
+#define TALLY_ROW(kind, ID, name, threads, work)
 TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)
 #undef TALLY_KERNEL_ROW
 #undef TALLY_UNIT
@@ -32,7 +32,7 @@ static const struct {
 #define TALLY_ROW_TYPED(ID, name)
 #define TALLY_ROW_GENERAL(ID, name)
 #define TALLY_UNIT(kind, ID, text, defines)
-#define TALLY_ROW(kind, ID, name, threads) TALLY_ROW_##kind(ID, name)
+#define TALLY_ROW(kind, ID, name, threads, work) TALLY_ROW_##kind(ID, name)
     TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)};
 #undef TALLY_ROW
 

@@ -18,7 +18,7 @@ tally__simt_entry *tally__simt_general(const char *entry) {
 #define TALLY_ROW_EXACT(name)
 #define TALLY_ROW_TYPED(name)
 #define TALLY_ROW_GENERAL(name) {"tally_" #name, tally_##name},
-#define TALLY_ROW(kind, ID, name, threads) TALLY_ROW_##kind(name)
+#define TALLY_ROW(kind, ID, name, threads, work) TALLY_ROW_##kind(name)
         TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(entry, all[k].name) == 0) return all[k].entry;

@@ -92,10 +92,11 @@ tally__simt_entry *tally__simt_merge(const char *entry) {
 #define TALLY_OF(name, problem) {"tally_" #name "_" #problem, tally_##name##_##problem},
 #define TALLY_ROW_TYPED(name)                                                                                    \
     TALLY_OF(name, 8_0)                                                                                          \
-    TALLY_OF(name, 8_1) TALLY_OF(name, 8_2) TALLY_OF(name, 16_1) TALLY_OF(name, 16_2) TALLY_OF(name, 16_3)       \
-        TALLY_OF(name, 16_4) TALLY_OF(name, 32_1) TALLY_OF(name, 32_2) TALLY_OF(name, 32_3) TALLY_OF(name, 32_4) \
-            TALLY_OF(name, 64_1) TALLY_OF(name, 64_2) TALLY_OF(name, 64_3) TALLY_OF(name, 64_4)
-#define TALLY_ROW(kind, ID, name, threads) TALLY_ROW_##kind(name)
+    TALLY_OF(name, 8_1)                                                                                          \
+    TALLY_OF(name, 8_2) TALLY_OF(name, 16_1) TALLY_OF(name, 16_2) TALLY_OF(name, 16_3) TALLY_OF(name, 16_4)      \
+        TALLY_OF(name, 32_1) TALLY_OF(name, 32_2) TALLY_OF(name, 32_3) TALLY_OF(name, 32_4) TALLY_OF(name, 64_1) \
+            TALLY_OF(name, 64_2) TALLY_OF(name, 64_3) TALLY_OF(name, 64_4)
+#define TALLY_ROW(kind, ID, name, threads, work) TALLY_ROW_##kind(name)
         TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(entry, all[k].name) == 0) return all[k].entry;
