@@ -16,7 +16,9 @@
     X(CUT, SEGMENTS)      /* what prepares segments */                                      \
     X(FEATURES, SEGMENTS) /* segments of vectors of features */                             \
     X(GROUPS, SEGMENTS)   /* what arranges vectors by segment */                            \
-    X(MERGE, MERGES)      /* what merges sorted arrays */                                   \
+    X(MERGE_TWO, MERGES)  /* sorted arrays in passes of 2 runs */                           \
+    X(MERGE_FOUR, MERGES) /* of 4 */                                                        \
+    X(MERGE_EIGHT, MERGES) /* of 8 */                                                       \
     X(COLUMNS, ROWS)      /* rows that lie across others */                                 \
     X(ROWS, ROWS)         /* rows whose values lie side by side */                          \
     X(SHORT, ROWS)        /* rows of a few values */                                        \
@@ -97,14 +99,21 @@
         K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS, tally_windows_work)                             \
         K(GENERAL, WINDOWS, window_restore, TALLY_THREADS, tally_windows_work)                            \
         K(GENERAL, WINDOWS, window_move, TALLY_THREADS, tally_windows_work)                               \
-    U(TYPED, MERGE, "production/merge.h", )                                                               \
-        K(TYPED, MERGE, merge_borders_1, TALLY_THREADS, tally_merge_pass)                                 \
-        K(TYPED, MERGE, merge_borders_2, TALLY_THREADS, tally_merge_pass)                                 \
-        K(TYPED, MERGE, merge_values_1, TALLY_THREADS, tally_merge_pass)                                  \
-        K(TYPED, MERGE, merge_values_2, TALLY_THREADS, tally_merge_pass)                                  \
-        K(TYPED, MERGE, merge_origins_1, TALLY_THREADS, tally_merge_pass)                                 \
-        K(TYPED, MERGE, merge_origins_2, TALLY_THREADS, tally_merge_pass)                                 \
-        K(TYPED, MERGE, merge_check, TALLY_THREADS, tally_merge_pass)                                     \
+    U(TYPED, MERGE_TWO, "production/merge.h", )                                                           \
+        K(TYPED, MERGE_TWO, merge_borders_2, TALLY_THREADS, tally_merge_pass)                             \
+        K(TYPED, MERGE_TWO, merge_values_2, TALLY_THREADS, tally_merge_pass)                              \
+        K(TYPED, MERGE_TWO, merge_origins_2, TALLY_THREADS, tally_merge_pass)                             \
+        K(TYPED, MERGE_TWO, merge_check_2, TALLY_THREADS, tally_merge_pass)                               \
+    U(TYPED, MERGE_FOUR, "production/merge.h", )                                                          \
+        K(TYPED, MERGE_FOUR, merge_borders_4, TALLY_THREADS, tally_merge_pass)                            \
+        K(TYPED, MERGE_FOUR, merge_values_4, TALLY_THREADS, tally_merge_pass)                             \
+        K(TYPED, MERGE_FOUR, merge_origins_4, TALLY_THREADS, tally_merge_pass)                            \
+        K(TYPED, MERGE_FOUR, merge_check_4, TALLY_THREADS, tally_merge_pass)                              \
+    U(TYPED, MERGE_EIGHT, "production/merge.h", )                                                         \
+        K(TYPED, MERGE_EIGHT, merge_borders_8, TALLY_THREADS, tally_merge_pass)                           \
+        K(TYPED, MERGE_EIGHT, merge_values_8, TALLY_THREADS, tally_merge_pass)                            \
+        K(TYPED, MERGE_EIGHT, merge_origins_8, TALLY_THREADS, tally_merge_pass)                           \
+        K(TYPED, MERGE_EIGHT, merge_check_8, TALLY_THREADS, tally_merge_pass)                             \
     U(GENERAL, CONVERT, "production/convert.h", )                                                         \
         K(GENERAL, CONVERT, convert, TALLY_THREADS, tally_convert_work)
 

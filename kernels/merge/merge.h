@@ -13,14 +13,16 @@ typedef enum tally_merge_reading {
     TALLY_MERGE_TOTAL
 } tally_merge_reading;
 
-/* A pass makes one run of 2^log_fan: 2 or 4. */
-enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_MOST_LOG_FAN = 2, TALLY_MERGE_MOST_FAN = 1 << TALLY_MERGE_MOST_LOG_FAN };
+/* A pass makes one run of 2, 4 or 8. */
+enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_MOST_FAN = 8 };
+/* Of how many at most, of values of so many bytes. */
+#define TALLY_MERGE_FAN_OF(bytes) ((bytes) == 8 ? 8 : 4)
 
 /* Values of so many bytes that a thread merges: what threads side by side write to shared memory lies an odd number of
  * words apart, or of two words of 8 bytes, so that banks do not conflict. */
 #define TALLY_MERGE_EACH_OF(bytes) ((bytes) == 1 ? 20 : (bytes) == 2 ? 18 : (bytes) == 4 ? 15 : 9)
 /* Values of a tile, such that each pair of runs has threads of its own; a multiple of 16. */
-#define TALLY_MERGE_TILE_OF(each, log_fan) ((TALLY_MERGE_BLOCK + 1 - (1 << ((log_fan)-1))) * (each) / 16 * 16)
+#define TALLY_MERGE_TILE_OF(each, fan) ((TALLY_MERGE_BLOCK + 1 - (fan) / 2) * (each) / 16 * 16)
 
 typedef struct tally_merge_array {
     const char *data;

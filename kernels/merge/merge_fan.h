@@ -1,11 +1,13 @@
-/* A pass of merge_values.h that makes one run of TALLY_MERGE_FAN = 2^TALLY_MERGE_LOG_FAN: the kernel that finds where
- * tiles begin in the runs, and the kernel that merges tiles. */
-#define TALLY_F(name) TALLY_M(TALLY_PASTE(name, TALLY_PASTE(_, TALLY_MERGE_LOG_FAN)))
+/* A pass of merge_values.h that makes one run of TALLY_MERGE_FAN, 2, 4 or 8: the kernel that finds where tiles begin in
+ * the runs, and the kernels that merge tiles. */
+#define TALLY_F(name) TALLY_M(TALLY_PASTE(name, TALLY_PASTE(_, TALLY_MERGE_FAN)))
 enum {
-    TALLY_F(FAN) = 1 << TALLY_MERGE_LOG_FAN,
-    TALLY_F(TILE) = TALLY_MERGE_TILE_OF(TALLY_M(EACH), TALLY_MERGE_LOG_FAN),
+    TALLY_F(LEVELS) = TALLY_MERGE_FAN == 8   ? 3
+                      : TALLY_MERGE_FAN == 4 ? 2
+                                             : 1,
+    TALLY_F(TILE) = TALLY_MERGE_TILE_OF(TALLY_M(EACH), TALLY_MERGE_FAN),
     /* Pieces begin at multiples of 16 bytes, or as far behind as in memory; threads look past the end of theirs. */
-    TALLY_F(ROOM) = TALLY_F(TILE) + TALLY_F(FAN) * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
+    TALLY_F(ROOM) = TALLY_F(TILE) + TALLY_MERGE_FAN * 32 / (TALLY_MERGE_BITS / 8) + TALLY_M(EACH) + 1
 };
 
 /* ---- borders ---- */
@@ -14,7 +16,7 @@ enum {
  * those with values in question, whose middle value comes first gives its first half, if so many are wanted that this
  * must be among them; or else the one whose middle value comes last loses its second half. Of runs that are not sorted
  * it is any numbers that add up to `rank`. */
-#if TALLY_MERGE_LOG_FAN == 1
+#if TALLY_MERGE_FAN == 2
 TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
     const int64_t others = runs[1].count, all = runs[0].count;
     int64_t begin = rank > others ? rank - others : 0, end = rank < all ? rank : all;
@@ -31,15 +33,15 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
 }
 #else
 TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
-    int64_t high[TALLY_F(FAN)], left = rank;
+    int64_t high[TALLY_MERGE_FAN], left = rank;
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_F(FAN); i++) low[i] = 0, high[i] = runs[i].count;
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) low[i] = 0, high[i] = runs[i].count;
     for (;;) {
         int32_t first = -1, last = -1;
         int64_t below = 0; /* values in front of all middles */
         TALLY_M(bits) first_value = 0, last_value = 0;
         TALLY_UNROLL
-        for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+        for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
             const int64_t half = (high[i] - low[i]) / 2;
             if (low[i] == high[i]) continue;
             const TALLY_M(bits) value = TALLY_M(value)(&runs[i], low[i] + half);
@@ -49,7 +51,7 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
         }
         const int32_t is_alone = first == last, takes = left > below;
         TALLY_UNROLL
-        for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+        for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
             const int64_t half = (high[i] - low[i]) / 2;
             if (i != (takes ? first : last)) continue;
             if (is_alone) {
@@ -66,23 +68,23 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
 }
 #endif
 
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(borders), tally_merge_pass, 4) {
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(borders), tally_merge_pass, TALLY_MERGE_FAN == 8 ? 1 : 4) {
     const tally_merge_work *merge = work.pass;
     const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(), place = tile * TALLY_F(TILE);
-    int64_t taken[TALLY_F(FAN)];
-    tally_run runs[TALLY_F(FAN)];
+    int64_t taken[TALLY_MERGE_FAN];
+    tally_run runs[TALLY_MERGE_FAN];
     tally_let_next_start();
     tally_await_before();
     if (tile > merge->tiles) return;
     tally_merge_border *border = merge->borders + tile;
     border->first = -1;
     if (tile == merge->tiles) return;
-    border->first = tally_merge_first_at(merge, place, TALLY_MERGE_LOG_FAN);
+    border->first = tally_merge_first_at(merge, place, TALLY_F(LEVELS));
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_F(FAN); i++) runs[i] = tally_run_of(merge, border->first, i);
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) runs[i] = tally_run_of(merge, border->first, i);
     TALLY_F(split)(runs, place - runs[0].place, merge->infinity, taken);
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
         border->places[i] = runs[i].place + taken[i];
         border->at[i] = runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
     }
@@ -95,17 +97,18 @@ typedef struct TALLY_F(piece) {
     const char *data;
     int64_t stride, place; /* of its first value */
     int32_t count;         /* -1: what runs that are not sorted gave */
+    int32_t at;            /* where it lies in shared->values */
 } TALLY_F(piece);
 
 typedef struct TALLY_F(shared) {
     TALLY_M(bits) values[TALLY_F(ROOM)];
-    TALLY_F(piece) pieces[TALLY_F(FAN)];
+    TALLY_F(piece) pieces[TALLY_MERGE_FAN];
     uint16_t joins[TALLY_MERGE_BLOCK]; /* where each thread begins in its first piece, in the first pass */
 } TALLY_F(shared);
 
-/* Where pieces lie in shared->values. */
+/* Where the pieces of a level lie in shared->values. */
 typedef struct TALLY_F(layout) {
-    int32_t at[TALLY_F(FAN)], counts[TALLY_F(FAN)];
+    int32_t at[TALLY_MERGE_FAN], counts[TALLY_MERGE_FAN];
 } TALLY_F(layout);
 
 /* Two pieces in shared->values that a thread and those beside it merge, and its own part of what they become. */
@@ -121,7 +124,7 @@ TALLY_FN void TALLY_F(cut)(const tally_merge_work *merge, TALLY_F(shared) * shar
                            int64_t until, int32_t i) {
     const tally_merge_border *here = merge->borders + tally_block(), *next = here + 1;
     const int32_t is_first = begin == (int64_t)tally_block() * TALLY_F(TILE);
-    TALLY_F(piece) piece = {here->at[i], merge->from_stride, here->places[i], 0};
+    TALLY_F(piece) piece = {here->at[i], merge->from_stride, here->places[i], 0, 0};
     int64_t end = next->places[i], run_begin = -1;
     if (merge->from == 0 || !is_first || next->first != first) {
         const tally_run run = tally_run_of(merge, first, i);
@@ -207,34 +210,38 @@ TALLY_FN void TALLY_F(level)(const tally_merge_work *merge, TALLY_F(shared) * sh
         }
 }
 
-/* All levels of a tile. The result lies `shift` values behind the beginning of shared->values. */
-TALLY_FN void TALLY_F(merge)(const tally_merge_work *merge, TALLY_F(shared) * shared, const TALLY_F(layout) * layout,
-                             int32_t shift, uint16_t *order, int32_t has_origins) {
-    const int32_t *const at = layout->at, *const counts = layout->counts;
-    TALLY_F(pair) pair = {at[0], counts[0], at[1], counts[1], tally_thread(), 0};
-    if (TALLY_MERGE_LOG_FAN == 2) {
-        const int32_t left = counts[0] + counts[1], threads = (left + TALLY_M(EACH) - 1) / TALLY_M(EACH);
-        if (tally_thread() >= threads) {
-            const TALLY_F(pair) other = {at[TALLY_F(FAN) - 2],     counts[TALLY_F(FAN) - 2], at[TALLY_F(FAN) - 1],
-                                         counts[TALLY_F(FAN) - 1], tally_thread() - threads, left};
-            pair = other;
-        }
-        if (merge->from == 0)
-            TALLY_F(level)(merge, shared, &pair, 1, 1, order, has_origins);
-        else
-            TALLY_F(level)(merge, shared, &pair, 0, 1, order, has_origins);
-        tally_barrier();
-        const TALLY_F(pair)
-            both = {0, left, left, counts[TALLY_F(FAN) - 2] + counts[TALLY_F(FAN) - 1], tally_thread(), shift};
-        TALLY_F(level)(merge, shared, &both, 0, 0, order, has_origins);
-    } else {
-        pair.to = shift;
-        if (merge->from == 0)
-            TALLY_F(level)(merge, shared, &pair, 1, 1, order, has_origins);
-        else
-            TALLY_F(level)(merge, shared, &pair, 0, 1, order, has_origins);
+/* What this thread merges of a level's pairs, each of which has threads of its own; and the next level's layout. */
+TALLY_FN TALLY_F(pair) TALLY_F(find_pair)(TALLY_F(layout) * layout, int32_t pairs, int32_t to) {
+    int32_t *const at = layout->at, *const counts = layout->counts;
+    const int32_t thread = tally_thread();
+    int32_t threads = 0;
+    TALLY_F(pair) found = {0, 0, 0, 0, 0, 0};
+    TALLY_UNROLL
+    for (int32_t p = 0; p < pairs; p++) {
+        const TALLY_F(pair) pair = {at[2 * p], counts[2 * p], at[2 * p + 1], counts[2 * p + 1], thread - threads, to};
+        const int32_t both = pair.a_count + pair.b_count;
+        if (thread >= threads) found = pair;
+        threads += (both + TALLY_M(EACH) - 1) / TALLY_M(EACH);
+        at[p] = to;
+        counts[p] = both;
+        to += both;
     }
-    tally_barrier();
+    return found;
+}
+
+/* All levels of a tile. The result lies `shift` values behind the beginning of shared->values. */
+TALLY_FN void TALLY_F(merge)(const tally_merge_work *merge, TALLY_F(shared) * shared, TALLY_F(layout) * layout,
+                             int32_t shift, uint16_t *order, int32_t has_origins) {
+    TALLY_UNROLL
+    for (int32_t level = 0; level < TALLY_F(LEVELS); level++) {
+        const TALLY_F(pair) pair =
+            TALLY_F(find_pair)(layout, TALLY_MERGE_FAN >> (level + 1), level == TALLY_F(LEVELS) - 1 ? shift : 0);
+        if (level == 0 && merge->from == 0)
+            TALLY_F(level)(merge, shared, &pair, 1, 1, order, has_origins);
+        else
+            TALLY_F(level)(merge, shared, &pair, 0, level == 0, order, has_origins);
+        tally_barrier();
+    }
 }
 
 /* Merged values go from shared memory to their places. */
@@ -258,14 +265,14 @@ TALLY_FN void TALLY_F(put_values)(const tally_merge_work *merge, const TALLY_M(b
     if (tail + thread < n) ((TALLY_M(bits) *)(void *)to)[tail + thread] = values[tail + thread];
 }
 
-TALLY_FN void TALLY_F(put_origins)(const tally_merge_work *merge, const TALLY_F(shared) * shared,
-                                   const TALLY_F(layout) * layout, const uint16_t *order, int64_t begin, int32_t n) {
+TALLY_FN void TALLY_F(put_origins)(const tally_merge_work *merge, const TALLY_F(shared) * shared, const uint16_t *order,
+                                   int64_t begin, int32_t n) {
     for (int32_t q = tally_thread(); q < n; q += TALLY_MERGE_BLOCK) {
         const int32_t at = order[q];
-        int64_t place = shared->pieces[0].place + at - layout->at[0];
+        int64_t place = shared->pieces[0].place + at - shared->pieces[0].at;
         TALLY_UNROLL
-        for (int32_t i = 1; i < TALLY_F(FAN); i++)
-            if (at >= layout->at[i]) place = shared->pieces[i].place + at - layout->at[i];
+        for (int32_t i = 1; i < TALLY_MERGE_FAN; i++)
+            if (at >= shared->pieces[i].at) place = shared->pieces[i].place + at - shared->pieces[i].at;
         tally_put_origin(merge, begin + q, tally_origin_of(merge, place));
     }
 }
@@ -276,19 +283,20 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
     const int32_t packed = merge->packed, n = (int32_t)(until - begin);
     int32_t room = 0, is_bad = 0;
     TALLY_F(layout) layout;
-    if (tally_thread() < TALLY_F(FAN)) TALLY_F(cut)(merge, shared, first, begin, until, tally_thread());
+    if (tally_thread() < TALLY_MERGE_FAN) TALLY_F(cut)(merge, shared, first, begin, until, tally_thread());
     tally_barrier();
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_F(FAN); i++) is_bad |= shared->pieces[i].count < 0;
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) is_bad |= shared->pieces[i].count < 0;
     if (is_bad) { /* not of runs that are sorted */
         if (tally_thread() == 0) tally_or32(&merge->told->unsorted, 1);
         return;
     }
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_F(FAN); i++) {
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
         const int32_t bytes = TALLY_MERGE_BITS / 8, behind = (int32_t)((uint64_t)shared->pieces[i].data % 16) / bytes;
         layout.at[i] = room + ((packed & TALLY_MERGE_FROM_PACKED) != 0 ? behind : 0);
         layout.counts[i] = shared->pieces[i].count;
+        if (has_origins && tally_thread() == 0) shared->pieces[i].at = layout.at[i];
         room = (layout.at[i] + layout.counts[i] + 16 / bytes - 1) & -(16 / bytes);
         TALLY_F(bring)(merge, shared->values + layout.at[i], &shared->pieces[i]);
     }
@@ -298,7 +306,7 @@ TALLY_FN void TALLY_F(part)(const tally_merge_work *merge, TALLY_F(shared) * sha
                   shift = (packed & TALLY_MERGE_TO_PACKED) != 0 ? behind : 0;
     TALLY_F(merge)(merge, shared, &layout, shift, order, has_origins);
     TALLY_F(put_values)(merge, shared->values + shift, begin, n);
-    if (has_origins) TALLY_F(put_origins)(merge, shared, &layout, order + shift, begin, n);
+    if (has_origins) TALLY_F(put_origins)(merge, shared, order + shift, begin, n);
 }
 
 /* A block has a tile of the output, which may be of several groups of runs. */
@@ -311,7 +319,7 @@ TALLY_FN void TALLY_F(tile)(const tally_merge_work *merge, TALLY_F(shared) * sha
     for (int64_t place = begin; place < end;) {
         int64_t until = end;
         if (border[1].first != first) {
-            const int64_t arrays = first + ((int64_t)1 << (merge->log_run + TALLY_MERGE_LOG_FAN)),
+            const int64_t arrays = first + ((int64_t)1 << (merge->log_run + TALLY_F(LEVELS))),
                           behind = merge->before[arrays < merge->count ? arrays : merge->count];
             if (behind < end) until = behind;
         }
@@ -319,7 +327,7 @@ TALLY_FN void TALLY_F(tile)(const tally_merge_work *merge, TALLY_F(shared) * sha
         place = until;
         if (place >= end) return;
         tally_barrier();
-        first = tally_merge_first_at(merge, place, TALLY_MERGE_LOG_FAN);
+        first = tally_merge_first_at(merge, place, TALLY_F(LEVELS));
     }
 }
 
@@ -339,6 +347,18 @@ TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass, TALLY_MERG
     tally_let_next_start();
     tally_await_before();
     TALLY_F(tile)(work.pass, shared, order->of, 1);
+}
+
+/* The first place of a value that belongs before the one in front of it, for a message: told->misplaced. */
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(check), tally_merge_pass, 4) {
+    const tally_merge_work *merge = work.pass;
+    for (int64_t place = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(); place < merge->total;
+         place += (int64_t)tally_blocks() * TALLY_MERGE_BLOCK) {
+        const int64_t number = tally_merge_array_at(merge, place), i = place - merge->before[number];
+        const tally_run array = tally_run_of(merge, number, 0);
+        if (i > 0 && !TALLY_M(may_precede)(TALLY_M(value)(&array, i - 1), TALLY_M(value)(&array, i), merge->infinity))
+            tally_min64(&merge->told->misplaced, place);
+    }
 }
 
 #undef TALLY_F

@@ -22,9 +22,9 @@ TALLY_FN int64_t tally_merge_array_at(const tally_merge_work *merge, int64_t pla
     }
     return low;
 }
-/* The first array of the 2^log_fan runs that are merged to one with the value of that place. */
-TALLY_FN int64_t tally_merge_first_at(const tally_merge_work *merge, int64_t place, int32_t log_fan) {
-    return tally_merge_array_at(merge, place) & -((int64_t)1 << (merge->log_run + log_fan));
+/* The first array of the 2^levels runs that are merged to one with the value of that place. */
+TALLY_FN int64_t tally_merge_first_at(const tally_merge_work *merge, int64_t place, int32_t levels) {
+    return tally_merge_array_at(merge, place) & -((int64_t)1 << (merge->log_run + levels));
 }
 
 /* Run `number` of those that begin with array `first`; arrays that there are not are empty. */

@@ -81,24 +81,19 @@ TALLY_FN int32_t TALLY_M(path)(const TALLY_M(bits) * a, int32_t a_count, const T
     return low;
 }
 
-#define TALLY_MERGE_LOG_FAN 1
+#ifdef TALLY_MERGE_FAN
 #include "merge/merge_fan.h"
-#undef TALLY_MERGE_LOG_FAN
-#define TALLY_MERGE_LOG_FAN 2
+#else /* the simulator has all */
+#define TALLY_MERGE_FAN 2
 #include "merge/merge_fan.h"
-#undef TALLY_MERGE_LOG_FAN
-
-/* The first place of a value that belongs before the one in front of it, for a message: told->misplaced. */
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_M(check), tally_merge_pass, 4) {
-    const tally_merge_work *merge = work.pass;
-    for (int64_t place = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(); place < merge->total;
-         place += (int64_t)tally_blocks() * TALLY_MERGE_BLOCK) {
-        const int64_t number = tally_merge_array_at(merge, place), i = place - merge->before[number];
-        const tally_run array = tally_run_of(merge, number, 0);
-        if (i > 0 && !TALLY_M(may_precede)(TALLY_M(value)(&array, i - 1), TALLY_M(value)(&array, i), merge->infinity))
-            tally_min64(&merge->told->misplaced, place);
-    }
-}
+#undef TALLY_MERGE_FAN
+#define TALLY_MERGE_FAN 4
+#include "merge/merge_fan.h"
+#undef TALLY_MERGE_FAN
+#define TALLY_MERGE_FAN 8
+#include "merge/merge_fan.h"
+#undef TALLY_MERGE_FAN
+#endif
 
 #undef TALLY_M
 #undef TALLY_MERGE_BITS_TYPE

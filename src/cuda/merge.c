@@ -22,31 +22,29 @@ typedef struct job {
     tally__call call;
     const tally__gpu_merge *merge;
     tally__merge_shape shape;
-    int levels, passes; /* pairs that a value goes through; launches */
+    int levels, passes; /* pairs that a value goes through, and in how many passes */
     int64_t most_tiles;
     size_t table_bytes;
     tally__cu_address table, borders, values, origins; /* in scratch memory */
-    tally__loaded kernels;
+    tally__loaded kernels[4];                          /* of passes of so many levels */
 } job;
 
-/* Of 2^levels runs in all; the first pass has what the others leave. */
-static int log_fan_of(const job *j, int number) {
-    const int most = j->shape.log_fan, left = j->levels - most * (j->passes - 1);
-    return number == 0 ? left : most;
-}
+/* Levels are shared out evenly, the first passes have one more. */
+static int levels_of(const job *j, int number) { return j->levels / j->passes + (number < j->levels % j->passes); }
 static int log_run_of(const job *j, int number) {
-    return number == 0 ? 0 : j->levels - j->shape.log_fan * (j->passes - number);
+    const int longer = j->levels % j->passes;
+    return number * (j->levels / j->passes) + (number < longer ? number : longer);
 }
 static int64_t tiles_of(const job *j, int number) {
-    return tally__over(j->merge->total, TALLY_MERGE_TILE_OF(j->shape.each, log_fan_of(j, number)));
+    return tally__over(j->merge->total, TALLY_MERGE_TILE_OF(j->shape.each, 1 << levels_of(j, number)));
 }
 static void plan(job *j) {
     const tally__gpu_merge *m = j->merge;
-    const tally__merge_shape usual = {TALLY_MERGE_EACH_OF(m->width), TALLY_MERGE_MOST_LOG_FAN, 0};
-    j->shape = j->call.gpu->platform == &tally__simt_platform ? usual : tally__merge_shape_of(m->width);
+    j->shape = tally__merge_shape_of(m->width);
+    if (j->call.gpu->platform == &tally__simt_platform) j->shape.each = TALLY_MERGE_EACH_OF(m->width);
     j->levels = m->count > 1 ? tally__log_above(m->count) : 1;
-    j->passes = (int)tally__over(j->levels, j->shape.log_fan);
-    j->most_tiles = tally__over(m->total, TALLY_MERGE_TILE_OF(j->shape.each, j->shape.log_fan));
+    j->passes = (int)tally__over(j->levels, tally__log_above(j->shape.fan));
+    j->most_tiles = tally__over(m->total, TALLY_MERGE_TILE_OF(j->shape.each, j->shape.fan));
 }
 static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -159,20 +157,27 @@ static tally_status send_table(const job *j) {
 
 /* ---- the merge ---- */
 
+static const struct {
+    tally__form form;
+    tally__entry borders, values, origins, check;
+} of_levels[] = {
+#define OF_FAN(FAN, fan)                                                                         \
+    {                                                                                            \
+        TALLY_FORM_MERGE_##FAN, TALLY_ENTRY_merge_borders_##fan, TALLY_ENTRY_merge_values_##fan, \
+            TALLY_ENTRY_merge_origins_##fan, TALLY_ENTRY_merge_check_##fan                       \
+    }
+    [1] = OF_FAN(TWO, 2), [2] = OF_FAN(FOUR, 4), [3] = OF_FAN(EIGHT, 8)};
+
 static tally_status launch(const job *j, tally__entry entry, int number, int64_t blocks, tally__start start) {
     const tally_merge_pass work = {(const tally_merge_work *)ON_DEVICE(j, passes) + number};
-    return tally__call_launch(&j->call, &j->kernels, entry, blocks, start, &work);
+    return tally__call_launch(&j->call, &j->kernels[levels_of(j, number)], entry, blocks, start, &work);
 }
 static tally_status launch_pass(const job *j, int number) {
-    static const struct {
-        tally__entry borders, values, origins;
-    } of_fan[] = {[1] = {TALLY_ENTRY_merge_borders_1, TALLY_ENTRY_merge_values_1, TALLY_ENTRY_merge_origins_1},
-                  [2] = {TALLY_ENTRY_merge_borders_2, TALLY_ENTRY_merge_values_2, TALLY_ENTRY_merge_origins_2}};
-    const int fan = log_fan_of(j, number);
+    const int levels = levels_of(j, number);
     const int64_t tiles = tiles_of(j, number);
-    TALLY_TRY(launch(j, of_fan[fan].borders, number, tally__over(tiles + 1, TALLY_MERGE_BLOCK),
+    TALLY_TRY(launch(j, of_levels[levels].borders, number, tally__over(tiles + 1, TALLY_MERGE_BLOCK),
                      number == 0 ? TALLY_START_BEHIND : TALLY_START_EARLY));
-    return launch(j, j->merge->origin != NULL ? of_fan[fan].origins : of_fan[fan].values, number, tiles,
+    return launch(j, j->merge->origin != NULL ? of_levels[levels].origins : of_levels[levels].values, number, tiles,
                   TALLY_START_EARLY);
 }
 static tally_status hear(const job *j, tally_merge_told *told) {
@@ -187,7 +192,9 @@ static tally_status merge_here(job *j, int64_t *misplaced) {
     TALLY_CHECK(j->most_tiles <= INT32_MAX, UNSUPPORTED, "%lld values are more than this version merges on a GPU",
                 (long long)m->total);
     TALLY_TRY(check_all(j));
-    TALLY_TRY(tally__gpu_kernel(j->call.gpu, j->call.spec, TALLY_FORM_MERGE, &j->kernels));
+    for (int number = 0; number < j->passes; number++)
+        TALLY_TRY(tally__gpu_kernel(j->call.gpu, j->call.spec, of_levels[levels_of(j, number)].form,
+                                    &j->kernels[levels_of(j, number)]));
     TALLY_TRY(take_memory(j));
     TALLY_TRY(send_table(j));
     for (int number = 0; number < j->passes; number++) TALLY_TRY(launch_pass(j, number));
@@ -195,7 +202,7 @@ static tally_status merge_here(job *j, int64_t *misplaced) {
     *misplaced = -1;
     if (!told.unsorted) return TALLY_OK;
     const int64_t blocks = tally__over(m->total, TALLY_MERGE_BLOCK);
-    TALLY_TRY(launch(j, TALLY_ENTRY_merge_check, 0, blocks < most ? blocks : most, TALLY_START_BEHIND));
+    TALLY_TRY(launch(j, of_levels[levels_of(j, 0)].check, 0, blocks < most ? blocks : most, TALLY_START_BEHIND));
     TALLY_TRY(hear(j, &told));
     *misplaced = told.misplaced;
     return TALLY_OK;

@@ -87,28 +87,31 @@ static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int 
 }
 
 tally__merge_shape tally__merge_shape_of(int64_t bytes) {
-    const tally__merge_shape usual = {TALLY_MERGE_EACH_OF(bytes), TALLY_MERGE_MOST_LOG_FAN, 4};
-    tally__merge_shape told = {0, 0, 0};
+    tally__merge_shape shape = {TALLY_MERGE_EACH_OF(bytes), TALLY_MERGE_FAN_OF(bytes), 4}, told = {0, 0, 0};
     const char *named = secure_getenv("TALLY_MERGE_SHAPE");
-    if (named == NULL || sscanf(named, "%d,%d,%d", &told.each, &told.log_fan, &told.blocks) != 3) return usual;
-    return (tally__merge_shape){told.each > 0 && told.each <= 32 ? told.each : usual.each,
-                                told.log_fan > 0 && told.log_fan <= TALLY_MERGE_MOST_LOG_FAN ? told.log_fan
-                                                                                             : usual.log_fan,
-                                told.blocks > 0 && told.blocks <= 8 ? told.blocks : usual.blocks};
+    if (named == NULL || sscanf(named, "%d,%d,%d", &told.each, &told.fan, &told.blocks) != 3) return shape;
+    if (told.each > 0 && told.each <= 32) shape.each = told.each;
+    if (told.fan == 2 || told.fan == 4 || told.fan == 8) shape.fan = told.fan;
+    if (told.blocks > 0 && told.blocks <= 8) shape.blocks = told.blocks;
+    return shape;
 }
 
-static void merge_unit(const tally__spec *spec, tally__unit *unit) {
+static void merge_unit(const tally__spec *spec, tally__form form, tally__unit *unit) {
     const int bytes = (int)tally_type_size(spec->type),
               reading = (int)tally__merge_reading_of(spec->type, tally__nan_of(spec) == TALLY_NAN_TOTAL);
     const tally__merge_shape shape = tally__merge_shape_of(bytes);
     unit->type = spec->type;
     unit->nan = tally__nan_of(spec);
     snprintf(unit->problem, sizeof unit->problem, "_%d_%d", 8 * bytes, reading);
-    begin_unit(unit, TYPED, TALLY_FORM_MERGE, bytes, 1);
+    begin_unit(unit, TYPED, form, bytes, 1);
     snprintf(unit->preface, sizeof unit->preface,
              "/* of %s: %s */\n#define TALLY_MERGE_BITS %d\n#define TALLY_MERGE_READING %d\n"
-             "#define TALLY_MERGE_EACH %d\n#define TALLY_MERGE_BLOCKS %d\n",
-             tally_type_name(spec->type), unit->text, 8 * bytes, reading, shape.each, shape.blocks);
+             "#define TALLY_MERGE_FAN %d\n#define TALLY_MERGE_EACH %d\n#define TALLY_MERGE_BLOCKS %d\n",
+             tally_type_name(spec->type), unit->text, 8 * bytes, reading,
+             form == TALLY_FORM_MERGE_TWO    ? 2
+             : form == TALLY_FORM_MERGE_FOUR ? 4
+                                             : 8,
+             shape.each, shape.blocks);
 }
 
 /* Its key names the kernel: nothing else may be told of two operators whose texts differ. */
@@ -169,7 +172,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
         snprintf(unit->preface, sizeof unit->preface, "/* of all operators: %s */\n", unit->text);
         return TALLY_OK;
     }
-    if (form == TALLY_FORM_MERGE) return merge_unit(spec, unit), TALLY_OK;
+    if (forms[TYPED][form].text != NULL) return merge_unit(spec, form, unit), TALLY_OK;
     if (form == TALLY_FORM_SEGMENTS) unit->shared_bytes = tally__segments_buffer(spec);
     if (is_prefix(spec, form)) unit->shared_bytes = tally__prefix_buffer(spec, form == TALLY_FORM_WIDE);
     if (spec->user != NULL) return unit_of_user(spec, form, unit);

@@ -10,8 +10,8 @@ tally_nan tally__nan_of(const tally__spec *spec);
 bool tally__has_form(const tally__spec *spec, tally__form form);
 /* Whether the kernels of that form are of no operator, and their spec is NULL. */
 bool tally__is_general(tally__form form);
-/* The translation unit of that form for a spec, or of a general form for any or NULL. MERGE is of the
- * spec's type and options alone. Operators of the caller's own
+/* The translation unit of that form for a spec, or of a general form for any or NULL. MERGE_TWO and so on are of
+ * the spec's type and options alone. Operators of the caller's own
  * have WHOLE and SEGMENTS, which take rows too. */
 tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__unit *unit);
 /* The name of a kernel of that unit. */
@@ -20,10 +20,10 @@ void tally__name_entry(const tally__unit *unit, tally__entry entry, char name[TA
 size_t tally__work_bytes(tally__entry entry);
 
 /* How merges of values of so many bytes are cut: values that a thread merges, the runs that a pass makes one of, at
- * most, as a logarithm, and blocks on a multiprocessor. The variable TALLY_MERGE_SHAPE, "each,log_fan,blocks", has
- * others, for measurements; 0: as it is. */
+ * most, and blocks on a multiprocessor. The variable TALLY_MERGE_SHAPE, "each,fan,blocks", has others, for
+ * measurements; 0: as it is. */
 typedef struct tally__merge_shape {
-    int each, log_fan, blocks;
+    int each, fan, blocks;
 } tally__merge_shape;
 tally__merge_shape tally__merge_shape_of(int64_t bytes);
 

@@ -116,7 +116,8 @@ static void list_units(void) {
         for (int total = 0; total < 2; total++) {
             const tally__spec spec = {.type = (tally_type)type,
                                       .options.nan = total ? TALLY_NAN_TOTAL : TALLY_NAN_PROPAGATE};
-            if (tally__unit_of(&spec, TALLY_FORM_MERGE, &unit) == TALLY_OK) add_unit(&unit);
+            for (int form = TALLY_FORM_MERGE_TWO; form <= TALLY_FORM_MERGE_EIGHT; form++)
+                if (tally__unit_of(&spec, (tally__form)form, &unit) == TALLY_OK) add_unit(&unit);
         }
 }
 

@@ -2,6 +2,7 @@
  * which test_merge.c compares with a sort. On the simulator as it is; with --cuda on a GPU. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu_host.h"
@@ -174,6 +175,13 @@ static void choose_counts(problem *p, int kind, uint64_t *random) {
     }
 }
 
+/* Passes of 2, 4 or 8 runs. */
+static void choose_fan(int variant) {
+    char shape[16];
+    snprintf(shape, sizeof shape, "0,%d,0", 2 << variant % 3);
+    if (backend == TALLY_BACKEND_SIMT) setenv("TALLY_MERGE_SHAPE", shape, 1);
+}
+
 static const placing placings[] = {{0, 1, 0}, {0, 1, 0}, {1, 1, 0}, {0, 2, 0}, {3, 1, 1}};
 
 static void test_all(void **state) {
@@ -193,6 +201,7 @@ static void test_all(void **state) {
                 now = (scene){.data = class_names[class]};
                 make_problem(&p, class, &random);
                 choose_schedule(variant);
+                choose_fan(variant);
                 check(&p, placings[variant % (int)(sizeof placings / sizeof *placings)], variant % 2 == 0);
             }
 }
@@ -233,6 +242,7 @@ static void test_unsorted(void **state) {
             char sentence[200];
             p.count = 1 + random_below(&random, 9);
             choose_counts(&p, turn % KINDS, &random);
+            choose_fan(turn);
             make_problem(&p, ANY_BITS, &random);
             const int64_t one = random_below(&random, p.total + 1), other = random_below(&random, p.total + 1);
             if (one == p.total || other == p.total) continue;
@@ -294,8 +304,9 @@ static void test_astray(void **state) {
     type_now = TALLY_I32;
     is_total = false;
     for (int turn = 0; turn < (quick ? 60 : 300); turn++) {
-        static int32_t values[4 * 512];
-        p = (problem){.count = turn % 2 ? 2 : 4, .values = (unsigned char *)values};
+        static int32_t values[8 * 512];
+        choose_fan(turn);
+        p = (problem){.count = 2 << turn % 3, .values = (unsigned char *)values};
         for (int64_t i = 0; i < p.count; i++) {
             int32_t last = 0;
             for (int k = 0; k < 512; k++) values[512 * i + k] = last += (int32_t)random_below(&random, 5);
