@@ -61,8 +61,8 @@ static tally_status bring_values(tally__call *call, const char **data, int64_t s
     const void *low;
     if (call->in.count == 0 || *data == NULL) return TALLY_OK; /* a plan has no values */
     low = *data - before;
-    TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + call->spec->kernel->value_bytes, memory,
-                    "copy the array"));
+    TALLY_TRY(bring(call, &low, (size_t)((call->in.count - 1) * span) + tally__geometry_of(call->spec).value_bytes,
+                    memory, "copy the array"));
     *data = (const char *)low + before;
     return TALLY_OK;
 }

@@ -23,7 +23,7 @@ static tally_status reduce_to_host(tally__call *c, tally__report *report) {
     bool finished = c->spec->user != NULL;
     TALLY_TRY(tally__launch_whole(c, 0, c->in.count, 0, finished ? TALLY_GIVES_RESULT : TALLY_GIVES_NODE, 0));
     TALLY_TRY(tally__call_fetch(c, finished ? (void *)result : &room, c->scratch.node,
-                                finished ? kernel->result_bytes : kernel->node_size));
+                                finished ? kernel->result_bytes : tally__geometry_of(c->spec).node_size));
     if (!finished) report->saw = kernel->finish_node(kernel, &room.node, &c->spec->final, result);
     report->saw |= tally__store(c->spec, c->sink, 0, 1, result);
     return TALLY_OK;
@@ -95,7 +95,7 @@ static tally_status far_tree(const tally__spec *spec, const tally__input *in, in
     tally__call c;
     tally_status status = begin_far(spec, in, &c);
     if (status == TALLY_OK) status = tally__launch_whole(&c, begin, n, first, TALLY_GIVES_NODE, 0);
-    if (status == TALLY_OK) status = tally__call_fetch(&c, node, c.scratch.node, spec->kernel->node_size);
+    if (status == TALLY_OK) status = tally__call_fetch(&c, node, c.scratch.node, tally__geometry_of(spec).node_size);
     tally__call_close(&c);
     return status;
 }
@@ -103,7 +103,7 @@ static tally_status far_tree(const tally__spec *spec, const tally__input *in, in
 /* n values that lie `stride` bytes apart, less than a leaf of them: one by one, unless they lie side by side. */
 static tally_status copy_far(const tally__call *c, const char *from, int64_t stride, int64_t n, char *to) {
     const tally__driver *driver = c->gpu->driver;
-    int64_t bytes = (int64_t)c->spec->kernel->value_bytes, pieces = stride == bytes ? 1 : n;
+    int64_t bytes = (int64_t)tally__geometry_of(c->spec).value_bytes, pieces = stride == bytes ? 1 : n;
     for (int64_t i = 0; i < pieces; i++)
         TALLY_TRY(tally__gpu_check(driver,
                                    driver->copy_out(to + i * bytes, (tally__cu_address)(uintptr_t)(from + i * stride),

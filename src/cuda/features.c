@@ -24,7 +24,7 @@ bool tally__reads_in_place(const tally__call *call, const tally_group_work *grou
     const bool are_far = __builtin_mul_overflow(in->x_stride, group->inner, &x_bytes) ||
                          __builtin_mul_overflow(in->y_stride, group->inner, &y_bytes) || x_bytes < 0 || y_bytes < 0 ||
                          x_bytes > INT32_MAX || y_bytes > INT32_MAX;
-    return has_kernel(call->spec) && !are_far && bits % call->spec->kernel->value_bytes == 0 &&
+    return has_kernel(call->spec) && !are_far && bits % tally__geometry_of(call->spec).value_bytes == 0 &&
            (uintptr_t)group->offsets % (uintptr_t)group->offset_bytes == 0;
 }
 
@@ -35,7 +35,7 @@ static int64_t features_of(const tally__call *c) {
     const int how = c->spec->exact         ? TALLY_FEATURES_EXACT
                     : c->spec->order_shows ? TALLY_FEATURES_ORDERED
                                            : TALLY_FEATURES_FREE;
-    return TALLY_FEATURES_ACROSS_OF((int64_t)c->spec->kernel->value_bytes, c->spec->inputs, how);
+    return TALLY_FEATURES_ACROSS_OF((int64_t)tally__geometry_of(c->spec).value_bytes, c->spec->inputs, how);
 }
 
 static tally_status count_blocks(const tally__call *c, tally_group_work *group, int64_t *blocks) {
@@ -55,7 +55,7 @@ static tally_status shape_teams(const tally__call *c, tally_group_work *group, i
     const int64_t wide = tally__over(group->inner, features_of(c)),
                   busy = 64 * TALLY_THREADS * (int64_t)c->gpu->multiprocessors;
     group->log_across = wide < 32 ? tally__log_above(wide) : 5;
-    group->log_leaf = order_shows(c->spec) ? tally__log_above(c->spec->kernel->leaf) : FREE_LOG_LEAF;
+    group->log_leaf = order_shows(c->spec) ? tally__log_above(tally__geometry_of(c->spec).leaf) : FREE_LOG_LEAF;
     group->each = MOST_EACH;
     while (group->each > 8 && (group->places + group->segments) / group->each * wide < busy) group->each /= 2;
     return count_blocks(c, group, blocks);
@@ -74,7 +74,7 @@ static int64_t take(int64_t *bytes, int64_t more) {
     return begin;
 }
 static memory lay_out(const tally__call *c, const tally_group_work *group) {
-    const int64_t node_bytes = c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)c->spec->kernel->node_size;
+    const int64_t node_bytes = c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(c->spec).node_size;
     memory m = {0};
     m.words = take(&m.bytes, WORDS * 4);
     m.results = take(

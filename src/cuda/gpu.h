@@ -3,6 +3,7 @@
 #ifndef TALLY_CUDA_GPU_H
 #define TALLY_CUDA_GPU_H
 
+#include "cuda/geometry.h"
 #include "cuda/platform.h"
 #include "device/work.h"
 

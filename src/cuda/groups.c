@@ -205,7 +205,7 @@ static tally_status count_places(job *j) {
 /* The largest power of two that copies may be made by. */
 static int32_t unit_of(const job *j) {
     const tally__input *in = &j->call->in;
-    const uint64_t all = j->call->spec->kernel->value_bytes | (uintptr_t)in->x | (uint64_t)in->x_stride |
+    const uint64_t all = tally__geometry_of(j->call->spec).value_bytes | (uintptr_t)in->x | (uint64_t)in->x_stride |
                          (uintptr_t)in->y | (uint64_t)in->y_stride | 8;
     return (int32_t)(all & -all);
 }
@@ -230,7 +230,7 @@ static int64_t share_copying(tally_group_work *group) {
 static tally_status make_copies(job *j) {
     tally__call *c = j->call;
     tally_group_work *group = &j->work.group;
-    const int64_t results = group->segments * group->inner, bytes = (int64_t)c->spec->kernel->value_bytes;
+    const int64_t results = group->segments * group->inner, bytes = (int64_t)tally__geometry_of(c->spec).value_bytes;
     int64_t copies, all;
     TALLY_CHECK(!__builtin_mul_overflow(group->places, group->inner, &copies) &&
                     !__builtin_mul_overflow(copies, bytes * c->spec->inputs, &all) && all < INT64_MAX / 64,

@@ -34,7 +34,8 @@ tally_status tally__open_nodes_room(tally__call *call, int64_t results, size_t b
     room->blocks = tally__over(results, TALLY_THREADS);
     if (exact && room->blocks > MOST_BLOCKS) room->blocks = MOST_BLOCKS;
     const size_t copies =
-        exact ? ((size_t)room->blocks * TALLY_THREADS * 2 * call->spec->kernel->node_bytes + 15) / 16 * 16 : 0;
+        exact ? ((size_t)room->blocks * TALLY_THREADS * 2 * tally__geometry_of(call->spec).node_bytes + 15) / 16 * 16
+              : 0;
     TALLY_CHECK(!__builtin_add_overflow(bytes, SAW_BYTES + copies, &bytes), NO_MEMORY,
                 "%lld nodes are more than memory has room for", (long long)results);
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &room->kernel));
@@ -88,7 +89,7 @@ static tally_status make_node(tally__call *call, const maker *m, const tally__no
 }
 
 static int64_t long_length(const tally__spec *spec) {
-    return LONG_BYTES / ((int64_t)spec->kernel->value_bytes * spec->inputs);
+    return LONG_BYTES / ((int64_t)tally__geometry_of(spec).value_bytes * spec->inputs);
 }
 
 /* Those of segments of so many values or more: the kernel leaves them. */
@@ -163,7 +164,7 @@ static bool has_short_parts(const tally__call *call, const tally__parts *parts) 
 /* Of segments that the host knows, and of a whole array: those of many values have launches of their own. */
 static tally_status make_known(tally__call *call, const tally__parts *parts, const tally__nodes_to *to,
                                tally__cu_address *saw) {
-    const size_t own = call->spec->kernel->node_size,
+    const size_t own = tally__geometry_of(call->spec).node_size,
                  index = parts != NULL && parts->groups != NULL ? 2 * sizeof(int64_t) * (size_t)parts->count : 0;
     const int64_t least_long = long_length(call->spec);
     tally__scratch scratch = {0};
@@ -253,7 +254,8 @@ static tally_status conclude_nodes(const tally__report *report) {
 static tally_status reduce_here(tally__call *call, const tally__node_parts *what, void *nodes) {
     tally__report report = {0};
     tally__cu_address saw;
-    const tally__nodes_to to = {.at = (tally__cu_address)(uintptr_t)nodes, .apart = call->spec->kernel->node_bytes};
+    const tally__nodes_to to = {.at = (tally__cu_address)(uintptr_t)nodes,
+                                .apart = tally__geometry_of(call->spec).node_bytes};
     TALLY_TRY(check_reach(call, nodes, "nodes"));
     TALLY_TRY(tally__launch_nodes(call, what, &to, &saw));
     TALLY_TRY(fetch_saw(call, saw, &report));
@@ -274,7 +276,7 @@ static tally_status reduce(const tally__spec *spec, const tally__input *in, cons
 /* Of `parties` nodes of each result, at `nodes` and `apart` bytes behind them, one there; moved by `by`, or NULL. */
 static tally_status change_here(tally__call *call, int64_t count, char *nodes, int parties, int64_t apart,
                                 const int64_t *by) {
-    const int64_t bytes = (int64_t)call->spec->kernel->node_bytes;
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).node_bytes;
     const tally_nodes_work work = {.nodes = nodes,
                                    .party_stride = apart,
                                    .node_stride = bytes,
@@ -321,7 +323,7 @@ static tally_status finish_here(tally__call *call, int64_t count, const void *no
     TALLY_TRY(tally__open_nodes_room(call, count, needs_staging ? (size_t)count * spec->result_bytes : 0, &room));
     const tally_nodes_work work = {
         .nodes = nodes,
-        .node_stride = (int64_t)spec->kernel->node_bytes,
+        .node_stride = (int64_t)tally__geometry_of(spec).node_bytes,
         .parties = 1,
         .are_packed = 1,
         .count = count,

@@ -72,12 +72,12 @@ typedef struct layout {
 } layout;
 
 static tally_status lay_out(tally__call *call, const peers *p, int64_t results, layout *l) {
-    const tally__kernel *kernel = call->spec->kernel;
+    const tally__geometry sizes = tally__geometry_of(call->spec);
     const bool gives_index = call->spec->op == TALLY_ARGMIN || call->spec->op == TALLY_ARGMAX;
     size_t mine, all, bytes;
-    l->adds = (call->spec->exact && !kernel->keeps_keys) || call->spec->op == TALLY_COUNT;
-    l->count_at = gives_index ? (kernel->node_bytes + 7) / 8 * 8 : 0;
-    l->record = gives_index ? l->count_at + 8 : kernel->node_bytes;
+    l->adds = (call->spec->exact && !sizes.keeps_keys) || call->spec->op == TALLY_COUNT;
+    l->count_at = gives_index ? (sizes.node_bytes + 7) / 8 * 8 : 0;
+    l->record = gives_index ? l->count_at + 8 : sizes.node_bytes;
     TALLY_CHECK(!__builtin_mul_overflow((size_t)results, l->record, &mine) && mine < PTRDIFF_MAX &&
                     (mine = (mine + 15) / 16 * 16, !__builtin_mul_overflow(mine, (size_t)p->count, &all)) &&
                     !__builtin_mul_overflow((size_t)results, call->spec->result_bytes, &bytes) &&
@@ -244,7 +244,7 @@ static tally_status reduce_block(tally_context *context, const job *j, const cha
 
 static tally_status reduce_elements(tally_context *context, job *j, tally__call *call) {
     const peers *p = &j->peers;
-    const size_t bytes = j->spec.kernel->value_bytes;
+    const size_t bytes = tally__geometry_of(&j->spec).value_bytes;
     const int64_t n = j->in.count, width = block_size(n, p, p->rank);
     const size_t block = ((size_t)width * (size_t)p->count * bytes + 63) / 64 * 64;
     tally__scratch scratch = {0};

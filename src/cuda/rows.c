@@ -51,7 +51,7 @@ static tally_status fit_counters(plan *p, int64_t panels, size_t node_size) {
 static tally_status plan_short(const tally__call *call, plan *p) {
     p->form = TALLY_FORM_SHORT;
     p->blocks = tally__over(p->work.outer * p->work.inner,
-                            TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)call->spec->kernel->value_bytes));
+                            TALLY_THREADS * TALLY_SHORT_ACROSS_OF((int64_t)tally__geometry_of(call->spec).value_bytes));
     p->outer = p->work.outer;
     return TALLY_OK;
 }
@@ -70,14 +70,15 @@ static void divide_row(const tally__call *call, plan *p, int64_t leaves) {
 }
 
 static tally_status plan_long(const tally__call *call, plan *p) {
-    const int64_t leaves = tally__over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors;
+    const int64_t leaves = tally__over(p->work.length, tally__geometry_of(call->spec).leaf),
+                  units = call->gpu->multiprocessors;
     if (leaves <= 32 && p->work.outer >= 16 * units) { /* a warp has one */
         p->outer = p->work.outer;
         p->blocks = tally__over(p->outer, (int64_t)TALLY_TILE_WARPS << p->work.run);
         return TALLY_OK;
     }
     divide_row(call, p, leaves);
-    TALLY_TRY(fit_counters(p, 1, call->spec->kernel->node_size));
+    TALLY_TRY(fit_counters(p, 1, tally__geometry_of(call->spec).node_size));
     p->blocks = p->outer * p->work.tiles;
     return TALLY_OK;
 }
@@ -86,8 +87,8 @@ static tally_status plan_long(const tally__call *call, plan *p) {
 
 /* Chunks of a panel; `slots` panels share a block. */
 static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64_t slots, int64_t width) {
-    const int64_t leaves = tally__over(p->work.length, call->spec->kernel->leaf), units = call->gpu->multiprocessors,
-                  all = p->work.outer * panels;
+    const int64_t leaves = tally__over(p->work.length, tally__geometry_of(call->spec).leaf),
+                  units = call->gpu->multiprocessors, all = p->work.outer * panels;
     p->work.tiles = 1;
     /* Runs save arrivals; a few blocks for each multiprocessor share the work evenly. */
     while (1 << p->work.run < TALLY_CHUNK_LEAVES && (int64_t)1 << p->work.run < leaves &&
@@ -101,18 +102,18 @@ static void divide_panel(const tally__call *call, plan *p, int64_t panels, int64
 }
 
 static tally_status plan_columns(const tally__call *call, plan *p) {
-    const tally__kernel *kernel = call->spec->kernel;
-    const int64_t bytes = (int64_t)kernel->value_bytes, inputs = call->spec->inputs;
+    const tally__geometry sizes = tally__geometry_of(call->spec);
+    const int64_t bytes = (int64_t)sizes.value_bytes, inputs = call->spec->inputs;
     const int64_t columns =
         p->work.length <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_LEAF_BYTES / TALLY_STRIPES / bytes;
-    const int64_t across = TALLY_ACROSS_OF(kernel->node_size, bytes, inputs, call->spec->order_shows);
+    const int64_t across = TALLY_ACROSS_OF(sizes.node_size, bytes, inputs, call->spec->order_shows);
     p->form = TALLY_FORM_COLUMNS;
     p->work.log_across = (int)least(5, tally__log_above(tally__over(p->work.inner, across)));
     p->work.log_subs = (int)least(8 - p->work.log_across, tally__log_above(columns));
     const int64_t width = across << p->work.log_across, panels = tally__over(p->work.inner, width);
     const int64_t slots = TALLY_THREADS >> (p->work.log_across + p->work.log_subs);
     divide_panel(call, p, panels, slots, width);
-    TALLY_TRY(fit_counters(p, panels, kernel->node_size));
+    TALLY_TRY(fit_counters(p, panels, sizes.node_size));
     p->blocks = tally__over(p->outer * panels * p->work.tiles, slots);
     return TALLY_OK;
 }
@@ -176,7 +177,7 @@ static tally_status launch(const tally__call *call, plan *p) {
 
 /* Values side by side from an address at which 16 bytes are read at once. */
 static bool is_packed(const tally__call *call) {
-    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     return ((uintptr_t)call->in.x | (uintptr_t)call->in.y) % 16 == 0 && call->in.x_stride == bytes &&
            call->in.y_stride == bytes;
 }
@@ -184,16 +185,17 @@ static bool is_packed(const tally__call *call) {
 /* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some
  * begin where 16 bytes cannot be read at once. */
 static bool are_segments(const tally__call *call, const tally_segments *segments) {
-    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;
     return segments->inner == 1 && segments->length > 0 &&
-           (segments->length <= call->spec->kernel->leaf || segments->length * bytes % 16 != 0 || !is_packed(call));
+           (segments->length <= tally__geometry_of(call->spec).leaf || segments->length * bytes % 16 != 0 ||
+            !is_packed(call));
 }
 
 /* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
  * alone, where rows are short. Measured: docs/design/012-gpu-exact-segments.md. */
 static bool are_vectors(const tally__call *call, const tally_segments *segments) {
-    const int64_t bytes = (int64_t)call->spec->kernel->value_bytes;
+    const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     return call->spec->exact && tally__is_sum_alone(call->spec) && segments->length > 0 &&
            segments->length <= (bytes == 8 ? MOST_VECTORS : MOST_NARROW_VECTORS) &&
            segments->inner * bytes >= LEAST_VECTOR;

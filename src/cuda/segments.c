@@ -53,17 +53,17 @@ static bool tiles_look_at_segment_ids(const job *j) {
     const int64_t bytes = (int64_t)tally_type_size(j->segments.index_type);
     return j->segments.kind == TALLY_SEGMENT_IDS && j->reduces && !begins_with_prefixes(j) &&
            j->call->in.count / FEW_VALUES <= j->results && (uintptr_t)j->call->index % (uintptr_t)bytes == 0 &&
-           j->call->spec->kernel->leaf * bytes <= TALLY_TILE_BYTES / 2;
+           tally__geometry_of(j->call->spec).leaf * bytes <= TALLY_TILE_BYTES / 2;
 }
 
 /* Tiles of production/prefix.h: an edge may be at any 16 bytes, and an end takes room for its sums. */
 static void shape_for_prefixes(const tally__spec *spec, tally_cut_work *cut) {
-    const tally__kernel *kernel = spec->kernel;
-    const int bytes = (int)kernel->value_bytes;
+    const tally__geometry sizes = tally__geometry_of(spec);
+    const int bytes = (int)sizes.value_bytes;
     if (!spec->exact) return;
     cut->leaf = 16 / bytes;
     cut->tile_bytes = TALLY_PREFIX_TILE_BYTES;
-    cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, kernel->adds_values, kernel->adds_products, kernel->keeps_keys, 0);
+    cut->end_weight = TALLY_PREFIX_END_BYTES(bytes, sizes.adds_values, sizes.adds_products, sizes.keeps_keys, 0);
 }
 /* Rows that lie across others (kernels/segments/pieces.h). A tile has SECTOR bytes of them side by side, or at least as
  * many as threads read at once; rows that are too long for that are cut into pieces. Where it can be, all edges are at
@@ -75,8 +75,8 @@ static void cut_rows(const job *j, tally_cut_work *cut) {
         MOST_GROUPS = 64,
         NODES = 1024
     }; /* rows fewer than NODES have several numbers of limbs: blocks seldom meet */
-    const int64_t bytes = (int64_t)j->call->spec->kernel->value_bytes, inner = j->segments.inner, weight = cut->weight,
-                  end = cut->end_weight;
+    const int64_t bytes = (int64_t)tally__geometry_of(j->call->spec).value_bytes, inner = j->segments.inner,
+                  weight = cut->weight, end = cut->end_weight;
     const int64_t side = SECTOR / bytes, read = READ / bytes,
                   fit = cut->tile_bytes / (j->segments.length * weight + end);
     int64_t across = fit >= side ? fit / side * side : fit / read * read;
@@ -106,13 +106,13 @@ static tally_status count_tiles(const job *j, int64_t bytes_of_values, tally_cut
 
 /* What the kernels need to know of sizes. */
 static tally_status measure(job *j) {
-    const tally__kernel *kernel = j->call->spec->kernel;
+    const tally__geometry sizes = tally__geometry_of(j->call->spec);
     tally_cut_work *cut = &j->work.cut;
     int64_t count = j->call->in.count, bytes;
     /* Of a leaf a power of two is reckoned, though structs may leave some of it unused. */
-    cut->weight = j->call->spec->type == TALLY_STRUCT ? TALLY_LEAF_BYTES_EACH / (int32_t)kernel->leaf
-                                                      : (int32_t)kernel->value_bytes * j->call->spec->inputs;
-    cut->leaf = (int32_t)kernel->leaf;
+    cut->weight = j->call->spec->type == TALLY_STRUCT ? TALLY_LEAF_BYTES_EACH / (int32_t)sizes.leaf
+                                                      : (int32_t)sizes.value_bytes * j->call->spec->inputs;
+    cut->leaf = (int32_t)sizes.leaf;
     cut->index_bytes = (int32_t)tally_type_size(j->segments.index_type);
     cut->segment_ids = tiles_look_at_segment_ids(j) ? j->call->index : NULL;
     cut->tile_bytes = TALLY_TILE_BYTES;
@@ -192,11 +192,12 @@ static parts lay_out(const job *j) {
                                                              : -1;
     all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
-    const int64_t leaf_nodes = begins_with_prefixes(j)
-                                   ? 0
-                                   : tally_all_pitches(2 * cut->cells + 2) *
-                                         (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)spec->kernel->node_size);
-    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)spec->kernel->node_size
+    const int64_t leaf_nodes =
+        begins_with_prefixes(j)
+            ? 0
+            : tally_all_pitches(2 * cut->cells + 2) *
+                  (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
+    const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)tally__geometry_of(spec).node_size
                                            : 0; /* when the others are done with */
     all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
     all.results = take(&all, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);

@@ -128,7 +128,7 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     unit->user_text = d->text;
     memcpy(unit->user_key, user->key, sizeof unit->user_key);
     snprintf(unit->problem, sizeof unit->problem, "_%s_%s_0", user->key, word);
-    begin_unit(unit, ORDERED, form, (int)spec->kernel->value_bytes, spec->inputs);
+    begin_unit(unit, ORDERED, form, (int)tally__geometry_of(spec).value_bytes, spec->inputs);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s, of the caller's own */\n#define TALLY_TYPE %s\n#define TALLY_NAN 0\n#define TALLY_KERNEL %s\n"
              "#define TALLY_KERNEL_FILE \"accumulators/user.h\"\n#define TALLY_KERNEL_ORDER %d\n"
@@ -141,12 +141,14 @@ static tally_status unit_of_user(const tally__spec *spec, tally__form form, tall
     return TALLY_OK;
 }
 
-bool tally__is_sum_alone(const tally__spec *spec) { return !spec->kernel->adds_products && !spec->kernel->keeps_keys; }
+bool tally__is_sum_alone(const tally__spec *spec) {
+    return !tally__geometry_of(spec).adds_products && !tally__geometry_of(spec).keeps_keys;
+}
 size_t tally__segments_buffer(const tally__spec *spec) { return TALLY_TILE_BUFFER((size_t)spec->inputs); }
 size_t tally__prefix_buffer(const tally__spec *spec, bool is_wide) {
-    const tally__kernel *kernel = spec->kernel;
-    return (size_t)TALLY_PREFIX_BUFFER((int)kernel->value_bytes, spec->inputs, kernel->adds_values,
-                                       kernel->adds_products, kernel->keeps_keys, is_wide);
+    const tally__geometry sizes = tally__geometry_of(spec);
+    return (size_t)TALLY_PREFIX_BUFFER((int)sizes.value_bytes, spec->inputs, sizes.adds_values, sizes.adds_products,
+                                       sizes.keeps_keys, is_wide);
 }
 
 bool tally__has_form(const tally__spec *spec, tally__form form) {
@@ -186,7 +188,7 @@ tally_status tally__unit_of(const tally__spec *spec, tally__form form, tally__un
     unit->exact = spec->exact;
     defines = forms[kind][form].defines;
     snprintf(unit->problem, sizeof unit->problem, "_%s_%s_%d", name, word, (int)nan);
-    begin_unit(unit, kind, form, (int)spec->kernel->value_bytes, spec->inputs);
+    begin_unit(unit, kind, form, (int)tally__geometry_of(spec).value_bytes, spec->inputs);
     snprintf(unit->preface, sizeof unit->preface,
              "/* %s of %s, %s */\n#define TALLY_TYPE %s\n#define TALLY_NAN %d\n#define TALLY_KERNEL %s\n#define "
              "TALLY_KERNEL_FILE \"%s/%s.h\"\n"

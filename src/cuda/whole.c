@@ -8,7 +8,7 @@ enum { MAILBOX = 2 }; /* it has 64 bits for 32 (kernels/device/mailbox.h) */
 
 static void shape_ordered(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks,
                           size_t *node_bytes) {
-    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf, nodes = 0;
+    int64_t leaves = (count + tally__geometry_of(c->spec).leaf - 1) / tally__geometry_of(c->spec).leaf, nodes = 0;
     work->run = 0;
     /* Long runs save arrivals, short ones share the work evenly (measured: docs/design/005). */
     while (work->run < 3 && leaves >> work->run > 16 * (int64_t)c->gpu->multiprocessors) work->run++;
@@ -16,18 +16,18 @@ static void shape_ordered(const tally__call *c, int64_t count, tally_array_work 
     *blocks = (leaves + ((int64_t)TALLY_TILE_WARPS << work->run) - 1) / ((int64_t)TALLY_TILE_WARPS << work->run);
     if (*blocks == 0) *blocks = 1;
     for (int64_t level = *blocks; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
-    *node_bytes = (size_t)nodes * MAILBOX * c->spec->kernel->node_size;
+    *node_bytes = (size_t)nodes * MAILBOX * tally__geometry_of(c->spec).node_size;
 }
 /* Shorter runs make more tiles than these only of fewer values. */
 size_t tally__node_bytes_at_most(const tally__spec *spec, int64_t count) {
-    int64_t leaves = count / spec->kernel->leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
+    int64_t leaves = count / tally__geometry_of(spec).leaf + 1, tiles = leaves / TALLY_TILE_WARPS + 1, nodes = 0;
     if (spec->exact) return 0;
     if (tiles > TALLY_MOST_TILES + 1) tiles = TALLY_MOST_TILES + 1;
     for (int64_t level = tiles; level > 1; level = tally__over(level, TALLY_FAN)) nodes += level;
-    return (size_t)nodes * MAILBOX * spec->kernel->node_size;
+    return (size_t)nodes * MAILBOX * tally__geometry_of(spec).node_size;
 }
 static void shape_exact(const tally__call *c, const tally__loaded *loaded, int64_t count, int64_t *blocks) {
-    int64_t leaves = (count + c->spec->kernel->leaf - 1) / c->spec->kernel->leaf;
+    int64_t leaves = (count + tally__geometry_of(c->spec).leaf - 1) / tally__geometry_of(c->spec).leaf;
     *blocks = tally__over(leaves, TALLY_TILE_WARPS);
     if (*blocks > loaded->resident_blocks) *blocks = loaded->resident_blocks;
     if (*blocks > TALLY_MOST_BLOCKS) *blocks = TALLY_MOST_BLOCKS;
@@ -42,10 +42,10 @@ static bool is_small(const tally__spec *spec, int64_t count) {
     const int32_t digits = spec->final.format.digits; /* none of a tally_stats, whose numbers are f64 */
     return spec->exact && (digits == 0 || digits >= 24) &&
            count <= (int64_t)TALLY_SMALL_BLOCKS * TALLY_SMALL_ROUNDS * TALLY_SMALL_ROUND_BYTES /
-                        (int64_t)spec->kernel->value_bytes;
+                        (int64_t)tally__geometry_of(spec).value_bytes;
 }
 static void shape_small(const tally__call *c, int64_t count, tally_array_work *work, int64_t *blocks) {
-    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)c->spec->kernel->value_bytes,
+    const int64_t round = TALLY_SMALL_ROUND_BYTES / (int64_t)tally__geometry_of(c->spec).value_bytes,
                   rounds = count > 0 ? (count + round - 1) / round : 1;
     const int64_t each = rounds <= SMALL_ALONE ? rounds : tally__over(rounds, TALLY_SMALL_BLOCKS);
     work->rounds = (int32_t)each;

@@ -253,13 +253,31 @@ static void test_threads(void **state) {
     }
 }
 
+/* What launches reckon with is what the host's own kernels have of the same operators. */
+static void test_geometry(void **state) {
+    subject s = {.op = -1};
+    (void)state;
+    while (next_subject(&s)) {
+        tally__spec spec;
+        EXPECT_OK(tally__specify(context_for(&s, TALLY_BACKEND_REFERENCE, 1), s.op, s.type, &spec));
+        const tally__geometry sizes = tally__geometry_of(&spec);
+        const tally__kernel *kernel = spec.kernel;
+        EXPECT(sizes.value_bytes == kernel->value_bytes && sizes.leaf == kernel->leaf &&
+                   sizes.node_size == kernel->node_size && sizes.node_bytes == kernel->node_bytes,
+               "%s of %s: other sizes", spec.name, tally_type_name(s.type));
+        EXPECT(!spec.exact || (sizes.adds_values == kernel->adds_values &&
+                               sizes.adds_products == kernel->adds_products && sizes.keeps_keys == kernel->keeps_keys),
+               "%s of %s: other parts", spec.name, tally_type_name(s.type));
+    }
+}
+
 static bool is_whole(tally__form form) { return form == TALLY_FORM_WHOLE || form == TALLY_FORM_SMALL; }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),         cmocka_unit_test(test_data),           cmocka_unit_test(test_groups),
         cmocka_unit_test(test_device_memory), cmocka_unit_test(test_small_arrays),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_failing_driver),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_failing_driver), cmocka_unit_test(test_geometry),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
