@@ -183,6 +183,9 @@ def test_phone(browser, name):
     assert ask(browser, "innerWidth") == 375
     assert ask(browser, "document.documentElement.scrollWidth") <= 375
     assert ask(browser, "parseFloat(getComputedStyle(document.querySelector('.lead')).fontSize)") >= 15
+    ask(browser, "document.querySelector('.scroll').scrollTo(9999, 0)")
+    assert 0 <= ask(browser, "document.querySelector('td.name').getBoundingClientRect().left") < 40  # names stay
+    assert ask(browser, "document.querySelector('#sweep-list svg').getBoundingClientRect().width") >= 560  # it scrolls
     box = "document.querySelector('button.main').getBoundingClientRect()"
     assert ask(browser, box + ".right") <= 375 and ask(browser, box + ".height") >= 28
 
