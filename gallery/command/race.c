@@ -213,7 +213,8 @@ static void print_race_json(const race *r, int64_t count) {
     print_json_string(s->shape != NULL ? s->shape : "", stdout);
     printf(", \"device\": ");
     print_json_string(tally__track_device(s->track), stdout);
-    printf(", \"multiprocessors\": %d, \"kernels\": [", tally__track_multiprocessors(s->track));
+    printf(", \"multiprocessors\": %d, \"most_threads\": %d, \"kernels\": [", tally__track_multiprocessors(s->track),
+           tally__track_most_threads(s->track));
     for (int k = 0; k < r->count; k++) {
         printf(k > 0 ? ",\n " : "\n ");
         print_runner_json(r, &r->runners[k]);

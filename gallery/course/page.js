@@ -35,6 +35,8 @@ function measuredRuns(measured) {
         us: 1e6 * k.seconds,
         share: k.bytes / k.seconds / (plain.bytes / plain.seconds),
         registers: k.registers,
+        threads: k.threads,
+        resident: k.resident,
     }));
     return { [measured.shape || "whole"]: run };
 }
@@ -62,6 +64,10 @@ const speedUp = (kernel) => {
     const time = timeOf(kernel), first = timeOf(firstTimed);
     return time && first && !kernel.segments ? first.us / time.us : undefined;
 };
+const occupancy = (k) => {
+    const time = timeOf(k), most = data.measured.most_threads;
+    return time && time.resident && most ? (time.resident * time.threads) / most : undefined;
+};
 const divergence = (k) => (k.counts.branches ? k.counts.divergent / k.counts.branches : 0);
 const columns = [
     ["#", (k) => kernels.indexOf(k), (k) => k.number, "", "its number in tally race; to sort by it gives the order of the course"],
@@ -72,6 +78,7 @@ const columns = [
     ["bank conflicts", (k) => k.counts.bank_conflicts, (k) => number(k.counts.bank_conflicts), "", "turns that shared memory loses because lanes want different words of one bank"],
     ["transactions", (k) => k.counts.transactions / k.counted, (k) => number((1000 * k.counts.transactions) / k.counted), "", "of 128 bytes with global memory, for 1000 values: 32 of them read 1000 f32"],
     ["registers", (k) => (timeOf(k) || {}).registers, (k) => number((timeOf(k) || {}).registers), "", "of a thread, as the compiler says; needs a race with --json"],
+    ["occupancy", occupancy, (k) => percent(occupancy(k)), "", "threads that a multiprocessor holds at once, of those that it could: registers, shared memory and the size of blocks limit it; of the first launch"],
     ["predicted µs", roofline, (k) => number(roofline(k), 1), "", "the roofline: the bytes that have to be read, at the speed of the plain read; of one block at that of one multiprocessor out of all"],
     ["measured µs", (k) => (timeOf(k) || {}).us, (k) => number((timeOf(k) || {}).us, 1), "", "the time of one run"],
     ["one block, ns", (k) => alone[k.name], (k) => number(alone[k.name]), "", "the time of one block alone, over the values that a block is for; a launch repeats it"],
@@ -81,7 +88,7 @@ const columns = [
 ];
 const hasRegisters = Object.values(runs).some((run) => run.some((row) => row.registers));
 const shown = columns.filter(([name]) =>
-    (name !== "registers" || hasRegisters) && (name !== "one block, ns" || Object.keys(alone).length > 0));
+    (name !== "registers" || hasRegisters) && (name !== "occupancy" || kernels.some((k) => occupancy(k) !== undefined)) && (name !== "one block, ns" || Object.keys(alone).length > 0));
 let sorted = { column: 0, down: false };
 
 function tableRow(kernel) {
@@ -299,8 +306,13 @@ const svg = (tag, attributes, ...children) => {
     element.append(...children);
     return element;
 };
-const ticksOf = (least, most) => [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((t) => [t, 2 * t, 5 * t]).filter((t) => t >= least && t <= most);
-const shapeOf = (sweep) => (sweep.shape ? shapes[sweep.shape] || sweep.shape : "whole array");
+/* As close as seven lines allow. */
+function ticksOf(least, most) {
+    const steps = [[1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1]];
+    const all = steps.map((step) => [0, 1, 2, 3, 4, 5, 6].flatMap((k) => step.map((s) => s * 10 ** k)).filter((t) => t >= least && t <= most));
+    return all.find((ticks) => ticks.length <= 7) || all[3];
+}
+const shapeOf = (sweep) => `${number(sweep.n)} values, ${sweep.by === "lists" ? "in sorted lists" : shapes[sweep.shape || "whole"] || sweep.shape}`;
 
 const duration = (us) => (us < 1e3 ? `${Number(us.toPrecision(3))} µs` : us < 1e6 ? `${Number((us / 1e3).toPrecision(3))} ms` : `${us / 1e6} s`);
 
@@ -308,10 +320,10 @@ const duration = (us) => (us < 1e3 ? `${Number(us.toPrecision(3))} µs` : us < 1
 function sweepView(sweep, kernel) {
     const lines = Object.entries(sweep.us).filter(([name]) => !kernel || name === kernel.name);
     const all = lines.flatMap(([, us]) => us).filter((us) => us !== null);
-    const least = Math.min(...all) / 1.15, most = Math.max(...all) * 1.15, width = 640, height = kernel ? 170 : 320, right = kernel ? 40 : 172, left = 58;
+    const least = Math.min(...all) / 1.15, most = Math.max(...all) * 1.15, width = 640, height = kernel ? 170 : 320, right = kernel ? 40 : 196, left = 58;
     const x = (i) => left + (i / Math.max(1, sweep.values.length - 1)) * (width - right - left);
     const y = (us) => 22 + (1 - Math.log(us / least) / Math.log(most / least)) * (height - 64);
-    const ticks = kernel ? [] : ticksOf(least, most).filter((t, k, all) => all.length < 8 || Math.log10(t) % 1 === 0);
+    const ticks = kernel ? [] : ticksOf(least, most);
     const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `time by ${sweep.by}` },
         ...ticks.map((t) => svg("g", {}, svg("line", { class: "grid", x1: left, x2: width - right, y1: y(t), y2: y(t) }), svg("text", { class: "e", x: left - 6, y: y(t) + 4 }, duration(t)))),
         ...sweep.values.map((value, i) => svg("text", { x: x(i), y: height - 22 }, String(value))),

@@ -66,7 +66,8 @@ def runs_of(race):
         if "seconds" in runner:
             row = {"kernel": runner["kernel"], "us": round(1e6 * runner["seconds"], 1),
                    "share": round(gigabytes(runner) / plain, 3)}  # fmt: skip
-            yield row | ({"registers": runner["registers"]} if runner["registers"] else {})
+            kept = {key: runner[key] for key in ("registers", "threads", "resident") if runner.get(key)}
+            yield row | kept
 
 
 def text_of(race):
@@ -105,14 +106,22 @@ def sweep_of(printed):
     values = [int(word) for word in head[28:].split() if word.isdigit()]
     number = lambda word: None if word == "-" else float(word)  # noqa: E731
     shape = re.search(r"segments: (\w+)", title)
-    return {"by": title.split(", by ")[1], "shape": shape.group(1) if shape else "", "values": values,
+    return {"by": title.split(", by ")[1], "n": int(title.split()[2]), "shape": shape.group(1) if shape else "",
+            "values": values,
             "us": {line[:28].strip(): [number(word) for word in line[28:].split()] for line in lines}}  # fmt: skip
+
+
+def sweep_files(out):
+    """In the order of tests/gpu.sh: whole arrays first."""
+    order = ["block", "each", "width", "height", "blocks", "lists"]
+    key = lambda file: (file.stem.count("-"), order.index(file.stem.split("-")[1]))  # noqa: E731
+    return sorted(out.glob("sweep-*.txt"), key=key)
 
 
 def sweeps_text(out):
     """What tally race --sweep printed, and its charts."""
     parts = []
-    for printed in sorted(out.glob("sweep-*.txt")):
+    for printed in sweep_files(out):
         shutil.copyfile(printed.with_suffix(".svg"), KEPT / f"gallery-{printed.stem}.svg")
         title, _, panels = printed.read_text().strip().partition("\n")
         parts.append(f"### {title}\n\n```\n{panels.strip()}\n```\n\n![{title}](gallery-{printed.stem}.svg)\n")
@@ -135,8 +144,9 @@ def keep(out, date, commit):
 
     runs = {key: list(runs_of(races[name])) for name, _, key in RACES if key}
     record = {"device": device, "multiprocessors": first["multiprocessors"], "date": date, "commit": commit,
-              "n": first["n"], "op": "min", "type": "f32", "runs": runs, "alone": alone,
-              "sweeps": [sweep_of(printed.read_text()) for printed in sorted(out.glob("sweep-*.txt"))],
+              "most_threads": first["most_threads"], "n": first["n"], "op": "min", "type": "f32", "runs": runs,
+              "alone": alone,
+              "sweeps": [sweep_of(printed.read_text()) for printed in sweep_files(out)],
               "file": "docs/measurements/gallery.md"}  # fmt: skip
     (KEPT / "gallery.json").write_text(json.dumps(record, indent=1) + "\n")
 
