@@ -99,14 +99,13 @@ def alone_text(alone):
     return f"## One block alone\n\n{ALONE}\n| | values | ns |\n| --- | ---: | ---: |\n{rows}\n"
 
 
-def sweep_of(printed):
-    """What tally race --sweep printed, as the page of the course takes it."""
-    title, _, table = printed.strip().partition("\n\n")
+def sweep_of(file):
+    """What tally race --sweep printed, as the page of the course takes it. The file is sweep-PARAMETER[-SHAPE].txt."""
+    title, _, table = file.read_text().strip().partition("\n\n")
     head, *lines = table.splitlines()
     values = [int(word) for word in head[28:].split() if word.isdigit()]
     number = lambda word: None if word == "-" else float(word)  # noqa: E731
-    shape = re.search(r"segments: (\w+)", title)
-    return {"by": title.split(", by ")[1], "n": int(title.split()[2]), "shape": shape.group(1) if shape else "",
+    return {"by": title.split(", by ")[1], "n": int(title.split()[2]), "shape": "".join(file.stem.split("-")[2:]),
             "values": values,
             "us": {line[:28].strip(): [number(word) for word in line[28:].split()] for line in lines}}  # fmt: skip
 
@@ -144,9 +143,9 @@ def keep(out, date, commit):
 
     runs = {key: list(runs_of(races[name])) for name, _, key in RACES if key}
     record = {"device": device, "multiprocessors": first["multiprocessors"], "date": date, "commit": commit,
-              "most_threads": first["most_threads"], "n": first["n"], "op": "min", "type": "f32", "runs": runs,
+              "most_threads": first.get("most_threads"), "n": first["n"], "op": "min", "type": "f32", "runs": runs,
               "alone": alone,
-              "sweeps": [sweep_of(printed.read_text()) for printed in sweep_files(out)],
+              "sweeps": [sweep_of(printed) for printed in sweep_files(out)],
               "file": "docs/measurements/gallery.md"}  # fmt: skip
     (KEPT / "gallery.json").write_text(json.dumps(record, indent=1) + "\n")
 
