@@ -73,14 +73,14 @@ static bool refuse_column(const table_shape *shape, const char *name, const csv_
         length = length < sizeof list - 1 ? length : sizeof list - 1;
         has_comma = has_comma || quote[0] != '\0';
     }
-    if (header != NULL && has_comma) {
-        return complain(shape->name, "it has no column %s; it has %" PRId64 ": %s; name one with a comma by its number",
-                        name, shape->width, list);
-    }
+    const char *hint = has_comma ? "; name one with a comma by its number"
+                       : header != NULL && shape->width == 1 && strpbrk(list, ";|\t") != NULL
+                           ? "; fields have commas between, or with --tsv tabs"
+                           : "";
     return header == NULL
                ? complain(shape->name, "it has no column %s; without a header, columns are numbered 1 to %" PRId64,
                           name, shape->width)
-               : complain(shape->name, "it has no column %s; it has %" PRId64 ": %s", name, shape->width, list);
+               : complain(shape->name, "it has no column %s; it has %" PRId64 ": %s%s", name, shape->width, list, hint);
 }
 
 /* The text of a field, which the caller frees; NULL and a complaint where memory lacks. */
