@@ -32,8 +32,9 @@ extern "C" {
  *
  * GPU: a GPU merges, on options.stream, if an array or output lies in its memory or in managed memory, or if
  * options.backend names one. It must reach all arrays and outputs: its own, managed and pinned memory. If none of them
- * lies in a GPU's own memory, options.device merges. Scratch memory there: some KiB, 24 bytes for each array, and for
- * more than two arrays as much as the outputs; options.scratch is not used.
+ * lies in a GPU's own memory, options.device merges. Scratch memory there: some KiB, 24 bytes for each array, up to
+ * 3 % of the values' bytes, and for more than four arrays (eight of values of 8 bytes) as much as the outputs;
+ * options.scratch is not used.
  *
  * Synchronous, also on a GPU: the call waits for earlier work of the stream and for the merge, and returns its status.
  * So a stream that is being captured is refused (TALLY_BAD_ARGUMENT).
@@ -43,8 +44,8 @@ extern "C" {
  * is merged in blocks that fit the cache; in each block arrays are merged in pairs, then the pairs, and so on (Knuth
  * vol. 3, 5.4). Two are merged by a bitonic network in vector registers (Batcher 1968; Inoue, Moriyama, Komatsu and
  * Nakatani 2007), four pieces at a time, which merge path finds (Odeh, Green, Mwassi, Shmueli and Birk 2012). On a
- * GPU arrays are merged in pairs, then the pairs, and so on, one kernel for each level, whose blocks take equal shares
- * of the output by merge path (Green, McColl and Bader, "GPU merge path", 2012).
+ * GPU a kernel makes one run of up to four or eight, whose blocks take equal shares of the output (of two runs by merge
+ * path: Green, McColl and Bader, "GPU merge path", 2012), and others make one of these, and so on.
  *
  * TALLY_BAD_ORDER: an array is not sorted; the sentence says which and where. What the outputs hold then is not
  * defined. TALLY_BAD_TYPE: types differ, or one is none that can be merged. TALLY_BAD_ARGUMENT: NULL with a count, a
