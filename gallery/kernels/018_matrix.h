@@ -8,7 +8,9 @@
  * Requires. Any associative operator; any length.
  * Steps. Columns 1 to 31 of the 32 rows; then 5 levels on the 32 results. One unused element behind each row puts a
  *   column's elements into different banks.
- * Work. n - 1 combinations, 31 + 5 steps for 1024 values with one barrier. Shared memory: 32 * 33 elements.
+ * Work. n - 1 combinations, 31 + 5 steps for 1024 values with one barrier. Shared memory: 32 * 33 elements. Matrices of
+ *   8 or 16 columns have bank conflicts while they are loaded: a warp's 32 neighbours step over unused elements (tally
+ *   race --device simt --sweep width).
  * Changed. The results overwrite row 0, which thread 0 may still be folding now that warps are not in lockstep: a
  *   __syncwarp stands between.
  * Predict. 32 threads fold 32 values each, while 224 do nothing. Better or worse than a tree?

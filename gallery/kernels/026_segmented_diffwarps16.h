@@ -5,7 +5,8 @@
  * Source. Martin, V.B, DiffWarps16.
  * Requires. As segmented_persistent_matrix.
  * Steps. Those of segmented_diffwarps, 512 values at a time.
- * Work. As segmented_diffwarps, with a barrier and a tree for 512 values in place of 1024.
+ * Work. As segmented_diffwarps, with a barrier and a tree for 512 values in place of 1024. A warp that loads 32
+ *   neighbours steps over an unused element, so that two of them lie in one bank.
  * Predict. Half the matrix, half the memory. Worth it?
  * Answer. Only in segments of 3: a barrier and a tree for half as many values cost more than the memory gives.
  * Why. Twice as many barriers and trees for the same values.
