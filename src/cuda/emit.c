@@ -119,21 +119,28 @@ static bool expand_include(writer *w, const directive *d) {
     return true;
 }
 
+/* Of the file that the lines below are of. */
+static void put_heading(writer *w, const char *name) {
+    if (name == NULL) return;
+    put_string(w, "/* ======== ");
+    put_string(w, name);
+    put_string(w, " ======== */\n");
+}
+
 static void expand(writer *w, const char *name, const char *text, size_t size) {
     const char *end = text + size, *next;
     int guard = is_guarded(text, size);
     w->conditions -= guard;
     w->nested++;
-    if (name != NULL) {
-        put_string(w, "/* ======== ");
-        put_string(w, name);
-        put_string(w, " ======== */\n");
-    }
+    put_heading(w, name);
     for (const char *p = text; p < end; p = next) {
         directive d;
         next = end_of_line(p, end);
         if (read_directive(p, next, &d)) {
-            if (word_is(&d, "include") && expand_include(w, &d)) continue;
+            if (word_is(&d, "include") && expand_include(w, &d)) {
+                put_heading(w, name);
+                continue;
+            }
             w->conditions += word_is(&d, "if") || word_is(&d, "ifdef") || word_is(&d, "ifndef");
             w->conditions -= word_is(&d, "endif");
         }
@@ -151,8 +158,7 @@ static void put_title(text_buffer *text, const tally__unit *unit, const char *wh
     char title[1000];
     int size = snprintf(title, sizeof title,
                         "/* %s of Tally %s: %s. It stands alone:\n"
-                        " *     nvcc --cubin --gpu-architecture=sm_90 --std=c++17 --fmad=false FILE\n"
-                        " */\n"
+                        " *     nvcc --cubin --gpu-architecture=sm_90 --std=c++17 --fmad=false FILE */\n"
                         "#ifdef __NVCC__ /* NVRTC does not define this one */\n"
                         "#define __CUDACC_RTC__\n"
                         "#include <stdint.h>\n"

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/macros.h"
+#include "text/branches.h"
+#include "text/expressions.h"
 #include "text/readable.h"
 
 enum { MOST_NESTED_CONDITIONS = 64 };
@@ -22,154 +23,6 @@ typedef struct reader {
     bool too_deep;
     text_buffer *out;
 } reader;
-
-/* ---- the value of a condition ---- */
-
-typedef struct value {
-    bool is_known;
-    long long number;
-} value;
-
-typedef struct expression {
-    const macro_table *macros;
-    const token *tokens;
-    size_t at, count;
-} expression;
-
-static const token *peek(expression *e) {
-    e->at = token_after_blanks(e->tokens, e->at, e->count);
-    return e->at < e->count ? &e->tokens[e->at] : NULL;
-}
-static bool take(expression *e, const char *mark) {
-    const token *t = peek(e);
-    if (t == NULL || !token_is(*t, mark)) return false;
-    e->at++;
-    return true;
-}
-
-/* Whether it is known what a name is: words that begin with __ are the compiler's. */
-static bool knows(const macro_table *macros, token name) {
-    const macro *m = tally__find_macro(macros, name);
-    return m != NULL ? m->is_sure : name.size < 2 || memcmp(name.text, "__", 2) != 0;
-}
-
-/* Of any numbers: what overflows wraps around. */
-static long long apply(const char *mark, long long a, long long b) {
-    const unsigned long long x = (unsigned long long)a, y = (unsigned long long)b;
-    switch (mark[0]) {
-    case '|': return mark[1] == '|' ? a || b : (a | b);
-    case '&': return mark[1] == '&' ? a && b : (a & b);
-    case '^': return a ^ b;
-    case '=': return a == b;
-    case '!': return a != b;
-    case '<': return mark[1] == '=' ? a <= b : mark[1] == '<' ? (long long)(x << (y & 63)) : a < b;
-    case '>': return mark[1] == '=' ? a >= b : mark[1] == '>' ? a >> (y & 63) : a > b;
-    case '+': return (long long)(x + y);
-    case '-': return (long long)(x - y);
-    case '*': return (long long)(x * y);
-    case '/': return b == -1 ? (long long)-x : b != 0 ? a / b : 0;
-    default: return b == -1 || b == 0 ? 0 : a % b;
-    }
-}
-static value read_choice(expression *e);
-
-static value read_primary(expression *e) {
-    const token *t = peek(e);
-    value v = {true, 0};
-    if (t == NULL) return v;
-    if (take(e, "(")) {
-        v = read_choice(e);
-        take(e, ")");
-    } else if (take(e, "!")) {
-        v = read_primary(e);
-        v.number = !v.number;
-    } else if (take(e, "-")) {
-        v = read_primary(e);
-        v.number = apply("-", 0, v.number);
-    } else if (take(e, "~")) {
-        v = read_primary(e);
-        v.number = ~v.number;
-    } else {
-        e->at++;
-        if (t->kind == TOKEN_NUMBER) v.number = strtoll(t->text, NULL, 0);
-        if (t->kind == TOKEN_WORD) v.is_known = knows(e->macros, *t);
-    }
-    return v;
-}
-
-static const struct {
-    const char *mark;
-    int level;
-} operators[] = {{"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7},
-                 {"<", 7},  {">", 7},  {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
-
-static value combine(const char *mark, value a, value b) {
-    value v = {a.is_known && b.is_known, 0};
-    const bool decides = mark[0] == '|' && mark[1] == '|';
-    if (v.is_known)
-        v.number = apply(mark, a.number, b.number);
-    else if (strcmp(mark, "||") == 0 || strcmp(mark, "&&") == 0) /* one side may be enough */
-        if ((a.is_known && !a.number != decides) || (b.is_known && !b.number != decides)) v = (value){true, decides};
-    return v;
-}
-
-static value read_operators(expression *e, int level) {
-    value v = read_primary(e);
-    for (;;) {
-        size_t found = sizeof operators / sizeof operators[0];
-        const token *t = peek(e);
-        for (size_t i = 0; t != NULL && i < sizeof operators / sizeof operators[0]; i++)
-            if (operators[i].level >= level && token_is(*t, operators[i].mark)) found = i;
-        if (found == sizeof operators / sizeof operators[0]) return v;
-        e->at++;
-        v = combine(operators[found].mark, v, read_operators(e, operators[found].level + 1));
-    }
-}
-
-static value read_choice(expression *e) {
-    value v = read_operators(e, 1);
-    if (take(e, "?")) {
-        value yes = read_choice(e), no;
-        take(e, ":");
-        no = read_choice(e);
-        v = v.is_known ? (v.number ? yes : no) : v;
-    }
-    return v;
-}
-
-/* Whether a name is defined: 1, 0, or a word that nobody knows. */
-static token defined(reader *r, token name) {
-    const macro *m = tally__find_macro(&r->macros, name);
-    if (!knows(&r->macros, name)) return (token){TOKEN_WORD, "__unknown", 9};
-    return (token){TOKEN_NUMBER, m != NULL && m->is_defined ? "1" : "0", 1};
-}
-
-static value evaluate(reader *r, const token *line, size_t count) {
-    token_list asked = {0}, expanded = {0};
-    value v = {false, 0};
-    for (size_t i = 0; i < count; i++) {
-        size_t name = i;
-        if (!token_is(line[i], "defined")) {
-            tally__add_token(&asked, line[i]);
-            continue;
-        }
-        name = token_after_blanks(line, i + 1, count);
-        const bool brackets = name < count && token_is(line[name], "(");
-        if (brackets) name = token_after_blanks(line, name + 1, count);
-        if (name == count) break;
-        tally__add_token(&asked, defined(r, line[name]));
-        i = brackets ? token_after_blanks(line, name + 1, count) : name;
-    }
-    tally__expand(&r->macros, asked.tokens, asked.count, &expanded);
-    if (!asked.no_memory && !expanded.no_memory) {
-        expression e = {&r->macros, expanded.tokens, 0, expanded.count};
-        v = read_choice(&e);
-    }
-    r->macros.no_memory |= asked.no_memory;
-    free(asked.tokens);
-    free(expanded.tokens);
-    return v;
-}
 
 /* ---- lines ---- */
 
@@ -218,12 +71,34 @@ static void close_condition(reader *r) {
     if (!r->stack[r->depth].is_known) put_word(r, "#endif\n"), r->unknown--;
 }
 
-/* Whether the macro at tokens[0] makes a name or its number, or fields by calling another macro that is its argument.
- */
+static bool has_word(const token_list *list, const char *word) {
+    for (size_t i = 0; i < list->count; i++)
+        if (token_is(list->tokens[i], word)) return true;
+    return false;
+}
+
+/* Whether a macro is given a block of statements that it does not use. */
+static bool drops_block(const macro *m, const token *tokens, size_t size) {
+    bool has_block = false;
+    for (size_t i = 1; i < size; i++) has_block |= token_is(tokens[i], "{");
+    for (int p = 0; p < m->parameter_count && has_block; p++) {
+        bool is_used = false;
+        for (size_t k = 0; k < m->body_count; k++)
+            is_used |= m->body[k].kind == TOKEN_WORD && m->body[k].size == m->parameters[p].size &&
+                       memcmp(m->body[k].text, m->parameters[p].text, m->body[k].size) == 0;
+        if (!is_used) return true;
+    }
+    return false;
+}
+
+/* Whether the macro at tokens[0] makes a name or its number, begins an entry or shared memory, makes fields by calling
+ * another macro that is its argument, or is given statements that it does not use. */
 static bool is_replaced(const reader *r, const token *tokens, size_t size, const token_list *made) {
     const macro *m = tally__find_macro(&r->macros, tokens[0]);
     size_t words = 0, others = 0;
     bool made_number = false;
+    if (has_word(made, "__global__") || has_word(made, "__shared__")) return true;
+    if (m->is_function && drops_block(m, tokens, size)) return true;
     for (size_t i = 0; i < made->count; i++) {
         made_number |= made->tokens[i].kind == TOKEN_NUMBER;
         words += made->tokens[i].kind == TOKEN_WORD;
@@ -239,16 +114,35 @@ static bool is_replaced(const reader *r, const token *tokens, size_t size, const
     return false;
 }
 
+/* Marks macros of an entry's arguments that are more than a name or a number as if they were being expanded: an entry
+ * reads better with them. */
+static void spare(reader *r, const token *tokens, size_t size, bool are_spared) {
+    for (size_t i = 1; i < size; i++) {
+        macro *m = tokens[i].kind == TOKEN_WORD ? tally__find_macro(&r->macros, tokens[i]) : NULL;
+        if (m != NULL && m->is_defined && !m->is_function && m->body_count > 1) m->is_busy = are_spared;
+    }
+}
+
 /* Writes what the macro at tokens[0] stands for, if that is a name: the tokens that were read. */
-static size_t put_name(reader *r, const token *tokens, size_t count) {
+static size_t put_name(reader *r, const token *tokens, size_t count, bool is_directive) {
     size_t size = tally__call_size(&r->macros, tokens, count);
     token_list made = {0};
     bool replaced;
     if (size == 0) return 0;
     tally__expand(&r->macros, tokens, size, &made);
     replaced = is_replaced(r, tokens, size, &made);
+    if (replaced && has_word(&made, "__global__")) {
+        made.count = 0;
+        spare(r, tokens, size, true);
+        tally__expand(&r->macros, tokens, size, &made);
+        spare(r, tokens, size, false);
+    }
     for (size_t i = 0; replaced && i < made.count; i++) {
-        if (made.tokens[i].kind == TOKEN_SPACE || made.tokens[i].kind == TOKEN_NEWLINE)
+        const token t = made.tokens[i];
+        const char *line = t.kind == TOKEN_SPACE && !is_directive ? memchr(t.text, '\n', t.size) : NULL;
+        if (line != NULL) /* as the macro was written */
+            tally__add_text(r->out, line, t.size - (size_t)(line - t.text));
+        else if (t.kind == TOKEN_SPACE || t.kind == TOKEN_NEWLINE)
             put_word(r, " ");
         else if (made.tokens[i].kind != TOKEN_COMMENT)
             put(r, made.tokens + i, 1);
@@ -257,13 +151,40 @@ static size_t put_name(reader *r, const token *tokens, size_t count) {
     return replaced ? size : 0;
 }
 
-/* Writes tokens with their names made. */
-static void put_named(reader *r, const token *tokens, size_t count) {
+/* Whether tokens have one of the words between brackets that `list` begins with. */
+static bool has_parameter(const token *tokens, size_t size, const token *list, size_t count) {
+    for (size_t p = 0; p < count && !token_is(list[p], ")"); p++)
+        for (size_t i = 0; i < size; i++)
+            if (list[p].kind == TOKEN_WORD && tokens[i].kind == TOKEN_WORD && tokens[i].size == list[p].size &&
+                memcmp(tokens[i].text, list[p].text, list[p].size) == 0)
+                return true;
+    return false;
+}
+/* Writes tokens with their names made; of a macro that has parameters, what stands behind its name, but for calls that
+ * they are in: these may be of names that the parameters stand for. */
+static void put_named(reader *r, const token *tokens, size_t count, bool has_parameters) {
     for (size_t i = 0; i < count;) {
-        size_t read = tokens[i].kind == TOKEN_WORD ? put_name(r, tokens + i, count - i) : 0;
+        const size_t call = tokens[i].kind == TOKEN_WORD ? tally__call_size(&r->macros, tokens + i, count - i) : 0;
+        const bool is_left = has_parameters && has_parameter(tokens + i, call, tokens, count);
+        size_t read = call > 0 && !is_left ? put_name(r, tokens + i, count - i, true) : 0;
         if (read == 0) put(r, tokens + i, 1), read = 1;
         i += read;
     }
+}
+
+/* Defines a macro of no parameters that stands for a number, made of others, as that number, and writes it. */
+static bool put_number(reader *r, const token *name, const token *tokens, size_t count) {
+    token made;
+    long long number;
+    size_t words = 0;
+    for (size_t i = 0; i < count; i++) words += !token_is_blank(tokens[i]);
+    if (words < 2 || r->unknown > 0 || !tally__constant_of(&r->macros, tokens, count, &number) || number < 0)
+        return false;
+    if (!tally__define_number(&r->macros, *name, number, &made)) return false;
+    put_word(r, " ");
+    put(r, &made, 1);
+    put_word(r, "\n");
+    return true;
 }
 
 /* A directive's line, from the # to the newline. */
@@ -274,15 +195,16 @@ static void read_directive(reader *r, const token *line, size_t count) {
     const value sure = {true, 1};
     value v = {true, 0};
     if (token_is(directive, "ifdef") || token_is(directive, "ifndef")) {
-        const token is = name < line + count ? defined(r, *name) : none;
+        const token is = name < line + count ? tally__defined(&r->macros, *name) : none;
         v.is_known = is.kind == TOKEN_NUMBER;
         v.number = token_is(is, "1") == (directive.size == 5);
         open_condition(r, v, line, count);
     } else if (token_is(directive, "if"))
-        open_condition(r, is_live(r) ? evaluate(r, line + rest, count - rest) : v, line, count);
+        open_condition(r, is_live(r) ? tally__value_of(&r->macros, line + rest, count - rest) : v, line, count);
     else if (token_is(directive, "elif")) {
         if (r->depth > 0)
-            next_branch(r, evaluate(r, line + rest, count - rest), line, count, line + rest, count - rest);
+            next_branch(r, tally__value_of(&r->macros, line + rest, count - rest), line, count, line + rest,
+                        count - rest);
     } else if (token_is(directive, "else")) {
         if (r->depth > 0) next_branch(r, sure, line, count, NULL, 0);
     } else if (token_is(directive, "endif"))
@@ -291,8 +213,10 @@ static void read_directive(reader *r, const token *line, size_t count) {
         const bool defines = token_is(directive, "define");
         /* the name itself stays */
         const size_t body = defines && name < line + count ? (size_t)(name - line) + 1 : count;
+        const bool has_parameters = body < count && token_is(line[body], "(");
         put(r, line, body);
-        put_named(r, line + body, count - body);
+        if (defines && !has_parameters && put_number(r, name, line + body, count - body)) return;
+        put_named(r, line + body, count - body, has_parameters);
         if (defines)
             tally__define_macro(&r->macros, line + rest, count - rest, r->unknown == 0);
         else if (token_is(directive, "undef") && name < line + count)
@@ -325,7 +249,12 @@ bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out) 
         else if (!token_is_blank(t))
             line_begins = false;
         if (is_live(&r)) {
-            read = t.kind == TOKEN_WORD ? put_name(&r, tokens.tokens + i, tokens.count - i) : 0;
+            size_t branch = t.kind == TOKEN_WORD ? tally__skip_branch(&r.macros, tokens.tokens, i, tokens.count) : i;
+            if (branch > i) {
+                i = branch;
+                continue;
+            }
+            read = t.kind == TOKEN_WORD ? put_name(&r, tokens.tokens + i, tokens.count - i, false) : 0;
             if (read == 0) put(&r, &t, 1), read = 1;
         }
         i += read;

@@ -1,6 +1,7 @@
 /* Macros and their expansion. */
 #include "text/macros.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,19 @@ void tally__define_macro(macro_table *table, const token *line, size_t count, bo
     while (count > at && token_is_blank(line[count - 1])) count--;
     m->body = line + at;
     m->body_count = count - at;
+}
+
+bool tally__define_number(macro_table *table, token name, long long number, token *text) {
+    enum { MOST = 24 };
+    char *digits = malloc(MOST);
+    macro *m = macro_named(table, name);
+    table->no_memory |= digits == NULL;
+    if (m == NULL || digits == NULL) return free(digits), false;
+    *text = (token){TOKEN_NUMBER, digits, (size_t)snprintf(digits, MOST, "%lld", number)};
+    tally__add_token(&table->made, *text);
+    if (table->made.no_memory) return free(digits), table->no_memory = true, false;
+    *m = (macro){.name = name, .is_defined = true, .is_sure = true, .number = *text, .body_count = 1};
+    return true;
 }
 
 void tally__undefine_macro(macro_table *table, token name, bool is_sure) {
@@ -129,11 +143,12 @@ static void paste(macro_table *table, token_list *out, token right) {
 
 /* The body with its arguments: as they are beside ##, expanded elsewhere. */
 static void substitute(macro_table *table, const macro *m, const argument *arguments, int filled, token_list *out) {
+    const token *body = m->body != NULL ? m->body : &m->number;
     bool pastes = false;
     for (size_t i = 0; i < m->body_count; i++) {
-        const token t = m->body[i];
-        size_t next = token_after_blanks(m->body, i + 1, m->body_count);
-        bool before = next < m->body_count && token_is(m->body[next], "##");
+        const token t = body[i];
+        size_t next = token_after_blanks(body, i + 1, m->body_count);
+        bool before = next < m->body_count && token_is(body[next], "##");
         int p = m->is_function ? parameter_of(m, t) : -1;
         if (token_is(t, "##")) {
             pastes = true;

@@ -13,8 +13,9 @@ typedef struct macro {
     bool is_busy; /* being expanded: it does not expand again */
     token parameters[MOST_PARAMETERS];
     int parameter_count;
-    const token *body;
+    const token *body; /* NULL: `number` */
     size_t body_count;
+    token number;
 } macro;
 
 typedef struct macro_table {
@@ -29,6 +30,8 @@ macro *tally__find_macro(const macro_table *table, token name);
 
 /* Takes what stands behind #define. */
 void tally__define_macro(macro_table *table, const token *line, size_t count, bool is_sure);
+/* One that stands for a number, which is not negative; `text` gets how it is written, good as long as the table. */
+bool tally__define_number(macro_table *table, token name, long long number, token *text);
 void tally__undefine_macro(macro_table *table, token name, bool is_sure);
 
 /* The number of tokens that the call of a macro at tokens[0] takes, with its arguments; 0: there is none, or none that

@@ -18,6 +18,7 @@ typedef struct item {
     size_t begin, end; /* tokens, with the comment before it */
     size_t code;       /* the first token that is no comment */
     size_t opening;    /* of a condition's directives: the item of its #if */
+    bool is_apart;     /* a blank line is before it */
     bool is_kept;
 } item;
 
@@ -25,6 +26,7 @@ typedef struct item {
 typedef struct gift {
     token name;
     size_t item;
+    bool is_used;
 } gift;
 
 typedef struct pruner {
@@ -85,6 +87,7 @@ static size_t read_item(pruner *p, size_t at) {
     const token *tokens = p->text.tokens;
     item read = {.begin = at};
     int newlines = 1; /* that which ended the item before */
+    bool is_apart = false;
     while (at < p->text.count && token_is_blank(tokens[at])) {
         newlines = tokens[at].kind == TOKEN_NEWLINE ? newlines + 1 : tokens[at].kind == TOKEN_COMMENT ? 0 : newlines;
         if (tokens[at].kind == TOKEN_COMMENT && is_heading(tokens[at])) {
@@ -93,10 +96,12 @@ static size_t read_item(pruner *p, size_t at) {
             return read.end;
         }
         at++;
+        is_apart |= newlines >= 2;
         if (newlines >= 2) read.begin = at; /* what stood before is no comment of this item */
     }
     if (at == p->text.count) return at;
     read.code = at;
+    read.is_apart = is_apart;
     if (token_is(tokens[at], "#")) {
         const size_t word = token_after_blanks(tokens, at + 1, p->text.count);
         read.kind = word < p->text.count ? kind_of_directive(tokens[word]) : ITEM_OTHER_DIRECTIVE;
@@ -117,7 +122,7 @@ static void add_gift(pruner *p, token name, size_t item_index) {
     p->no_memory |= gifts == NULL;
     if (gifts == NULL) return;
     p->gifts = gifts;
-    p->gifts[p->gift_count++] = (gift){name, item_index};
+    p->gifts[p->gift_count++] = (gift){name, item_index, false};
 }
 
 /* The names of a declaration: a function's; a tag and what stands before the ;, a [ or a =; the constants of an enum.
@@ -126,7 +131,7 @@ static void find_names(pruner *p, size_t index) {
     const item *in = &p->items[index];
     const token *tokens = p->text.tokens;
     int braces = 0, brackets = 0;
-    bool is_enum = false, had_call = false;
+    bool is_enum = false, had_call = false, is_value = false; /* of an enum's constant */
     token word = {TOKEN_SPACE, "", 0}, before = word;
     for (size_t i = in->code; i < in->end; i++) {
         const token t = tokens[i];
@@ -144,8 +149,9 @@ static void find_names(pruner *p, size_t index) {
             if (token_is(t, "{") && had_call) return;
         }
         if (is_enum && braces == 1 && (token_is(t, ",") || token_is(t, "=") || token_is(t, "}")) &&
-            word.kind == TOKEN_WORD)
+            word.kind == TOKEN_WORD && !is_value)
             add_gift(p, word, index);
+        is_value = is_enum && braces == 1 && !token_is(t, ",") && (is_value || token_is(t, "="));
         braces += token_is(t, "{") - token_is(t, "}");
         brackets += token_is(t, "(") - token_is(t, ")");
         before = word;
@@ -192,6 +198,24 @@ static bool is_field(const pruner *p, const item *in, size_t i, token before, bo
            token_is(p->text.tokens[next], "[");
 }
 
+/* The first gift that does not come before a name. */
+static size_t first_gift(const pruner *p, token name) {
+    const gift wanted = {name, 0, false};
+    size_t low = 0, high = p->gift_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (compare_gifts(&p->gifts[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+static bool is_called(const gift *g, token name) {
+    const gift wanted = {name, 0, false};
+    return compare_gifts(g, &wanted) == 0;
+}
+
 static void keep(pruner *p, size_t index) {
     const item *in = &p->items[index];
     const bool of_struct = is_struct(p, in);
@@ -200,21 +224,15 @@ static void keep(pruner *p, size_t index) {
     if (in->is_kept) return;
     p->items[index].is_kept = true;
     for (size_t i = in->code; i < in->end; i++) {
-        const gift wanted = {p->text.tokens[i], 0};
-        size_t low = 0, high = p->gift_count;
-        if (token_is_blank(wanted.name)) continue;
+        if (token_is_blank(p->text.tokens[i])) continue;
         before = here;
-        here = wanted.name;
+        here = p->text.tokens[i];
         brackets += token_is(here, "(") - token_is(here, ")");
         if (here.kind != TOKEN_WORD || is_field(p, in, i, before, of_struct && brackets == 0)) continue;
-        while (low < high) {
-            size_t middle = (low + high) / 2;
-            if (compare_gifts(&p->gifts[middle], &wanted) < 0)
-                low = middle + 1;
-            else
-                high = middle;
+        for (size_t g = first_gift(p, here); g < p->gift_count && is_called(&p->gifts[g], here); g++) {
+            p->gifts[g].is_used |= p->gifts[g].item != index; /* by another */
+            keep(p, p->gifts[g].item);
         }
-        for (; low < p->gift_count && compare_gifts(&p->gifts[low], &wanted) == 0; low++) keep(p, p->gifts[low].item);
     }
 }
 
@@ -248,13 +266,109 @@ static void keep_frames(pruner *p) {
         if (p->items[i].kind == ITEM_CONDITION) p->items[i].is_kept = p->items[p->items[i].opening].is_kept;
 }
 
+static int count_lines(const pruner *p, size_t begin, size_t end) {
+    int lines = 0;
+    for (size_t i = begin; i < end; i++) lines += p->text.tokens[i].kind == TOKEN_NEWLINE;
+    return lines;
+}
+/* Whether an item is three lines that fit one: a head, one statement or field, and what closes it. */
+static bool fits_a_line(const pruner *p, const item *in) {
+    size_t size = 0;
+    int braces = 0;
+    for (size_t i = in->code; i < in->end; i++) {
+        const token t = p->text.tokens[i];
+        braces += token_is(t, "{");
+        size += t.size;
+        if (t.kind == TOKEN_COMMENT && t.text[1] == '/') return false;
+    }
+    return in->kind == ITEM_DECLARATION && count_lines(p, in->code, in->end) == 3 && braces == 1 &&
+           size <= 124; /* with its line ends and indentation */
+}
+/* Whether a declaration is one line, or will be. */
+static bool is_one_line(const pruner *p, const item *in) {
+    return in->kind == ITEM_DECLARATION && count_lines(p, in->begin, in->code) == 0 &&
+           (count_lines(p, in->code, in->end) <= 1 || fits_a_line(p, in));
+}
+
+/* Whether no blank line belongs between an item and the one that is kept before it: as in the text, where nothing was
+ * left out between them; nor between lines. */
+static bool is_close(const pruner *p, const item *in, const item *before) {
+    if (in->kind == ITEM_CONDITION || in->kind == ITEM_MACRO) return true;
+    if (before == NULL || in->kind == ITEM_HEADING) return false;
+    if (before->kind != ITEM_DECLARATION) return before->kind != ITEM_MACRO || is_one_line(p, in);
+    if (is_one_line(p, in) && is_one_line(p, before)) return true;
+    return in == before + 1 && !in->is_apart;
+}
+
+static void put_tokens(const pruner *p, size_t begin, size_t end, text_buffer *out) {
+    for (size_t i = begin; i < end; i++) tally__add_text(out, p->text.tokens[i].text, p->text.tokens[i].size);
+}
+
+/* Whether an item is an enum without a name whose constants are a line each, with a value. */
+static bool is_list_of_numbers(const pruner *p, const item *in) {
+    const token *tokens = p->text.tokens;
+    size_t i = token_after_blanks(tokens, in->code + 1, in->end);
+    if (!token_is(tokens[in->code], "enum") || i == in->end || !token_is(tokens[i], "{")) return false;
+    for (i++; i < in->end && !token_is(tokens[i], "}"); i++) {
+        if (tokens[i].kind != TOKEN_NEWLINE) continue;
+        const size_t name = token_after_blanks(tokens, i + 1, in->end),
+                     is = token_after_blanks(tokens, name + 1, in->end);
+        if (name < in->end && !token_is(tokens[name], "}") && (is >= in->end || !token_is(tokens[is], "=")))
+            return false;
+    }
+    return true;
+}
+/* The item without the lines of constants that nothing else uses; one that is left stands on the enum's line. */
+static void put_used_numbers(const pruner *p, const item *in, text_buffer *out) {
+    size_t lines = 0, at = 0;
+    put_tokens(p, in->begin, in->code, out);
+    const size_t begin = at = out->size;
+    for (size_t i = in->code; i < in->end; lines++) {
+        size_t end = end_of_directive(p, i);
+        const size_t name = token_after_blanks(p->text.tokens, i, end);
+        const bool is_number = name > in->code && name < end && p->text.tokens[name].kind == TOKEN_WORD;
+        const size_t g = is_number ? first_gift(p, p->text.tokens[name]) : p->gift_count;
+        if (g == p->gift_count || !is_called(&p->gifts[g], p->text.tokens[name]) || p->gifts[g].is_used)
+            put_tokens(p, i, end < in->end ? end : in->end, out);
+        else
+            lines--;
+        i = end;
+    }
+    if (lines != 3 || out->no_memory) return;
+    for (size_t i = begin; i < out->size; i++) {
+        const bool is_inner = out->bytes[i] == '\n' && i + 1 < out->size;
+        while ((is_inner || out->bytes[i] == ' ') && i + 1 < out->size && out->bytes[i + 1] == ' ') i++;
+        out->bytes[at++] = is_inner ? ' ' : out->bytes[i];
+    }
+    out->size = at;
+    out->bytes[at] = '\0';
+}
+
+static void put_as_a_line(const pruner *p, const item *in, text_buffer *out) {
+    put_tokens(p, in->begin, in->code, out);
+    for (size_t i = in->code; i < in->end; i++) {
+        const token t = p->text.tokens[i];
+        const bool begins = i > 0 && p->text.tokens[i - 1].kind == TOKEN_NEWLINE;
+        if (t.kind == TOKEN_NEWLINE && i + 1 < in->end)
+            tally__add_text(out, " ", 1);
+        else if (t.kind != TOKEN_SPACE || !begins)
+            tally__add_text(out, t.text, t.size);
+    }
+}
+
 static void write_kept(const pruner *p, text_buffer *out) {
+    const item *before = NULL;
     for (size_t i = 0; i < p->count; i++) {
         const item *in = &p->items[i];
         if (!in->is_kept) continue;
-        if (in->kind != ITEM_CONDITION && in->kind != ITEM_MACRO) tally__add_text(out, "\n", 1);
-        for (size_t k = in->begin; k < in->end; k++)
-            tally__add_text(out, p->text.tokens[k].text, p->text.tokens[k].size);
+        if (!is_close(p, in, before)) tally__add_text(out, "\n", 1);
+        before = in;
+        if (fits_a_line(p, in))
+            put_as_a_line(p, in, out);
+        else if (is_list_of_numbers(p, in))
+            put_used_numbers(p, in, out);
+        else
+            put_tokens(p, in->begin, in->end, out);
     }
 }
 

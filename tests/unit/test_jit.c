@@ -262,7 +262,7 @@ static void test_emitted_compiles(void **state) {
         tally_options options = TALLY_OPTIONS_INIT;
         tally__spec spec;
         tally__unit unit;
-        char *whole, *readable, *image, *same_image;
+        char *whole, *readable, *image, *same_image, entry[128];
         const char *code, *same;
         size_t size, same_size;
         options.accuracy = cases[i].accuracy;
@@ -273,6 +273,8 @@ static void test_emitted_compiles(void **state) {
         EXPECT_OK(tally__emit_readable(&unit, &readable));
         EXPECT(strlen(readable) < strlen(whole) * 2 / 3, "%s: %zu bytes of %zu are left", cases[i].op, strlen(readable),
                strlen(whole));
+        snprintf(entry, sizeof entry, "%s(const __grid_constant__ tally_array_work work)", unit.entry);
+        EXPECT(strstr(readable, entry) != NULL, "%s: no entry of its name", cases[i].op);
         image = image_of(nvrtc, cases[i].op, whole, &size);
         same_image = image_of(nvrtc, cases[i].op, readable, &same_size);
         code = instructions(image, &size);

@@ -51,20 +51,46 @@ static void test_names(void **state) {
     expect(resolved("#define F(X) X(int, a) X(int, b)\n#define G(t, n) t n;\nF(G)\n"),
            "#define F(X) X(int, a) X(int, b)\n#define G(t, n) t n;\nint a; int b;\n");
     expect(resolved("#define N 4\nint a[N];\n"), "#define N 4\nint a[N];\n");
+    expect(resolved("#define P(a, b) a##_##b\n#define E(n) P(n, x) P(y, z)\nE(n);\n"),
+           "#define P(a, b) a##_##b\n#define E(n) P(n, x) y_z\nE(n);\n");
+    expect(resolved("#define F(n, m) __global__ void \\\n    n(int m)\n#define M (sizeof(int) + 1)\nF(k, M) {}\n"),
+           "#define F(n, m) __global__ void \\\n    n(int m)\n#define M (sizeof(int) + 1)\n__global__ void\n    "
+           "k(int M) {}\n");
+}
+/* Macros and statements that are known. */
+static void test_constants(void **state) {
+    (void)state;
+    expect(resolved("#define A 4\n#define B (A > 2 ? A * 2 : 0)\n#define C B /* c */\n#define D (A + x)\n"),
+           "#define A 4\n#define B 8\n#define C B /* c */\n#define D (A + x)\n");
+    expect(resolved("#define A 1\nf();\n    if (A == 2) g(1, (2));\n    h();\n"), "#define A 1\nf();\n    h();\n");
+    expect(resolved("#define A 0\nif (A)\n    for (;;) {\n        g();\n    }\nelse if (b) /* here */\n    h();\n"),
+           "#define A 0\nif (b) /* here */\n    h();\n");
+    expect(resolved("#define A 0\nif (A) do g(); while (b);\nif (A == b) g();\nif (1) g();\n"),
+           "#define A 0\nif (A) do g(); while (b);\nif (A == b) g();\nif (1) g();\n");
+    expect(resolved("#define N(a, b) (void)(a)\n#define S(a, b) return a\n    N(x, y);\n    S(x, { y; });\n"),
+           "#define N(a, b) (void)(a)\n#define S(a, b) return a\n    return x;\n");
 }
 static void test_unused(void **state) {
     (void)state;
     expect(used("#define A 1\n#define B 2\nstatic int f(void) { return A; }\n\n/* of g */\nstatic int g(void) {\n    "
                 "return 2;\n}\n"
                 "__global__ void k(void) { f(); }\n"),
-           "#define A 1\n\nstatic int f(void) { return A; }\n\n__global__ void k(void) { f(); }\n");
-    expect(used("typedef struct s {\n    int a;\n} t;\n/* two */\nenum { X, Y = 2 };\nint unused[Y];\n"
-                "__global__ void k(t *p) { p->a = X; }\n"),
-           "\ntypedef struct s {\n    int a;\n} t;\n\n/* two */\nenum { X, Y = 2 };\n\n__global__ void k(t *p) { p->a "
-           "= X; }\n");
+           "#define A 1\nstatic int f(void) { return A; }\n__global__ void k(void) { f(); }\n");
+    expect(
+        used("typedef struct s {\n    int a;\n} t;\n/* two */\nenum { X, Y = 2 };\nint unused[Y];\n"
+             "__global__ void k(t *p) { p->a = X; }\n"),
+        "\ntypedef struct s { int a; } t;\n/* two */\nenum { X, Y = 2 };\n\n__global__ void k(t *p) { p->a = X; }\n");
     expect(used("#if __X\nstatic void f(void) {}\n#else\nstatic void g(void) {}\n#endif\n#if __Y\nint y;\n#endif\n"
                 "__global__ void k(void) { g(); }\n"),
-           "#if __X\n#else\n\nstatic void g(void) {}\n#endif\n\n__global__ void k(void) { g(); }\n");
+           "#if __X\n#else\nstatic void g(void) {}\n#endif\n__global__ void k(void) { g(); }\n");
+    expect(
+        used("enum {\n    A = 1, /* a */\n    B = 2, /* b */\n    C = 4\n};\n__global__ void k(int *p) { *p = B; }\n"),
+        "\nenum { B = 2, /* b */ };\n__global__ void k(int *p) { *p = B; }\n");
+    expect(used("enum {\n    A = 1,\n    B,\n    C = 4\n};\n__global__ void k(int *p) { *p = B; }\n"),
+           "\nenum {\n    A = 1,\n    B,\n    C = 4\n};\n__global__ void k(int *p) { *p = B; }\n");
+    expect(used("#define N 2\nenum { M = N };\nint unused(void) {\n    return M;\n}\n__global__ void k(int *p) { *p = "
+                "N; }\n"),
+           "#define N 2\n__global__ void k(int *p) { *p = N; }\n");
 }
 /* Callers' texts may be anything. */
 static void test_no_c(void **state) {
@@ -94,6 +120,11 @@ static void test_no_c(void **state) {
                                         "#if 1 ? 2\n",
                                         "#if 1 << 63 << 70 || 4611686018427387904 * 3\n#endif\n",
                                         "#if (1 << 63) / -1 < -(1 << 63) - 2\n#endif\n",
+                                        "if (0",
+                                        "if (0) {",
+                                        "if (0) if (1) else",
+                                        "#define N(a) (void)(a)\nN(b",
+                                        "enum {\n a = 1,\n b = 2\n",
                                         "#ifdef"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -119,7 +150,7 @@ static void test_no_c(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conditions), cmocka_unit_test(test_unknown), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_unused),     cmocka_unit_test(test_no_c),
+        cmocka_unit_test(test_constants),  cmocka_unit_test(test_unused),  cmocka_unit_test(test_no_c),
     };
     int skipped = begin_program(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);
