@@ -197,6 +197,10 @@ typedef struct tally_part_nodes_work {
     char *nodes;            /* where they go, */
     int64_t node_stride;    /* so many bytes apart */
     int32_t count_at;       /* the number of a segment's vectors goes so many bytes behind its node; 0: nowhere */
+    int32_t pieces;         /* of each segment: where there are several they have nodes at `piece_nodes`, as kernels */
+    char *piece_nodes;      /* have them, side by side, */
+    int64_t piece_bytes;    /* of so many bytes */
+    uint32_t *arrivals;     /* of the pieces of each exact segment: counters, 0 before and after */
     int32_t *saw;           /* never NULL */
     tally_group_work group; /* the vectors of the array, their numbers, the segments; its index has begins where there
                                are ends, else offsets; no index: rows of `length` vectors */

@@ -1,5 +1,5 @@
-/* Exact nodes of segments (segments/node_parts.h): a block has a segment, and adds it as it adds its share of a whole
- * array (exact_sums/exact_block.h). */
+/* Exact nodes of segments (segments/node_parts.h): a block has a segment, or a piece of it, and adds it as it adds its
+ * share of a whole array (exact_sums/exact_block.h). The last block of a segment's adds the pieces' nodes. */
 #ifndef TALLY_FORM_EXACT_PART_NODES_H
 #define TALLY_FORM_EXACT_PART_NODES_H
 
@@ -7,6 +7,7 @@
 
 #include TALLY_KERNEL_FILE
 
+#include "device/arrival.h"
 #include "exact_sums/exact_block.h"
 #include "segments/node_parts.h"
 
@@ -20,16 +21,59 @@ TALLY_FN void seal_block(shared_t *shared, int64_t count) {
     settle_accumulator(&shared->node);
 }
 
+/* Whether the block is the last of its segment's, and sees what the others wrote. */
+TALLY_FN int32_t ends_segment(uint32_t *arrivals, int32_t pieces, shared_t *shared) {
+    tally_fence();
+    tally_barrier();
+    if (tally_warp() == 0) {
+        const int32_t is_last = tally_is_last(arrivals, pieces);
+        if (tally_lane() == 0) shared->is_last = is_last;
+    }
+    tally_barrier();
+    return shared->is_last;
+}
+
+/* The node of all pieces, whose nodes lie side by side. */
+TALLY_FN void add_pieces(const int64_t *nodes, int32_t pieces, shared_t *shared) {
+    int64_t *words = (int64_t *)(void *)&shared->node;
+    for (int32_t k = tally_thread(); k < node_words; k += tally_threads()) {
+        int64_t sum = 0;
+        for (int32_t p = 0; p < pieces; p++)
+            sum = tally_plus(sum, (int64_t)tally_load_fresh((const uint64_t *)nodes + p * node_words + k));
+        words[k] = sum;
+    }
+    tally_barrier();
+    if (tally_thread() != 0) return;
+#ifdef TALLY_KEYS
+    shared->node.low = INT64_MAX;
+    shared->node.high = INT64_MIN;
+    for (int32_t p = 0; p < pieces; p++) {
+        const accumulator_t *piece = (const accumulator_t *)(const void *)(nodes + p * node_words);
+        const int64_t low = (int64_t)tally_load_fresh((const uint64_t *)&piece->low),
+                      high = (int64_t)tally_load_fresh((const uint64_t *)&piece->high);
+        shared->node.low = low < shared->node.low ? low : shared->node.low;
+        shared->node.high = high > shared->node.high ? high : shared->node.high;
+    }
+#endif
+    settle_accumulator(&shared->node);
+}
+
+TALLY_FN void put_words(int64_t *to, const shared_t *shared) {
+    const int64_t *words = (const int64_t *)(const void *)&shared->node;
+    tally_barrier();
+    for (int32_t k = tally_thread(); k < node_words; k += tally_threads()) to[k] = words[k];
+}
+
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, tally_part_nodes_work, TALLY_RESIDENT) {
     TALLY_SHARED(shared_t, shared);
     const int64_t inner = work.group.inner, step = (int64_t)TALLY_WARPS * TALLY_DEVICE_LEAF;
-    for (int64_t r = tally_block(); r < work.count; r += tally_blocks()) {
-        const tally_node_part part = tally_node_part_of(&work, r);
+    for (int64_t q = tally_block(); q < work.count * work.pieces; q += tally_blocks()) {
+        const int64_t r = q / work.pieces;
+        const tally_node_part part = tally_node_part_of(&work, r, (int32_t)(q % work.pieces));
         const tally_source x = tally_source_of(tally_part_values(work.x, work.x_stride, part), work.x_stride * inner,
                                                TALLY_BYTES),
                            y = tally_source_of(tally_part_values(work.y, work.y_stride, part), work.y_stride * inner,
                                                TALLY_BYTES);
-        const int64_t *words = (const int64_t *)(const void *)&shared->node;
         int64_t *to = (int64_t *)(void *)(work.nodes + r * work.node_stride);
         state_t state = begin_state();
         if (part.is_left) continue;
@@ -37,8 +81,15 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, exact_part_nodes, tally_part_nodes_work, TALLY_R
         take_leaves(x, y, (int64_t)tally_warp() * TALLY_DEVICE_LEAF, step, part.count, &state, shared);
         gather_warps(&state, shared);
         if (tally_thread() == 0) seal_block(shared, part.count);
-        tally_barrier();
-        for (int32_t k = tally_thread(); k < node_words; k += tally_threads()) to[k] = words[k];
+        if (work.pieces > 1) {
+            int64_t *pieces = (int64_t *)(void *)work.piece_nodes;
+            put_words(pieces + q * node_words, shared);
+            if (ends_segment(work.arrivals + r, work.pieces, shared)) {
+                add_pieces(pieces + r * work.pieces * node_words, work.pieces, shared);
+                put_words(to, shared);
+            }
+        } else
+            put_words(to, shared);
         tally_barrier(); /* before the words are cleared again */
     }
 }

@@ -6,9 +6,12 @@
 #include "device/device.h"
 
 typedef struct tally_node_part {
-    int64_t begin, count; /* its first value, and how many, each `inner` values behind the one before */
+    int64_t begin, count;  /* its first value, and how many, each `inner` values behind the one before */
+    int64_t first, length; /* where in its segment it begins, and how many values that has */
     int32_t is_left;
 } tally_node_part;
+
+enum { TALLY_PIECE_UNIT = 1024 }; /* pieces begin at a multiple of so many values of their segment */
 
 TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
     const char *at = index + i * bytes;
@@ -19,8 +22,8 @@ TALLY_FN int64_t tally_place_of(const char *index, int32_t bytes, int64_t i) {
     return bytes == 4 ? (int32_t)(uint32_t)place : (int64_t)place;
 }
 
-/* Of segments that are no such, which is told by each thread that asks, no values. */
-TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, int64_t r) {
+/* A piece of the segment of node r. Of segments that are no such, which is told by each thread that asks, no values. */
+TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, int64_t r, int32_t piece) {
     const tally_group_work *group = &work->group;
     const int64_t s = r / group->inner;
     int64_t begin = s * work->length, end = begin + work->length;
@@ -34,9 +37,16 @@ TALLY_FN tally_node_part tally_node_part_of(const tally_part_nodes_work *work, i
             begin = end = 0;
         }
     }
-    part.begin = begin * group->inner + r % group->inner;
-    part.count = end - begin;
-    part.is_left = part.count >= work->left_length;
+    part.length = end - begin;
+    part.first = 0;
+    part.count = part.length;
+    if (work->pieces > 1) {
+        const int64_t each = (part.length / work->pieces / TALLY_PIECE_UNIT + 1) * TALLY_PIECE_UNIT;
+        part.first = piece * each < part.length ? piece * each : part.length;
+        part.count = part.length - part.first < each ? part.length - part.first : each;
+    }
+    part.begin = (begin + part.first) * group->inner + r % group->inner;
+    part.is_left = part.length >= work->left_length;
     return part;
 }
 

@@ -135,26 +135,69 @@ static tally_status tell_parts(const tally__call *call, const tally__parts *part
     return TALLY_OK;
 }
 
+/* Few segments that the host does not know, of many values: pieces of them keep the device busy. */
+static int32_t count_pieces(const tally__call *call, int64_t results, const tally__loaded *kernel) {
+    enum { MOST = 64, LEAST_VALUES = 16 * 1024 }; /* of a segment, for each */
+    const int64_t at_once = (int64_t)kernel->resident_blocks * (call->spec->exact ? 1 : TALLY_TILE_WARPS);
+    int64_t pieces = call->in.count / results / LEAST_VALUES;
+    if (pieces > at_once / results) pieces = at_once / results;
+    return pieces > MOST ? MOST : pieces > 1 ? (int32_t)pieces : 1;
+}
+
+/* Scratch memory for what pieces leave. */
+static tally_status open_pieces(tally__call *call, tally_part_nodes_work *work) {
+    const tally__driver *driver = call->gpu->driver;
+    const tally__kernel *kernel = call->spec->kernel;
+    const size_t counters = ((size_t)work->count * sizeof *work->arrivals + 15) / 16 * 16;
+    tally__scratch scratch = {0};
+    work->piece_bytes = (int64_t)(call->spec->exact ? kernel->node_bytes : kernel->node_size);
+    TALLY_TRY(tally__gpu_scratch(call->gpu, call->spec->context, call->stream, TALLY_FOR_FEATURES,
+                                 counters + (size_t)(work->count * work->pieces * work->piece_bytes), 0, 0, &scratch));
+    work->arrivals = pointer(scratch.nodes);
+    work->piece_nodes = pointer(scratch.nodes + counters);
+    return tally__gpu_check(driver, driver->fill(scratch.nodes, 0, counters, call->stream), "clear memory");
+}
+
+/* Those of the pieces of each segment, where order does not show. */
+static tally_status merge_pieces(tally__call *call, const tally__loaded *kernel, const tally_part_nodes_work *pieces,
+                                 const tally__nodes_to *to) {
+    const tally_nodes_work work = {.nodes = pieces->piece_nodes,
+                                   .party_stride = pieces->piece_bytes,
+                                   .node_stride = pieces->pieces * pieces->piece_bytes,
+                                   .count = pieces->count,
+                                   .parties = pieces->pieces,
+                                   .most = TALLY_MOST_VALUES,
+                                   .merged = pointer(to->at),
+                                   .merged_stride = (int64_t)to->apart};
+    return tally__call_launch_resident(call, kernel, tally__over(work.count, TALLY_THREADS), TALLY_START_BEHIND, &work);
+}
+
 /* Nodes of segments of fewer than `least_long` values; of rows, of `length` each. */
 static tally_status make_parts(tally__call *call, int64_t results, const tally_group_work *group, int64_t length,
                                int64_t least_long, const tally__nodes_to *to, tally__cu_address saw) {
     const tally__input *in = &call->in;
-    const tally_part_nodes_work work = {.x = in->x,
-                                        .y = in->y,
-                                        .x_stride = in->x_stride,
-                                        .y_stride = in->y_stride,
-                                        .count = results,
-                                        .length = length,
-                                        .left_length = least_long,
-                                        .count_at = (int32_t)to->count_at,
-                                        .nodes = pointer(to->at),
-                                        .node_stride = (int64_t)to->apart,
-                                        .saw = pointer(saw),
-                                        .group = *group};
-    const int64_t blocks = call->spec->exact ? results : results / TALLY_TILE_WARPS + 1;
-    tally__loaded kernel;
+    tally_part_nodes_work work = {.x = in->x,
+                                  .y = in->y,
+                                  .x_stride = in->x_stride,
+                                  .y_stride = in->y_stride,
+                                  .count = results,
+                                  .length = length,
+                                  .left_length = least_long,
+                                  .count_at = (int32_t)to->count_at,
+                                  .nodes = pointer(to->at),
+                                  .node_stride = (int64_t)to->apart,
+                                  .pieces = 1,
+                                  .saw = pointer(saw),
+                                  .group = *group};
+    tally__loaded kernel, merging;
     TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_PART_NODES, &kernel));
-    return tally__call_launch_resident(call, &kernel, blocks, TALLY_START_BEHIND, &work);
+    if (!call->spec->exact) /* even if it is not needed yet: a stream that captures may need it later */
+        TALLY_TRY(tally__gpu_kernel(call->gpu, call->spec, TALLY_FORM_NODES, &merging));
+    if (least_long == INT64_MAX) work.pieces = count_pieces(call, results, &kernel);
+    if (work.pieces > 1) TALLY_TRY(open_pieces(call, &work));
+    const int64_t nodes = results * work.pieces, blocks = call->spec->exact ? nodes : nodes / TALLY_TILE_WARPS + 1;
+    TALLY_TRY(tally__call_launch_resident(call, &kernel, blocks, TALLY_START_BEHIND, &work));
+    return work.pieces > 1 && !call->spec->exact ? merge_pieces(call, &merging, &work, to) : TALLY_OK;
 }
 
 static bool has_short_parts(const tally__call *call, const tally__parts *parts) {

@@ -249,21 +249,36 @@ static void test_nodes_there(void **state) {
     }
 }
 
-/* Segments that have launches of their own, beside others. */
+/* Segments that have launches of their own, beside others; and by an index that the GPU alone knows pieces. */
 static void test_long_segments(void **state) {
     enum { LONG = 200000, ALL = LONG + 40 };
     const int64_t offsets[SEGMENTS + 1] = {0, 17, 17 + LONG, ALL};
-    const subject subjects[] = {{.op = TALLY_SUM, .type = TALLY_F64}, {.op = TALLY_ARGMAX, .type = TALLY_I64}};
-    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS);
+    const subject subjects[] = {{.op = TALLY_SUM, .type = TALLY_F64},
+                                {.op = TALLY_ARGMAX, .type = TALLY_I64},
+                                {.op = TALLY_STATS, .type = TALLY_F32},
+                                {.op = TALLY_DOT, .type = TALLY_F32},
+                                {.op = TALLY_MINMAX, .type = TALLY_I8}};
+    const tally__cu_address far = device_copy(offsets, sizeof offsets, 0);
+    const tally_segments cut = tally_offsets(offsets, TALLY_I64, SEGMENTS),
+                         there = tally_offsets(address(far), TALLY_I64, SEGMENTS),
+                         alone = tally_offsets(address(far + 8), TALLY_I64, 1);
     (void)state;
-    for (int k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++) {
         side g;
-        open_side(&g, &subjects[k], CANCELLATION, ALL, k);
+        open_side(&g, &subjects[k], CANCELLATION, ALL, (int)k);
         EXPECT_OK(segments_nodes(g.host, g.s, g.x, g.y, ALL, cut, g.wanted, SEGMENTS * g.node));
-        EXPECT_OK(segments_nodes(g.context, g.s, address(g.x_there), NULL, ALL, cut, nodes_of(&g), SEGMENTS * g.node));
-        expect_nodes(&g, SEGMENTS, "nodes of a long segment");
+        for (int c = k < 2 ? 0 : 1; c < 2; c++) {
+            EXPECT_OK(segments_nodes(g.context, g.s, address(g.x_there), address(g.y_there), ALL, c ? there : cut,
+                                     nodes_of(&g), SEGMENTS * g.node));
+            expect_nodes(&g, SEGMENTS, c ? "nodes of a long segment's pieces" : "nodes of a long segment");
+        }
+        memcpy(g.wanted, g.wanted + g.node, g.node); /* the long one alone has more pieces */
+        EXPECT_OK(
+            segments_nodes(g.context, g.s, address(g.x_there), address(g.y_there), ALL, alone, nodes_of(&g), g.node));
+        expect_nodes(&g, 1, "the node of pieces");
         close_side(&g);
     }
+    driver->release(far);
 }
 
 /* More segments than blocks, or warps, that run at once. */
