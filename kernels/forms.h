@@ -100,17 +100,17 @@
         K(GENERAL, WINDOWS, window_restore, TALLY_THREADS, tally_windows_work)                            \
         K(GENERAL, WINDOWS, window_move, TALLY_THREADS, tally_windows_work)                               \
     U(TYPED, MERGE_TWO, "production/merge.h", )                                                           \
-        K(TYPED, MERGE_TWO, merge_borders_2, TALLY_THREADS, tally_merge_pass)                             \
+        K(TYPED, MERGE_TWO, merge_borders_2, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)                 \
         K(TYPED, MERGE_TWO, merge_values_2, TALLY_THREADS, tally_merge_pass)                              \
         K(TYPED, MERGE_TWO, merge_origins_2, TALLY_THREADS, tally_merge_pass)                             \
         K(TYPED, MERGE_TWO, merge_check_2, TALLY_THREADS, tally_merge_pass)                               \
     U(TYPED, MERGE_FOUR, "production/merge.h", )                                                          \
-        K(TYPED, MERGE_FOUR, merge_borders_4, TALLY_THREADS, tally_merge_pass)                            \
+        K(TYPED, MERGE_FOUR, merge_borders_4, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)                \
         K(TYPED, MERGE_FOUR, merge_values_4, TALLY_THREADS, tally_merge_pass)                             \
         K(TYPED, MERGE_FOUR, merge_origins_4, TALLY_THREADS, tally_merge_pass)                            \
         K(TYPED, MERGE_FOUR, merge_check_4, TALLY_THREADS, tally_merge_pass)                              \
     U(TYPED, MERGE_EIGHT, "production/merge.h", )                                                         \
-        K(TYPED, MERGE_EIGHT, merge_borders_8, TALLY_THREADS, tally_merge_pass)                           \
+        K(TYPED, MERGE_EIGHT, merge_borders_8, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)               \
         K(TYPED, MERGE_EIGHT, merge_values_8, TALLY_THREADS, tally_merge_pass)                            \
         K(TYPED, MERGE_EIGHT, merge_origins_8, TALLY_THREADS, tally_merge_pass)                           \
         K(TYPED, MERGE_EIGHT, merge_check_8, TALLY_THREADS, tally_merge_pass)                             \

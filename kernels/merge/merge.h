@@ -14,7 +14,7 @@ typedef enum tally_merge_reading {
 } tally_merge_reading;
 
 /* A pass makes one run of 2, 4 or 8. */
-enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_MOST_FAN = 8 };
+enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_BORDERS_BLOCK = 128, TALLY_MERGE_MOST_FAN = 8 };
 /* Of how many at most, of values of so many bytes. */
 #define TALLY_MERGE_FAN_OF(bytes) ((bytes) == 8 ? 8 : 4)
 

@@ -34,59 +34,75 @@ TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infin
 #else
 TALLY_FN void TALLY_F(split)(const tally_run *runs, int64_t rank, uint64_t infinity, int64_t *low) {
     int64_t high[TALLY_MERGE_FAN], left = rank;
+    TALLY_M(bits) middles[TALLY_MERGE_FAN];
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) low[i] = 0, high[i] = runs[i].count;
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
+        low[i] = 0, high[i] = runs[i].count;
+        middles[i] = high[i] > 0 ? TALLY_M(value)(&runs[i], high[i] / 2) : 0;
+    }
     for (;;) {
         int32_t first = -1, last = -1;
         int64_t below = 0; /* values in front of all middles */
         TALLY_M(bits) first_value = 0, last_value = 0;
         TALLY_UNROLL
         for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
-            const int64_t half = (high[i] - low[i]) / 2;
-            if (low[i] == high[i]) continue;
-            const TALLY_M(bits) value = TALLY_M(value)(&runs[i], low[i] + half);
-            below += half;
-            if (first < 0 || !TALLY_M(may_precede)(first_value, value, infinity)) first = i, first_value = value;
-            if (last < 0 || TALLY_M(may_precede)(last_value, value, infinity)) last = i, last_value = value;
+            const int32_t is_in = low[i] < high[i];
+            const int32_t is_first = is_in & ((first < 0) | !TALLY_M(may_precede)(first_value, middles[i], infinity));
+            const int32_t is_last = is_in & ((last < 0) | TALLY_M(may_precede)(last_value, middles[i], infinity));
+            below += (high[i] - low[i]) / 2;
+            first = is_first ? i : first;
+            first_value = is_first ? middles[i] : first_value;
+            last = is_last ? i : last;
+            last_value = is_last ? middles[i] : last_value;
         }
-        const int32_t is_alone = first == last, takes = left > below;
+        const int32_t is_alone = first == last, takes = is_alone || left > below, chosen = takes ? first : last;
+        tally_run run = {0, 0, 0, 0}; /* the chosen one: the values in question, and the first one's number */
+        int64_t taken = 0;
         TALLY_UNROLL
-        for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
-            const int64_t half = (high[i] - low[i]) / 2;
-            if (i != (takes ? first : last)) continue;
-            if (is_alone) {
-                low[i] += left;
-            } else if (takes) {
-                low[i] += half + 1;
-                left -= half + 1;
-            } else {
-                high[i] = low[i] + half;
-            }
+        for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) { /* no branches: the arrays stay in registers */
+            const int32_t is_chosen = i == chosen;
+            const int64_t half = (high[i] - low[i]) / 2, step = is_alone ? left : half + 1;
+            taken = is_chosen ? step : taken;
+            high[i] = is_chosen && !takes ? low[i] + half : high[i];
+            low[i] += is_chosen && takes ? step : 0;
+            run.data = is_chosen ? runs[i].data : run.data;
+            run.stride = is_chosen ? runs[i].stride : run.stride;
+            run.count = is_chosen ? high[i] - low[i] : run.count;
+            run.place = is_chosen ? low[i] : run.place;
         }
         if (is_alone) return;
+        left -= takes ? taken : 0;
+        if (run.count > 0) {
+            const TALLY_M(bits) value = TALLY_M(value)(&run, run.place + run.count / 2);
+            TALLY_UNROLL
+            for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) middles[i] = i == chosen ? value : middles[i];
+        }
     }
 }
 #endif
 
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(borders), tally_merge_pass, TALLY_MERGE_FAN == 8 ? 1 : 4) {
+TALLY_ENTRY_OF(TALLY_MERGE_BORDERS_BLOCK, TALLY_F(borders), tally_merge_pass, TALLY_MERGE_FAN == 8 ? 3 : 6) {
     const tally_merge_work *merge = work.pass;
-    const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BLOCK + tally_thread(), place = tile * TALLY_F(TILE);
+    const int64_t tile = (int64_t)tally_block() * TALLY_MERGE_BORDERS_BLOCK + tally_thread(),
+                  place = tile * TALLY_F(TILE);
     int64_t taken[TALLY_MERGE_FAN];
     tally_run runs[TALLY_MERGE_FAN];
     tally_let_next_start();
     tally_await_before();
     if (tile > merge->tiles) return;
     tally_merge_border *border = merge->borders + tile;
-    border->first = -1;
-    if (tile == merge->tiles) return;
-    border->first = tally_merge_first_at(merge, place, TALLY_F(LEVELS));
+    const int32_t is_end = tile == merge->tiles;
+    const int64_t first = is_end ? -1 : tally_merge_first_at(merge, place, TALLY_F(LEVELS));
+    border->first = first;
+    if (!is_end) {
+        TALLY_UNROLL
+        for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) runs[i] = tally_run_of(merge, first, i);
+        TALLY_F(split)(runs, place - runs[0].place, merge->infinity, taken);
+    }
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) runs[i] = tally_run_of(merge, border->first, i);
-    TALLY_F(split)(runs, place - runs[0].place, merge->infinity, taken);
-    TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) {
-        border->places[i] = runs[i].place + taken[i];
-        border->at[i] = runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
+    for (int32_t i = 0; i < TALLY_MERGE_FAN; i++) { /* of the end, too: tiles read it before they know */
+        border->places[i] = is_end ? merge->total : runs[i].place + taken[i];
+        border->at[i] = !is_end && runs[i].count > 0 ? runs[i].data + taken[i] * runs[i].stride : 0;
     }
 }
 

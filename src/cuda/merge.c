@@ -175,7 +175,7 @@ static tally_status launch(const job *j, tally__entry entry, int number, int64_t
 static tally_status launch_pass(const job *j, int number) {
     const int levels = levels_of(j, number);
     const int64_t tiles = tiles_of(j, number);
-    TALLY_TRY(launch(j, of_levels[levels].borders, number, tally__over(tiles + 1, TALLY_MERGE_BLOCK),
+    TALLY_TRY(launch(j, of_levels[levels].borders, number, tally__over(tiles + 1, TALLY_MERGE_BORDERS_BLOCK),
                      number == 0 ? TALLY_START_BEHIND : TALLY_START_EARLY));
     return launch(j, j->merge->origin != NULL ? of_levels[levels].origins : of_levels[levels].values, number, tiles,
                   TALLY_START_EARLY);
