@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 
+#include "backends.h"
 #include "extent.h"
 #include "fpenv.h"
 #include "plan.h"
@@ -130,26 +131,6 @@ static tally_status run(const tally__spec *spec, const tally__input *in, const t
     return tally__status_of(spec, &report, what);
 }
 
-static bool lies_far(const tally__input *in, const tally__sink *sink) {
-    return tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
-}
-
-/* Compute goes to the data: an array, index or output on a GPU is reduced there. segments: NULL for a whole array. */
-static tally_status choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *segments,
-                                   const tally__sink *sink) {
-    const tally_plan *plan = segments != NULL && segments->kind == TALLY_PLANNED ? segments->plan : NULL;
-    bool on_gpu = lies_far(in, sink);
-    if (plan != NULL) on_gpu |= plan->backend == TALLY_BACKEND_CUDA;
-    if (plan == NULL && segments != NULL)
-        on_gpu |= tally__lies_on_gpu(segments->index) || tally__lies_on_gpu(segments->ends);
-    if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
-    TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
-                "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
-    TALLY_CHECK(plan == NULL || plan->backend == spec->options.backend, BAD_ARGUMENT,
-                "the plan was made ready for another backend than this");
-    return TALLY_OK;
-}
-
 static tally_status reduce(tally_context *context, tally_op op, const tally_array *x, const tally_array *y,
                            const tally_output *out) {
     tally__spec spec;
@@ -159,7 +140,7 @@ static tally_status reduce(tally_context *context, tally_op op, const tally_arra
     TALLY_TRY(tally__check_input(&spec, x, y, &in));
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, 1, &sink));
-    TALLY_TRY(choose_backend(&spec, &in, NULL, &sink));
+    TALLY_TRY(tally__choose_backend(&spec, &in, NULL, &sink));
     return run(&spec, &in, NULL, NULL, &sink);
 }
 
@@ -193,10 +174,10 @@ static tally_status reduce_segments(tally_context *context, tally_op op, const t
     tally__aim(&spec, out->type);
     TALLY_TRY(tally__check_output(&spec, out, results, &sink));
     if (results == 0) return TALLY_OK;
-    TALLY_TRY(choose_backend(&spec, &in, &segments, &sink));
+    TALLY_TRY(tally__choose_backend(&spec, &in, &segments, &sink));
     const bool is_planned = plan != NULL && plan->grouping != NULL,
                on_host = !tally__backend_is_gpu(spec.options.backend) || is_planned;
-    TALLY_CHECK(!is_planned || !lies_far(&in, &sink), BAD_ARGUMENT,
+    TALLY_CHECK(!is_planned || !tally__is_far(&in, &sink), BAD_ARGUMENT,
                 "the plan was made ready for host memory, and the arrays lie in GPU memory");
     return on_host && tally__is_grouped(&segments) ? reduce_groups(&spec, &in, &segments, plan, &sink)
                                                    : run(&spec, &in, &segments, NULL, &sink);

@@ -1,5 +1,6 @@
 /* Which backend runs a call: by the options, and by where the data lies. */
-#include "internal.h"
+#include "backends.h"
+#include "plan.h"
 
 const tally__backend *tally__host_backend_of(const tally_options *options) {
     return options->backend == TALLY_BACKEND_REFERENCE ? &tally__reference_backend : &tally__cpu_backend;
@@ -16,6 +17,25 @@ const tally__backend *tally__far_backend_of(const tally_options *options, const 
     const tally__backend *backend =
         options->backend == TALLY_BACKEND_AUTO ? &tally__cuda_backend : tally__backend_of(options);
     return backend->holds != NULL && backend->holds(address) ? backend : NULL;
+}
+
+bool tally__is_far(const tally__input *in, const tally__sink *sink) {
+    return tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
+}
+
+tally_status tally__choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *segments,
+                                   const tally__sink *sink) {
+    const tally_plan *plan = segments != NULL && segments->kind == TALLY_PLANNED ? segments->plan : NULL;
+    bool on_gpu = tally__is_far(in, sink);
+    if (plan != NULL) on_gpu |= plan->backend == TALLY_BACKEND_CUDA;
+    if (plan == NULL && segments != NULL)
+        on_gpu |= tally__lies_on_gpu(segments->index) || tally__lies_on_gpu(segments->ends);
+    if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
+    TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
+                "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
+    TALLY_CHECK(plan == NULL || plan->backend == spec->options.backend, BAD_ARGUMENT,
+                "the plan was made ready for another backend than this");
+    return TALLY_OK;
 }
 
 void tally__forget(const tally_context *context, bool only_given) {
