@@ -6,30 +6,16 @@
 #include <string.h>
 
 #include "gpu_host.h"
+#include "merge_orders.h"
 #include "tally/tally_merge.h"
 
 enum { MOST_ARRAYS = 64 };
 enum { SINGLES, VALUES, WANTED, WANTED_ORIGINS, GOT, GOT_ORIGINS, SPREAD };
 
-static tally_type type_now;
-static bool is_total;
-
 static tally_context *context_on(tally_backend on) {
     const subject s = {.op = TALLY_MIN, .type = type_now, .nan = is_total ? TALLY_NAN_TOTAL : TALLY_NAN_PROPAGATE};
     return context_for(&s, on, 1);
 }
-/* The next type and order; begin with type 0 and total false. */
-static bool next_order(void) {
-    if (is_float(type_now) && !is_total) return is_total = true;
-    is_total = false;
-    type_now = (tally_type)((int)type_now + 1);
-    return type_now < TALLY_STRUCT;
-}
-static void begin_orders(void) {
-    type_now = TALLY_NATURAL;
-    is_total = false;
-}
-
 typedef struct problem {
     int64_t count, total, counts[MOST_ARRAYS];
     unsigned char *values; /* the arrays one behind the other, each sorted */

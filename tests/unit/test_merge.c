@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge_orders.h"
 #include "support.h"
 #include "tally/tally_merge.h"
 
 enum { MOST_ARRAYS = 300 };
 
 /* ---- the oracle ---- */
-
-static bool is_total;
-static tally_type type_now;
 
 /* -1, 0 or 1: whether the value at x comes before the one at y. */
 static int order_of(const void *x, const void *y) {
@@ -132,22 +130,6 @@ static void check(const problem *p, tally_backend backend, int threads, const la
 }
 
 /* ---- what is merged ---- */
-
-/* The next type and order; begin with type 0 and total false. */
-static bool next_order(void) {
-    if (is_float(type_now) && !is_total) {
-        is_total = true;
-        return true;
-    }
-    is_total = false;
-    type_now = (tally_type)((int)type_now + 1);
-    return type_now < TALLY_STRUCT;
-}
-
-static void begin_orders(void) {
-    type_now = TALLY_NATURAL;
-    is_total = false;
-}
 
 /* Lengths of all kinds: near one another, around powers of two, empty, one long among short ones. */
 static void choose_counts(problem *p, int kind, uint64_t *random) {
