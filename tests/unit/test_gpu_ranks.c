@@ -178,6 +178,40 @@ static void check_ids(const subject *s, data_class class, int64_t count, uint64_
     for (int p = 0; p < g.ranks; p++) driver->release(far[p]), tally_plan_close(plans[p]);
 }
 
+/* One segment by offsets in GPU memory, so long that ranks reduce it in pieces; indices count the values before. */
+static void check_long(const subject *s, data_class class, int64_t count, uint64_t *random) {
+    const int64_t whole[2] = {0, count};
+    tally__cu_address far[MOST_RANKS];
+    scene_of_ranks g;
+    open_ranks(&g, s, class, count, 1, random);
+    for (int p = 0; p <= g.ranks; p++) g.borders[p] = count * p / g.ranks;
+    send_parts(&g);
+    for (int p = 0; p < g.ranks; p++) {
+        const int64_t own[2] = {0, g.borders[p + 1] - g.borders[p]};
+        far[p] = device_copy(own, sizeof own, 0);
+    }
+    EVERY_TURN(&g, p, 1)
+    EXPECT_OK(tally_nccl_allreduce_segments(g.context, s->op, part(&g, g.far_x, p),
+                                            tally_offsets(address(far[p]), TALLY_I64, 1),
+                                            tally_out(address(g.out[p]), TALLY_NATURAL, 1), &device));
+    const tally_segments all = tally_offsets(whole, TALLY_I64, 1);
+    compare(&g, &all, "a long segment of ranks");
+    for (int p = 0; p < g.ranks; p++) driver->release(far[p]);
+}
+
+static void test_long(void **state) {
+    const subject some[] = {{.op = TALLY_ARGMAX, .type = TALLY_F32, .nan = TALLY_NAN_SKIP},
+                            {.op = TALLY_ARGMIN, .type = TALLY_I16},
+                            {.op = TALLY_SUM, .type = TALLY_F32}};
+    uint64_t random = seed;
+    (void)state;
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        choose_schedule((int)k);
+        captures = k % 2 == 0;
+        check_long(&some[k], ANY_BITS, 250000, &random);
+    }
+}
+
 static void check_elements(const subject *s, data_class class, int64_t n, uint64_t *random) {
     scene_of_ranks g;
     open_ranks(&g, s, class, 0, n, random);
@@ -272,7 +306,8 @@ static bool is_for_ranks(tally__form form) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_operators), cmocka_unit_test(test_long),
+                                       cmocka_unit_test(test_refused)};
     setenv("TALLY_NCCL", FAKE_NCCL, 1);
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
