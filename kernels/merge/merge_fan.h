@@ -357,7 +357,8 @@ TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(values), tally_merge_pass, TALLY_MERGE
 typedef struct TALLY_F(order) {
     uint16_t of[TALLY_F(ROOM)];
 } TALLY_F(order);
-TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass, TALLY_MERGE_BITS == 64 ? 4 : 3) {
+TALLY_ENTRY_OF(TALLY_MERGE_BLOCK, TALLY_F(origins), tally_merge_pass,
+               TALLY_MERGE_BITS == 64 && TALLY_MERGE_FAN < 8 ? 4 : 3) {
     TALLY_SHARED(TALLY_F(shared), shared);
     TALLY_SHARED(TALLY_F(order), order);
     tally_let_next_start();
