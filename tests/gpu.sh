@@ -67,6 +67,11 @@ sweeps() {
 }
 profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
+run_python() { # run_python OPTION...: pytest with the package of build/dev
+    timeout 500 env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.05 \
+        python3 -m pytest -p no:cacheprovider --noconftest "$@"
+}
+
 tools=${TOOLS:-memcheck racecheck initcheck synccheck} # of compute-sanitizer
 sanitize() { # sanitize TOOL PROGRAM ARGUMENT...
     local tool=$1 program=$2
@@ -138,11 +143,14 @@ for part in $wanted; do
     bench) part bench bench/gpu/run.sh "$out" ;;
     merge-bench) part merge-bench merge_bench ;;
     python) # PyTorch, JAX and CuPy are the machine's; what it lacks is skipped aloud. A test that hangs says where
-        for name in on_gpu libraries torch jax; do
-            part "python-$name" timeout 400 env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false \
-                python3 -m pytest -v -rs --durations=5 -p no:cacheprovider --noconftest -o faulthandler_timeout=90 \
-                "build/dev/tests/test_$name.py"
+        mapfile -t cases < <(run_python --collect-only -q build/dev/tests/test_{on_gpu,libraries,torch,jax}.py | grep ::)
+        part python-cases test "${#cases[@]}" -gt 100
+        for share in $(seq 0 11); do # dealt out in turn: most of the time goes into compiling
+            its=()
+            for ((i = share; i < ${#cases[@]}; i += 12)); do its+=("${cases[i]}"); done
+            begin_part "python-$share" run_python -v -rs --durations=5 -o faulthandler_timeout=90 "${its[@]}"
         done
+        end_parts
         ;;
     python-bench)
         part python-bench env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false \
