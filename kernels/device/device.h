@@ -1,50 +1,81 @@
 /* The words device code is written in beyond device/dialect.h: threads, warps, barriers, shuffles, atomics, shared
- * memory. NVRTC gets them here; for the simulator they are functions of src/simt/device.h.
+ * memory. NVRTC gets them here; for the simulator they are functions of src/simt/device.h. */
+/* clang-format off */
+/* Kernels
+ *   TALLY_ENTRY(name, type, blocks)    begins a kernel: its one parameter is `const type work` (device/work.h).
+ *                                      Registers are kept for so many blocks of TALLY_BLOCK threads on a multiprocessor, or
+ *                                      TALLY_FEWER fewer: the host compiles again with one fewer while registers spill
+ *   TALLY_ENTRY_OF(threads, name, type, blocks)   the same for blocks of another size
+ *   TALLY_SHARED(type, name)           a pointer `name` to one `type` in shared memory, at a multiple of 16;
+ *                                      undefined at first
+ *   TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to so much more of it, at a multiple of 128; the launch
+ *                                      gives the size
+ *   TALLY_ALIGN_OF(type)               the alignment of a type
  *
- *     TALLY_ENTRY(name, type, blocks)  begins a kernel: its one parameter is `const type work` (device/work.h);
- * registers are kept for so many blocks of TALLY_BLOCK threads on a multiprocessor, or TALLY_FEWER fewer: the host
- * compiles again with one fewer as long as registers spill; TALLY_ENTRY_OF(threads, name, type, blocks) for other
- * blocks TALLY_SHARED(type, name)    a pointer `name` to one `type` that the block's threads share, at a multiple of
- * 16; undefined at first TALLY_ALIGN_OF(type)        what addresses of the type are multiples of tally_thread()
- * tally_threads()  tally_block()  tally_blocks()     one dimension each tally_lane()  tally_warp() of a warp of
- * TALLY_WARP threads tally_thread_again()        tally_thread(), such that a compiler reckons what follows from it
- * anew, and keeps no registers for it till here (tally_lane() is so, too, with TALLY_LANE_AGAIN, which a kernel's text
- * may define before anything else) TALLY_SHARED_BUFFER(name, bytes)   a `char *name` to so much more of it, at a
- * multiple of 128, which the launch gives tally_barrier()             all threads of the block arrive; writes before it
- * are seen after it tally_consumer_barrier(threads) the same for its first so many, whole warps; of one kernel always
- * as many tally_warp_barrier()        the same for a whole warp tally_fence()               writes before it are seen
- * by whoever sees writes after it, in all blocks tally_shuffle(v, lane)  tally_shuffle_xor(v, mask)                 32
- * bits of another lane; all lanes of the warp take part tally_any(p)                whether p holds for a lane of the
- * warp; all lanes take part tally_ballot(p) a bit for each lane; all lanes take part tally_warp_max(v)
- * tally_warp_min(v)                               of unsigned 32 bits; all lanes take part tally_lesser(a, b, nan)
- * tally_greater(a, b, nan)                  of two f32, -0 below 0; a NaN, if `nan`, a constant, and one is, else the
- * other tally_min_less_one(v, least) of v - 1, which wraps around, and least tally_add_bytes(v, ones, sum)
- * tally_add_signed_bytes(v, ones, sum) sum and those bytes of v where `ones` has a 1, 0 elsewhere tally_max_halves(v,
- * most)  tally_min_halves_less_one(v, least)      the same for both 16-bit halves tally_arrive(counter, most) returns
- * the counter and adds 1; at `most` it becomes 0 instead tally_min64(p, v) tally_max64(p, v) atomic tally_add32(p, v)
- * tally_add64(p, v)  tally_or32(p, v) atomic; tally_swap32(p, v) returns what was there tally_load16(p)             16
- * bytes at an aligned address, as tally_quad; the memory is not written during the launch tally_take16(p) 16 bytes at
- * an aligned address of shared memory tally_put16(p, quad)        to memory, at an aligned address tally_copy16(to, p)
- * begins to copy such 16 bytes to shared memory, at an aligned address tally_copied()              the copies that this
- * thread began are done tally_let_next_start()      a kernel that is started early behind this one may start, once all
- * blocks have said so or ended tally_await_before()        of a kernel that was: the one before it has ended, and is
- * seen; each block asks before it reads what others wrote tally_look32(p)             32 bits that others may be
- * writing; old, perhaps tally_mbarrier_init(mbarrier, arrivals)  tally_mbarrier_arrive(mbarrier)
- * tally_mbarrier_wait(mbarrier, phase) a tally_mbarrier in shared memory, made by one thread before a barrier. A phase
- * ends, the first is 0, when so many threads have reached the mbarrier; who passes it waits for that, and sees what
- * they wrote before. Nobody may wait for a phase while the one before it has not ended tally_mbarrier_expect(mbarrier,
- * bytes)  tally_copy_bulk(to, from, bytes, stays, mbarrier) one thread reaches the mbarrier, whose phase does not end
- * before as many bytes, some, have come, and begins to copy them to shared memory, each copy at addresses and of a size
- * that are multiples of 16; whether caches had better keep them. TALLY_HAS_BULK: whether the device can
- *     tally_load_fresh(p)  tally_store_fresh(p, v)                       64 bits, whole, past caches that blocks do not
- * share
+ * Threads
+ *   tally_thread()  tally_threads()  tally_block()  tally_blocks()   one dimension each
+ *   tally_lane()  tally_warp()         of a warp of TALLY_WARP threads
+ *   tally_thread_again()               tally_thread(), computed anew: a compiler keeps no registers for what
+ *                                      follows from it. tally_lane() is so, too, where a text defines
+ *                                      TALLY_LANE_AGAIN before all else
+ *
+ * Barriers and fences
+ *   tally_barrier()                    all threads of the block arrive; writes before it are seen after it
+ *   tally_consumer_barrier(threads)    the same for its first so many, whole warps; of one kernel always as many
+ *   tally_warp_barrier()               the same for a whole warp
+ *   tally_fence()                      writes before it are seen by whoever sees writes after it, in all blocks
+ *
+ * Within a warp: all lanes take part
+ *   tally_shuffle(v, lane)  tally_shuffle_xor(v, mask)   32 bits of another lane
+ *   tally_any(p)  tally_ballot(p)      whether p holds for a lane; a bit for each lane
+ *   tally_warp_max(v)  tally_warp_min(v)   of unsigned 32 bits
+ *
+ * Arithmetic
+ *   tally_lesser(a, b, nan)  tally_greater(a, b, nan)   of two f32, -0 below 0; a NaN if one is and `nan`,
+ *                                      a constant, is not 0, else the other
+ *   tally_min_less_one(v, least)       the lesser of v - 1, which wraps around, and `least`
+ *   tally_add_bytes(v, ones, sum)  tally_add_signed_bytes(v, ones, sum)   sum and those bytes of v where `ones` has a 1
+ *   tally_max_halves(v, most)  tally_min_halves_less_one(v, least)   of both 16-bit halves
+ *
+ * Atomics
+ *   tally_arrive(counter, most)        returns the counter and adds 1; at `most` it becomes 0 instead
+ *   tally_add32(p, v)  tally_add64(p, v)  tally_or32(p, v)  tally_max32(p, v)  tally_min64(p, v)  tally_max64(p, v)
+ *   tally_swap32(p, v)                 returns what was there
+ *
+ * Memory
+ *   tally_load16(p)                    16 bytes at an aligned address, as tally_quad; not written during the launch
+ *   tally_take16(p)                    the same of shared memory
+ *   tally_put16(p, quad)               16 bytes to memory, at an aligned address
+ *   tally_copy16(to, p)                begins to copy such 16 bytes to shared memory, at an aligned address
+ *   tally_copied()                     the copies that this thread began are done
+ *   tally_look32(p)                    32 bits that others may be writing; old, perhaps
+ *   tally_load_fresh(p)  tally_store_fresh(p, v)   64 bits, whole, past caches that blocks do not share
+ *
+ * Kernels behind one another
+ *   tally_let_next_start()             a kernel that is started early behind this one may start, once all blocks have
+ *                                      said so or ended
+ *   tally_await_before()               of a kernel that was: the one before it has ended, and is seen; each block asks
+ *                                      before it reads what others wrote
+ *
+ * Mbarriers and bulk copies (TALLY_HAS_BULK: whether the device can)
+ *   tally_mbarrier_init(mbarrier, arrivals)  tally_mbarrier_arrive(mbarrier)  tally_mbarrier_wait(mbarrier, phase)
+ *                                      a tally_mbarrier in shared memory, made by one thread before a barrier. A phase
+ *                                      ends, the first is 0, when so many threads have reached the mbarrier. Who passes
+ *                                      it waits for that, and sees what they wrote before. Nobody may wait for a phase
+ *                                      while the one before it has not ended
+ *   tally_mbarrier_expect(mbarrier, bytes)
+ *                                      one thread reaches the mbarrier, whose phase does not end before so many bytes,
+ *                                      some, have come
+ *   tally_copy_bulk(to, from, bytes, stays, mbarrier)
+ *                                      begins to copy them to shared memory, each copy at addresses and of a size that
+ *                                      are multiples of 16; `stays`: whether caches had better keep them
  *
  * Words that say nothing to a GPU. The simulator counts and draws what goes through them (src/simt/trace.h);
  * gallery/kernels uses them.
- *
- *     TALLY_READ(a)  TALLY_WRITE(a, v)     the lvalue a; a = v
- *     tally_branch(p)                      whether p holds, where a branch depends on it
- *     tally_step(label)                    a step of the algorithm begins; all lanes of a warp say so */
+ *   TALLY_READ(a)  TALLY_WRITE(a, v)   the lvalue a; a = v
+ *   tally_branch(p)                    whether p holds, where a branch depends on it
+ *   tally_step(label)                  a step of the algorithm begins; all lanes of a warp say so */
+/* clang-format on */
 #ifndef TALLY_DEVICE_H
 #define TALLY_DEVICE_H
 
@@ -161,6 +192,7 @@ TALLY_FN uint32_t tally_arrive(uint32_t *counter, uint32_t most) { return atomic
 TALLY_FN void tally_add32(int32_t *p, int32_t v) { atomicAdd(p, v); }
 TALLY_FN void tally_add64(int64_t *p, int64_t v) { atomicAdd((unsigned long long *)p, (unsigned long long)v); }
 TALLY_FN void tally_or32(int32_t *p, int32_t v) { atomicOr(p, v); }
+TALLY_FN void tally_max32(int32_t *p, int32_t v) { atomicMax(p, v); }
 TALLY_FN void tally_min64(int64_t *p, int64_t v) { atomicMin((long long *)p, (long long)v); }
 TALLY_FN void tally_max64(int64_t *p, int64_t v) { atomicMax((long long *)p, (long long)v); }
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) { return atomicExch(p, v); }

@@ -1,21 +1,27 @@
 /* Exact sums of many segments at a flat cost: whatever the lengths of segments and the values, a warp's work is shared
  * out by values.
  *
- * A warp takes a chunk of consecutive values and the ends of segments in it. Each lane adds up a strip of consecutive
- * values in levels (sums/levels.h), and at each end stores what it has counted since the last one. A segmented scan
- * over the lanes (Blelloch, "Prefix sums and their applications", 1990) completes the first sum of each strip. The
- * chunk is measured first, so that nothing is guessed: values too far apart for the levels are cut into windows of
- * binades, one pass each, and the counts of all windows make up the sum. Infinities and NaNs are noted apart and leave
- * zeros behind. */
+ * A warp takes a chunk of consecutive values and the ends of segments in it. Of a segment that lies in the chunk only
+ * the leading binades are added up, a window below its largest term: with rare exceptions they tell the result, and
+ * what is cut off has a bound. Each lane adds up a strip of consecutive values in levels (sums/levels.h), and at each
+ * end stores what it has counted since the last one. A segmented scan over the lanes (Blelloch, "Prefix sums and their
+ * applications", 1990) completes the first sum of each strip. Values of a segment that runs over edges of the chunk are
+ * scattered: added to 16-bit digits (sums/levels.h), whatever their exponents. Infinities and NaNs are noted apart and
+ * leave zeros behind. */
 #ifndef TALLY_FLAT_H
 #define TALLY_FLAT_H
 
 #include "exact_segments/flat_nodes.h"
-#include "exact_sums/ruler.h"
+#include "exact_sums/terms.h"
+#include "order/leaf.h"
+#include "sums/levels.h"
 
-/* Levels of a window, and the binades that it has room for. */
+/* Levels of a window. */
 #define TALLY_WINDOW_VALUE_LEVELS 3
 #define TALLY_WINDOW_PRODUCT_LEVELS (TALLY_IS_F64 ? 4 : 3)
+#define TALLY_WINDOW_PARTS (TALLY_IS_F64 ? 2 : 1) /* of a product */
+/* log2 of the terms that meet in one accumulator of a lane */
+#define TALLY_STRIP_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)
 enum {
     strip_values = TALLY_BYTES == 8   ? 15
                    : TALLY_BYTES == 4 ? 31
@@ -23,65 +29,66 @@ enum {
     chunk_values = TALLY_WARP * strip_values,
     chunk_ends =
 #ifdef TALLY_KEYS
-        64,
+        60,
 #else
         128,
 #endif
-    chunk_words = 512, /* that the sums at ends have */
+    chunk_words = 512, /* that the sums at ends have, or digits */
     strip_batch = 4,
     load_batch = TALLY_BYTES == 8 ? 8 : 16,
-    window_binades = 3 * (TALLY_BINADE + 1 - TALLY_LANE_ADDITIONS) - 1,
-    product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_LANE_ADDITIONS) - 4 : window_binades
+    /* binades that a window has room for */
+    value_binades = 3 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 1,
+    product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 4 : value_binades,
+    value_words = with_sum * TALLY_WINDOW_VALUE_LEVELS,
+    product_words = with_products * TALLY_WINDOW_PRODUCT_LEVELS,
+    window_words = value_words + product_words,
+    ends_with_room = chunk_words / window_words - 1, /* and what lies behind the last one */
+    ends_most = (int32_t)ends_with_room < (int32_t)chunk_ends ? (int32_t)ends_with_room : (int32_t)chunk_ends
 };
 #define TALLY_FLAT_WARPS (TALLY_FLAT_THREADS / TALLY_WARP / TALLY_KERNEL_INPUTS)
 
+/* Digits of scattered values lie where words do, a lane has one of so many columns. */
+enum {
+    sum_digits = with_sum * 2 * TALLY_LIMBS,
+    product_digits = with_products * 2 * TALLY_PRODUCT_LIMBS,
+    digit_columns = (sum_digits + product_digits) * 16 <= 2 * chunk_words  ? 16
+                    : (sum_digits + product_digits) * 8 <= 2 * chunk_words ? 8
+                    : (sum_digits + product_digits) * 4 <= 2 * chunk_words ? 4
+                                                                           : 2,
+    scattered_most = 8 /* chunks, before a digit can overflow: a product adds less than 2^17 to one */
+};
+
 /* What a warp has in shared memory. */
 typedef struct flat_t {
-    int64_t words[chunk_words]; /* word k of the sum at end number e: words[k * stride + e] */
+    int64_t words[chunk_words]; /* word k of the sum at end number e: words[k * stride + e]; or digits */
 #ifdef TALLY_KEYS
-    int64_t low[chunk_ends], high[chunk_ends];
+    int64_t low[ends_most], high[ends_most];
 #endif
-    int32_t seen[chunk_ends], absent[chunk_ends];
-    int32_t ends[chunk_ends];       /* where segments end in the chunk */
+    int32_t seen[ends_most], absent[ends_most];
+    int32_t tops[ends_most + 1];    /* by end number: the largest term_size, */
+    int32_t lost[ends_most + 1];    /* and whether the window cuts something off */
+    int32_t ends[ends_most];        /* where segments end in the chunk */
     uint32_t marks[2 * TALLY_WARP]; /* of each strip a bit for each value that is a segment's last */
     int32_t first_end[TALLY_WARP];  /* the number of the first of these ends */
-    accumulator_t node;             /* of the open segment what its words do not hold */
+    accumulator_t node;             /* the open segment's sums, but for what digits have */
     TALLY_T x[chunk_values], y[TALLY_KERNEL_INPUTS == 2 ? chunk_values : 1];
 } flat_t;
 
+/* What value i is multiplied by: itself, if there is one input. */
+TALLY_FN TALLY_T second_of(const flat_t *flat, int32_t i) { return TALLY_KERNEL_INPUTS == 2 ? flat->y[i] : flat->x[i]; }
+
 /* A chunk, the same in all lanes but for what is said to be the lane's. */
 typedef struct chunk_t {
-    int32_t values, ends;      /* how many */
-    int32_t distinct;          /* ends at different values, behind the chunk's first */
-    int32_t strip, stride;     /* values of a strip; ends that `words` has room for */
-    int32_t at, n;             /* the lane's strip */
-    uint64_t marks;            /* the lane's, */
-    int32_t first_end;         /* and the number of its first */
-    int32_t has_notes;         /* some values are infinite or NaN */
-    int32_t windows;           /* 0: the ruler's levels hold all values */
-    int32_t top, top_products; /* of the first window: magnitudes are below 2^top */
+    int32_t values, ends;  /* how many */
+    int32_t distinct;      /* ends at different values, behind the chunk's first */
+    int32_t strip, stride; /* values of a strip; ends that `words` has room for */
+    int32_t at, n;         /* the lane's strip */
+    uint64_t marks;        /* the lane's, */
+    int32_t first_end;     /* and the number of its first */
+    int32_t has_notes;     /* some values are infinite or NaN */
 } chunk_t;
 
-/* The part of m * 2^exponent, m an integer below 2^106, in the binades from 2^(top - binades) to 2^top, times 2^-top.
- */
-TALLY_FN double lies_in_window(double m, int32_t exponent, int32_t top, const int32_t binades) {
-    int32_t above = top - exponent;
-    above = above < -2 ? -2 : above > 500 ? 500 : above;
-    const double rest = m - tally_cut_below(m, above);
-    return tally_cut_below(rest, above - binades) * tally_from_bits_f64((int64_t)(1023 - above) << 52);
-}
-
 /* ---- a chunk ---- */
-
-TALLY_RARE extent_t measure_again(const TALLY_T *x, int32_t values) {
-    extent_t e = {0, UINT32_MAX};
-    for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
-        const uint32_t size = size_bits(x[i]);
-        e.most = size > e.most ? size : e.most;
-        e.least = tally_min_less_one(size, e.least);
-    }
-    return measure_warp(e);
-}
 
 /* Values of pieces of rows (segments/pieces.h), from number `at` on. */
 TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
@@ -95,22 +102,22 @@ TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source 
         }
         to[i] = read_one(from, piece.first + (at + i - piece.begin) * work->cut.inner);
     }
-    tally_warp_barrier();
 }
-/* Copies the chunk's values from number `at` on, which is of segment s, and measures them. */
-TALLY_FN extent_t load_values(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
-                              int32_t values, TALLY_T *to) {
-    extent_t e = {0, UINT32_MAX};
+/* Copies the chunk's values from number `at` on, which is of segment s. Gives whether one is infinite or NaN. */
+TALLY_FN int32_t load_values(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
+                             int32_t values, TALLY_T *to) {
     const char *const begin = from->values + at * from->stride;
-    if (work->cut.inner > 1) {
-        load_pieces(work, from, s, at, values, to);
-        return measure_again(to, values);
-    }
-    if (!from->is_aligned) {
-        TALLY_ROLLED
-        for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) to[i] = read_one(from, at + i);
+    int32_t is_special = 0;
+    if (work->cut.inner > 1 || !from->is_aligned) {
+        if (work->cut.inner > 1)
+            load_pieces(work, from, s, at, values, to);
+        else {
+            TALLY_ROLLED
+            for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) to[i] = read_one(from, at + i);
+        }
         tally_warp_barrier();
-        return measure_again(to, values);
+        for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) is_special |= value_is_special(to[i]);
+        return tally_any(is_special);
     }
     for (int32_t first = 0; first < values; first += load_batch * TALLY_WARP) {
         TALLY_T v[load_batch];
@@ -122,13 +129,13 @@ TALLY_FN extent_t load_values(const tally_segments_work *work, const tally_sourc
         TALLY_UNROLL
         for (int32_t k = 0; k < load_batch; k++) {
             const int32_t i = first + k * TALLY_WARP + tally_lane();
-            const uint32_t size = size_bits(v[k]);
             if (i < values) to[i] = v[k];
-            e.most = size > e.most ? size : e.most;
-            e.least = tally_min_less_one(size, e.least);
+            is_special |= value_is_special(v[k]);
         }
     }
-    return measure_warp(e);
+    is_special = tally_any(is_special);
+    tally_warp_barrier();
+    return is_special;
 }
 /* Shares the values out to lanes, and marks those that are a segment's last. */
 TALLY_FN void share_out(flat_t *flat, chunk_t *c) {
@@ -155,6 +162,7 @@ TALLY_FN void share_out(flat_t *flat, chunk_t *c) {
     const int32_t mine = __builtin_popcountll(c->marks);
     c->first_end = tally_sums_before(mine);
     c->distinct = (int32_t)tally_shuffle((uint32_t)(c->first_end + mine), TALLY_WARP - 1);
+    c->stride = c->distinct + 1;
     flat->first_end[tally_lane()] = c->first_end;
     tally_warp_barrier();
 }
@@ -165,170 +173,198 @@ TALLY_FN int32_t end_of_value(const flat_t *flat, const chunk_t *c, int32_t last
     return flat->first_end[strip] + __builtin_popcountll(marks & (((uint64_t)1 << bit) - 1));
 }
 
-/* ---- sums of strips ---- */
+/* ---- windows ---- */
 
-enum {
-    level_words = with_sum * TALLY_MOST_LEVELS_OF_VALUES + with_products * TALLY_MOST_LEVELS_OF_PRODUCTS,
-    window_words = with_sum * TALLY_WINDOW_VALUE_LEVELS + with_products * TALLY_WINDOW_PRODUCT_LEVELS
-};
-/* Accumulators: levels of the sum, then of products. */
+/* Accumulators: levels of the sum, then of products; and what they have counted. */
 typedef struct levels_t {
-    double at[TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS];
+    double at[window_words];
 } levels_t;
 typedef struct level_counts_t {
-    int64_t of[TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS];
+    int64_t of[window_words];
 } level_counts_t;
 
 /* The units of a window's levels, below its top. */
 TALLY_FN void window_units(int32_t *values, int32_t *products) {
-    tally_plan_levels(values, TALLY_WINDOW_VALUE_LEVELS, 0, -window_binades, TALLY_LANE_ADDITIONS, 1);
-    tally_plan_levels(products, TALLY_WINDOW_PRODUCT_LEVELS, 0, -product_binades, TALLY_LANE_ADDITIONS,
-                      TALLY_PRODUCT_PARTS);
+    tally_plan_levels(values, TALLY_WINDOW_VALUE_LEVELS, 0, -value_binades, TALLY_STRIP_ADDITIONS, 1);
+    tally_plan_levels(products, TALLY_WINDOW_PRODUCT_LEVELS, 0, -product_binades, TALLY_STRIP_ADDITIONS,
+                      TALLY_WINDOW_PARTS);
 }
-TALLY_FN levels_t begin_strip(const ruler_t *ruler, const int32_t in_window) {
+TALLY_FN levels_t begin_strip(void) {
     levels_t a;
     int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS];
-    (void)ruler;
     window_units(value_units, product_units);
-    for (int32_t k = 0; k < TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS; k++) a.at[k] = 0;
-    if (in_window) {
-        TALLY_UNROLL
-        for (int32_t k = 0; k < with_sum * TALLY_WINDOW_VALUE_LEVELS; k++) a.at[k] = tally_anchor(value_units[k]);
-        TALLY_UNROLL
-        for (int32_t k = 0; k < with_products * TALLY_WINDOW_PRODUCT_LEVELS; k++)
-            a.at[with_sum * TALLY_WINDOW_VALUE_LEVELS + k] = tally_anchor(product_units[k]);
-    } else {
-        TALLY_IF_SUM(tally_begin_levels(&ruler->sum, a.at, TALLY_MOST_LEVELS_OF_VALUES);)
-        TALLY_IF_PRODUCTS(tally_begin_levels(&ruler->products, a.at + with_sum * TALLY_MOST_LEVELS_OF_VALUES,
-                                             TALLY_MOST_LEVELS_OF_PRODUCTS);)
-    }
+    TALLY_UNROLL
+    for (int32_t k = 0; k < value_words; k++) a.at[k] = tally_anchor(value_units[k]);
+    TALLY_UNROLL
+    for (int32_t k = 0; k < product_words; k++) a.at[value_words + k] = tally_anchor(product_units[k]);
     return a;
 }
-#ifdef TALLY_SUM_TERM
-TALLY_FN void put_values(double *at, const TALLY_T *x, const int32_t count, const int32_t apart, const int32_t most) {
+TALLY_FN level_counts_t counts_of(const levels_t *a, const levels_t *none) {
+    level_counts_t counts;
     TALLY_UNROLL
-    for (int32_t i = 0; i < count; i++) tally_put_term(at, term_in_double(x[i * apart]), 0, most);
+    for (int32_t k = 0; k < window_words; k++)
+        counts.of[k] = tally_apart(tally_bits_f64(a->at[k]), tally_bits_f64(none->at[k]));
+    return counts;
 }
-#endif
-#ifdef TALLY_PRODUCTS
-TALLY_FN void put_products(double *at, const TALLY_T *x, const TALLY_T *y, const int32_t count, const int32_t apart,
-                           const int32_t most) {
-    TALLY_UNROLL
-    for (int32_t i = 0; i < count; i++) {
-        double a = (double)value_of(x[i * apart]), b = (double)value_of(y[i * apart]), product = a * b;
-        tally_put_term(at, product, 0, most);
-#if TALLY_IS_F64
-        tally_put_term(at, __builtin_fma(a, b, -product), 1, most);
-#endif
-    }
-}
-#endif
 
-TALLY_FN void add_to_levels(levels_t *a, TALLY_T tx, TALLY_T ty) {
-    (void)ty;
-    TALLY_IF_SUM(put_values(a->at, &tx, 1, 1, TALLY_MOST_LEVELS_OF_VALUES);)
-    TALLY_IF_PRODUCTS(
-        put_products(a->at + with_sum * TALLY_MOST_LEVELS_OF_VALUES, &tx, &ty, 1, 1, TALLY_MOST_LEVELS_OF_PRODUCTS);)
+/* How large a term is, for a window's top: grows with it, and is 0 where the term is. Terms of one input count by their
+ * value, those of two by their product. */
+TALLY_FN int32_t term_size(TALLY_T x, TALLY_T y) {
+    enum { SMALLEST = 4096 }; /* makes it positive */
+    const uint32_t of_x = size_bits(x), of_y = size_bits(y);
+    if (TALLY_KERNEL_INPUTS == 1) return (int32_t)of_x;
+    return of_x == 0 || of_y == 0 ? 0 : high_of(of_x) + high_of(of_y) + SMALLEST;
 }
-/* The part of a pair in window number w. */
-TALLY_FN void add_to_window(levels_t *a, const chunk_t *c, int32_t w, TALLY_T tx, TALLY_T ty) {
+/* Terms of at most such a size are below 2^top; of one input their squares below 2^(2 * top). */
+TALLY_FN int32_t top_of(int32_t size) {
+    enum { SMALLEST = 4096 };
+    if (size == 0) return 0;
+    return TALLY_KERNEL_INPUTS == 1 ? high_of((uint32_t)size) : size - SMALLEST;
+}
+TALLY_FN int32_t top_of_products(int32_t top) { return TALLY_KERNEL_INPUTS == 1 ? 2 * top : top; }
+
+/* The largest terms of segments, by end number. */
+TALLY_FN void measure_segments(flat_t *flat, const chunk_t *c) {
+    uint64_t marks = c->marks;
+    int32_t number = c->first_end, most = 0;
+    for (int32_t e = tally_lane(); e <= c->distinct; e += TALLY_WARP) flat->tops[e] = flat->lost[e] = 0;
+    tally_warp_barrier();
+    for (int32_t i = c->at; i < c->at + c->n; i++, marks >>= 1) {
+        const int32_t size = term_size(flat->x[i], second_of(flat, i));
+        most = size > most ? size : most;
+        if (!(marks & 1)) continue;
+        tally_max32(&flat->tops[number++], most);
+        most = 0;
+    }
+    if (most != 0) tally_max32(&flat->tops[number], most);
+    tally_warp_barrier();
+}
+
+/* m * 2^exponent, m an integer below 2^106, below 2^top: times 2^-top, without its binades below 2^(top - binades). */
+TALLY_FN double part_in_window(double m, int32_t exponent, int32_t top, const int32_t binades, int32_t *is_lost) {
+    int32_t above = top - exponent; /* of a zero anything */
+    above = above < 0 ? 0 : above > 700 ? 700 : above;
+    const double part = tally_cut_below(m, above - binades);
+    *is_lost |= part != m;
+    return part * tally_from_bits_f64((int64_t)(1023 - above) << 52);
+}
+/* Adds a pair's terms to levels; one that is not wholly in the window is lost in part. */
+TALLY_FN void add_to_window(levels_t *a, int32_t top, TALLY_T tx, TALLY_T ty, int32_t *is_lost) {
     const taken_t x = take(tx);
     const double mx = (double)x.significand;
     (void)ty;
 #ifdef TALLY_SUM_TERM
-    const double part = lies_in_window(mx, x.offset + TALLY_ORIGIN, c->top - w * window_binades, window_binades);
+    const double part = part_in_window(mx, x.offset + TALLY_ORIGIN, top, value_binades, is_lost);
     tally_put_term(a->at, TALLY_SUM_TERM == TALLY_TERM_VALUE && x.is_negative ? -part : part, 0,
                    TALLY_WINDOW_VALUE_LEVELS);
 #endif
 #ifdef TALLY_PRODUCTS
     const taken_t y = TALLY_KERNEL_INPUTS == 2 ? take(ty) : x;
-    const double my = (double)y.significand, product = mx * my;
-    const int32_t exponent = x.offset + y.offset + 2 * TALLY_ORIGIN, top = c->top_products - w * product_binades;
-    double *const at = a->at + with_sum * TALLY_WINDOW_VALUE_LEVELS, sign = x.is_negative != y.is_negative ? -1 : 1;
-    tally_put_term(at, sign * lies_in_window(product, exponent, top, product_binades), 0, TALLY_WINDOW_PRODUCT_LEVELS);
-#if TALLY_IS_F64
-    tally_put_term(at, sign * lies_in_window(__builtin_fma(mx, my, -product), exponent, top, product_binades), 0,
+    const double my = (double)y.significand, product = mx * my, sign = x.is_negative != y.is_negative ? -1 : 1;
+    const int32_t exponent = x.offset + y.offset + 2 * TALLY_ORIGIN, high = top_of_products(top);
+    double *const at = a->at + value_words;
+    tally_put_term(at, sign * part_in_window(product, exponent, high, product_binades, is_lost), 0,
                    TALLY_WINDOW_PRODUCT_LEVELS);
+#if TALLY_IS_F64
+    tally_put_term(at, sign * part_in_window(__builtin_fma(mx, my, -product), exponent, high, product_binades, is_lost),
+                   0, TALLY_WINDOW_PRODUCT_LEVELS);
 #endif
 #endif
 }
 
-/* The lane's strip: what lies before each end goes to words `first_word` and on; what lies behind the last is given.
- * With in_window, a constant, the part in window number w. */
-TALLY_FN level_counts_t add_strip(flat_t *flat, const chunk_t *c, const ruler_t *ruler, const int32_t in_window,
-                                  int32_t w) {
-    const int32_t count = in_window ? window_words : level_words;
-    const levels_t none = begin_strip(ruler, in_window);
-    int64_t *to = flat->words + w * count * c->stride + c->first_end;
+/* The lane's strip: what lies before each end goes to its words; what lies behind the last is given. */
+TALLY_FN level_counts_t add_strip(flat_t *flat, const chunk_t *c) {
+    const levels_t none = begin_strip();
+    int32_t number = c->first_end, top = top_of(flat->tops[number]), is_lost = 0;
+    int64_t *to = flat->words + number;
     levels_t a = none;
-    level_counts_t rest;
-    __builtin_memset(&rest, 0, sizeof rest);
     uint64_t marks = c->marks;
-    const int32_t at = c->at, n = c->n, strip = c->strip, stride = c->stride;
     TALLY_ROLLED
-    for (int32_t first = 0; first < strip;
+    for (int32_t first = 0; first < c->strip;
          first += strip_batch) { /* values are read before sums are stored: they may be the same memory to a compiler */
         TALLY_T x[strip_batch], y[strip_batch];
         TALLY_UNROLL
         for (int32_t k = 0; k < strip_batch; k++) {
-            const int32_t is_there = first + k < n;
-            x[k] = y[k] = is_there ? flat->x[at + first + k] : plus_zero();
-            if (TALLY_KERNEL_INPUTS == 2) y[k] = is_there ? flat->y[at + first + k] : plus_zero();
+            const int32_t is_there = first + k < c->n;
+            x[k] = y[k] = is_there ? flat->x[c->at + first + k] : plus_zero();
+            if (TALLY_KERNEL_INPUTS == 2) y[k] = is_there ? flat->y[c->at + first + k] : plus_zero();
         }
         TALLY_UNROLL
-        for (int32_t k = 0; k < strip_batch; k++) {
-            if (in_window)
-                add_to_window(&a, c, w, x[k], y[k]);
-            else
-                add_to_levels(&a, x[k], y[k]);
-            if (marks >> k & 1) {
-                TALLY_UNROLL
-                for (int32_t i = 0; i < count; i++)
-                    to[i * stride] = tally_apart(tally_bits_f64(a.at[i]), tally_bits_f64(none.at[i]));
-                to++;
-                a = none;
-            }
+        for (int32_t k = 0; k < strip_batch; k++, marks >>= 1) {
+            add_to_window(&a, top, x[k], y[k], &is_lost);
+            if (!(marks & 1)) continue;
+            const level_counts_t counts = counts_of(&a, &none);
+            TALLY_UNROLL
+            for (int32_t i = 0; i < window_words; i++) to[i * c->stride] = counts.of[i];
+            if (is_lost) tally_or32(&flat->lost[number], 1);
+            to++, number++;
+            top = top_of(flat->tops[number]);
+            is_lost = 0;
+            a = none;
         }
-        marks >>= strip_batch;
     }
-    TALLY_UNROLL
-    for (int32_t k = 0; k < count; k++) rest.of[k] = tally_apart(tally_bits_f64(a.at[k]), tally_bits_f64(none.at[k]));
-    return rest;
+    if (is_lost) tally_or32(&flat->lost[number], 1);
+    return counts_of(&a, &none);
 }
-
-/* The segmented scan: completes the first end of each lane's strip by what lies before the strip, `before` at the
- * chunk's first value, and gives what lies behind the chunk's last end. */
-TALLY_FN level_counts_t complete(flat_t *flat, const chunk_t *c, level_counts_t rest, const level_counts_t *before,
-                                 const int32_t count, int32_t w) {
+/* The segmented scan: completes the first end of each lane's strip by what lies before the strip. */
+TALLY_FN void complete(flat_t *flat, const chunk_t *c, level_counts_t rest) {
     int32_t has_end = c->marks != 0;
-    int64_t *const to = flat->words + w * count * c->stride + c->first_end;
+    int64_t *const to = flat->words + c->first_end;
     TALLY_UNROLL
     for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
         const int32_t from = tally_lane() < d ? tally_lane() : tally_lane() - d, takes = tally_lane() >= d;
         const int32_t other_has_end = (int32_t)tally_shuffle((uint32_t)has_end, from);
         TALLY_UNROLL
-        for (int32_t k = 0; k < count; k++) {
+        for (int32_t k = 0; k < window_words; k++) {
             const int64_t other = tally_of_lane64(rest.of[k], from);
             rest.of[k] = tally_further(rest.of[k], takes && !has_end ? other : 0);
         }
         has_end |= takes && other_has_end;
     }
     const int32_t previous = tally_lane() == 0 ? 0 : tally_lane() - 1;
-    const int32_t previous_has_end = (int32_t)tally_shuffle((uint32_t)has_end, previous), any = c->distinct > 0;
-    level_counts_t last;
-    __builtin_memset(&last, 0, sizeof last);
     TALLY_UNROLL
-    for (int32_t k = 0; k < count; k++) {
-        int64_t carry = tally_of_lane64(rest.of[k], previous);
-        if (tally_lane() == 0)
-            carry = before->of[k];
-        else if (!previous_has_end)
-            carry = tally_further(carry, before->of[k]);
-        if (c->marks != 0) to[k * c->stride] = tally_further(to[k * c->stride], carry);
-        last.of[k] = tally_of_lane64(rest.of[k], TALLY_WARP - 1);
-        if (!any) last.of[k] = tally_further(last.of[k], before->of[k]);
+    for (int32_t k = 0; k < window_words; k++) {
+        const int64_t carry = tally_of_lane64(rest.of[k], previous);
+        if (c->marks != 0 && tally_lane() > 0) to[k * c->stride] = tally_further(to[k * c->stride], carry);
     }
-    return last;
+    tally_warp_barrier();
+}
+/* Adds up the windows of the chunk's segments. */
+TALLY_FN void add_windows(flat_t *flat, const chunk_t *c) {
+    measure_segments(flat, c);
+    complete(flat, c, add_strip(flat, c));
+}
+
+/* ---- digits ---- */
+
+#define TALLY_PUT_NAME scatter_pair
+#define TALLY_PUT_TYPE flat_t
+#define TALLY_PUT_SUM(significand, is_negative, offset) \
+    tally_scatter((int32_t *)(void *)to->words, digit_columns, significand, is_negative, offset, TALLY_IS_F64 ? 5 : 3)
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits)                                                   \
+    tally_scatter((int32_t *)(void *)to->words + sum_digits * digit_columns, digit_columns, significand, is_negative, \
+                  offset, digits)
+#include "exact_sums/one_pair.h"
+
+TALLY_FN void clear_digits(flat_t *flat) {
+    for (int32_t i = tally_lane(); i < chunk_words; i += TALLY_WARP) flat->words[i] = 0;
+    tally_warp_barrier();
+}
+/* Adds values `from` to `until` of the chunk to digits, by the warp. */
+TALLY_LONG void scatter_values(flat_t *flat, int32_t from, int32_t until) {
+    notes_t notes = no_notes(); /* they are made elsewhere */
+    for (int32_t i = from + tally_lane(); i < until; i += TALLY_WARP)
+        scatter_pair(&notes, flat, flat->x[i], second_of(flat, i));
+    tally_warp_barrier();
+}
+/* Moves digits to a node, to which others may be adding. */
+TALLY_LONG void drain_digits(flat_t *flat, accumulator_t *node) {
+    int32_t *const digits = (int32_t *)(void *)flat->words;
+    (void)digits;
+    TALLY_IF_SUM(tally_drain(digits, sum_digits, digit_columns, node->sum + TALLY_EVIDENCE);)
+    TALLY_IF_PRODUCTS(tally_drain(digits + sum_digits * digit_columns, product_digits, digit_columns,
+                                  node->products + TALLY_EVIDENCE);)
+    tally_warp_barrier();
 }
 
 /* ---- notes ---- */
@@ -418,12 +454,11 @@ TALLY_LONG noted_t note_values(flat_t *flat, const chunk_t *c, const noted_t *be
     return last;
 }
 
-/* The segment that a chunk leaves open. */
+/* The segment that a chunk leaves open. Its sums are in the node and in digits. */
 typedef struct open_t {
-    level_counts_t sum; /* in the ruler's levels, the same in all lanes */
     noted_t noted;
-    int64_t n;       /* values so far */
-    int32_t in_node; /* the node has some of them */
+    int64_t n;         /* values so far */
+    int32_t scattered; /* chunks whose values digits have */
 } open_t;
 
 #endif

@@ -1,118 +1,84 @@
-/* What is made of the sums at the ends of a chunk (exact_segments/flat.h): results, and what goes to numbers of limbs.
- */
+/* What is made of the windows of a chunk's segments (exact_segments/flat.h): results, if what was cut off cannot show
+ * in them. */
 #ifndef TALLY_FLAT_RESULTS_H
 #define TALLY_FLAT_RESULTS_H
 
 #include "exact_segments/flat.h"
+#include "exact_segments/lane_sums.h"
 
-/* Word k of window w counts units of 2^unit. */
-TALLY_RARE int32_t unit_of_word(const chunk_t *c, const ruler_t *ruler, int32_t w, int32_t k, int32_t *is_product) {
-    const int32_t value_words = with_sum * (c->windows > 0 ? TALLY_WINDOW_VALUE_LEVELS : TALLY_MOST_LEVELS_OF_VALUES);
-    int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS], unit = 0;
-    (void)ruler;
-    *is_product = k >= value_words;
+/* The sums of a segment's window, below its top, which of f64 stays apart: exact. */
+typedef struct window_sums_t {
+    tally_triple sum, products;
+    int32_t top, is_lost;
+} window_sums_t;
+
+TALLY_FN window_sums_t window_at(const flat_t *flat, const chunk_t *c, int32_t number) {
+    const int64_t *const words = flat->words + number;
+    int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS];
+    window_sums_t a = {{0, 0, 0}, {0, 0, 0}, top_of(flat->tops[number]), flat->lost[number]};
+    const int32_t base = TALLY_IS_F64 ? 0 : a.top, base_of_products = top_of_products(base);
     window_units(value_units, product_units);
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_WINDOW_VALUE_LEVELS; i++) {
-        if (*is_product || i != k) continue;
-        unit = value_units[i] + c->top - w * window_binades;
-        TALLY_IF_SUM(if (c->windows == 0) unit = ruler->sum.unit[i];)
-    }
+    for (int32_t k = 0; k < value_words; k++) tally_add_units(&a.sum, words[k * c->stride], value_units[k] + base);
     TALLY_UNROLL
-    for (int32_t i = 0; i < TALLY_WINDOW_PRODUCT_LEVELS; i++) {
-        if (!*is_product || i != k - value_words) continue;
-        unit = product_units[i] + c->top_products - w * product_binades;
-        TALLY_IF_PRODUCTS(if (c->windows == 0) unit = ruler->products.unit[i];)
-    }
-    return unit;
+    for (int32_t k = 0; k < product_words; k++)
+        tally_add_units(&a.products, words[(value_words + k) * c->stride], product_units[k] + base_of_products);
+    return a;
 }
 
-TALLY_RARE void deposit_word(accumulator_t *node, int64_t d, int32_t unit, int32_t is_product) {
-    (void)node, (void)d, (void)unit, (void)is_product;
-    TALLY_IF_SUM(if (!is_product) tally_deposit_word(node->sum + TALLY_EVIDENCE, d, unit - TALLY_ORIGIN);)
-    TALLY_IF_PRODUCTS(if (is_product) tally_deposit_word(node->products + TALLY_EVIDENCE, d, unit - 2 * TALLY_ORIGIN);)
-}
-/* All words of end e, one by each lane; or those of `counts`, which are the ruler's, if there is no e. */
-TALLY_RARE void deposit_end(const flat_t *flat, const chunk_t *c, const ruler_t *ruler, int32_t e,
-                            accumulator_t *node) {
-    const int32_t each = c->windows > 0 ? window_words : level_words, all = c->windows > 0 ? c->windows * each : each;
-    for (int32_t i = tally_lane(); i < all; i += TALLY_WARP) {
-        int32_t is_product;
-        const int32_t w = i / each, unit = unit_of_word(c, ruler, w, i - w * each, &is_product);
-        deposit_word(node, flat->words[i * c->stride + e], unit, is_product);
-    }
-}
-TALLY_RARE void deposit_counts(const level_counts_t *counts, const ruler_t *ruler, accumulator_t *node) {
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_VALUES; k++) {
-        TALLY_IF_SUM(if (tally_lane() == k) deposit_word(node, counts->of[k], ruler->sum.unit[k], 0);)
-    }
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_MOST_LEVELS_OF_PRODUCTS; k++) {
-        TALLY_IF_PRODUCTS(
-            if (tally_lane() == with_sum * TALLY_MOST_LEVELS_OF_VALUES + k)
-                deposit_word(node, counts->of[with_sum * TALLY_MOST_LEVELS_OF_VALUES + k], ruler->products.unit[k], 1);)
-    }
-}
-/* ---- results ---- */
-
-/* A count of units as a pair of doubles, by levels; sure if each level's count is a double. */
-TALLY_FN tally_pair pair_of(const int64_t *counts, const tally_levels *levels, const int32_t most, int32_t *sure) {
-    double part[TALLY_DEVICE_LEVELS] = {0, 0, 0, 0};
-    TALLY_UNROLL
-    for (int32_t k = 0; k < most; k++) {
-        if (k >= levels->count) continue;
-        int64_t size = counts[k] < 0 ? tally_apart(0, counts[k]) : counts[k];
-        *sure &= size <= (int64_t)1 << 53;
-        part[k] = tally_scale((double)counts[k], levels->unit[k]);
-    }
-    *sure &= part[3] == 0;
-    return tally_three_sum(part[0], part[1], part[2]);
-}
-/* Units of a level may lie below what a scaled double can be: such levels are left to limbs. */
-TALLY_FN int32_t is_in_doubles(const tally_levels *levels) {
-    int32_t is_in = 1;
-    TALLY_UNROLL
-    for (int32_t k = 0; k < TALLY_DEVICE_LEVELS; k++)
-        if (k < levels->count) is_in &= levels->unit[k] > -1000 && levels->unit[k] < 900;
-    return is_in;
+TALLY_FN double size_of(double x) { return x < 0 ? -x : x; }
+/* A bound of what is cut off n terms, and of what a triple leaves out, where it leaves the last binades of its own. */
+TALLY_FN double bound_of_loss(double first, int32_t n, int32_t top, const int32_t binades) {
+    return tally_scale(2 * (double)n, top - binades) + size_of(first) * 0x1p-140;
 }
 
-/* The sums at end e as pairs; false: doubles cannot tell. */
-TALLY_RARE int32_t any_pairs_at(const flat_t *flat, const chunk_t *c, const ruler_t *ruler, int32_t e, in_pairs_t *a) {
-    const int32_t each = c->windows > 0 ? window_words : level_words, all = c->windows > 0 ? c->windows * each : each;
-    tally_triple sums[2] = {{0, 0, 0}, {0, 0, 0}};
-    int32_t sure = 1;
+/* The result of n values, some of them present, if it is the same for all that may have been cut off: those of both
+ * ends of an interval, as all grow with the sum and with that of products, but for a spread, which falls with the size
+ * of the sum. */
+TALLY_FN int32_t conclude_window(const window_sums_t *w, int32_t n, const in_pairs_t *notes, const tally_final *final,
+                                 uint64_t *result) {
+    const int32_t base = TALLY_IS_F64 ? 0 : w->top;
+    const double of_sum = w->is_lost ? bound_of_loss(w->sum.a, n, base, value_binades) : 0,
+                 of_products = w->is_lost ? bound_of_loss(w->products.a, n, top_of_products(base), product_binades) : 0,
+                 away = w->sum.a < 0 ? -of_sum : of_sum; /* from 0 */
+    in_pairs_t a = *notes;
+    uint64_t other[6] = {0, 0, 0, 0, 0, 0};
+    int32_t sure = !TALLY_IS_SPREAD_OF_SUMS || !w->is_lost || size_of(w->sum.a) > 4 * of_sum;
+    a.power = TALLY_IS_F64 ? w->top : 0;
+    a.products_power = top_of_products(a.power);
+    TALLY_ROLLED /* what follows is long */
+        for (int32_t end = 0; sure && end <= w->is_lost; end++) {
+        a.sum = tally_pair_of_triple(tally_add_below(w->sum, end == 0 ? away : -away));
+        a.products = tally_pair_of_triple(tally_add_below(w->products, end == 0 ? -of_products : of_products));
+        sure = conclude_pairs(&a, final, result);
+        for (int32_t k = 0; k < 6; k++) {
+            sure &= end == 0 || result[k] == other[k];
+            other[k] = result[k];
+        }
+    }
+    return sure;
+}
+
+/* ---- value by value ---- */
+
+#define TALLY_PUT_NAME add_pair_to_lane
+#define TALLY_PUT_TYPE lane_sums_t
+#define TALLY_PUT_SUM(significand, is_negative, offset) \
+    tally_deposit(to->sum + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
+#define TALLY_PUT_PRODUCT(significand, is_negative, offset, digits) \
+    tally_deposit(to->products + TALLY_EVIDENCE, with_sign(significand, is_negative), offset)
+#include "exact_sums/one_pair.h"
+
+/* The result of values `begin` to `end` of the chunk, of which some are present: by one lane, in limbs. */
+TALLY_RARE void put_by_lane(const tally_segments_work *work, int64_t s, const flat_t *flat, int32_t begin, int32_t end,
+                            noted_t noted) {
+    lane_sums_t a;
+    notes_t notes = no_notes(); /* they are in `noted` */
+    __builtin_memset(&a, 0, sizeof a);
+    a.origin = TALLY_ORIGIN;
     TALLY_ROLLED
-    for (int32_t i = 0; i < all; i++) {
-        int32_t is_product;
-        const int32_t unit = unit_of_word(c, ruler, i / each, i % each, &is_product);
-        sure &= tally_add_units(&sums[is_product], flat->words[i * c->stride + e], unit);
-    }
-    a->sum = tally_pair_of_triple(sums[0]);
-    a->products = tally_pair_of_triple(sums[1]);
-    return sure;
-}
-/* The same where each count of the ruler's levels is a double, as a rule. */
-TALLY_FN int32_t pairs_at(const flat_t *flat, const chunk_t *c, const ruler_t *ruler, int32_t e, in_pairs_t *a) {
-    int64_t d[TALLY_WINDOW_VALUE_LEVELS + TALLY_WINDOW_PRODUCT_LEVELS];
-    int32_t sure = c->windows == 0;
-    TALLY_IF_SUM(sure &= is_in_doubles(&ruler->sum);)
-    TALLY_IF_PRODUCTS(sure &= is_in_doubles(&ruler->products);)
-    if (sure) {
-        TALLY_UNROLL
-        for (int32_t k = 0; k < level_words; k++) d[k] = flat->words[k * c->stride + e];
-        TALLY_IF_SUM(a->sum = pair_of(d, &ruler->sum, TALLY_MOST_LEVELS_OF_VALUES, &sure);)
-        TALLY_IF_PRODUCTS(a->products = pair_of(d + with_sum * TALLY_MOST_LEVELS_OF_VALUES, &ruler->products,
-                                                TALLY_MOST_LEVELS_OF_PRODUCTS, &sure);)
-    }
-    if (sure) return 1;
-    const chunk_t its = *c;
-    const ruler_t its_ruler = *ruler;
-    in_pairs_t other = *a;
-    sure = any_pairs_at(flat, &its, &its_ruler, e, &other);
-    *a = other;
-    return sure;
+    for (int32_t i = begin; i < end; i++) add_pair_to_lane(&notes, &a, flat->x[i], second_of(flat, i));
+    put_lane_sums(work, s, &a, end - begin - noted.absent, &noted);
 }
 
 #endif

@@ -265,21 +265,16 @@ TALLY_FN int32_t scale_for(extent_t e) {
 }
 /* The lowest bit that scaled values have. */
 TALLY_FN int32_t scaled_unit(extent_t e, int32_t scale) { return e.most == 0 ? 0 : unit_of(e.least) + scale; }
-/* Chooses scales. False: the levels do not hold the values, or their units are not in reach of doubles. */
+/* Chooses scales. False: the levels do not hold the values, or a scale is none that a double can be. */
 TALLY_FN int32_t choose_scales(tile_t *tile, extent_t x, extent_t y) {
-    enum { FARTHEST = 700 };
+    enum { FARTHEST = 1000 };
     const int32_t lowest = first_bits + level_bits * (TALLY_PREFIX_LEVELS - 1);
     tile->scale_x = scale_for(x);
     tile->scale_y = TALLY_KERNEL_INPUTS == 2 ? scale_for(y) : tile->scale_x;
     const int32_t unit_x = scaled_unit(x, tile->scale_x), unit_y = scaled_unit(y, tile->scale_y);
-    int32_t holds = 1;
+    int32_t holds = tile->scale_x >= -FARTHEST && tile->scale_y >= -FARTHEST;
     if (with_sum || TALLY_KERNEL_INPUTS == 1) holds &= -unit_x <= lowest;
     if (TALLY_KERNEL_INPUTS == 2) holds &= -unit_x - unit_y <= 2 * lowest;
-    if (TALLY_IS_F64) {
-        const int32_t scale = with_products ? tile->scale_x + tile->scale_y : tile->scale_x;
-        const int32_t least = with_products ? 2 * lowest + 1 : lowest;
-        holds &= -least - scale > -FARTHEST && -scale < FARTHEST;
-    }
     return holds;
 }
 

@@ -3,10 +3,6 @@
 #ifndef TALLY_BY_LIMBS_H
 #define TALLY_BY_LIMBS_H
 
-TALLY_FN int64_t with_sign(uint64_t significand, int32_t is_negative) {
-    return is_negative ? -(int64_t)significand : (int64_t)significand;
-}
-
 #define TALLY_PUT_NAME add_one
 #define TALLY_PUT_TYPE accumulator_t
 #define TALLY_PUT_SUM(significand, is_negative, offset) \

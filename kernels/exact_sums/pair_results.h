@@ -27,11 +27,34 @@ TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
 
 /* What a result is made of, where each sum is a pair of doubles. */
 typedef struct in_pairs_t {
-    tally_pair sum, products; /* exact, but for a last bit that is odd where more is left */
+    tally_pair sum, products;      /* exact, but for a last bit that is odd where more is left */
+    int32_t power, products_power; /* of f64: they count units of 2^power and of 2^products_power; or 0 */
     int64_t present;
     TALLY_K low, high;
     int32_t seen;
 } in_pairs_t;
+
+/* r * 2^power, where r is a result rounded to f64: rounded once more where that is subnormal, which is not certain if r
+ * is a tie there. */
+TALLY_FN double scaled_result(double r, int32_t power, int32_t *sure) {
+    const int64_t bits = tally_bits_f64(r);
+    const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff), scaled = exponent + power;
+    const int64_t sign = bits & INT64_MIN, fraction = bits & (((int64_t)1 << 52) - 1);
+    if (power == 0 || r == 0 || exponent == 0x7ff) return r;
+    *sure &= exponent != 0;
+    if (scaled >= 0x7ff) return tally_from_bits_f64(sign | (int64_t)0x7ff << 52);
+    if (scaled > 0) return tally_from_bits_f64(sign | (int64_t)scaled << 52 | fraction);
+    const int32_t drop = 1 - scaled;
+    if (drop > 53) return tally_from_bits_f64(sign);
+    const int64_t significand = fraction | (int64_t)1 << 52, half = (int64_t)1 << (drop - 1),
+                  rest = significand & (2 * half - 1);
+    *sure &= rest != half;
+    return tally_from_bits_f64(sign | ((significand >> drop) + (rest > half)));
+}
+
+/* Whether a result can be one. Doubles hold all sums of types narrower than f64: an infinity is a result that is too
+ * large for its format. Sums of f64 may have left the range of doubles on the way. */
+TALLY_FN int32_t is_in_range(double result) { return TALLY_IS_F64 ? tally_is_finite(result) : result == result; }
 
 /* The result, if it is certain. */
 TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
@@ -67,8 +90,13 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
         quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root, 1);
         if (a->present <= final->ddof) quick.value = tally_nan_f64(), quick.sure = 1;
         floats[4] = quick.value, sure &= quick.sure;
-        sure &= tally_is_finite(floats[2]) && tally_is_finite(floats[3]) &&
-                (tally_is_finite(floats[4]) || a->present <= final->ddof);
+        sure &= is_in_range(floats[2]) && is_in_range(floats[3]) &&
+                (is_in_range(floats[4]) || a->present <= final->ddof);
+#if TALLY_IS_F64
+        floats[2] = scaled_result(floats[2], a->power, &sure);
+        floats[3] = scaled_result(floats[3], a->power, &sure);
+        floats[4] = scaled_result(floats[4], final->root ? a->power : a->products_power, &sure);
+#endif
     }
     result[0] = (uint64_t)a->present;
     for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
@@ -79,7 +107,7 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
                                is_f64 || final->format.digits < 24);
     sure &= is_short || is_none;
     if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
-    sure &= quick.sure && (is_none || tally_is_finite(quick.value));
+    sure &= quick.sure && (is_none || is_in_range(quick.value));
 #else
 #ifdef TALLY_PRODUCTS
     const tally_pair sum = a->products;
@@ -99,7 +127,19 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
         quick.value = tally_to_odd(sum), quick.sure = 1;
     else
         quick = tally_nearest(sum, is_f64);
-    sure &= quick.sure && (is_decided || tally_is_finite(quick.value));
+    sure &= quick.sure && (is_decided || is_in_range(quick.value));
+#endif
+#if TALLY_IS_F64
+#ifdef TALLY_PRODUCTS
+    const int32_t power = final->root ? a->products_power / 2 : a->products_power;
+#else
+    const int32_t power = a->power;
+#endif
+    quick.value = scaled_result(quick.value, power, &sure);
+    if (power != 0 && final->format.digits == 24) { /* rounded as f32 before it was scaled */
+        const double size = quick.value < 0 ? -quick.value : quick.value;
+        sure &= (double)(float)size == size && (size == 0 || size >= 0x1p-126);
+    }
 #endif
     if (final->format.digits < 24) {
         const int32_t is_exact = !final->root && !final->mean && !(TALLY_IS_SPREAD_OF_SUMS);

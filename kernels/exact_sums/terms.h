@@ -78,4 +78,8 @@ TALLY_FN taken_t take(TALLY_T t) {
     return a;
 }
 
+TALLY_FN int64_t with_sign(uint64_t significand, int32_t is_negative) {
+    return is_negative ? -(int64_t)significand : (int64_t)significand;
+}
+
 #endif

@@ -201,8 +201,13 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
         put_nothing(work, tile->s + e);
         return;
     }
-    TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, tile->scale_x);)
-    TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, tile->scale_x + tile->scale_y);)
+    const int32_t scale = TALLY_IS_F64 ? 0 : tile->scale_x,
+                  scale_of_products = TALLY_IS_F64 ? 0 : tile->scale_x + tile->scale_y;
+    (void)scale, (void)scale_of_products;
+    TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, scale);)
+    TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, scale_of_products);)
+    a.power = TALLY_IS_F64 ? -tile->scale_x : 0;
+    a.products_power = TALLY_IS_F64 ? -tile->scale_x - tile->scale_y : 0;
     if ((with_sum ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
     if (conclude_pairs(&a, &work->out.final, result))
         put_bytes(&work->out, tile->s + e, result, a.present);

@@ -124,7 +124,7 @@ static tally_status compile(job *j, int sm) {
     snprintf(fewer, sizeof fewer, "--define-macro=TALLY_FEWER=%d", j->fewer);
     all[++count] = fewer;
     all[++count] = "--ptxas-options=-v";
-    if (is_compiled_fast(j)) all[++count] = "--Ofast-compile=min";
+    if (is_compiled_fast(j)) all[++count] = "--Ofast-compile=mid";
     error = j->nvrtc->compile(j->program, 1 + count, all);
     if (error != 0) return compile_failed(j, error);
     j->log = log_of(j);

@@ -116,6 +116,10 @@ TALLY_FN void tally_or32(int32_t *p, int32_t v) {
     tally__simt->before_atomic(p, sizeof *p);
     __atomic_fetch_or(p, v, __ATOMIC_RELAXED);
 }
+TALLY_FN void tally_max32(int32_t *p, int32_t v) {
+    tally__simt->before_atomic(p, sizeof *p);
+    if (v > __atomic_load_n(p, __ATOMIC_RELAXED)) __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
 TALLY_FN int32_t tally_swap32(int32_t *p, int32_t v) {
     tally__simt->before_atomic(p, sizeof *p);
     return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);
