@@ -155,48 +155,91 @@ TALLY_LONG double tally_round(const tally_window *a, tally_format format) {
 
 /* ---- what is made of two sums ---- */
 
-/* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. Both numbers are settled, and
- * the origin of squares is twice that of sum. */
-TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
-    const int64_t *s = sum.words + TALLY_EVIDENCE, *q = squares.words + TALLY_EVIDENCE;
-    uint32_t x[TALLY_LARGE_LIMBS + 1], t[TALLY_LARGE_PRODUCT_LIMBS + 6];
-    const int32_t words = squares.count + 4;
-    uint32_t fill = s[sum.count - 1] < 0 ? 0xffffffffu : 0, carry = fill & 1;
-    int32_t first = sum.count + 1, last = -1, at = 0, top;
+/* The magnitude of a sum: words `first` to `last` of it are all that are not 0. */
+typedef struct tally_magnitude {
+    uint32_t word[TALLY_LARGE_LIMBS + 1];
+    int32_t first, last;
+} tally_magnitude;
+TALLY_FN void tally_open_magnitude(tally_magnitude *a, const int64_t *limbs, int32_t count) {
+    uint32_t fill = limbs[count - 1] < 0 ? 0xffffffffu : 0, carry = fill & 1;
+    a->first = count + 1;
+    a->last = -1;
+    TALLY_ROLLED
+    for (int32_t i = 0; i <= count; i++) {
+        uint64_t w = (uint64_t)(tally_limb_word(limbs, count, i) ^ fill) + carry;
+        a->word[i] = (uint32_t)w;
+        carry = (uint32_t)(w >> 32);
+        if (a->word[i] == 0) continue;
+        if (a->last < 0) a->first = i;
+        a->last = i;
+    }
+}
+
+/* n * squares - sum^2, exactly: n times the sum of squared deviations, never negative. */
+typedef struct tally_spread {
+    uint32_t word[TALLY_LARGE_PRODUCT_LIMBS + 6];
+    int32_t count, top; /* words; the highest that is not 0 */
+} tally_spread;
+/* Words from number `from` on, of what columns from `from` on give. */
+TALLY_LONG void tally_spread_columns(tally_spread *a, const tally_magnitude *sum, tally_number squares, uint64_t n,
+                                     int32_t from) {
+    const int64_t *const q = squares.words + TALLY_EVIDENCE;
+    const int32_t first = sum->first, last = sum->last;
     tally_i128 column = 0;
     TALLY_ROLLED
-    for (int32_t i = 0; i <= sum.count; i++) { /* the magnitude of the sum, and where it is not 0 */
-        uint64_t w = (uint64_t)(tally_limb_word(s, sum.count, i) ^ fill) + carry;
-        x[i] = (uint32_t)w;
-        carry = (uint32_t)(w >> 32);
-        if (x[i] != 0) {
-            if (last < 0) first = i;
-            last = i;
-        }
-    }
-    TALLY_ROLLED
-    while (at < squares.count && q[at] == 0 && at < 2 * first) t[at++] = 0;
-    TALLY_ROLLED
-    for (top = words - 1; at < words; at++) {
+    for (int32_t at = from; at < a->count; at++) {
         column += (tally_i128)((uint64_t)tally_limb_word(q, squares.count, at) * (n & 0xffffffff));
         column += (tally_i128)((uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32));
         TALLY_ROLLED
         for (int32_t i = at - last > first ? at - last : first; i <= last && at - i >= first; i++)
-            column -= (tally_i128)((uint64_t)x[i] * x[at - i]);
-        t[at] = (uint32_t)(column & 0xffffffff);
+            column -= (tally_i128)((uint64_t)sum->word[i] * sum->word[at - i]);
+        a->word[at] = (uint32_t)(column & 0xffffffff);
         column >>= 32;
     }
+    a->top = a->count - 1;
     TALLY_ROLLED
-    while (top >= 0 && t[top] == 0) top--;
-    a->exponent = squares.origin + 32 * (top + 1 - TALLY_WINDOW_WORDS);
+    while (a->top >= from && a->word[a->top] == 0) a->top--;
+}
+/* Whether columns from number `from` on tell the window. What is left out is less than 2^(32 * (from + 3)): sums have
+ * fewer than 2^7 words, n less than 2^64. So it neither reaches the window nor makes what is below it 0, if some word
+ * in between is neither 0 nor full. */
+TALLY_FN int32_t tally_spread_is_told(const tally_spread *a, int32_t from) {
+    int32_t is_told = 0;
+    TALLY_ROLLED
+    for (int32_t i = from + 3; i < a->top + 1 - TALLY_WINDOW_WORDS; i++)
+        is_told |= a->word[i] != 0 && a->word[i] != 0xffffffff;
+    return is_told;
+}
+
+/* The leading words of n * squares - sum^2. Both numbers are settled, and the origin of squares is twice that of sum.
+ * The square of a long sum is not worked out where its leading words tell. */
+TALLY_LONG void tally_open_spread(tally_window *a, tally_number sum, tally_number squares, uint64_t n) {
+    enum { COLUMNS = TALLY_WINDOW_WORDS + 6 };
+    const int64_t *const q = squares.words + TALLY_EVIDENCE;
+    tally_magnitude x;
+    tally_spread t;
+    int32_t from = 0;
+    tally_open_magnitude(&x, sum.words + TALLY_EVIDENCE, sum.count);
+    t.count = squares.count + 4;
+    if (x.last - x.first > COLUMNS) {
+        from = 2 * x.last + 2 - COLUMNS;
+        tally_spread_columns(&t, &x, squares, n, from);
+        if (!tally_spread_is_told(&t, from)) from = 0;
+    }
+    if (from == 0) {
+        TALLY_ROLLED
+        while (from < squares.count && q[from] == 0 && from < 2 * x.first) from++;
+        tally_spread_columns(&t, &x, squares, n, from);
+    }
+    a->exponent = squares.origin + 32 * (t.top + 1 - TALLY_WINDOW_WORDS);
     a->sticky = a->negative = 0;
     TALLY_ROLLED
     for (int32_t k = 0; k < TALLY_WINDOW_WORDS; k++) {
-        int32_t i = top + 1 - TALLY_WINDOW_WORDS + k;
-        a->word[k] = i >= 0 ? t[i] : 0;
+        int32_t i = t.top + 1 - TALLY_WINDOW_WORDS + k;
+        a->word[k] = i >= from ? t.word[i] : 0;
     }
     TALLY_ROLLED
-    for (int32_t i = 0; i < top + 1 - TALLY_WINDOW_WORDS && !a->sticky; i++) a->sticky = t[i] != 0;
+    for (int32_t i = from; i < t.top + 1 - TALLY_WINDOW_WORDS && !a->sticky; i++) a->sticky = t.word[i] != 0;
 }
 
 #endif
