@@ -162,8 +162,8 @@ static void put_title(text_buffer *text, const tally__unit *unit, const char *wh
                         "#ifdef __NVCC__ /* NVRTC does not define this one */\n"
                         "#define __CUDACC_RTC__\n"
                         "#include <stdint.h>\n"
-                        "#pragma nv_diag_suppress 177\n"
-                        "#endif\n",
+                        "#endif\n"
+                        "#pragma nv_diag_suppress 177 /* what this operator and type do not use */\n",
                         unit->entry, tally_version(), what);
     tally__add_text(text, title, size < (int)sizeof title ? (size_t)size : sizeof title - 1);
 }

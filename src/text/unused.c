@@ -229,8 +229,10 @@ static void keep(pruner *p, size_t index) {
         here = p->text.tokens[i];
         brackets += token_is(here, "(") - token_is(here, ")");
         if (here.kind != TOKEN_WORD || is_field(p, in, i, before, of_struct && brackets == 0)) continue;
+        const size_t next = token_after_blanks(p->text.tokens, i + 1, in->end);
+        const bool is_defined = next < in->end && token_is(p->text.tokens[next], "=");
         for (size_t g = first_gift(p, here); g < p->gift_count && is_called(&p->gifts[g], here); g++) {
-            p->gifts[g].is_used |= p->gifts[g].item != index; /* by another */
+            p->gifts[g].is_used |= p->gifts[g].item != index || !is_defined; /* by more than its own definition */
             keep(p, p->gifts[g].item);
         }
     }

@@ -86,6 +86,8 @@ static void test_unused(void **state) {
     expect(
         used("enum {\n    A = 1, /* a */\n    B = 2, /* b */\n    C = 4\n};\n__global__ void k(int *p) { *p = B; }\n"),
         "\nenum { B = 2, /* b */ };\n__global__ void k(int *p) { *p = B; }\n");
+    expect(used("enum {\n    A = 1,\n    B = 2,\n    C = 2 * A\n};\n__global__ void k(int *p) { *p = C; }\n"),
+           "\nenum {\n    A = 1,\n    C = 2 * A\n};\n__global__ void k(int *p) { *p = C; }\n");
     expect(used("enum {\n    A = 1,\n    B,\n    C = 4\n};\n__global__ void k(int *p) { *p = B; }\n"),
            "\nenum {\n    A = 1,\n    B,\n    C = 4\n};\n__global__ void k(int *p) { *p = B; }\n");
     expect(used("#define N 2\nenum { M = N };\nint unused(void) {\n    return M;\n}\n__global__ void k(int *p) { *p = "
