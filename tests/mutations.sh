@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# tests/mutations.sh [NAME...]: plants bugs in exact sums, one at a time, and sees that tests/unit/test_sums.c or test_plain.c finds each.
-# All of them take a quarter of an hour or more on two cores. Works on a copy of the tree in build/mutations. The exit status is 0 only
-# when the copy passes as it is and every bug is found on every instruction set it concerns. Prints a table in Markdown.
+# tests/mutations.sh [NAME...]: plants bugs in exact sums, one at a time, and sees that tests/unit/test_sums.c or
+# test_plain.c finds each. All of them take a quarter of an hour or more on two cores. Works on a copy of the tree in
+# build/mutations. The exit status is 0 only when the copy passes as it is and every bug is found on every instruction
+# set it concerns. Prints a table in Markdown.
+# tests/mutations.sh --check: only sees that every mutation still fits the text it is for, in some seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 work=$root/build/mutations
 tree=$work/tree
+checks=0
+[ "${1-}" != --check ] || { checks=1; shift; }
 names=("$@")
 isas=baseline
 grep -qw avx512f /proc/cpuinfo 2>/dev/null && isas="avx512 baseline"
@@ -42,22 +46,32 @@ words() { # STATUS LOG
 
 # ---- one mutation ----
 
-# mutation NAME FILE FIND REPLACEMENT [ISA]: FIND must occur once. ISA: the only instruction set that it concerns.
+# The text of FILE with FIND, which must occur once, replaced. Blanks, ends of lines, and backslashes before these match
+# one another, however the text is broken into lines.
+mutated() { # FILE FIND REPLACEMENT
+    python3 -I -S -c 'import re, sys
+text, find, to = open(sys.argv[1]).read(), sys.argv[2], sys.argv[3]
+blanks = r"(?:\s|\\\n)"
+found = list(re.finditer((blanks + "+").join(map(re.escape, re.split(r"\s+", find))), text))
+if len(found) != 1: sys.exit(1)
+print(text[:found[0].start()] + to + text[found[0].end():], end="")' "$@"
+}
+
+# mutation NAME FILE FIND REPLACEMENT [ISA]: ISA: the only instruction set that it concerns.
 mutation() {
-    local name=$1 file=$2 find=$3 replacement=$4 only=${5-} text rest verdict="not run: no such instruction set" by="" isa status
+    local name=$1 file=$2 find=$3 replacement=$4 only=${5-} text verdict="not run: no such instruction set" by="" isa
+    local status
     if [ ${#names[@]} -gt 0 ]; then
         case " ${names[*]} " in *" $name "*) ;; *) return 0 ;; esac
     fi
-    text=$(cat "$root/$file")
-    rest=${text#*"$find"}
-    if [ "$rest" = "$text" ] || [ "${rest#*"$find"}" != "$rest" ]; then
+    if ! text=$(mutated "$root/$file" "$find" "$replacement"); then
         echo "mutation $name has rotted: its text is not in $file exactly once" >&2
         failures=$((failures + 1))
         return
     fi
     planted=$((planted + 1))
     [ "$plant" = 1 ] || return 0
-    printf '%s\n' "${text%%"$find"*}$replacement$rest" >"$tree/$file"
+    printf '%s\n' "$text" >"$tree/$file"
     if ! build; then
         echo "| $name | $file | **DOES NOT BUILD** | $(grep -m1 error: "$work/build.log" | cut -c1-100) |"
         failures=$((failures + 1))
@@ -122,7 +136,7 @@ mutation counts-overflow $file 'TALLY_FLUSH_TILES = 128' 'TALLY_FLUSH_TILES = 81
 mutation both-too-wide $file 'if (slack > slack_products / 2) slack = slack_products / 2;' '' avx512
 mutation both-out-of-bounds $file 'b.high > TALLY_LEVELS_HIGHEST || b.unit < TALLY_LEVELS_LOWEST) return false;' 'b.unit < TALLY_LEVELS_LOWEST) return false;' avx512
 mutation spilled-levels $file 'sums->spilled |= levels->tiles > 0;' ''
-mutation spilled-terms $file 'sums->spilled = true;' ''
+mutation spilled-terms $file 'term, tile)) return true; sums->spilled = true;' 'term, tile)) return true;'
 mutation long-parts $file '|| total > (int64_t)1 << 53 || total < -((int64_t)1 << 53)' ''
 mutation long-segments $file 'while (bunch->longest > 1 << additions) additions++;' ''
 
@@ -138,10 +152,10 @@ mutation first-tile-alone $file 'tally__add_tile(&sums, &tile);' 'if (tiles < 3)
 mutation levels-not-flushed $file '    tally__flush_sums(&sums);
     settle_accumulator(node);' '    settle_accumulator(node);'
 mutation few-tiles-read $file 'if (!TALLY_IS_F64) TALLY_READ_TILE(k);' 'if (!TALLY_IS_F64 && k < 3) TALLY_READ_TILE(k);'
-mutation zero-sign-of-segments $file 'adds_plus(TALLY_FIRST_TERM, x, y, n) ? 0.0 : -0.0' '0.0'
+mutation zero-sign-of-segments $file 'words[plus ? TALLY_OTHER : TALLY_MINUS_ZERO] = 1;' 'words[TALLY_OTHER] = 1;'
 mutation zero-sign-of-stats src/cpu/results_template.h 'highs[s] == -1 ? -0.0 : 0.0' '0.0'
 mutation stats-of-nothing src/cpu/results_template.h 'least[s] = none ? nan : (value_of_key);' 'least[s] = (value_of_key);'
-mutation column-of-y $file 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = y[' 'columns[TALLY_KERNEL_INPUTS - 1][k][r] = x['
+mutation column-of-y src/cpu/exact_rows_template.h 'columns[k].y[r] = y[' 'columns[k].y[r] = x['
 
 file=src/cpu/tiles_template.h
 mutation zero-not-largest $file 'word lessened = (magnitude - 1) & most;' 'word lessened = magnitude;'
@@ -217,7 +231,8 @@ mutation tie-up $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1))'
 mutation tie-down $file 'half & ((m & 1) | (uint64_t)tally_any_below(a, cut - 1))' 'half & (uint64_t)tally_any_below(a, cut - 1)'
 mutation subnormal-cut $file 'if (cut < format.least - a->exponent) cut = format.least - a->exponent;' ''
 mutation infinity-threshold $file 'top + a->exponent > format.infinite ?' 'top + a->exponent >= format.infinite - 1 ?'
-mutation spread-column $file 'column -= (tally_i128)((uint64_t)x[i] * x[at - i]);' 'if (i != first) column -= (tally_i128)((uint64_t)x[i] * x[at - i]);'
+mutation spread-column $file 'column -= (tally_i128)((uint64_t)sum->word[i] * sum->word[at - i]);' 'if (i != first) column -= (tally_i128)((uint64_t)sum->word[i] * sum->word[at - i]);'
+mutation spread-told $file 'return is_told;' 'return 1;'
 mutation spread-large-n $file '(uint64_t)tally_limb_word(q, squares.count, at - 1) * (n >> 32)' '(uint64_t)tally_limb_word(q, squares.count, at) * (n >> 32)'
 
 file=kernels/sums/sums.h
@@ -230,9 +245,9 @@ file=kernels/sums/parts.h
 mutation rounding-to-odd $file 'bits += p.low != 0 && (bits & 1) == 0 ? away : 0;' ''
 mutation always-sure $file 'quick.sure = quick.value == q + (c + slack);' 'quick.sure = 1;'
 mutation always-around $file 'quick.sure = quick.value == (double)(float)(q + slack);' 'quick.sure = 1;'
-mutation spread-is-sure $file 'quick.sure = quick.value == r + (c + slack);' 'quick.sure = 1;'
+mutation spread-is-sure $file 'quick.sure = exact | (quick.value == r + (c + slack));' 'quick.sure = 1;'
 mutation zero-is-sure $file 'q.sure = p.high != 0;' 'q.sure = 1;'
-mutation ties-are-exact $file '(back.high == rest.high) & (back.low == 0) & (rest.low == 0)' '(back.high == rest.high)'
+mutation ties-are-exact $file 'exact = (back.high == rest.high) & (back.low == 0) & (rest.low == 0)' 'exact = (back.high == rest.high)'
 mutation nothing-deviates $file 'some & whole & (a.high == b.high) & (a.low == b.low)' 'some & (a.high == b.high)'
 
 file=src/cpu/bunch_template.h
@@ -259,7 +274,7 @@ mutation plain-across $file 'upper = k == 0 ? h : upper + h;' 'upper = k == 0 ? 
 mutation plain-magnitudes $file 'if (kind == TALLY_TERM_MAGNITUDE) a = magnitude_of(a);' ''
 mutation plain-chains $file 'for (int c = 1; c < chains; c++) of[0] += of[c];' 'for (int c = 2; c < chains; c++) of[0] += of[c];'
 mutation plain-zeros $file 'return cancelled != 0;' 'return false;'
-mutation plain-zero-of-nothing src/cpu/exact_template.h 'bool plus = n == 0 ||' 'bool plus ='
+mutation plain-zero-of-nothing src/cpu/exact_template.h 'words[TALLY_MINUS_ZERO] && !words[TALLY_OTHER]' '!words[TALLY_OTHER]'
 mutation plain-run-of-zeros src/cpu/exact_template.h 'if (tally__plain_total(sums, parts, 0) == 0)' 'if (false)'
 mutation plain-mean-of-many src/cpu/exact_plain_template.h 'begin_bunch(&bunch, offsets + s, some)' 'begin_bunch(&bunch, offsets, some)'
 mutation spread-of-empties src/cpu/cuts_template.h '_mm512_mask_expand_epi64(none, there, some)' '_mm512_maskz_expand_epi64(there, some)' avx512
@@ -273,7 +288,7 @@ mutation plain-last-rest $file 's[2 * step] += less(e, u - m);' '' avx512
 mutation plain-y $file 'if (two) turn_equal(is_f64, turned[1], (const char *)y' 'if (two) turn_equal(is_f64, turned[1], (const char *)(y == x ? y : x)' avx512
 mutation plain-both $file 'take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' 'if (at >= 0 && there > 0 && c != 1) take_plainly(squares + c, chains, is_f64, TALLY_TERM_PRODUCT, a, a);' avx512
 mutation plain-refused src/cpu/exact_template.h 'again = at + parts_together;' 'again = at, at += 1;'
-mutation plain-products-origin src/cpu/exact_template.h 'tally_add_value(node->products, 2 * TALLY_ORIGIN, made' 'tally_add_value(node->products, TALLY_ORIGIN, made' avx512
+mutation plain-products-origin src/cpu/exact_template.h 'add_plainly(node->products, 2 * TALLY_ORIGIN' 'add_plainly(node->products, TALLY_ORIGIN' avx512
 mutation plain-range src/cpu/exact_template.h 'node->low = least < node->low ? least : node->low;' 'node->low = least;' avx512
 mutation most-clear src/cpu/results_template.h '((past_tie > 8) | (past_tie < -8))' '((past_tie > 8) | (past_tie <= 8))'
 mutation most-corrected src/cpu/results_template.h 'quick.value = q + (c - slack);' 'quick.value = q;'
@@ -294,6 +309,7 @@ mutation join-limbs $file 'for (int i = 0; i < TALLY_EVIDENCE + TALLY_PRODUCT_LI
 plant=0
 each_mutation
 [ "$failures" = 0 ] && [ "$planted" -gt 0 ] || { echo "no such mutation, or rotten ones: nothing was run" >&2; exit 1; }
+[ "$checks" = 0 ] || { echo "$planted mutations fit"; exit 0; }
 plant=1 planted=0
 
 mkdir -p "$tree"

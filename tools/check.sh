@@ -12,6 +12,7 @@ python=/usr/bin/python3 # Debian's, which has Debian's NumPy
 part layers "$python" tools/check_layers.py
 part symbols "$python" tools/check_symbols.py "$build"
 part lines "$python" tools/check_lines.py
+part mutations tests/mutations.sh --check
 part ctest ctest --test-dir "$build" -LE jit --output-on-failure --no-tests=error -j "$(nproc)"
 # passing tests keep quiet there
 part skipped bash -c "grep SKIPPED '$build/Testing/Temporary/LastTest.log' || echo nothing"
