@@ -143,7 +143,8 @@ for part in $wanted; do
     bench) part bench bench/gpu/run.sh "$out" ;;
     merge-bench) part merge-bench merge_bench ;;
     python) # PyTorch, JAX and CuPy are the machine's; what it lacks is skipped aloud. A test that hangs says where
-        mapfile -t cases < <(run_python --collect-only -q build/dev/tests/test_{on_gpu,libraries,torch,jax}.py | grep ::)
+        files=(build/dev/tests/test_{on_gpu,libraries,torch,jax}.py)
+        mapfile -t cases < <(run_python --collect-only -q "${files[@]}" | grep ::)
         part python-cases test "${#cases[@]}" -gt 100
         for share in $(seq 0 11); do # dealt out in turn: most of the time goes into compiling
             its=()

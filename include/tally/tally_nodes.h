@@ -31,7 +31,7 @@
  * bytes. Method: a thread merges or finishes a node, a warp or, for exact sums, a block has a segment; one of 1 MiB or
  * more that the host knows has a launch of its own, and few segments by an index that it does not know have up to 64
  * pieces each. Scratch memory: some 2 KiB and 16 bytes for each segment; up to 57 MB where nodes of exact sums are
- * merged or finished, and as much as the nodes where windows are made. Not run on GPUs yet, but on the simulator.
+ * merged or finished, and as much as the nodes where windows are made.
  *
  * Errors of all functions: TALLY_UNSUPPORTED (above), TALLY_BAD_TYPE, and TALLY_BAD_ARGUMENT for NULL, a negative count
  * or an unknown operator. Those of one function stand there. After a failure the output holds nothing of use. */

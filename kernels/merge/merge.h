@@ -20,7 +20,7 @@ enum { TALLY_MERGE_BLOCK = 256, TALLY_MERGE_BORDERS_BLOCK = 128, TALLY_MERGE_MOS
 
 /* Values of so many bytes that a thread merges: what threads side by side write to shared memory lies an odd number of
  * words apart, or of two words of 8 bytes, so that banks do not conflict. */
-#define TALLY_MERGE_EACH_OF(bytes) ((bytes) == 1 ? 20 : (bytes) == 2 ? 18 : (bytes) == 4 ? 15 : 9)
+#define TALLY_MERGE_EACH_OF(bytes) ((bytes) == 1 ? 20 : (bytes) == 2 ? 18 : 15)
 /* Values of a tile, such that each pair of runs has threads of its own; a multiple of 16. */
 #define TALLY_MERGE_TILE_OF(each, fan) ((TALLY_MERGE_BLOCK + 1 - (fan) / 2) * (each) / 16 * 16)
 

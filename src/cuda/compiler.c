@@ -104,11 +104,8 @@ enum { OPTIONS = sizeof options / sizeof *options, OLD_OPTIONS = 4 };
 
 static int option_count(const tally__nvrtc *nvrtc) { return nvrtc->major >= 13 ? OPTIONS : OLD_OPTIONS; }
 
-/* The kernel that takes longest to compile runs seldom, on what the others have left. */
-static bool is_compiled_fast(const job *j) { return j->nvrtc->major >= 13 && j->unit->form == TALLY_FORM_FLAT; }
-
 static tally_status compile(job *j, int sm) {
-    const char *all[OPTIONS + 4];
+    const char *all[OPTIONS + 3];
     char architecture[64], fewer[64];
     int best = 0, count = option_count(j->nvrtc), error;
     for (int i = 0; i < j->nvrtc->sm_count; i++)
@@ -124,7 +121,6 @@ static tally_status compile(job *j, int sm) {
     snprintf(fewer, sizeof fewer, "--define-macro=TALLY_FEWER=%d", j->fewer);
     all[++count] = fewer;
     all[++count] = "--ptxas-options=-v";
-    if (is_compiled_fast(j)) all[++count] = "--Ofast-compile=mid";
     error = j->nvrtc->compile(j->program, 1 + count, all);
     if (error != 0) return compile_failed(j, error);
     j->log = log_of(j);

@@ -87,7 +87,8 @@ static void begin_unit(tally__unit *unit, unit_kind kind, tally__form form, int 
 }
 
 tally__merge_shape tally__merge_shape_of(int64_t bytes) {
-    tally__merge_shape shape = {TALLY_MERGE_EACH_OF(bytes), TALLY_MERGE_FAN_OF(bytes), 4}, told = {0, 0, 0};
+    tally__merge_shape shape = {TALLY_MERGE_EACH_OF(bytes), TALLY_MERGE_FAN_OF(bytes), bytes < 4 ? 4 : 5},
+                       told = {0, 0, 0};
     const char *named = secure_getenv("TALLY_MERGE_SHAPE");
     if (named == NULL || sscanf(named, "%d,%d,%d", &told.each, &told.fan, &told.blocks) != 3) return shape;
     if (told.each > 0 && told.each <= 32) shape.each = told.each;
