@@ -7,7 +7,7 @@
  * Steps. Those of segmented_matrix for each matrix of the block's share.
  * Work. As segmented_matrix; G elements with segment ids written in place of n/1024.
  * Predict. As persistent_matrix. Which limit is tighter now?
- * Answer. Registers: more than 50 a thread leave four blocks of eight.
+ * Answer. Registers: 40 a thread leave six blocks of eight.
  * Why. Fewer blocks on a multiprocessor.
  * In short. fewer blocks in flight
  * Next. segmented_diffwarps loads and folds at once. */

@@ -8,7 +8,8 @@
  * Work. As segmented_diffwarps, with a barrier and a tree for 512 values in place of 1024. A warp that loads 32
  *   neighbours steps over an unused element, so that two of them lie in one bank.
  * Predict. Half the matrix, half the memory. Worth it?
- * Answer. Only in segments of 3: a barrier and a tree for half as many values cost more than the memory gives.
+ * Answer. At best it is equal, in segments of 3: a barrier and a tree for half as many values cost more than the memory
+ *   gives.
  * Why. Twice as many barriers and trees for the same values.
  * In short. twice the barriers
  * Next. Segment ids cost as much to read as the values. Tally's production kernels take offsets, cut the work evenly

@@ -9,11 +9,10 @@
  * Work. As loads_in_flight, with a quarter of the load instructions.
  * Predict. As many bytes as loads_in_flight, in two loads in place of eight. Are there fewer transactions? Is it
  *   faster?
- * Answer. No: both are coalesced, and each byte comes once. There are fewer requests, and fewer instructions, which
- *   shows for min and not for sum.
- * Why. As many bytes in flight by fewer instructions. A thread of loads_in_flight executes 107 of them before its first
- *   barrier for min, whose values of f32 become integer keys first, and 71 for sum. That vector loads pay for min and
- *   not for sum fits a bound by instructions, which no profiler has confirmed.
+ * Answer. No: both are coalesced, and each byte comes once. There are fewer requests, and fewer instructions, and
+ *   neither shows in the time: a percent for min, nothing for sum.
+ * Why. As many bytes in flight, which is what counts here, by fewer instructions, which a multiprocessor executes while
+ *   it waits for memory.
  * In short. 16 bytes a load
  * Next. The loop of the tree costs instructions too: unrolled does without. */
 #include "gallery/kernels/028_first_add.h"
