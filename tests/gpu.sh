@@ -2,9 +2,10 @@
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
 # [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that
 # has one; by default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. sweep is part of
-# gallery. TOOLS: those of compute-sanitizer that run, if not all four. MERGES: options of bench/gpu/merge.cu; SHAPES:
-# of TALLY_MERGE_SHAPE, one run each. Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as
-# the GPU's machine may lack cmocka. Results go to $OUT, or build/gpu.
+# gallery. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past 2^31 values in place
+# of 2^32. MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each. Binaries come from
+# build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT,
+# or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -108,11 +109,11 @@ for part in $wanted; do
         part nccl-torch timeout 140 env PYTHONPATH=build/dev python3 -m pytest -v -rs -p no:cacheprovider --noconftest \
             build/dev/tests/test_on_gpu.py -k "nccl or two_gpus"
         ;;
-    big) part big timeout 400 build/dev/test_gpu_big --cuda ;;
+    big) part big timeout 500 build/dev/test_gpu_big --cuda ${LOG2:+--log2 "$LOG2"} ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
         for tool in $tools; do
-            for name in gpu gpu_user gpu_merge; do
+            for name in gpu gpu_user gpu_merge gpu_nodes; do
                 begin_part "$tool-$name" sanitize "$tool" "test_$name"
             done
             for share in $(seq 0 3); do
