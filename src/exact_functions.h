@@ -1,19 +1,11 @@
 /* The functions of an exact kernel that move nodes, the same in every backend: a node is packed as it is. No include
  * guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
+#include "kernel_sums.h"
+
 #ifdef TALLY_KEYS
-enum { kernel_result_bytes = sizeof(tally_stats), kernel_keeps_keys = 1 };
+enum { kernel_result_bytes = sizeof(tally_stats) };
 #else
-enum { kernel_result_bytes = 0 /* as the format says */, kernel_keeps_keys = 0 };
-#endif
-#ifdef TALLY_SUM_TERM
-enum { kernel_adds_values = 1 };
-#else
-enum { kernel_adds_values = 0 };
-#endif
-#ifdef TALLY_PRODUCTS
-enum { kernel_adds_products = 1 };
-#else
-enum { kernel_adds_products = 0 };
+enum { kernel_result_bytes = 0 /* as the format says */ };
 #endif
 
 static void kernel_nothing(const tally__kernel *kernel, tally__node *out) {

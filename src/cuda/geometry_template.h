@@ -26,18 +26,4 @@ enum { kernel_node_bytes = sizeof(int64_t) TALLY_NODE(TALLY_SIZE_OF) };
 #define TALLY_GEOMETRY_SIZE(type, nan) sizeof(TALLY_N2(accumulator_t, type, nan))
 enum { kernel_node_bytes = sizeof(accumulator_t) };
 #endif
-#ifdef TALLY_SUM_TERM
-enum { kernel_adds_values = 1 };
-#else
-enum { kernel_adds_values = 0 };
-#endif
-#ifdef TALLY_PRODUCTS
-enum { kernel_adds_products = 1 };
-#else
-enum { kernel_adds_products = 0 };
-#endif
-#ifdef TALLY_KEYS
-enum { kernel_keeps_keys = 1 };
-#else
-enum { kernel_keeps_keys = 0 };
-#endif
+#include "kernel_sums.h"
