@@ -1,5 +1,6 @@
 /* Kernels of production/merge.h for values of TALLY_MERGE_BITS bits that are read as TALLY_MERGE_READING says: what all
- * passes share, and the passes (merge_fan.h). Included once for each. Values keep the bits that they have. */
+ * passes share, and the passes (merge_fan.h). Included once for each; both are undone here. Values keep the bits that
+ * they have. */
 #include "merge/merge_runs.h"
 
 #define TALLY_MERGE_NAME_(bits, reading, name) tally_merge_##name##_##bits##_##reading
@@ -96,6 +97,8 @@ TALLY_FN int32_t TALLY_M(path)(const TALLY_M(bits) * a, int32_t a_count, const T
 #endif
 
 #undef TALLY_M
+#undef TALLY_MERGE_BITS
+#undef TALLY_MERGE_READING
 #undef TALLY_MERGE_BITS_TYPE
 #undef TALLY_MERGE_SIGNED_TYPE
 #undef TALLY_MERGE_NAME

@@ -57,13 +57,18 @@ static bool find_type(const char *entry, const char *name, const char *kernel, i
     return false;
 }
 
+static tally__simt_entry *find_named(const tally__simt_named *all, const char *entry) {
+    while (all->name != NULL && strcmp(entry, all->name) != 0) all++;
+    return all->entry;
+}
+
 static tally__simt_entry *find(const char *entry) {
     int type, nan;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
         if (find_type(entry, kernels[k].name, kernels[k].kernel, &type, &nan))
             return kernels[k].set->of[type][nan].entries[kernels[k].place];
-    tally__simt_entry *const general = tally__simt_general(entry);
-    return general != NULL ? general : tally__simt_merge(entry);
+    tally__simt_entry *const general = find_named(tally__simt_general, entry);
+    return general != NULL ? general : find_named(tally__simt_merges, entry);
 }
 
 /* A process may have two copies of the library, and so two machines, but these kernels only once: they run on the first

@@ -1,104 +1,64 @@
 /* The kernels that merge arrays, compiled for the simulator: of each size and reading of values. */
-#include <string.h>
-
 #include "production/merge.h"
 #include "simt/kernels/set.h"
 
 #define TALLY_MERGE_BITS 8
 #define TALLY_MERGE_READING 0
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 8
 #define TALLY_MERGE_READING 1
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 8
 #define TALLY_MERGE_READING 2
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 1
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 2
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 3
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 4
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 1
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 2
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 3
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 4
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 1
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 2
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 3
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 4
 #include "merge/merge_values.h"
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
 
-tally__simt_entry *tally__simt_merge(const char *entry) {
-    static const struct {
-        const char *name;
-        tally__simt_entry *entry;
-    } all[] = {
 #define TALLY_UNIT(kind, ID, text, defines)
 #define TALLY_ROW_ORDERED(name)
 #define TALLY_ROW_EXACT(name)
 #define TALLY_ROW_GENERAL(name)
 #define TALLY_OF(name, problem) {"tally_" #name "_" #problem, tally_##name##_##problem},
-#define TALLY_ROW_TYPED(name)                                                                                    \
-    TALLY_OF(name, 8_0)                                                                                          \
-    TALLY_OF(name, 8_1)                                                                                          \
-    TALLY_OF(name, 8_2) TALLY_OF(name, 16_1) TALLY_OF(name, 16_2) TALLY_OF(name, 16_3) TALLY_OF(name, 16_4)      \
-        TALLY_OF(name, 32_1) TALLY_OF(name, 32_2) TALLY_OF(name, 32_3) TALLY_OF(name, 32_4) TALLY_OF(name, 64_1) \
-            TALLY_OF(name, 64_2) TALLY_OF(name, 64_3) TALLY_OF(name, 64_4)
+/* clang-format off */
+#define TALLY_ROW_TYPED(name) \
+    TALLY_OF(name, 8_0) TALLY_OF(name, 8_1) TALLY_OF(name, 8_2) \
+    TALLY_OF(name, 16_1) TALLY_OF(name, 16_2) TALLY_OF(name, 16_3) TALLY_OF(name, 16_4) \
+    TALLY_OF(name, 32_1) TALLY_OF(name, 32_2) TALLY_OF(name, 32_3) TALLY_OF(name, 32_4) \
+    TALLY_OF(name, 64_1) TALLY_OF(name, 64_2) TALLY_OF(name, 64_3) TALLY_OF(name, 64_4)
+/* clang-format on */
 #define TALLY_ROW(kind, ID, name, threads, work) TALLY_ROW_##kind(name)
-        TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW)};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (strcmp(entry, all[k].name) == 0) return all[k].entry;
-    return NULL;
-}
+const tally__simt_named tally__simt_merges[] = {TALLY_FORM_UNITS(TALLY_UNIT, TALLY_ROW){NULL, NULL}};

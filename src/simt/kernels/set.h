@@ -14,9 +14,12 @@ typedef struct tally__simt_set {
     tally__simt_kernels of[TALLY_TYPE_END][3];
 } tally__simt_set;
 
-/* Those of all operators (general.c); NULL: there is none of that name. */
-tally__simt_entry *tally__simt_general(const char *entry);
-/* The same of a type and no operator (merge.c). */
-tally__simt_entry *tally__simt_merge(const char *entry);
+/* Kernels of no operator, by name, behind which a row of NULL ends the list. */
+typedef struct tally__simt_named {
+    const char *name;
+    tally__simt_entry *entry;
+} tally__simt_named;
+extern const tally__simt_named tally__simt_general[]; /* of all types (general.c) */
+extern const tally__simt_named tally__simt_merges[];  /* of a type each (merge.c) */
 
 #endif
