@@ -29,12 +29,9 @@ static tally_status refuse(const job *j) {
 
 /* A thread for each of n, at most as many as the device is busy with. */
 static tally_status launch_for(const job *j, tally__entry entry, int64_t n) {
-    const int64_t wanted = tally__over(n, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
     return tally__call_launch(j->call, &j->groups, entry,
-                              wanted < 1      ? 1
-                              : wanted < most ? wanted
-                                              : most,
-                              TALLY_START_BEHIND, &j->work);
+                              tally__blocks_for(n, TALLY_THREADS, j->call->gpu->multiprocessors), TALLY_START_BEHIND,
+                              &j->work);
 }
 
 /* What kernels of production/cut.h are told that make `count` + 1 offsets of an index. */
@@ -52,29 +49,22 @@ static tally_offsets_work offsets_of(const job *j, const void *index, int bytes,
 
 /* ---- memory ---- */
 
-static tally__cu_address take(tally__cu_address *end, int64_t bytes) {
-    const tally__cu_address begin = *end;
-    *end += (tally__cu_address)(bytes + 255) / 256 * 256;
-    return begin;
-}
-#define TAKE(end, bytes) ((void *)(uintptr_t)take(end, bytes))
-
 /* Places what groups need in memory from `begin` on; gives its end. */
 static tally__cu_address place(job *j, tally__cu_address begin) {
     tally_group_work *group = &j->work.group;
     const bool are_sorted = j->kind != TALLY_UNSORTED_IDS;
     const int64_t digits = are_sorted ? 0 : TALLY_SORT_DIGITS * group->tiles;
     tally__cu_address end = begin;
-    j->work.saw = TAKE(&end, 4);
-    j->offsets_saw = TAKE(&end, 4);
-    j->sums =
-        TAKE(&end, 8 * (tally__over(group->segments, TALLY_LENGTHS_BLOCK) + tally__over(digits, TALLY_LENGTHS_BLOCK) +
-                        tally__over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
+    j->work.saw = tally__take_memory(&end, 4);
+    j->offsets_saw = tally__take_memory(&end, 4);
+    j->sums = tally__take_memory(
+        &end, 8 * (tally__over(group->segments, TALLY_LENGTHS_BLOCK) + tally__over(digits, TALLY_LENGTHS_BLOCK) +
+                   tally__over(group->vectors + group->segments + 2, TALLY_SEGMENT_IDS_BLOCK) + 2));
     if (j->kind == TALLY_OFFSETS || j->kind == TALLY_PLANNED) return end;
-    group->offsets = TAKE(&end, (group->segments + 2) * group->offset_bytes);
+    group->offsets = tally__take_memory(&end, (group->segments + 2) * group->offset_bytes);
     if (j->kind == TALLY_BEGIN_END) {
-        group->begins_to = TAKE(&end, 8 * group->segments);
-        group->lengths_to = TAKE(&end, 8 * group->segments);
+        group->begins_to = tally__take_memory(&end, 8 * group->segments);
+        group->lengths_to = tally__take_memory(&end, 8 * group->segments);
     }
     return end;
 }
@@ -88,11 +78,11 @@ static tally__cu_address place_sort(job *j, tally__cu_address begin, sort_memory
     tally_group_work *group = &j->work.group;
     tally__cu_address end = begin;
     for (int k = 0; k < 2; k++) {
-        sort->order[k] = TAKE(&end, 4 * group->vectors);
-        sort->keys[k] = TAKE(&end, 4 * group->vectors);
+        sort->order[k] = tally__take_memory(&end, 4 * group->vectors);
+        sort->keys[k] = tally__take_memory(&end, 4 * group->vectors);
     }
-    group->counts = TAKE(&end, 4 * TALLY_SORT_DIGITS * group->tiles);
-    sort->scanned = TAKE(&end, (TALLY_SORT_DIGITS * group->tiles + 1) * group->offset_bytes);
+    group->counts = tally__take_memory(&end, 4 * TALLY_SORT_DIGITS * group->tiles);
+    sort->scanned = tally__take_memory(&end, (TALLY_SORT_DIGITS * group->tiles + 1) * group->offset_bytes);
     return end;
 }
 
@@ -244,8 +234,9 @@ static tally_status make_copies(job *j) {
                 (long long)results);
     group->spread_bytes = copies <= INT32_MAX ? 4 : 8;
     tally__cu_address size = 0;
-    const tally__cu_address x = take(&size, copies * bytes), y = take(&size, c->spec->inputs == 2 ? copies * bytes : 0),
-                            spread = take(&size, (results + 1) * group->spread_bytes);
+    const tally__cu_address x = tally__take(&size, copies * bytes),
+                            y = tally__take(&size, c->spec->inputs == 2 ? copies * bytes : 0),
+                            spread = tally__take(&size, (results + 1) * group->spread_bytes);
     TALLY_TRY(
         tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES, (size_t)size, 0, 0, &c->scratch));
     group->x_to = (char *)(uintptr_t)(c->scratch.nodes + x);

@@ -8,5 +8,19 @@
 static inline int64_t tally__over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /* The least power of two that is not below n, as its logarithm; 0 for n below 2. */
 static inline int tally__log_above(int64_t n) { return n > 1 ? 64 - __builtin_clzll((uint64_t)(n - 1)) : 0; }
+/* Where so many bytes lie from *end on, which moves behind them, to a multiple of 256; the same as a pointer. */
+static inline uint64_t tally__take(uint64_t *end, int64_t bytes) {
+    const uint64_t begin = *end;
+    *end += (uint64_t)(bytes + 255) / 256 * 256;
+    return begin;
+}
+static inline void *tally__take_memory(uint64_t *end, int64_t bytes) {
+    return (void *)(uintptr_t)tally__take(end, bytes);
+}
+/* Blocks with a thread for each of n, at least one, and at most as many as keep so many multiprocessors busy. */
+static inline int64_t tally__blocks_for(int64_t n, int64_t threads, int multiprocessors) {
+    const int64_t wanted = tally__over(n, threads), most = 64 * (int64_t)multiprocessors;
+    return wanted < 1 ? 1 : wanted < most ? wanted : most;
+}
 
 #endif

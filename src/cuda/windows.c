@@ -23,8 +23,9 @@ static tally_windows_work describe(const tally__node_windows *w, void *nodes, co
 }
 
 static tally_status launch(const job *j, tally__entry entry, int64_t threads) {
-    const int64_t wanted = tally__over(threads, TALLY_THREADS), most = 64 * (int64_t)j->call->gpu->multiprocessors;
-    return tally__call_launch(j->call, &j->kernels, entry, wanted < most ? wanted : most, TALLY_START_BEHIND, &j->work);
+    return tally__call_launch(j->call, &j->kernels, entry,
+                              tally__blocks_for(threads, TALLY_THREADS, j->call->gpu->multiprocessors),
+                              TALLY_START_BEHIND, &j->work);
 }
 
 tally_status tally__launch_extents(tally__call *call, const tally__node_windows *w, void *nodes, int16_t *extents) {
@@ -33,21 +34,14 @@ tally_status tally__launch_extents(tally__call *call, const tally__node_windows 
     return launch(&j, TALLY_ENTRY_window_extents, w->count);
 }
 
-static tally__cu_address take(tally__cu_address *end, int64_t bytes) {
-    const tally__cu_address begin = *end;
-    *end += (tally__cu_address)(bytes + 63) / 64 * 64;
-    return begin;
-}
-#define TAKE(end, bytes) ((void *)(uintptr_t)take(end, bytes))
-
 static tally__cu_address place(job *j, tally__cu_address begin) {
     const int64_t count = j->work.count;
     tally__cu_address end = begin;
-    j->work.saw = TAKE(&end, sizeof *j->work.saw);
-    j->work.lengths = TAKE(&end, 8 * count);
-    j->work.offsets = TAKE(&end, 8 * (count + 1));
-    j->sums = TAKE(&end, 8 * (tally__over(count, TALLY_LENGTHS_BLOCK) + 1));
-    j->work.windows = TAKE(&end, 8 * count * j->work.words);
+    j->work.saw = tally__take_memory(&end, sizeof *j->work.saw);
+    j->work.lengths = tally__take_memory(&end, 8 * count);
+    j->work.offsets = tally__take_memory(&end, 8 * (count + 1));
+    j->sums = tally__take_memory(&end, 8 * (tally__over(count, TALLY_LENGTHS_BLOCK) + 1));
+    j->work.windows = tally__take_memory(&end, 8 * count * j->work.words);
     return end;
 }
 
