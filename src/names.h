@@ -735,6 +735,7 @@
 #define term_kinds TALLY_N(term_kinds)
 #define term_of TALLY_N(term_of)
 #define term_size TALLY_N(term_size)
+#define term_size_least TALLY_N(term_size_least)
 #define terms_of_kinds TALLY_N(terms_of_kinds)
 #define thread_columns TALLY_N(thread_columns)
 #define thread_node TALLY_N(thread_node)

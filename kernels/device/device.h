@@ -3,8 +3,9 @@
 /* clang-format off */
 /* Kernels
  *   TALLY_ENTRY(name, type, blocks)    begins a kernel: its one parameter is `const type work` (device/work.h).
- *                                      Registers are kept for so many blocks of TALLY_BLOCK threads on a multiprocessor, or
- *                                      TALLY_FEWER fewer: the host compiles again with one fewer while registers spill
+ *                                      Registers are kept for so many blocks of TALLY_BLOCK threads on a
+ *                                      multiprocessor, or TALLY_FEWER fewer: the host compiles again with one fewer
+ *                                      while registers spill
  *   TALLY_ENTRY_OF(threads, name, type, blocks)   the same for blocks of another size
  *   TALLY_SHARED(type, name)           a pointer `name` to one `type` in shared memory, at a multiple of 16;
  *                                      undefined at first

@@ -207,19 +207,18 @@ TALLY_FN level_counts_t counts_of(const levels_t *a, const levels_t *none) {
     return counts;
 }
 
+enum { term_size_least = 4096 }; /* makes sizes of products positive */
 /* How large a term is, for a window's top: grows with it, and is 0 where the term is. Terms of one input count by their
  * value, those of two by their product. */
 TALLY_FN int32_t term_size(TALLY_T x, TALLY_T y) {
-    enum { SMALLEST = 4096 }; /* makes it positive */
     const uint32_t of_x = size_bits(x), of_y = size_bits(y);
     if (TALLY_KERNEL_INPUTS == 1) return (int32_t)of_x;
-    return of_x == 0 || of_y == 0 ? 0 : high_of(of_x) + high_of(of_y) + SMALLEST;
+    return of_x == 0 || of_y == 0 ? 0 : high_of(of_x) + high_of(of_y) + term_size_least;
 }
 /* Terms of at most such a size are below 2^top; of one input their squares below 2^(2 * top). */
 TALLY_FN int32_t top_of(int32_t size) {
-    enum { SMALLEST = 4096 };
     if (size == 0) return 0;
-    return TALLY_KERNEL_INPUTS == 1 ? high_of((uint32_t)size) : size - SMALLEST;
+    return TALLY_KERNEL_INPUTS == 1 ? high_of((uint32_t)size) : size - term_size_least;
 }
 TALLY_FN int32_t top_of_products(int32_t top) { return TALLY_KERNEL_INPUTS == 1 ? 2 * top : top; }
 

@@ -201,13 +201,11 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
         put_nothing(work, tile->s + e);
         return;
     }
-    const int32_t scale = TALLY_IS_F64 ? 0 : tile->scale_x,
-                  scale_of_products = TALLY_IS_F64 ? 0 : tile->scale_x + tile->scale_y;
-    (void)scale, (void)scale_of_products;
-    TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, scale);)
-    TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, scale_of_products);)
-    a.power = TALLY_IS_F64 ? -tile->scale_x : 0;
-    a.products_power = TALLY_IS_F64 ? -tile->scale_x - tile->scale_y : 0;
+    const int32_t scale = tile->scale_x, scale_of_products = tile->scale_x + tile->scale_y;
+    a.power = TALLY_IS_F64 ? -scale : 0;
+    a.products_power = TALLY_IS_F64 ? -scale_of_products : 0;
+    TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, scale + a.power);)
+    TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, scale_of_products + a.products_power);)
     if ((with_sum ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
     if (conclude_pairs(&a, &work->out.final, result))
         put_bytes(&work->out, tile->s + e, result, a.present);
