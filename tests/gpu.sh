@@ -68,8 +68,10 @@ sweeps() {
 }
 profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
-run_python() { # run_python OPTION...: pytest with the package of build/dev
-    timeout 500 env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.05 \
+run_python() { # run_python SECONDS OPTION...: pytest with the package of build/dev
+    local limit=$1
+    shift
+    timeout "$limit" env PYTHONPATH=build/dev XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_PYTHON_CLIENT_MEM_FRACTION=.05 \
         python3 -m pytest -p no:cacheprovider --noconftest "$@"
 }
 
@@ -106,8 +108,7 @@ for part in $wanted; do
         ;;
     nccl) # two GPUs or more
         part nccl timeout 440 build/dev/test_nccl --measure
-        part nccl-torch timeout 140 env PYTHONPATH=build/dev python3 -m pytest -v -rs -p no:cacheprovider --noconftest \
-            build/dev/tests/test_on_gpu.py -k "nccl or two_gpus"
+        part nccl-torch run_python 140 -v -rs build/dev/tests/test_on_gpu.py -k "nccl or two_gpus"
         ;;
     big) part big timeout 500 build/dev/test_gpu_big --cuda ${LOG2:+--log2 "$LOG2"} ;;
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
@@ -145,12 +146,12 @@ for part in $wanted; do
     merge-bench) part merge-bench merge_bench ;;
     python) # PyTorch, JAX and CuPy are the machine's; what it lacks is skipped aloud. A test that hangs says where
         files=(build/dev/tests/test_{on_gpu,libraries,torch,jax}.py)
-        mapfile -t cases < <(run_python --collect-only -q "${files[@]}" | grep ::)
+        mapfile -t cases < <(run_python 500 --collect-only -q "${files[@]}" | grep ::)
         part python-cases test "${#cases[@]}" -gt 100
         for share in $(seq 0 11); do # dealt out in turn: most of the time goes into compiling
             its=()
             for ((i = share; i < ${#cases[@]}; i += 12)); do its+=("${cases[i]}"); done
-            begin_part "python-$share" run_python -v -rs --durations=5 -o faulthandler_timeout=90 "${its[@]}"
+            begin_part "python-$share" run_python 500 -v -rs --durations=5 -o faulthandler_timeout=90 "${its[@]}"
         done
         end_parts
         ;;
