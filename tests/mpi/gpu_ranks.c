@@ -1,4 +1,5 @@
-/* Arrays in a GPU's memory (gpu_ranks.h), by an MPI that is said to reach it: the simulator's memory is the host's. */
+/* Arrays in a GPU's memory (gpu_ranks.h). The simulator's memory is the host's, so that any MPI can be said to reach
+ * it; of a real GPU MPI is asked. */
 #include "gpu_ranks.h"
 
 #include <mpi.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "cuda/gpu.h"
+#include "mpi/ranks.h"
 #include "simt/simt.h"
 #include "support.h"
 #include "tally/tally_mpi.h"
@@ -14,6 +16,7 @@
 
 enum { EACH = 400, SEGMENTS = 4, MOST_RANKS = 16 };
 
+static const tally__backend *of_gpu = &tally__simt_backend;
 static const tally__driver *driver;
 static tally_context *context;
 
@@ -21,7 +24,7 @@ static void *copy_to_gpu(const void *from, size_t bytes) {
     tally__cu_address there = 0;
     EXPECT(driver->allocate(&there, bytes) == 0 && driver->copy_in(there, from, bytes, NULL) == 0 &&
                driver->stream_wait(NULL) == 0,
-           "no memory of the simulator's");
+           "no memory of the GPU's");
     return (void *)(uintptr_t)there;
 }
 static void release(void *there) { driver->release((tally__cu_address)(uintptr_t)there); }
@@ -29,11 +32,11 @@ static void release(void *there) { driver->release((tally__cu_address)(uintptr_t
 static int times_added, times_there; /* since they were last looked at; and in GPU memory */
 void note_added(const void *to) {
     times_added++;
-    times_there += tally__simt_backend.holds(to);
+    times_there += of_gpu->holds(to);
 }
 
 static int times_sent_there;
-void note_sent(const void *from) { times_sent_there += tally__simt_backend.holds(from); }
+void note_sent(const void *from) { times_sent_there += of_gpu->holds(from); }
 
 /* Nodes that add up are sent from where they are; others, and what MPI does not reach, from the host. */
 static void expect_place(tally_op op, tally_type type, bool is_aware) {
@@ -126,35 +129,53 @@ static void check_elements(int rank, int ranks, tally_op op, tally_type type, bo
     release(mine);
 }
 
-void test_gpu_ranks(int rank, int ranks) {
+/* Whether this rank's MPI reaches a GPU, and what is checked then. */
+static void check_all(int rank, int ranks, bool is_aware) {
     static const struct {
         tally_op op;
         tally_type type;
     } cases[] = {{TALLY_SUM, TALLY_F64},   {TALLY_VAR, TALLY_F32},    {TALLY_COUNT, TALLY_I8},
                  {TALLY_STATS, TALLY_F32}, {TALLY_ARGMAX, TALLY_F64}, {TALLY_SUM, TALLY_I32}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) check(rank, ranks, cases[k].op, cases[k].type, is_aware);
+    check_windows(rank, ranks, TALLY_SUM, TALLY_F64, is_aware);
+    check_windows(rank, ranks, TALLY_VAR, TALLY_F32, is_aware);
+    if (HAS_SEGMENTS || of_gpu == &tally__cuda_backend) {
+        check_elements(rank, ranks, TALLY_SUM, TALLY_F32, is_aware);
+        check_elements(rank, ranks, TALLY_PROD, TALLY_F64, is_aware);
+    } else if (rank == 0) {
+        printf("vectors in GPU memory: SKIPPED, this build has no kernels of rows\n");
+    }
+}
+
+static void say_aware(bool is_aware) { setenv("TALLY_MPI_CUDA", is_aware ? "1" : "0", 1); }
+
+void test_gpu_ranks(int rank, int ranks, bool is_real) {
+    const tally__platform *platform = is_real ? &tally__nvidia_platform : &tally__simt_platform;
     tally_options options = TALLY_OPTIONS_INIT;
     tally__gpu *gpu;
-    const char *why;
-    driver = tally__simt_platform.driver(&why);
-    options.backend = TALLY_BACKEND_SIMT;
+    const char *why = NULL;
+    driver = platform->driver(&why);
+    EXPECT(driver != NULL, "no GPU: %s", why);
+    options.backend = is_real ? TALLY_BACKEND_CUDA : TALLY_BACKEND_SIMT;
+    of_gpu = is_real ? &tally__cuda_backend : &tally__simt_backend;
     EXPECT_OK(tally_context_create(NULL, &context));
     EXPECT_OK(tally_set_options(context, &options));
-    EXPECT_OK(tally__gpu_open(&tally__simt_platform, 0, &gpu));
+    EXPECT_OK(tally__gpu_open(platform, 0, &gpu));
     EXPECT_OK(tally__gpu_enter(gpu));
     times_added = times_there = 0;
-    for (int aware = 0; aware < 3; aware++) { /* none, all, and some of the ranks */
-        const bool is_aware = aware == 1 || (aware == 2 && rank % 2 == 0);
-        setenv("TALLY_MPI_CUDA", is_aware ? "1" : "0", 1);
-        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-            check(rank, ranks, cases[k].op, cases[k].type, is_aware);
-        check_windows(rank, ranks, TALLY_SUM, TALLY_F64, is_aware);
-        check_windows(rank, ranks, TALLY_VAR, TALLY_F32, is_aware);
-        if (HAS_SEGMENTS) {
-            check_elements(rank, ranks, TALLY_SUM, TALLY_F32, is_aware);
-            check_elements(rank, ranks, TALLY_PROD, TALLY_F64, is_aware);
+    if (is_real) {
+        const bool is_aware = tally__mpi_reaches_gpus();
+        if (rank == 0) printf("MPI %s GPU memory\n", is_aware ? "reaches" : "does not reach");
+        check_all(rank, ranks, is_aware);
+        say_aware(false);
+        if (is_aware) check_all(rank, ranks, false);
+    } else {
+        for (int aware = 0; aware < 3; aware++) { /* none, all, and some of the ranks */
+            const bool is_aware = aware == 1 || (aware == 2 && rank % 2 == 0);
+            say_aware(is_aware);
+            check_all(rank, ranks, is_aware);
         }
     }
-    if (!HAS_SEGMENTS && rank == 0) printf("vectors in GPU memory: SKIPPED, this build has no kernels of rows\n");
     unsetenv("TALLY_MPI_CUDA");
     tally__gpu_leave(gpu);
     tally_context_destroy(context);

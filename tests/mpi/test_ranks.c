@@ -558,6 +558,12 @@ static void test_failures_of_mpi(void) {
     }
 }
 
+static int finish_program(void) {
+    MPI_Finalize();
+    if (rank == 0) printf("ranks: the same bits on %d ranks\n", ranks);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     const int64_t one = 1;
     int64_t sum;
@@ -568,6 +574,11 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc > 1 && strcmp(argv[1], "--cuda") == 0) { /* arrays in a real GPU's memory, and no more */
+        if (begin_program(argc - 1, argv + 1) != 0) return 1;
+        test_gpu_ranks(rank, ranks, true);
+        return finish_program();
+    }
     int share = 0, of = 1;
     if (argc > 2 && strcmp(argv[1], "--share") == 0) {
         sscanf(argv[2], "%d/%d", &share, &of);
@@ -585,10 +596,8 @@ int main(int argc, char **argv) {
         test_user_operators();
         test_layouts();
         test_communicators();
-        test_gpu_ranks(rank, ranks);
+        test_gpu_ranks(rank, ranks, false);
     }
     test_failures_of_mpi();
-    MPI_Finalize();
-    if (rank == 0) printf("ranks: the same bits on %d ranks\n", ranks);
-    return 0;
+    return finish_program();
 }

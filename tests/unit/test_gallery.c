@@ -86,8 +86,13 @@ static void check_kernel(tally__track *track, const tally__gallery_row *row) {
     memset(results, 0x5a, (size_t)count * bytes);
     EXPECT(tally__track_run(track, row, results, &lap) == TALLY_OK, "%s: %s", row->name, tally_message());
     EXPECT_OK(tally__track_expect(track, row, expected));
-    EXPECT(tally__track_agrees(track, row, results, expected, &wrong), "%s: result %lld is wrong", row->name,
-           (long long)wrong);
+    const bool agrees = tally__track_agrees(track, row, results, expected, &wrong);
+    const size_t at = agrees ? 0 : (size_t)wrong * tally__track_result_bytes(track);
+    uint64_t got, wanted;
+    memcpy(&got, results + at, sizeof got);
+    memcpy(&wanted, expected + at, sizeof wanted);
+    EXPECT(agrees, "%s: result %lld is wrong: begins with %016llx, not %016llx", row->name, (long long)wrong,
+           (unsigned long long)got, (unsigned long long)wanted);
 }
 
 static int check_kernels(tally__track *track) {
