@@ -36,6 +36,7 @@ enum {
     chunk_words = 512, /* that the sums at ends have, or digits */
     strip_batch = 4,
     load_batch = TALLY_BYTES == 8 ? 8 : 16,
+    piece_batch = 8,
     /* binades that a window has room for */
     value_binades = 3 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 1,
     product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 4 : value_binades,
@@ -90,17 +91,32 @@ typedef struct chunk_t {
 
 /* ---- a chunk ---- */
 
-/* Values of pieces of rows (segments/pieces.h), from number `at` on. */
+/* Values of pieces of rows (segments/pieces.h), from number `at` on, which is of piece s: as they lie side by side in
+ * memory, a place of each piece before the next places. */
 TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source *from, int64_t s, int64_t at,
                             int32_t values, TALLY_T *to) {
-    tally_piece_place piece = tally_piece_of(&work->cut, s);
-    int64_t end = tally_further(piece.begin, piece.values);
-    for (int32_t i = tally_lane(); i < values; i += TALLY_WARP) {
-        while (at + i >= end) {
-            tally_pass_pieces(&work->cut, &piece, 1);
-            end = tally_further(piece.begin, piece.values);
+    for (int32_t n; values > 0; values -= n, at += n, to += n) { /* pieces that are alike */
+        const tally_piece_place piece = tally_piece_of(&work->cut, s);
+        const int64_t skipped = at - piece.begin, all = (work->cut.inner - piece.column) * piece.values - skipped;
+        n = all < values ? (int32_t)all : values;
+        const int32_t before = (int32_t)skipped, length = (int32_t)piece.values,
+                      columns = (before + n + length - 1) / length, end = columns == 1 ? before + n : columns * length;
+        for (int32_t first = tally_lane() + (columns == 1 ? before : 0); first < end;
+             first += piece_batch * TALLY_WARP) {
+            TALLY_T v[piece_batch];
+            int32_t place[piece_batch];
+            TALLY_UNROLL
+            for (int32_t k = 0; k < piece_batch; k++) {
+                const int32_t i = first + k * TALLY_WARP, row = i / columns, column = i - row * columns;
+                place[k] = column * length + row - before;
+                if (i >= end || place[k] >= n) place[k] = -1;
+                if (place[k] >= 0) v[k] = read_one(from, piece.first + row * work->cut.inner + column);
+            }
+            TALLY_UNROLL
+            for (int32_t k = 0; k < piece_batch; k++)
+                if (place[k] >= 0) to[place[k]] = v[k];
         }
-        to[i] = read_one(from, piece.first + (at + i - piece.begin) * work->cut.inner);
+        s += work->cut.inner - piece.column;
     }
 }
 /* Copies the chunk's values from number `at` on, which is of segment s. Gives whether one is infinite or NaN. */

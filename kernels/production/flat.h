@@ -52,10 +52,9 @@ TALLY_FN open_t nothing_open(void) {
 /* Whether the segment that is open at walk->at has values before the chunk. */
 TALLY_FN int32_t has_begun(const walk_t *walk, const open_t *open) { return walk->first >= 0 || open->n > 0; }
 
-/* The chunk behind walk->at: its ends, and how many values. Unless its first segment has begun before, it has whole
- * segments alone, if it has any. False: the segments are none. */
-TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, int32_t is_begun, flat_t *flat,
-                           chunk_t *c) {
+/* The chunk behind walk->at: its ends, and how many values. A segment that a chunk has room for is not begun in one
+ * that it runs over. False: the segments are none. */
+TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, flat_t *flat, chunk_t *c) {
     const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
     const int32_t some = (int32_t)(ends < ends_most ? ends : ends_most);
     int32_t within = 0, is_bad = 0;
@@ -77,7 +76,13 @@ TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, 
     }
     tally_warp_barrier();
     c->ends = within;
-    if (within == ends_most || (within > 0 && !is_begun)) c->values = flat->ends[within - 1];
+    if (within > 0) {
+        const int32_t end = flat->ends[within - 1];
+        const int64_t last = walk->at + end;
+        if (within == ends_most ||
+            (within < ends && tally_apart(begin_of(work, walk->s + within + 1), last) <= chunk_values))
+            c->values = end;
+    }
     return c->values > 0 || c->ends > 0;
 }
 TALLY_FN int32_t chunk_is_wanted(const tally_segments_work *work, const walk_t *walk, const chunk_t *c) {
@@ -270,7 +275,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat
     clear_node(&flat->node);
     while (walk.at < walk.stop || walk.s < walk.until) {
         chunk_t c;
-        if (!find_ends(work, &walk, has_begun(&walk, &open), flat, &c)) {
+        if (!find_ends(work, &walk, flat, &c)) {
             tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS);
             return;
         }
