@@ -147,9 +147,9 @@ TALLY_LONG void put_node(const tally_segments_work *work, int64_t s, accumulator
 TALLY_RARE int64_t begin_of_any(const tally_segments_work *work, int64_t s) { return tally_begin_of(&work->cut, s); }
 TALLY_FN int64_t begin_of(const tally_segments_work *work, int64_t s) {
     const tally_cut_work *cut = &work->cut;
-    if (cut->segment_ids != 0 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0)
+    if (cut->segment_ids != 0 || cut->chunks > 1 || (uint64_t)cut->offsets % (uint32_t)cut->offset_bytes != 0)
         return begin_of_any(work, s);
-    if (cut->offsets == 0) return tally_begin_of_piece(cut, s);
+    if (cut->offsets == 0) return s * cut->row;
     return cut->offset_bytes == 4 ? ((const int32_t *)(const void *)cut->offsets)[s]
                                   : ((const int64_t *)(const void *)cut->offsets)[s];
 }
@@ -183,7 +183,7 @@ TALLY_FN int32_t has_pieces(const tally_segments_work *work) {
     return TALLY_COLUMNS_ARE_THERE > 0 && work->cut.chunks > 1;
 }
 /* Where a part of piece s is added. */
-TALLY_FN accumulator_t *node_of_piece(const tally_segments_work *work, int64_t s) {
+TALLY_RARE accumulator_t *node_of_piece(const tally_segments_work *work, int64_t s) {
     int64_t chunk;
     const int64_t row = tally_row_of_piece(&work->cut, s, &chunk);
     return node_of(work, row * work->cut.groups + chunk % work->cut.groups);

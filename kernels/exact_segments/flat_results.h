@@ -5,52 +5,53 @@
 
 #include "exact_segments/flat.h"
 #include "exact_segments/lane_sums.h"
+#include "sums/counts.h"
 
-/* The sums of a segment's window, below its top, which of f64 stays apart: exact. */
-typedef struct window_sums_t {
-    tally_triple sum, products;
-    int32_t top, is_lost;
-} window_sums_t;
-
-TALLY_FN window_sums_t window_at(const flat_t *flat, const chunk_t *c, int32_t number) {
-    const int64_t *const words = flat->words + number;
-    int32_t value_units[TALLY_WINDOW_VALUE_LEVELS], product_units[TALLY_WINDOW_PRODUCT_LEVELS];
-    window_sums_t a = {{0, 0, 0}, {0, 0, 0}, top_of(flat->tops[number]), flat->lost[number]};
-    const int32_t base = TALLY_IS_F64 ? 0 : a.top, base_of_products = top_of_products(base);
-    window_units(value_units, product_units);
-    TALLY_UNROLL
-    for (int32_t k = 0; k < value_words; k++) tally_add_units(&a.sum, words[k * c->stride], value_units[k] + base);
-    TALLY_UNROLL
-    for (int32_t k = 0; k < product_words; k++)
-        tally_add_units(&a.products, words[(value_words + k) * c->stride], product_units[k] + base_of_products);
-    return a;
+/* The sum of a segment's window, or that of products, and `more` units of its last level: below the window's top, which
+ * of f64 stays apart. */
+TALLY_FN tally_pair window_sum(const flat_t *flat, const chunk_t *c, int32_t number, int64_t more) {
+    int32_t values[TALLY_WINDOW_VALUE_LEVELS], products[TALLY_WINDOW_PRODUCT_LEVELS];
+    window_units(values, products);
+    return tally_pair_of_counts(flat->words + number, c->stride, values, TALLY_WINDOW_VALUE_LEVELS, more,
+                                flat->lost[number], TALLY_IS_F64 ? 0 : top_of(flat->tops[number]));
+}
+TALLY_FN tally_pair window_product(const flat_t *flat, const chunk_t *c, int32_t number, int64_t more) {
+    int32_t values[TALLY_WINDOW_VALUE_LEVELS], products[TALLY_WINDOW_PRODUCT_LEVELS];
+    window_units(values, products);
+    return tally_pair_of_counts(flat->words + value_words * c->stride + number, c->stride, products,
+                                TALLY_WINDOW_PRODUCT_LEVELS, more, flat->lost[number],
+                                TALLY_IS_F64 ? 0 : top_of_products(top_of(flat->tops[number])));
 }
 
-TALLY_FN double size_of(double x) { return x < 0 ? -x : x; }
-/* A bound of what is cut off n terms, and of what a triple leaves out, where it leaves the last binades of its own. */
-TALLY_FN double bound_of_loss(double first, int32_t n, int32_t top, const int32_t binades) {
-    return tally_scale(2 * (double)n, top - binades) + size_of(first) * 0x1p-140;
-}
-
-/* The result of n values, some of them present, if it is the same for all that may have been cut off: those of both
- * ends of an interval, as all grow with the sum and with that of products, but for a spread, which falls with the size
- * of the sum. */
-TALLY_FN int32_t conclude_window(const window_sums_t *w, int32_t n, const in_pairs_t *notes, const tally_final *final,
-                                 uint64_t *result) {
-    const int32_t base = TALLY_IS_F64 ? 0 : w->top;
-    const double of_sum = w->is_lost ? bound_of_loss(w->sum.a, n, base, value_binades) : 0,
-                 of_products = w->is_lost ? bound_of_loss(w->products.a, n, top_of_products(base), product_binades) : 0,
-                 away = w->sum.a < 0 ? -of_sum : of_sum; /* from 0 */
+/* The result of n values, some of them present, if what may have been cut off cannot show in it. That is less than 2 n
+ * units of the last level. Results grow with the sum and with that of products, so they are worked out for both ends of
+ * the interval, unless these are the same pair. A spread bounds the errors of its own, by which such an interval is
+ * nothing: less than 2^-110 of the sum of products. */
+TALLY_FN int32_t conclude_window(const flat_t *flat, const chunk_t *c, int32_t number, int32_t n,
+                                 const in_pairs_t *notes, const tally_final *final, uint64_t *result) {
+    enum {
+        sum_has_sign = !with_sum || is_signed_zero_sum,
+        products_have_sign = TALLY_KERNEL_INPUTS == 2,
+        is_spread = TALLY_IS_SPREAD_OF_SUMS && !with_keys
+    };
+    const int32_t has_ends = flat->lost[number] && !is_spread;
+    const int64_t loss = 2 * (int64_t)n;
     in_pairs_t a = *notes;
     uint64_t other[6] = {0, 0, 0, 0, 0, 0};
-    int32_t sure = !TALLY_IS_SPREAD_OF_SUMS || !w->is_lost || size_of(w->sum.a) > 4 * of_sum;
-    a.power = TALLY_IS_F64 ? w->top : 0;
+    int32_t sure = 1;
+    a.power = TALLY_IS_F64 ? top_of(flat->tops[number]) : 0;
     a.products_power = top_of_products(a.power);
     TALLY_ROLLED /* what follows is long */
-        for (int32_t end = 0; sure && end <= w->is_lost; end++) {
-        a.sum = tally_pair_of_triple(tally_add_below(w->sum, end == 0 ? away : -away));
-        a.products = tally_pair_of_triple(tally_add_below(w->products, end == 0 ? -of_products : of_products));
+        for (int32_t end = 0; sure && end <= has_ends; end++) {
+        const tally_pair sum = a.sum, products = a.products;
+        const int64_t more = end == 0 ? has_ends ? -loss : 0 : loss - 1;
+        TALLY_IF_SUM(a.sum = window_sum(flat, c, number, end == 0 && !sum_has_sign ? 0 : more);)
+        TALLY_IF_PRODUCTS(a.products = window_product(flat, c, number, end == 0 && !products_have_sign ? 0 : more);)
+        if (end == 1 && a.sum.high == sum.high && a.sum.low == sum.low && a.products.high == products.high &&
+            a.products.low == products.low)
+            break;
         sure = conclude_pairs(&a, final, result);
+        if (has_ends) sure &= (with_sum ? a.sum : a.products).high != 0; /* whose sign is not known */
         for (int32_t k = 0; k < 6; k++) {
             sure &= end == 0 || result[k] == other[k];
             other[k] = result[k];

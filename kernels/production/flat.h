@@ -182,18 +182,17 @@ TALLY_FN void put_segment(const tally_segments_work *work, int64_t s, const flat
         put_nothing(work, s);
         return;
     }
-    const window_sums_t window = window_at(flat, c, end_of_value(flat, c, end - 1));
+    const int32_t number = end_of_value(flat, c, end - 1);
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
-    if ((with_sum ? window.sum.a : window.products.a) != 0 || has_other(flat, begin, end))
-        noted.seen |= TALLY_NOT_MINUS_ZERO;
+    if (flat->tops[number] != 0 || has_other(flat, begin, end)) noted.seen |= TALLY_NOT_MINUS_ZERO;
     a.present = n - noted.absent;
     a.seen = noted.seen;
 #ifdef TALLY_KEYS
     a.low = (TALLY_K)noted.low;
     a.high = (TALLY_K)noted.high;
 #endif
-    if (conclude_window(&window, n, &a, &work->out.final, result))
+    if (conclude_window(flat, c, number, n, &a, &work->out.final, result))
         put_bytes(&work->out, s, result, a.present);
     else
         put_by_lane(work, s, flat, begin, end, noted);
@@ -298,7 +297,9 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, flat_t *flat
 typedef struct all_flat_t {
     flat_t of[TALLY_FLAT_WARPS];
 } all_flat_t;
-TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, 3 - TALLY_IS_SPREAD_OF_SUMS) {
+/* or registers spill */
+#define TALLY_FLAT_BLOCKS ((with_keys ? 3 : with_products || TALLY_IS_F64 ? 4 : 5) * TALLY_KERNEL_INPUTS)
+TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALLY_FLAT_BLOCKS) {
     TALLY_SHARED(all_flat_t, shared);
     if (tally_is_idle(work.wanted)) return;
     tally_let_next_start();

@@ -54,35 +54,6 @@ TALLY_FN tally_pair tally_three_sum(double a, double b, double c) {
     return tally_two_sum(high.high, rest);
 }
 
-/* a + b + c, each far below the one before; c's last bit is odd where something was left out. */
-typedef struct tally_triple {
-    double a, b, c;
-} tally_triple;
-/* Adds v, which is below the terms added before it, but for 2^50 or so, unless they cancel: what is left out never
- * matters again but by its being there. */
-TALLY_FN tally_triple tally_add_below(tally_triple t, double v) {
-    const tally_pair low = tally_two_sum(t.c, v), middle = tally_two_sum(t.b, low.high),
-                     high = tally_two_sum(t.a, middle.high);
-    const tally_pair under = tally_two_sum(middle.low, low.low), second = tally_two_sum(high.low, under.high),
-                     third = tally_two_sum(second.low, under.low);
-    const tally_pair first = tally_two_sum(high.high, second.high), next = tally_two_sum(first.low, third.high);
-    t.a = first.high;
-    t.b = next.high;
-    t.c = tally_to_odd(tally_two_sum(next.low, third.low));
-    return t;
-}
-/* Adds a count of units to a sum of doubles. False: they may lie below or above what doubles can be. */
-TALLY_FN int32_t tally_add_units(tally_triple *t, int64_t d, int32_t unit) {
-    if (d == 0) return 1;
-    if (unit < -1000 || unit > 900) return 0;
-    const double scale = tally_from_bits_f64((int64_t)(unit + 1023) << 52);
-    const double high = (double)(d >> 32) * 0x1p32, low = (double)(d & 0xffffffff);
-    *t = tally_add_below(*t, high * scale);
-    *t = tally_add_below(*t, low * scale);
-    return 1;
-}
-TALLY_FN tally_pair tally_pair_of_triple(tally_triple t) { return tally_three_sum(t.a, t.b, t.c); }
-
 /* A value that is known to be rounded to nearest as f64, or to odd, to a narrower format; whether it lies next to no
  * tie there. */
 TALLY_FN int32_t tally_round_to(double *value, tally_format format) {
