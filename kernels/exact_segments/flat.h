@@ -27,13 +27,7 @@ enum {
                    : TALLY_BYTES == 4 ? 31
                                       : 62, /* odd words: lanes meet different banks */
     chunk_values = TALLY_WARP * strip_values,
-    chunk_ends =
-#ifdef TALLY_KEYS
-        60,
-#else
-        128,
-#endif
-    chunk_words = 512, /* that the sums at ends have, or digits */
+    chunk_ends = 16 * TALLY_WARP, /* of segments that have values or not */
     strip_batch = 4,
     load_batch = TALLY_BYTES == 8 ? 8 : 16,
     piece_batch = 8,
@@ -43,8 +37,10 @@ enum {
     value_words = with_sum * TALLY_WINDOW_VALUE_LEVELS,
     product_words = with_products * TALLY_WINDOW_PRODUCT_LEVELS,
     window_words = value_words + product_words,
-    ends_with_room = chunk_words / window_words - 1, /* and what lies behind the last one */
-    ends_most = (int32_t)ends_with_room < (int32_t)chunk_ends ? (int32_t)ends_with_room : (int32_t)chunk_ends
+    ends_most = with_keys || (TALLY_IS_F64 && window_words > 4) ? 64
+                : window_words > 3                              ? 96
+                                                                : 128, /* of segments that have values in the chunk */
+    chunk_words = (ends_most + 1) * window_words > 512 ? (ends_most + 1) * window_words : 512 /* or digits */
 };
 #define TALLY_FLAT_WARPS (TALLY_FLAT_THREADS / TALLY_WARP / TALLY_KERNEL_INPUTS)
 
@@ -66,12 +62,13 @@ typedef struct flat_t {
     int64_t low[ends_most], high[ends_most];
 #endif
     int32_t seen[ends_most], absent[ends_most];
-    int32_t tops[ends_most + 1];    /* by end number: the largest term_size, */
-    int32_t lost[ends_most + 1];    /* and whether the window cuts something off */
-    int32_t ends[ends_most];        /* where segments end in the chunk */
-    uint32_t marks[2 * TALLY_WARP]; /* of each strip a bit for each value that is a segment's last */
-    int32_t first_end[TALLY_WARP];  /* the number of the first of these ends */
-    accumulator_t node;             /* the open segment's sums, but for what digits have */
+    int32_t tops[ends_most + 1];             /* by end number: the largest term_size, */
+    int32_t lost[ends_most + 1];             /* and whether the window cuts something off */
+    int16_t ends[ends_most];                 /* where they end in the chunk, */
+    int16_t segments[ends_most];             /* and which they are, from the chunk's first on */
+    uint32_t empty[chunk_ends / TALLY_WARP]; /* a bit for each segment that ends and has no values in the chunk */
+    uint32_t marks[2 * TALLY_WARP];          /* of each strip a bit for each value that is a segment's last */
+    accumulator_t node;                      /* the open segment's sums, but for what digits have */
     TALLY_T x[chunk_values], y[TALLY_KERNEL_INPUTS == 2 ? chunk_values : 1];
 } flat_t;
 
@@ -81,7 +78,7 @@ TALLY_FN TALLY_T second_of(const flat_t *flat, int32_t i) { return TALLY_KERNEL_
 /* A chunk, the same in all lanes but for what is said to be the lane's. */
 typedef struct chunk_t {
     int32_t values, ends;  /* how many */
-    int32_t distinct;      /* ends at different values, behind the chunk's first */
+    int32_t distinct;      /* ends of segments that have values in the chunk */
     int32_t strip, stride; /* values of a strip; ends that `words` has room for */
     int32_t at, n;         /* the lane's strip */
     uint64_t marks;        /* the lane's, */
@@ -166,27 +163,15 @@ TALLY_FN void share_out(flat_t *flat, chunk_t *c) {
     c->n = c->n < 0 ? 0 : c->n > c->strip ? c->strip : c->n;
     flat->marks[tally_lane()] = flat->marks[TALLY_WARP + tally_lane()] = 0;
     tally_warp_barrier();
-    for (int32_t e = tally_lane(); e < c->ends; e += TALLY_WARP) {
-        const int32_t last = flat->ends[e] - 1;
-        if (last < 0) continue;
-        const int32_t strip = last / c->strip, bit = last - strip * c->strip;
+    for (int32_t e = tally_lane(); e < c->distinct; e += TALLY_WARP) {
+        const int32_t last = flat->ends[e] - 1, strip = last / c->strip, bit = last - strip * c->strip;
         tally_or32((int32_t *)flat->marks + strip + (bit >> 5) * TALLY_WARP, (int32_t)((uint32_t)1 << (bit & 31)));
     }
     tally_warp_barrier();
     c->marks = flat->marks[tally_lane()] | (uint64_t)(TALLY_BYTES == 2 ? flat->marks[TALLY_WARP + tally_lane()] : 0)
                                                << 32;
-    const int32_t mine = __builtin_popcountll(c->marks);
-    c->first_end = tally_sums_before(mine);
-    c->distinct = (int32_t)tally_shuffle((uint32_t)(c->first_end + mine), TALLY_WARP - 1);
+    c->first_end = tally_sums_before(__builtin_popcountll(c->marks));
     c->stride = c->distinct + 1;
-    flat->first_end[tally_lane()] = c->first_end;
-    tally_warp_barrier();
-}
-/* The number of the end behind value `last` of the chunk. */
-TALLY_FN int32_t end_of_value(const flat_t *flat, const chunk_t *c, int32_t last) {
-    const int32_t strip = last / c->strip, bit = last - strip * c->strip;
-    const uint64_t marks = flat->marks[strip] | (uint64_t)flat->marks[TALLY_WARP + strip] << 32;
-    return flat->first_end[strip] + __builtin_popcountll(marks & (((uint64_t)1 << bit) - 1));
 }
 
 /* ---- windows ---- */

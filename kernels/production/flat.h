@@ -52,42 +52,66 @@ TALLY_FN open_t nothing_open(void) {
 /* Whether the segment that is open at walk->at has values before the chunk. */
 TALLY_FN int32_t has_begun(const walk_t *walk, const open_t *open) { return walk->first >= 0 || open->n > 0; }
 
+/* Takes up to 32 more ends, a lane's own or INT64_MAX. Gives whether all are within the chunk; else `behind` is the
+ * first that is not. `before` is the one before the first, and becomes the last. Of ends out of order `is_bad` tells.
+ */
+TALLY_FN int32_t take_ends(flat_t *flat, chunk_t *c, int64_t end, int64_t left, int64_t *before, int64_t *behind,
+                           int32_t *is_bad) {
+    const int64_t previous = tally_of_lane64(end, tally_lane() == 0 ? 0 : tally_lane() - 1),
+                  its = tally_lane() == 0 ? *before : previous;
+    const uint32_t within = tally_ballot(end <= c->values), filled = tally_ballot(end <= c->values && end > its),
+                   lower = ((uint32_t)1 << tally_lane()) - 1;
+    const int32_t count = __builtin_popcount(within);
+    *is_bad |= end != INT64_MAX && (end < its || end > left);
+    if (filled >> tally_lane() & 1) {
+        const int32_t number = c->distinct + __builtin_popcount(filled & lower);
+        flat->ends[number] = (int16_t)end;
+        flat->segments[number] = (int16_t)(c->ends + tally_lane());
+    }
+    if (tally_lane() == 0) flat->empty[c->ends / TALLY_WARP] = within & ~filled;
+    c->distinct += __builtin_popcount(filled);
+    c->ends += count;
+    *before = tally_of_lane64(end, TALLY_WARP - 1);
+    if (count < TALLY_WARP) *behind = tally_of_lane64(end, count);
+    return count == TALLY_WARP;
+}
 /* The chunk behind walk->at: its ends, and how many values. A segment that a chunk has room for is not begun in one
  * that it runs over. False: the segments are none. */
 TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, flat_t *flat, chunk_t *c) {
+    enum { TOGETHER = 4 };
     const int64_t left = walk->stop - walk->at, ends = walk->until - walk->s;
-    const int32_t some = (int32_t)(ends < ends_most ? ends : ends_most);
-    int32_t within = 0, is_bad = 0;
     const uint64_t place = (uint64_t)(work->x + walk->at * TALLY_BYTES) /
                            TALLY_BYTES; /* what is read behind the chunk begins at 16 bytes, if it can */
+    int64_t before = 0, behind = 0;     /* of a chunk that is full the next end does not matter */
+    int32_t is_bad = 0, goes_on = 1;
     c->values = chunk_values - (int32_t)((place + chunk_values) % TALLY_PART);
     if (left < c->values) c->values = (int32_t)left;
-    for (int32_t first = 0; first < some; first += TALLY_WARP) {
-        const int32_t e = first + tally_lane();
-        int64_t end = INT64_MAX;
-        if (e < some) {
-            end = tally_apart(begin_of(work, walk->s + e + 1), walk->at);
-            is_bad |= end < 0 || end > left || (e > 0 && begin_of(work, walk->s + e) > end + walk->at);
-            if (end >= 0 && end <= c->values) flat->ends[e] = (int32_t)end;
+    c->ends = c->distinct = 0;
+    TALLY_ROLLED
+    while (goes_on) {
+        int64_t some[TOGETHER];
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TOGETHER; k++) {
+            const int64_t e = c->ends + k * TALLY_WARP + tally_lane();
+            some[k] = e < ends ? tally_apart(begin_of(work, walk->s + e + 1), walk->at) : INT64_MAX;
         }
-        if (tally_any(is_bad)) return 0;
-        within += __builtin_popcount(tally_ballot(end <= c->values));
-        if (within < first + TALLY_WARP) break;
+        TALLY_UNROLL
+        for (int32_t k = 0; k < TOGETHER; k++) {
+            goes_on = goes_on && c->distinct + TALLY_WARP <= ends_most && c->ends < chunk_ends;
+            if (goes_on) goes_on = take_ends(flat, c, some[k], left, &before, &behind, &is_bad);
+        }
     }
+    if (tally_any(is_bad)) return 0;
     tally_warp_barrier();
-    c->ends = within;
-    if (within > 0) {
-        const int32_t end = flat->ends[within - 1];
-        const int64_t last = walk->at + end;
-        if (within == ends_most ||
-            (within < ends && tally_apart(begin_of(work, walk->s + within + 1), last) <= chunk_values))
-            c->values = end;
+    if (c->ends > 0) {
+        const int32_t end = c->distinct > 0 ? flat->ends[c->distinct - 1] : 0;
+        if (behind - end <= chunk_values) c->values = end;
     }
     return c->values > 0 || c->ends > 0;
 }
 TALLY_FN int32_t chunk_is_wanted(const tally_segments_work *work, const walk_t *walk, const chunk_t *c) {
-    int32_t is_wanted = 0;
-    for (int32_t e = tally_lane(); e <= c->ends; e += TALLY_WARP)
+    int32_t is_wanted = work->cut.unsure == 0;
+    for (int32_t e = tally_lane(); !is_wanted && e <= c->ends; e += TALLY_WARP)
         if (walk->s + e < work->cut.count) is_wanted |= wants_segment(work, walk->s + e);
     return tally_any(is_wanted);
 }
@@ -156,16 +180,16 @@ TALLY_FN void end_open(const tally_segments_work *work, const walk_t *walk, flat
 
 /* ---- whole segments ---- */
 
-/* What the chunk's segment number e has beside its sums. */
-TALLY_FN noted_t noted_of_end(const flat_t *flat, const chunk_t *c, int32_t end) {
-    return c->has_notes ? noted_at(flat, end_of_value(flat, c, end - 1)) : nothing_noted();
+/* What the chunk's end of that number has beside its sums. */
+TALLY_FN noted_t noted_of_end(const flat_t *flat, const chunk_t *c, int32_t number) {
+    return c->has_notes ? noted_at(flat, number) : nothing_noted();
 }
-/* The piece that ends at e is added to its row's node, by the warp. */
-TALLY_FN void add_piece(const tally_segments_work *work, int64_t s, flat_t *flat, const chunk_t *c, int32_t begin,
-                        int32_t end) {
-    if (end <= begin) return;
+TALLY_FN int32_t begin_of_end(const flat_t *flat, int32_t number) { return number == 0 ? 0 : flat->ends[number - 1]; }
+/* The piece with the end of that number is added to its row's node, by the warp. */
+TALLY_FN void add_piece(const tally_segments_work *work, int64_t s, flat_t *flat, const chunk_t *c, int32_t number) {
+    const int32_t begin = begin_of_end(flat, number), end = flat->ends[number];
     accumulator_t *const node = node_of_piece(work, s);
-    noted_t noted = noted_of_end(flat, c, end);
+    noted_t noted = noted_of_end(flat, c, number);
     if (warp_has_other(flat, begin, end)) noted.seen |= TALLY_NOT_MINUS_ZERO;
     clear_digits(flat);
     scatter_values(flat, begin, end);
@@ -174,15 +198,14 @@ TALLY_FN void add_piece(const tally_segments_work *work, int64_t s, flat_t *flat
 }
 /* A segment's result, from its window if that tells it, by one lane. */
 TALLY_FN void put_segment(const tally_segments_work *work, int64_t s, const flat_t *flat, const chunk_t *c,
-                          int32_t begin, int32_t end) {
+                          int32_t number) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-    const int32_t n = end - begin;
-    noted_t noted = n > 0 ? noted_of_end(flat, c, end) : nothing_noted();
+    const int32_t begin = begin_of_end(flat, number), end = flat->ends[number], n = end - begin;
+    noted_t noted = noted_of_end(flat, c, number);
     if (n == noted.absent) {
         put_nothing(work, s);
         return;
     }
-    const int32_t number = end_of_value(flat, c, end - 1);
     in_pairs_t a;
     __builtin_memset(&a, 0, sizeof a);
     if (flat->tops[number] != 0 || has_other(flat, begin, end)) noted.seen |= TALLY_NOT_MINUS_ZERO;
@@ -197,19 +220,24 @@ TALLY_FN void put_segment(const tally_segments_work *work, int64_t s, const flat
     else
         put_by_lane(work, s, flat, begin, end, noted);
 }
-/* The segments from number `first` on that end in the chunk. */
+/* The segments that end in the chunk, but for the first if that has begun before: those that have values from number
+ * `first` on. */
 TALLY_FN void put_segments(const tally_segments_work *work, const walk_t *walk, flat_t *flat, const chunk_t *c,
-                           int32_t first) {
-    if (first >= c->ends) return;
+                           int32_t has_begun_before, int32_t first) {
     if (has_pieces(work)) {
-        for (int32_t e = first; e < c->ends; e++)
-            add_piece(work, walk->s + e, flat, c, e == 0 ? 0 : flat->ends[e - 1], flat->ends[e]);
+        for (int32_t number = first; number < c->distinct; number++)
+            add_piece(work, walk->s + flat->segments[number], flat, c, number);
         return;
     }
-    add_windows(flat, c);
-    for (int32_t e = first + tally_lane(); e < c->ends; e += TALLY_WARP)
-        if (wants_segment(work, walk->s + e))
-            put_segment(work, walk->s + e, flat, c, e == 0 ? 0 : flat->ends[e - 1], flat->ends[e]);
+    for (int32_t e = tally_lane(); e < c->ends; e += TALLY_WARP)
+        if ((flat->empty[e / TALLY_WARP] >> tally_lane() & 1) && e >= has_begun_before &&
+            wants_segment(work, walk->s + e))
+            put_nothing(work, walk->s + e);
+    if (first < c->distinct) add_windows(flat, c);
+    for (int32_t number = first + tally_lane(); number < c->distinct; number += TALLY_WARP) {
+        const int64_t s = walk->s + flat->segments[number];
+        if (wants_segment(work, s)) put_segment(work, s, flat, c, number);
+    }
     tally_warp_barrier();
 }
 
@@ -223,7 +251,8 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
         with_keys || is_special || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
     share_out(flat, c);
     const int32_t is_begun = has_begun(walk, open), ends_open = is_begun && c->ends > 0,
-                  until = ends_open ? flat->ends[0] : 0, tail = c->ends > 0 ? flat->ends[c->ends - 1] : 0;
+                  goes_on = ends_open && c->distinct > 0 && flat->segments[0] == 0, until = goes_on ? flat->ends[0] : 0,
+                  tail = c->distinct > 0 ? flat->ends[c->distinct - 1] : 0;
     noted_t behind = c->distinct > 0 ? nothing_noted() : open->noted;
     if (c->has_notes) { /* what functions that are not inlined are given are copies: the rest stays in registers */
         const chunk_t its = *c;
@@ -232,8 +261,8 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
     }
     if (ends_open) {
         const int32_t seen = open->noted.seen;
-        if (until > 0) {
-            if (c->has_notes) open->noted = noted_at(flat, end_of_value(flat, c, until - 1));
+        if (goes_on) {
+            if (c->has_notes) open->noted = noted_at(flat, 0);
             open->noted.seen |= seen;
             if (warp_has_other(flat, 0, until)) open->noted.seen |= TALLY_NOT_MINUS_ZERO;
             open->n += until;
@@ -243,7 +272,7 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
     }
     if (c->ends > 0) {
         if (is_begun) clear_node(&flat->node);
-        put_segments(work, walk, flat, c, ends_open);
+        put_segments(work, walk, flat, c, ends_open, goes_on);
         *open = nothing_open();
         walk->first = -1;
     }
@@ -298,7 +327,7 @@ typedef struct all_flat_t {
     flat_t of[TALLY_FLAT_WARPS];
 } all_flat_t;
 /* or registers spill */
-#define TALLY_FLAT_BLOCKS ((with_keys ? 3 : with_products || TALLY_IS_F64 ? 4 : 5) * TALLY_KERNEL_INPUTS)
+#define TALLY_FLAT_BLOCKS ((with_keys ? 3 : 4) * TALLY_KERNEL_INPUTS)
 TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALLY_FLAT_BLOCKS) {
     TALLY_SHARED(all_flat_t, shared);
     if (tally_is_idle(work.wanted)) return;
