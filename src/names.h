@@ -456,7 +456,6 @@
 #define parts_of_sum TALLY_N(parts_of_sum)
 #define parts_together TALLY_N(parts_together)
 #define phase_of TALLY_N(phase_of)
-#define piece_batch TALLY_N(piece_batch)
 #define pieces_t TALLY_N(pieces_t)
 #define place_found TALLY_N(place_found)
 #define place_four TALLY_N(place_four)

@@ -29,8 +29,7 @@ enum {
     chunk_values = TALLY_WARP * strip_values,
     chunk_ends = 16 * TALLY_WARP, /* of segments that have values or not */
     strip_batch = 4,
-    load_batch = TALLY_BYTES == 8 ? 8 : 16,
-    piece_batch = 8,
+    load_batch = 8,
     /* binades that a window has room for */
     value_binades = 3 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 1,
     product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 4 : value_binades,
@@ -99,18 +98,18 @@ TALLY_RARE void load_pieces(const tally_segments_work *work, const tally_source 
         const int32_t before = (int32_t)skipped, length = (int32_t)piece.values,
                       columns = (before + n + length - 1) / length, end = columns == 1 ? before + n : columns * length;
         for (int32_t first = tally_lane() + (columns == 1 ? before : 0); first < end;
-             first += piece_batch * TALLY_WARP) {
-            TALLY_T v[piece_batch];
-            int32_t place[piece_batch];
+             first += load_batch * TALLY_WARP) {
+            TALLY_T v[load_batch];
+            int32_t place[load_batch];
             TALLY_UNROLL
-            for (int32_t k = 0; k < piece_batch; k++) {
+            for (int32_t k = 0; k < load_batch; k++) {
                 const int32_t i = first + k * TALLY_WARP, row = i / columns, column = i - row * columns;
                 place[k] = column * length + row - before;
                 if (i >= end || place[k] >= n) place[k] = -1;
                 if (place[k] >= 0) v[k] = read_one(from, piece.first + row * work->cut.inner + column);
             }
             TALLY_UNROLL
-            for (int32_t k = 0; k < piece_batch; k++)
+            for (int32_t k = 0; k < load_batch; k++)
                 if (place[k] >= 0) to[place[k]] = v[k];
         }
         s += work->cut.inner - piece.column;
@@ -306,12 +305,13 @@ TALLY_FN level_counts_t add_strip(flat_t *flat, const chunk_t *c) {
     if (is_lost) tally_or32(&flat->lost[number], 1);
     return counts_of(&a, &none);
 }
-/* The segmented scan: completes the first end of each lane's strip by what lies before the strip. */
+/* The segmented scan: completes the first end of each lane's strip by what lies before the strip. It is over when no
+ * lane takes anything: at once, if each strip has an end. */
 TALLY_FN void complete(flat_t *flat, const chunk_t *c, level_counts_t rest) {
-    int32_t has_end = c->marks != 0;
+    int32_t has_end = c->marks != 0 || c->n == 0;
     int64_t *const to = flat->words + c->first_end;
-    TALLY_UNROLL
-    for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
+    TALLY_ROLLED
+    for (int32_t d = 1; tally_any(!has_end && tally_lane() >= d); d *= 2) {
         const int32_t from = tally_lane() < d ? tally_lane() : tally_lane() - d, takes = tally_lane() >= d;
         const int32_t other_has_end = (int32_t)tally_shuffle((uint32_t)has_end, from);
         TALLY_UNROLL
@@ -429,7 +429,7 @@ TALLY_LONG noted_t note_values(flat_t *flat, const chunk_t *c, const noted_t *be
         }
         marks >>= 1;
     }
-    TALLY_UNROLL
+    TALLY_ROLLED
     for (int32_t d = 1; d < TALLY_WARP; d *= 2) {
         const int32_t from = tally_lane() < d ? tally_lane() : tally_lane() - d, takes = tally_lane() >= d;
         const int32_t other_has_end = (int32_t)tally_shuffle((uint32_t)has_end, from);

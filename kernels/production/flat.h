@@ -133,7 +133,7 @@ TALLY_FN int32_t warp_has_other(const flat_t *flat, int32_t at, int32_t end) {
 }
 
 /* Adds the sums of a node to another, by the warp. */
-TALLY_FN void deposit_node(const accumulator_t *from, accumulator_t *to) {
+TALLY_LONG void deposit_node(const accumulator_t *from, accumulator_t *to) {
     const int64_t *const words = (const int64_t *)(const void *)from;
     const int32_t first = (int32_t)(sizeof *to / 8) - with_sum * (TALLY_EVIDENCE + TALLY_LIMBS) -
                           with_products * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
