@@ -56,6 +56,30 @@ TALLY_FN double scaled_result(double r, int32_t power, int32_t *sure) {
  * large for its format. Sums of f64 may have left the range of doubles on the way. */
 TALLY_FN int32_t is_in_range(double result) { return TALLY_IS_F64 ? tally_is_finite(result) : result == result; }
 
+/* The root of a spread over n of two values is half of what they differ by, and that is a tie for every fifth pair of
+ * normal values of f64. `least` is what the root is to be rounded to if it lies below the next tie, as far as pairs can
+ * tell. Both root and tie are multiples of half the lowest bit of the sum, or of half a unit in the last place of the
+ * root: they are the same if they cannot be so far apart. */
+TALLY_RARE tally_quick root_of_two(tally_pair sum, double squares, double least) {
+    const double low = sum.low == 0 ? sum.high : sum.low, error = least * 0x1p-91 + squares * 0x1p-96 / least;
+    const int64_t bits = tally_bits_f64(low), below = tally_bits_f64(least);
+    const int64_t significand = (bits & (((int64_t)1 << 52) - 1)) | (int64_t)1 << 52;
+    const double lowest = (double)(significand & -significand) *
+                          tally_from_bits_f64(((bits >> 52 & 0x7ff) - 52) << 52); /* of values in reach */
+    tally_quick quick;
+    quick.value = tally_from_bits_f64(below + (below & 1));
+    quick.sure = tally_in_reach(low) & tally_in_reach(squares) & tally_in_reach(least * least) & (lowest > 4 * error) &
+                 (least * 0x1p-55 > 4 * error);
+    return quick;
+}
+TALLY_FN tally_quick spread_of(const in_pairs_t *a, const tally_final *final, int32_t is_wide) {
+    tally_quick quick =
+        tally_quick_spread(a->sum, a->products, (double)a->present, (double) final->ddof, final->root, is_wide);
+    if (TALLY_IS_F64 && is_wide && !quick.sure && final->root && a->present == 2 && final->ddof == 0)
+        quick = root_of_two(a->sum, a->products.high, quick.value);
+    return quick;
+}
+
 /* The result, if it is certain. */
 TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, uint64_t *result) {
     const double n = (double)a->present;
@@ -87,11 +111,11 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
         floats[2] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
         quick = tally_quick_mean(a->sum, n, 1);
         floats[3] = a->sum.high == 0 ? zero : quick.value, sure &= quick.sure || a->sum.high == 0;
-        quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root, 1);
+        quick = spread_of(a, final, 1);
         if (a->present <= final->ddof) quick.value = tally_nan_f64(), quick.sure = 1;
         floats[4] = quick.value, sure &= quick.sure;
-        sure &= is_in_range(floats[2]) && is_in_range(floats[3]) &&
-                (is_in_range(floats[4]) || a->present <= final->ddof);
+        sure &=
+            is_in_range(floats[2]) && is_in_range(floats[3]) && (is_in_range(floats[4]) || a->present <= final->ddof);
 #if TALLY_IS_F64
         floats[2] = scaled_result(floats[2], a->power, &sure);
         floats[3] = scaled_result(floats[3], a->power, &sure);
@@ -103,8 +127,7 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
 #else
 #if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
     const int32_t is_none = is_decided || a->present <= final->ddof;
-    quick = tally_quick_spread(a->sum, a->products, n, (double) final->ddof, final->root,
-                               is_f64 || final->format.digits < 24);
+    quick = spread_of(a, final, is_f64 || final->format.digits < 24);
     sure &= is_short || is_none;
     if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
     sure &= quick.sure && (is_none || is_in_range(quick.value));

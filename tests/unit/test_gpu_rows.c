@@ -2,6 +2,7 @@
  * over shapes at the borders of short rows, leaves, runs, tiles, panels and chunks, host and device memory, layouts,
  * schedules. On the simulator as it is; with
  * --cuda on a GPU, where shapes are larger. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
                  all = (size_t)results * bytes;
     const char *y = data_of(s->type, (data_class)((class + 5) % DATA_CLASSES), count), *x;
     if (class == ROUNDING && !is_float(s->type)) class = CANCELLATION;
-    x = class == ROUNDING ? rounding_data(s->type, count) : data_of(s->type, (data_class)class, count);
+    x = class == ROUNDING ? rounding_data(s->type, count) : data_of(s->type, (data_class) class, count);
     tally_array left = lay_out(l, x, s->type, count, scratch(0, room + 64)), right = {y, s->type, count, 0};
     tally_segments cut = tally_rows(of.outer, of.length, of.inner);
     char *wanted = scratch(1, all + 64), *got = scratch(2, all + 64);
@@ -50,7 +51,7 @@ static void compare(const subject *s, int class, shape of, int turn, const layou
     memset(got, 0x5a, all + 64);
     tally_status due = perform(context_for(s, TALLY_BACKEND_CPU, 1), s->op, left, right, &cut,
                                (tally_output){wanted, TALLY_NATURAL, results, 0});
-    set_scene(s, class == ROUNDING ? ANY_BITS : (data_class)class, count);
+    set_scene(s, class == ROUNDING ? ANY_BITS : (data_class) class, count);
     if (class == ROUNDING) now.data = "rounding";
     now.outer = of.outer, now.length = of.length, now.inner = of.inner;
     choose_schedule(turn);
@@ -111,7 +112,7 @@ static int list_shapes(tally_type type, shape *shapes) {
             if (inners[i] == 1 && lengths[k] <= 64) outer = lengths[k] == 0 ? 5 : 257 + (int64_t)k;
             shapes[count++] = (shape){outer, lengths[k], inners[i]};
         }
-    shapes[count++] = (shape){2, 9 * leaf + 5, 1};  /* tiles */
+    shapes[count++] = (shape){2, 9 * leaf + 5, 1}; /* tiles */
     shapes[count++] = (shape){1, 33 * leaf + 1, 1};
     shapes[count++] = (shape){1, 17 * leaf + 3, 2}; /* chunks, and groups of them */
     shapes[count++] = (shape){2, 3 * leaf + 9, 6};
@@ -209,7 +210,8 @@ static void test_many(void **state) {
 
 /* Rows of several tiles beside one another: each has nodes and counters of its own. */
 static void test_tiles(void **state) {
-    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST}, {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
+    static const subject some[] = {{TALLY_SUM, TALLY_F32, 0, 0, TALLY_FAST},
+                                   {TALLY_SUM, TALLY_F64, 0, 0, TALLY_BEST},
                                    {TALLY_ARGMAX, TALLY_I32, 0, 0, TALLY_BEST}};
     (void)state;
     for (size_t i = 0; i < (quick ? 1 : sizeof some / sizeof *some); i++)
@@ -240,12 +242,43 @@ static void test_outputs(void **state) {
                                         tally_rows(1, 3, 1), (tally_output){narrow, TALLY_I8, 1, 0}),
                   TALLY_OVERFLOW);
     EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){x, TALLY_I32, 0, 0}, none,
-                                        (tally_output){wide, TALLY_F64, 3, 0}), TALLY_EMPTY);
+                                        (tally_output){wide, TALLY_F64, 3, 0}),
+                  TALLY_EMPTY);
     s = (subject){TALLY_MIN, TALLY_F32, TALLY_NAN_SKIP, 0, TALLY_BEST};
     EXPECT_STATUS(tally_reduce_segments(context_for(&s, backend, 1), TALLY_MIN, (tally_array){nans, TALLY_F32, 4, 0},
                                         pairs, (tally_output){least, TALLY_NATURAL, 2, 0}),
                   TALLY_EMPTY);
     EXPECT(least[1] == 1, "%g", (double)least[1]);
+}
+
+/* The root of a spread over two is half of what two values differ by: often a tie, and as often all but one. Values
+ * side by side and apart; the second is within some binades of the first, and then in its last places. */
+static void test_halves(void **state) {
+    enum { ROWS = 3000 };
+    static double x[2][2 * ROWS], wanted[ROWS], got[ROWS];
+    const subject s = {TALLY_STD, TALLY_F64, 0, 0, TALLY_BEST};
+    uint64_t random = seed;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        static const int gaps[] = {0, 0, 1, 2, 5, 51, 52, 53, 54};
+        const int place = (int)random_below(&random, i < ROWS / 2 ? 6 : 500) - 250,
+                  gap = gaps[random_below(&random, 9)];
+        const double first = 1 + (double)(next_random(&random) >> 12) * 0x1p-52,
+                     second = 1 + (double)(next_random(&random) >> (gap > 5 ? 60 : 12)) * 0x1p-52;
+        x[0][2 * i] = x[1][i] = ldexp(first, place);
+        x[0][2 * i + 1] = x[1][ROWS + i] = ldexp(i % 2 ? second : -second, place - gap);
+    }
+    for (int across = 0; across < 2; across++) {
+        const tally_segments rows = across ? tally_rows(1, 2, ROWS) : tally_rows(ROWS, 2, 1);
+        const tally_array in = {x[across], TALLY_F64, 2 * ROWS, 0};
+        set_scene(&s, ANY_BITS, 2 * ROWS);
+        EXPECT_OK(tally_reduce_segments(context_for(&s, TALLY_BACKEND_CPU, 1), TALLY_STD, in, rows,
+                                        (tally_output){wanted, TALLY_F64, ROWS, 0}));
+        EXPECT_OK(tally_reduce_segments(context_for(&s, backend, 1), TALLY_STD, in, rows,
+                                        (tally_output){got, TALLY_F64, ROWS, 0}));
+        for (now.segment = 0; now.segment < ROWS; now.segment++)
+            EXPECT_BITS(got + now.segment, wanted + now.segment, sizeof *got, "half a difference");
+    }
 }
 
 static tally_status sum_rows(tally_context *context, const void *of) {
@@ -271,7 +304,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_ways),
                                              cmocka_unit_test(test_data), cmocka_unit_test(test_device_memory)};
     const struct CMUnitTest others[] = {cmocka_unit_test(test_many), cmocka_unit_test(test_tiles),
-                                        cmocka_unit_test(test_outputs), cmocka_unit_test(test_failing_driver)};
+                                        cmocka_unit_test(test_outputs), cmocka_unit_test(test_halves),
+                                        cmocka_unit_test(test_failing_driver)};
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
     compile_kernels(is_rows);
