@@ -499,7 +499,7 @@ static void test_every_call(void) {
 
 /* MPICH's UCX waits without giving its core away: of more ranks than cores each would wait a time slice for the next.
  * Where there is no UCX nobody calls this. */
-unsigned ucp_worker_progress(void *worker);
+__attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker); /* hidden, MPICH would not see it */
 unsigned ucp_worker_progress(void *worker) {
     static unsigned (*real)(void *);
     if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "ucp_worker_progress");
