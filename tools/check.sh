@@ -20,6 +20,10 @@ if ! grep -q '^TALLY_ISAS:.*avx512' "$build/CMakeCache.txt" && [ "$(uname -m)" =
     skip avx512 "this machine has no AVX-512: its kernels are compiled for one operator, and none runs"
     part avx512 tools/isas.sh compile "$build/avx512"
 fi
+spared=$(sed -n 's/^TALLY_SPARED_ISAS:[A-Z]*=//p' "$build/CMakeCache.txt")
+if [ -n "$spared" ] && ! grep -q '^TALLY_SPARED:[A-Z]*=$' "$build/CMakeCache.txt"; then
+    skip shipped "kernels of most operators for ${spared//;/, } are compiled with -Og: no use for them here"
+fi
 skip jit "tools/lanes.sh gpu compiles GPU kernels by NVRTC"
 part package tests/package/run.sh "$build"
 if [ -x examples/demo.sh ]; then
