@@ -25,6 +25,7 @@ if [ -n "$spared" ] && ! grep -q '^TALLY_SPARED:[A-Z]*=$' "$build/CMakeCache.txt
     skip shipped "kernels of most operators for ${spared//;/, } are compiled with -Og: no use for them here"
 fi
 skip jit "tools/lanes.sh gpu compiles GPU kernels by NVRTC"
+skip course "tools/lanes.sh course opens its page in a browser, and compiles its kernels as plain CUDA"
 part package tests/package/run.sh "$build"
 if [ -x examples/demo.sh ]; then
     part demo examples/demo.sh "$build/tally"
