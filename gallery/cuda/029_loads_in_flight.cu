@@ -35,13 +35,15 @@ __global__ void loads_in_flight(const float *x, int64_t count, float *out) {
     __shared__ float partial[256];
     enum { LOADS = 2048 / 256 };
     int64_t first = (int64_t)blockIdx.x * 2048 + threadIdx.x;
-    float value[LOADS], sum;
+    float value[LOADS];
     for (int k = 0; k < LOADS; k++)
         value[k] = take(x, count, first + k * 256);
-    sum = value[0];
-    for (int k = 1; k < LOADS; k++)
-        sum = op(sum, value[k]);
-    sum = reduce_halves(partial, sum);
+    // by halves, as CUDA 13.0 compiles one after the other wrongly for var of i32 (with
+    // --ptxas-options=-O1 rightly)
+    for (int half = LOADS / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++)
+            value[k] = op(value[k], value[k + half]);
+    float sum = reduce_halves(partial, value[0]);
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 

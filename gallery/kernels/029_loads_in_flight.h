@@ -20,10 +20,11 @@ TALLY_KERNEL_OF(loads_in_flight) {
     TALLY_ROOM(TALLY_E, TALLY_ROOM_loads_in_flight, partial);
     enum { LOADS = TALLY_EACH_loads_in_flight / TALLY_THREADS_loads_in_flight };
     int64_t first = (int64_t)tally_block() * TALLY_EACH_loads_in_flight + tally_thread();
-    TALLY_E value[LOADS], sum;
+    TALLY_E value[LOADS];
     for (int32_t k = 0; k < LOADS; k++) value[k] = take(&work, first + k * TALLY_THREADS_loads_in_flight);
-    sum = value[0];
-    for (int32_t k = 1; k < LOADS; k++) sum = TALLY_OP(sum, value[k]);
-    sum = reduce_halves(partial, sum);
+    /* by halves, as CUDA 13.0 compiles one after the other wrongly for var of i32 (with --ptxas-options=-O1 rightly) */
+    for (int32_t half = LOADS / 2; half > 0; half /= 2)
+        for (int32_t k = 0; k < half; k++) value[k] = TALLY_OP(value[k], value[k + half]);
+    TALLY_E sum = reduce_halves(partial, value[0]);
     if (tally_thread() == 0) give(&work, tally_block(), sum);
 }
