@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
-# [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [nccl]: what needs a GPU, on a machine that
-# has one; by default all of it but the last sanitizer, the matrix, Python's and nccl, which needs two. sweep is part of
-# gallery. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past 2^31 values in place
-# of 2^32. MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each. Binaries come from
-# build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka. Results go to $OUT,
-# or build/gpu.
+# [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [mpi] [nccl]: what needs a GPU, on a
+# machine that has one; by default all of it but the last sanitizer, the matrix, Python's, mpi and nccl, which needs
+# two. mpi is with the machine's Open MPI, or with OMPI=FOLDER, where one is installed that is built --with-cuda.
+# sweep is part of gallery. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past
+# 2^31 values in place of 2^32. MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each.
+# Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka.
+# Results go to $OUT, or build/gpu.
 set -u
 cd "$(dirname "$0")/.."
 out=${OUT:-build/gpu}
@@ -17,7 +18,7 @@ mkdir -p "$out"
 if [ "${1-}" = prepare ]; then # tests/gpu.sh prepare [BUILD]
     mkdir -p build/dev
     for name in test_gpu{,_user,_calls,_nodes,_rows,_segments,_grouped,_merge,_mixes,_extremes,_big} test_nccl \
-        test_gallery test_compile tally; do
+        test_gallery test_compile test_ranks_openmpi tally; do
         cp "${2:-build}/$name" build/dev/
     done
     cp -L "${2:-build}/libtally.so.0" build/dev/
@@ -68,6 +69,15 @@ sweeps() {
 }
 profile() { timeout 300 python3 gallery/pages/profile.py build/dev/tally >"$out/profile.md"; }
 
+ranks() { # ranks of one GPU
+    local bin=${OMPI:+$OMPI/bin/} n
+    for n in 1 2 3; do
+        env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+            ${OMPI:+OPAL_PREFIX="$OMPI"} LD_LIBRARY_PATH="${OMPI:+$OMPI/lib:}$LD_LIBRARY_PATH" \
+            timeout 100 "${bin}mpirun" -n $n build/dev/test_ranks_openmpi --cuda || return
+    done
+}
+
 run_python() { # run_python SECONDS OPTION...: pytest with the package of build/dev
     local limit=$1
     shift
@@ -106,6 +116,7 @@ for part in $wanted; do
         done
         end_parts
         ;;
+    mpi) part mpi ranks ;;
     nccl) # two GPUs or more
         part nccl timeout 440 build/dev/test_nccl --measure
         part nccl-torch run_python 140 -v -rs build/dev/tests/test_on_gpu.py -k "nccl or two_gpus"

@@ -197,6 +197,9 @@ def add_options(parser):
     parser.add_argument(
         "--torch", action="store_true", help="shapes of rows and small arrays beside PyTorch, and nothing else"
     )
+    parser.add_argument(
+        "--shape", type=lambda text: text.split(";"), help="of these shapes alone (torch_shapes.py), separated by ;"
+    )
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ def main(options):
     ops = [op for op in OPERATORS if not options.op or op in options.op]
     bench.ready(ops, began + options.seconds / 2 if options.seconds else None)
     for type in types:
-        for name in SHAPES:
+        for name in [name for name in SHAPES if not options.shape or name in options.shape]:
             for op in [op for op in ops if torch_calls.takes(op, type)]:
                 if options.seconds and time.monotonic() - began > options.seconds:
                     left.append(f"{op} {type} {name}: no time")

@@ -34,7 +34,8 @@
  * environment variable TALLY_MPI_CUDA, 0 or 1, says otherwise), nodes that add up, windows of them, and the values of
  * tally_mpi_allreduce_elements that lie side by side are sent from there. All else is staged in host memory: other
  * nodes, states. Ranks may differ in all of that. out may lie in GPU memory for whole arrays and segments whose nodes
- * travel, and for vectors if MPI reaches it (TALLY_UNSUPPORTED). Tested on the simulator; it has not run on GPUs.
+ * travel, and for vectors if MPI reaches it (TALLY_UNSUPPORTED). Tested on the simulator and on a GPU, with and without
+ * an MPI that reaches it.
  *
  * Needs C11 and an MPI of version 3. Link with -ltally-mpi -ltally and MPI; compile with the MPI that libtally-mpi was
  * built for. */

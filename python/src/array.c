@@ -235,7 +235,7 @@ static bool open_any(array *it, PyObject *object, PyObject *stream, const char *
         object = it->substitute;
     }
     if (it->family.arrow || (it->family.views && has(object, "__arrow_c_array__"))) return open_arrow(it, object, name);
-    if (it->family.exchange && !stream) return open_exchange(it, object, name);
+    if (it->family.exchange) return open_exchange(it, object, stream, name);
     const bool plain = !handler || it->family.views;
     if (it->family.numpy || (plain && PyObject_CheckBuffer(object))) return open_buffer(it, object, name);
     if (PyCapsule_CheckExact(object)) return open_capsule(it, object, name);

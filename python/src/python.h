@@ -72,7 +72,7 @@ void set_packed_strides(array *it);
 bool type_from_parts(int class, int64_t bytes, tally_type *type);
 /* dlpack.c: the C exchange API of a type (NULL: it has none), an array by it, by __dlpack__, or in a capsule. */
 bool exchange_of(PyTypeObject *type, const dl_exchange **exchange);
-bool open_exchange(array *it, PyObject *object, const char *name);
+bool open_exchange(array *it, PyObject *object, PyObject *stream, const char *name);
 /* A new array of that library in host memory, in C order. */
 PyObject *exchange_make(const dl_exchange *exchange, tally_type type, int axes, int64_t *shape, char **data);
 bool open_dlpack(array *it, PyObject *object, PyObject *stream, const char *name);

@@ -176,6 +176,20 @@ def test_streams_order_work(library):
         assert library.host(got[2]).tolist() == [51.0 * (1 << 23)] * 2
 
 
+def test_another_stream_waits(library):
+    """A stream that is passed, and is not the array's, comes behind what writes the array."""
+    big = np.ones(1 << 24, "f4")
+    t.sum(library.make(big))  # compiled before
+    for _ in range(3):
+        x = library.make(big)
+        for _ in range(50):
+            x += 1
+        _, stream = library.stream()
+        got = t.sum(x, stream=stream)
+        stream.synchronize()
+        assert float(got) == 51.0 * (1 << 24)
+
+
 def test_graphs(library):
     """Calls are captured, and run again on other values."""
     x = library.make(VALUES)

@@ -119,8 +119,8 @@ static void check_elements(int rank, int ranks, tally_op op, tally_type type, bo
     EXPECT(times_sent_there == is_aware, "%d times sent from GPU memory", times_sent_there);
     int all_aware, aware = is_aware;
     MPI_Allreduce(&aware, &all_aware, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    EXPECT_STATUS(tally_mpi_allreduce_elements(context, op, part, far, MPI_COMM_WORLD),
-                  all_aware ? TALLY_OK : TALLY_UNSUPPORTED);
+    const tally_status status = tally_mpi_allreduce_elements(context, op, part, far, MPI_COMM_WORLD);
+    EXPECT(status == (all_aware ? TALLY_OK : TALLY_UNSUPPORTED), "status %d: %s", (int)status, tally_mpi_message());
     if (all_aware) {
         EXPECT(driver->copy_out(got, (tally__cu_address)(uintptr_t)there, LONG * bytes, NULL) == 0, "no copy");
         EXPECT_BITS(got, wanted, LONG * bytes, "results in GPU memory");
