@@ -1,5 +1,5 @@
-/* Rows of more than a leaf that lie side by side, by any operator of kernels/operators, in the canonical order
- * (docs/order.md, docs/design/007); shorter ones are segments.
+/* Rows that lie side by side, by any operator of kernels/operators, in the canonical order
+ * (docs/order.md, docs/design/007); many of at most a leaf are segments.
  *
  * A warp has a row, or blocks have one, which take tiles of it as those of a whole array are taken. */
 #ifndef TALLY_FORM_ROWS_H

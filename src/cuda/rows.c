@@ -11,6 +11,7 @@
 
 enum {
     FAN = 64,                /* as kernels/order/tile.h combines nodes */
+    FEW_WARPS = 128,         /* of a multiprocessor, that have a row each: some two rounds of those that it holds */
     LEAST_VECTOR = 128,      /* bytes of the vectors that kernels/production/features.h takes, */
     MOST_VECTORS = 4096,     /* as many of a row, of f64, */
     MOST_NARROW_VECTORS = 32 /* and of what is narrower */
@@ -182,14 +183,15 @@ static bool is_packed(const tally__call *call) {
            call->in.y_stride == bytes;
 }
 
-/* Those of exact operators and of the caller's own are segments. So are rows of at most a leaf, and those of which some
- * begin where 16 bytes cannot be read at once. */
+/* Those of exact operators and of the caller's own are segments. So are many rows of at most a leaf, and longer ones of
+ * which some begin where 16 bytes cannot be read at once. Few short ones take one launch in place of three. */
 static bool are_segments(const tally__call *call, const tally_segments *segments) {
     const int64_t bytes = (int64_t)tally__geometry_of(call->spec).value_bytes;
     if (call->spec->user != NULL || call->spec->exact) return true;
-    return segments->inner == 1 && segments->length > 0 &&
-           (segments->length <= tally__geometry_of(call->spec).leaf || segments->length * bytes % 16 != 0 ||
-            !is_packed(call));
+    if (segments->inner > 1 || segments->length == 0) return false;
+    if (segments->length <= tally__geometry_of(call->spec).leaf)
+        return segments->count > (int64_t)FEW_WARPS * call->gpu->multiprocessors;
+    return segments->length * bytes % 16 != 0 || !is_packed(call);
 }
 
 /* Whether exact rows that lie across others are reduced as segments of vectors, which are read where they lie: sums
