@@ -95,10 +95,13 @@ TALLY_FN int32_t find_ends(const tally_segments_work *work, const walk_t *walk, 
             const int64_t e = c->ends + k * TALLY_WARP + tally_lane();
             some[k] = e < ends ? tally_apart(begin_of(work, walk->s + e + 1), walk->at) : INT64_MAX;
         }
-        TALLY_UNROLL
+        TALLY_ROLLED
         for (int32_t k = 0; k < TOGETHER; k++) {
             goes_on = goes_on && c->distinct + TALLY_WARP <= ends_most && c->ends < chunk_ends;
-            if (goes_on) goes_on = take_ends(flat, c, some[k], left, &before, &behind, &is_bad);
+            if (!goes_on) break;
+            goes_on = take_ends(flat, c, some[0], left, &before, &behind, &is_bad);
+            TALLY_UNROLL
+            for (int32_t i = 1; i < TOGETHER; i++) some[i - 1] = some[i]; /* they stay in registers */
         }
     }
     if (tally_any(is_bad)) return 0;
