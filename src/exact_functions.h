@@ -2,7 +2,7 @@
  * guard; TALLY_NODE_MEMBERS is their part of TALLY_MEMBERS. */
 #include "kernel_sums.h"
 
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 enum { kernel_result_bytes = sizeof(tally_stats) };
 #else
 enum { kernel_result_bytes = 0 /* as the format says */ };

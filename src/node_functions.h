@@ -27,7 +27,7 @@ static int kernel_finish(const tally__kernel *kernel, const tally__node *node, c
 }
 static void kernel_shift(const tally__kernel *kernel, tally__node *node, int64_t by) {
     (void)kernel, (void)node, (void)by;
-#ifdef TALLY_HAS_INDEX
+#if TALLY_HAS_INDEX
     node_t a;
     __builtin_memcpy(&a, (const void *)node, sizeof a);
     a = shift(a, by);

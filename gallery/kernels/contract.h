@@ -74,7 +74,7 @@
 #define TALLY_OP op
 #define TALLY_NONE none()
 
-#if TALLY_PASSES == 1 && !defined(TALLY_SQUARES) && (!defined(TALLY_SUM_TERM) || TALLY_BYTES >= 4)
+#if TALLY_PASSES == 1 && !TALLY_HAS_SQUARES && (!TALLY_HAS_SUM || TALLY_BYTES >= 4)
 typedef column_t TALLY_E;
 TALLY_FN TALLY_E none(void) { return identity(); }
 TALLY_FN TALLY_E op(TALLY_E a, TALLY_E b) { return combine(a, b); }

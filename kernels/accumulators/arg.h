@@ -12,8 +12,8 @@
 #define TALLY_START2(a) (a).at = INT32_MAX
 #define TALLY_JOIN2(a, b) (a).at = (b).at < (a).at ? (b).at : (a).at
 #define TALLY_NODE(X) X(TALLY_K, key) X(int64_t, at)
-#define TALLY_CAN_SPARE
-#define TALLY_HAS_INDEX
+#define TALLY_CAN_SPARE 1
+#define TALLY_HAS_INDEX 1
 #include "accumulators/records.h"
 
 TALLY_FN int32_t is_better(TALLY_K a, TALLY_K b) { return TALLY_BETTER(a, b); }

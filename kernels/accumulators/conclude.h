@@ -7,7 +7,7 @@
 
 TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     int saw = a.n == 0 ? TALLY_SAW_EMPTY : 0;
-#ifdef TALLY_HAS_WIDE
+#if TALLY_HAS_WIDE
     if (__builtin_expect(needs_wide(a, final), 0)) return saw | finish_wide(a, final, result);
 #endif
     *result = finish(a, final);

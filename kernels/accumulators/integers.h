@@ -1,8 +1,8 @@
 /* Columns and nodes of an operator that is made of exact sums of integers. A file of kernels/operators defines, for
  * integers,
  *
- *     TALLY_SUM_TERM   what its first number adds up: TALLY_VALUES, TALLY_MAGNITUDES or TALLY_PRODUCTS (none: no such
- *                      number)
+ *     TALLY_SUM_TERM   what its first number adds up: TALLY_TERM_VALUE, TALLY_TERM_MAGNITUDE or TALLY_TERM_PRODUCT
+ *                      (none: no such number)
  *     TALLY_SQUARES    that it has a second number, the sum of squares
  *     TALLY_RANGE      that it keeps the smallest and the largest value
  *
@@ -13,14 +13,12 @@
 #ifndef TALLY_INTEGERS_H
 #define TALLY_INTEGERS_H
 
+#define TALLY_HAS_WIDE 1 /* where finish alone could be wrong, needs_wide says so, and finish_wide is right */
+#include "policy.h"
 #include "sums/wide.h"
 
 #ifndef TALLY_INTEGERS_SHARED_H
 #define TALLY_INTEGERS_SHARED_H
-
-#define TALLY_VALUES 1
-#define TALLY_MAGNITUDES 2
-#define TALLY_PRODUCTS 3
 
 /* What adds up terms of 8 and 16 bits in 32, or of 32 bits in 64: one lane. */
 #define TALLY_NARROW_FIELDS(X, name) X(int32_t, name)
@@ -127,13 +125,7 @@ TALLY_FN uint32_t wide_product(TALLY_V v, TALLY_V w) { return (uint32_t)v * (uin
 
 /* ---- the first number ---- */
 
-#if !defined(TALLY_SUM_TERM)
-#define TALLY_SUM_FIELDS(X)
-#define TALLY_SUM_NODE(X)
-#define TALLY_SUM_START(a) (void)0
-#define TALLY_SUM_JOIN(a, b) (void)0
-#else
-#if TALLY_SUM_TERM == TALLY_PRODUCTS
+#if TALLY_HAS_SUM && TALLY_SUM_TERM == TALLY_TERM_PRODUCT
 #define TALLY_SUM_LANES TALLY_PRODUCT_LANES
 #define TALLY_SUM_OF(x, y) wide_product((x).value, (y).value)
 #define TALLY_SUM_IS_SIGNED TALLY_SIGNED
@@ -141,7 +133,7 @@ TALLY_FN uint32_t wide_product(TALLY_V v, TALLY_V w) { return (uint32_t)v * (uin
 #define TALLY_SET_SUM_TOP TALLY_SET_PRODUCT_TOP
 #else
 #define TALLY_SUM_LANES TALLY_VALUE_LANES
-#if TALLY_SUM_TERM == TALLY_VALUES
+#if TALLY_ADDS_VALUES
 #define TALLY_SUM_OF(x, y) (x).value
 #define TALLY_SUM_IS_SIGNED TALLY_SIGNED
 #else
@@ -151,63 +143,45 @@ TALLY_FN uint32_t wide_product(TALLY_V v, TALLY_V w) { return (uint32_t)v * (uin
 #define TALLY_SUM_TOP(a, name) tally_sign_word((a).name##1)
 #define TALLY_SET_SUM_TOP(a, name, wide) (void)0
 #endif
-#define TALLY_SUM_FIELDS(X) TALLY_OF_LANES(TALLY_SUM_LANES, FIELDS)(X, sum)
-#define TALLY_SUM_NODE(X) TALLY_OF_LANES(TALLY_SUM_LANES, NODE)(X, sum)
-#define TALLY_SUM_START(a) TALLY_OF_LANES(TALLY_SUM_LANES, START)(a, sum)
-#define TALLY_SUM_JOIN(a, b) TALLY_OF_LANES(TALLY_SUM_LANES, JOIN)(a, b, sum)
-#endif
-
-/* ---- the second ---- */
-
-#ifdef TALLY_SQUARES
-#define TALLY_SQUARES_FIELDS(X) TALLY_OF_LANES(TALLY_PRODUCT_LANES, FIELDS)(X, squares)
-#define TALLY_SQUARES_NODE(X) TALLY_OF_LANES(TALLY_PRODUCT_LANES, NODE)(X, squares)
-#define TALLY_SQUARES_START(a) TALLY_OF_LANES(TALLY_PRODUCT_LANES, START)(a, squares)
-#define TALLY_SQUARES_JOIN(a, b) TALLY_OF_LANES(TALLY_PRODUCT_LANES, JOIN)(a, b, squares)
-#else
-#define TALLY_SQUARES_FIELDS(X)
-#define TALLY_SQUARES_NODE(X)
-#define TALLY_SQUARES_START(a) (void)0
-#define TALLY_SQUARES_JOIN(a, b) (void)0
-#endif
-
-/* ---- the range ---- */
-
-#ifdef TALLY_RANGE
-#include "accumulators/range.h"
-#define TALLY_KEPT_FIELDS(X) TALLY_RANGE_FIELDS(X)
-#define TALLY_KEPT_START(a) TALLY_RANGE_START(a)
-#define TALLY_KEPT_JOIN(a, b) TALLY_RANGE_JOIN(a, b)
-#else
-#define TALLY_KEPT_FIELDS(X)
-#define TALLY_KEPT_START(a) (void)0
-#define TALLY_KEPT_JOIN(a, b) (void)0
-#endif
 
 /* ---- columns and nodes ---- */
 
-#define TALLY_COLUMN(X) TALLY_KEPT_FIELDS(X) TALLY_SUM_FIELDS(X) TALLY_SQUARES_FIELDS(X)
-#define TALLY_NODE(X) TALLY_KEPT_FIELDS(X) TALLY_SUM_NODE(X) TALLY_SQUARES_NODE(X)
-#define TALLY_START(a) TALLY_KEPT_START(a), TALLY_SUM_START(a), TALLY_SQUARES_START(a)
-#define TALLY_JOIN(a, b) TALLY_KEPT_JOIN(a, b), TALLY_SUM_JOIN(a, b), TALLY_SQUARES_JOIN(a, b)
+#if TALLY_HAS_RANGE
+#include "accumulators/range.h"
+#endif
+
+#define TALLY_COLUMN(X)                                           \
+    TALLY_IF_RANGE(TALLY_RANGE_FIELDS(X))                         \
+    TALLY_IF_SUM(TALLY_OF_LANES(TALLY_SUM_LANES, FIELDS)(X, sum)) \
+    TALLY_IF_SQUARES(TALLY_OF_LANES(TALLY_PRODUCT_LANES, FIELDS)(X, squares))
+#define TALLY_NODE(X)                                           \
+    TALLY_IF_RANGE(TALLY_RANGE_FIELDS(X))                       \
+    TALLY_IF_SUM(TALLY_OF_LANES(TALLY_SUM_LANES, NODE)(X, sum)) \
+    TALLY_IF_SQUARES(TALLY_OF_LANES(TALLY_PRODUCT_LANES, NODE)(X, squares))
+#define TALLY_START(a)                                                            \
+    do {                                                                          \
+        TALLY_IF_RANGE(TALLY_RANGE_START(a);)                                     \
+        TALLY_IF_SUM(TALLY_OF_LANES(TALLY_SUM_LANES, START)(a, sum);)             \
+        TALLY_IF_SQUARES(TALLY_OF_LANES(TALLY_PRODUCT_LANES, START)(a, squares);) \
+    } while (0)
+#define TALLY_JOIN(a, b)                                                            \
+    do {                                                                            \
+        TALLY_IF_RANGE(TALLY_RANGE_JOIN(a, b);)                                     \
+        TALLY_IF_SUM(TALLY_OF_LANES(TALLY_SUM_LANES, JOIN)(a, b, sum);)             \
+        TALLY_IF_SQUARES(TALLY_OF_LANES(TALLY_PRODUCT_LANES, JOIN)(a, b, squares);) \
+    } while (0)
 #include "accumulators/records.h"
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
     (void)y;
-#ifdef TALLY_RANGE
-    TALLY_RANGE_LIFT(a, x);
-#endif
-#ifdef TALLY_SUM_TERM
-    TALLY_OF_LANES(TALLY_SUM_LANES, PUT)(a, sum, TALLY_SUM_OF(x, y), TALLY_SUM_IS_SIGNED);
-#endif
-#ifdef TALLY_SQUARES
-    TALLY_OF_LANES(TALLY_PRODUCT_LANES, PUT)(a, squares, TALLY_SQUARE_OF(x), 0);
-#endif
+    TALLY_IF_RANGE(TALLY_RANGE_LIFT(a, x);)
+    TALLY_IF_SUM(TALLY_OF_LANES(TALLY_SUM_LANES, PUT)(a, sum, TALLY_SUM_OF(x, y), TALLY_SUM_IS_SIGNED);)
+    TALLY_IF_SQUARES(TALLY_OF_LANES(TALLY_PRODUCT_LANES, PUT)(a, squares, TALLY_SQUARE_OF(x), 0);)
     return a;
 }
 
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
 TALLY_FN tally_wide sum_of(node_t a) {
     tally_wide sum = {a.sum0, a.sum1, TALLY_SUM_TOP(a, sum)};
     return sum;
@@ -218,7 +192,7 @@ TALLY_FN void set_sum(node_t *a, tally_wide sum) {
     TALLY_SET_SUM_TOP(*a, sum, sum);
 }
 #endif
-#ifdef TALLY_SQUARES
+#if TALLY_HAS_SQUARES
 TALLY_FN tally_wide squares_of(node_t a) {
     tally_wide squares = {a.squares0, a.squares1, TALLY_PRODUCT_TOP(a, squares)};
     return squares;
@@ -233,37 +207,23 @@ TALLY_FN void set_squares(node_t *a, tally_wide squares) {
 TALLY_FN node_t nothing(void) {
     node_t a;
     __builtin_memset(&a, 0, sizeof a);
-    TALLY_KEPT_START(a);
+    TALLY_IF_RANGE(TALLY_RANGE_START(a);)
     return a;
 }
 TALLY_FN node_t seal(column_t column, int64_t n) {
     node_t a;
     a.n = n;
-#ifdef TALLY_RANGE
-    a.low = column.low;
-    a.high = column.high;
-#endif
-#ifdef TALLY_SUM_TERM
-    set_sum(&a, TALLY_OF_LANES(TALLY_SUM_LANES, WIDE)(column, sum, n, TALLY_SUM_IS_SIGNED));
-#endif
-#ifdef TALLY_SQUARES
-    set_squares(&a, TALLY_OF_LANES(TALLY_PRODUCT_LANES, WIDE)(column, squares, n, 0));
-#endif
+    TALLY_IF_RANGE(a.low = column.low; a.high = column.high;)
+    TALLY_IF_SUM(set_sum(&a, TALLY_OF_LANES(TALLY_SUM_LANES, WIDE)(column, sum, n, TALLY_SUM_IS_SIGNED));)
+    TALLY_IF_SQUARES(set_squares(&a, TALLY_OF_LANES(TALLY_PRODUCT_LANES, WIDE)(column, squares, n, 0));)
     return a;
 }
 TALLY_FN node_t merge(node_t a, node_t b) {
     a.n += b.n;
-    TALLY_KEPT_JOIN(a, b);
-#ifdef TALLY_SUM_TERM
-    set_sum(&a, tally_wide_add(sum_of(a), sum_of(b)));
-#endif
-#ifdef TALLY_SQUARES
-    set_squares(&a, tally_wide_add(squares_of(a), squares_of(b)));
-#endif
+    TALLY_IF_RANGE(TALLY_RANGE_JOIN(a, b);)
+    TALLY_IF_SUM(set_sum(&a, tally_wide_add(sum_of(a), sum_of(b)));)
+    TALLY_IF_SQUARES(set_squares(&a, tally_wide_add(squares_of(a), squares_of(b)));)
     return a;
 }
-
-/* Where finish alone could be wrong, needs_wide says so, and finish_wide is right. */
-#define TALLY_HAS_WIDE
 
 #endif

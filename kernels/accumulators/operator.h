@@ -1,13 +1,12 @@
-/* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and what is to be told of its results; or,
- * with TALLY_QUICK or TALLY_QUICK_PARTS, one of kernels/exact in the words of kernels/operators (exact_sums/quick.h).
- */
+/* The operator of the unit: TALLY_KERNEL_FILE, a file of kernels/operators, and what is to be told of its results; or
+ * one of kernels/exact in the words of kernels/operators (exact_sums/quick.h). */
 #ifndef TALLY_OPERATOR_H
 #define TALLY_OPERATOR_H
 
 #include "types/types.h"
 
 #include TALLY_KERNEL_FILE
-#if defined(TALLY_QUICK) || defined(TALLY_QUICK_PARTS)
+#if TALLY_IS_EXACT
 #include "exact_sums/quick.h"
 #else
 #ifndef TALLY_RECORDS_H

@@ -3,7 +3,6 @@
 #ifndef TALLY_PLAIN_H
 #define TALLY_PLAIN_H
 
-#define TALLY_SEALS_NOTHING /* a sealed column of no values is the node of nothing */
 #include "accumulators/records.h"
 
 TALLY_FN node_t nothing(void) {

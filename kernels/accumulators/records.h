@@ -7,6 +7,7 @@
 #define TALLY_RECORDS_H
 
 #include "device/dialect.h"
+#include "policy.h"
 
 #if !defined(TALLY_COLUMN) || !defined(TALLY_NODE) || !defined(TALLY_START) || !defined(TALLY_JOIN)
 #error "define TALLY_COLUMN, TALLY_NODE, TALLY_START and TALLY_JOIN, as kernels/operators/README.md says"
@@ -32,8 +33,7 @@ TALLY_FN column_t combine(column_t a, column_t b) {
     return a;
 }
 
-#ifdef TALLY_SECOND
-#define TALLY_PASSES 2
+#if TALLY_PASSES == 2
 typedef struct aim_t {
     TALLY_AIM(TALLY_FIELD)
 } aim_t;
@@ -49,8 +49,6 @@ TALLY_FN second_t combine2(second_t a, second_t b) {
     TALLY_JOIN2(a, b);
     return a;
 }
-#else
-#define TALLY_PASSES 1
 #endif
 #undef TALLY_FIELD
 

@@ -85,9 +85,12 @@
 /* Loops over arrays in registers say how they are unrolled. */
 #ifdef __CUDACC_RTC__
 #define TALLY_UNROLL _Pragma("unroll")
+#define TALLY_PRAGMA(text) _Pragma(#text)
+#define TALLY_UNROLL_BY(count) TALLY_PRAGMA(unroll(count))
 #define TALLY_ROLL _Pragma("unroll 1")
 #else
 #define TALLY_UNROLL
+#define TALLY_UNROLL_BY(count)
 #define TALLY_ROLL
 #endif
 

@@ -31,11 +31,11 @@ TALLY_RARE void put_lane_sums(const tally_segments_work *work, int64_t s, lane_s
     total_t total = {
         present, 0, 0, {a->sum, TALLY_LANE_LIMBS, a->origin}, {a->products, TALLY_LANE_PRODUCT_LIMBS, 2 * a->origin}};
     TALLY_IF_SUM(tally_settle(a->sum, TALLY_LANE_LIMBS);)
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#if TALLY_HAS_SPREAD
     a->products[TALLY_PLUS_INFINITY] += words[TALLY_PLUS_INFINITY] | words[TALLY_MINUS_INFINITY];
 #endif
     TALLY_IF_PRODUCTS(tally_settle(a->products, TALLY_LANE_PRODUCT_LIMBS);)
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     notes_t notes = no_notes();
     widen_range(&notes, (TALLY_K)noted->low, (TALLY_K)noted->high);
     total.low = noted->seen & TALLY_SEEN_NAN ? INT64_MIN : notes.low;

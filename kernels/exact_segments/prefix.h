@@ -12,9 +12,6 @@
 #include "exact_segments/flat_nodes.h"
 #include "sums/levels.h"
 
-#ifndef TALLY_PREFIX_WIDE
-#define TALLY_PREFIX_WIDE 0
-#endif
 #define TALLY_PREFIX_LEVELS TALLY_PREFIX_LEVELS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 #define TALLY_PREFIX_THREADS TALLY_PREFIX_THREADS_OF(TALLY_BYTES, TALLY_PREFIX_WIDE)
 enum {
@@ -58,7 +55,7 @@ TALLY_FN int64_t *prefixes_of(const tile_t *tile, char *buffer) {
     return (int64_t *)(void *)(buffer + tile->prefixes_at);
 }
 TALLY_FN int32_t *ends_of(const tile_t *tile, char *buffer) { return (int32_t *)(void *)(buffer + tile->ends_at); }
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 TALLY_FN TALLY_K *low_of(const tile_t *tile, char *buffer) { return (TALLY_K *)(void *)(buffer + tile->keys_at); }
 TALLY_FN TALLY_K *high_of_keys(const tile_t *tile, char *buffer) { return low_of(tile, buffer) + tile->pitch; }
 #endif
@@ -66,7 +63,7 @@ TALLY_FN TALLY_K *high_of_keys(const tile_t *tile, char *buffer) { return low_of
 /* What a block has beside the values, the ends and the prefixes, which lie in the launch's buffer. */
 typedef struct side_t {
     int64_t base[prefix_words][base_pitch]; /* of each strip, what comes before it; one in 9 places is unused */
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     TALLY_K low[TALLY_PREFIX_THREADS], high[TALLY_PREFIX_THREADS]; /* of each strip, what comes behind its last end */
 #endif
     uint32_t marks[TALLY_PREFIX_THREADS * mark_words]; /* of each strip a bit for each value that ends come before */
@@ -313,7 +310,7 @@ TALLY_FN noted_t noted_at_end(int32_t end) {
     return a;
 }
 
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 /* ---- keys ---- */
 
 /* The keys of the thread's strip: at each end since the one before, and behind the last. */
@@ -365,13 +362,13 @@ TALLY_FN void keys_behind(const tile_t *tile, const side_t *side, int32_t begin,
  * once. */
 TALLY_FN void put_pair(double *at, double x, double y, double scale_x, double scale_y) {
     (void)y, (void)scale_y;
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     const double size = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX) : x;
     const double first = __builtin_fma(size, scale_x, at[0]);
     if (value_words > 1) tally_put_term(at, __builtin_fma(size, scale_x, -(first - at[0])), 1, value_words);
     at[0] = first;
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     double *const products = at + value_words;
     const double a = x * scale_x, b = TALLY_KERNEL_INPUTS == 2 ? y * scale_y : a;
 #if TALLY_IS_F64

@@ -95,7 +95,7 @@ TALLY_RARE void copy_pieces(const tally_segments_work *work, const side_t *side,
     }
 }
 
-#ifndef TALLY_KEYS
+#if !TALLY_HAS_KEYS
 /* ---- pieces of one size that lie in the tile ---- */
 
 /* A thread adds up 16 bytes of some rows in memory, which are values of as many pieces. Threads stand `side` side by

@@ -17,7 +17,7 @@ TALLY_FN void gather_notes(notes_t notes, accumulator_t *node) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
         notes.seen_sum |= (int32_t)tally_shuffle_xor((uint32_t)notes.seen_sum, mask);
         notes.seen_products |= (int32_t)tally_shuffle_xor((uint32_t)notes.seen_products, mask);
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
         int64_t low = tally_shuffle64(notes.low, mask), high = tally_shuffle64(notes.high, mask);
         notes.low = low < notes.low ? low : notes.low;
         notes.high = high > notes.high ? high : notes.high;
@@ -25,10 +25,7 @@ TALLY_FN void gather_notes(notes_t notes, accumulator_t *node) {
     }
     if (tally_lane() != 0) return;
     node->n -= notes.absent;
-#ifdef TALLY_KEYS
-    node->low = notes.low;
-    node->high = notes.high;
-#endif
+    TALLY_IF_KEYS(node->low = notes.low; node->high = notes.high;)
     for (int32_t k = 0; k < TALLY_EVIDENCE; k++) {
         TALLY_IF_SUM(node->sum[k] = notes.seen_sum >> k & 1;)
         TALLY_IF_PRODUCTS(node->products[k] = notes.seen_products >> k & 1;)

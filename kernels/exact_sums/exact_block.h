@@ -13,20 +13,11 @@
 #include "sums/levels.h"
 
 /* Whether the next leaf is read ahead, into registers: where there are enough of them. */
-#if defined(TALLY_KEYS) /* stats of f64: 0.58 of the plain read in place of 0.52 */
-#define TALLY_AHEAD 0
-#elif defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES == 8 && TALLY_NAN == 0)
-#else
-#define TALLY_AHEAD (TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 4 && TALLY_NAN == 0)
-#endif
+#define TALLY_AHEAD \
+    (!TALLY_HAS_KEYS && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= (TALLY_HAS_SPREAD ? 8 : 4) && TALLY_NAN == 0)
 
 /* Blocks that a multiprocessor holds: two, or one where two would have registers spill on every architecture. */
-#if TALLY_BYTES == 2 || (TALLY_BYTES == 8 && defined(TALLY_KEYS)) || (TALLY_BYTES == 8 && TALLY_KERNEL_INPUTS == 2)
-#define TALLY_RESIDENT 1
-#else
-#define TALLY_RESIDENT 2
-#endif
+#define TALLY_RESIDENT (TALLY_BYTES == 2 || (TALLY_BYTES == 8 && (TALLY_HAS_KEYS || TALLY_KERNEL_INPUTS == 2)) ? 1 : 2)
 
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
@@ -43,9 +34,7 @@ typedef struct shared_t {
     tally_stage stage;
     accumulator_t node; /* n: values left out; evidence as bits of `seen` */
     int32_t seen_sum, seen_products, scattered, is_last;
-#ifdef TALLY_KEYS
-    int64_t low[TALLY_WARPS], high[TALLY_WARPS];
-#endif
+    TALLY_IF_KEYS(int64_t low[TALLY_WARPS], high[TALLY_WARPS];)
     TALLY_IF_SUM(int32_t sum_digits[TALLY_SUM_DIGITS * TALLY_SUM_COLUMNS];)
     TALLY_IF_PRODUCTS(int32_t product_digits[TALLY_PRODUCT_DIGITS * TALLY_PRODUCT_COLUMNS];)
 } shared_t;
@@ -68,7 +57,6 @@ TALLY_FN void flush(state_t *state, shared_t *shared) {
 
 /* ---- terms by levels ---- */
 
-#ifdef TALLY_SUM_TERM
 TALLY_FN void add_values(tally_levels *levels, const share_t *x, const int32_t count) {
     double at[TALLY_DEVICE_LEVELS];
     tally_begin_levels(levels, at, count);
@@ -79,8 +67,6 @@ TALLY_FN void add_values(tally_levels *levels, const share_t *x, const int32_t c
     }
     tally_end_levels(levels, at, count);
 }
-#endif
-#ifdef TALLY_PRODUCTS
 TALLY_FN void add_products(tally_levels *levels, const share_t *x, const share_t *y, const int32_t count) {
     double at[TALLY_DEVICE_LEVELS];
     tally_begin_levels(levels, at, count);
@@ -91,38 +77,32 @@ TALLY_FN void add_products(tally_levels *levels, const share_t *x, const share_t
             double a = (double)value_of(x->part[s].v[v]), b = (double)value_of(y->part[s].v[v]);
             double product = a * b;
             tally_put_term(at, product, 0, count);
-#if TALLY_IS_F64
-            tally_put_term(at, __builtin_fma(a, b, -product), 1, count);
-#endif
+            if (TALLY_IS_F64) tally_put_term(at, __builtin_fma(a, b, -product), 1, count);
         }
     }
     tally_end_levels(levels, at, count);
 }
-#endif
 
 /* Adds a leaf that the levels hold; their number is known to the compiler in each branch. */
 TALLY_FN void add_leaf(state_t *state, const share_t *x, const share_t *y) {
     (void)y;
-#ifdef TALLY_SUM_TERM
-    if (state->ruler.sum.count == 1) add_values(&state->ruler.sum, x, 1);
-#if !(TALLY_NUMBER == TALLY_NUMBER_f16)
-    else if (state->ruler.sum.count == 2)
+#if TALLY_HAS_SUM
+    if (state->ruler.sum.count == 1)
+        add_values(&state->ruler.sum, x, 1);
+    else if (TALLY_MOST_LEVELS_OF_VALUES > 1 && state->ruler.sum.count == 2)
         add_values(&state->ruler.sum, x, 2);
-    else
+    else if (TALLY_MOST_LEVELS_OF_VALUES > 1)
         add_values(&state->ruler.sum, x, 3);
 #endif
-#endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     if (!TALLY_IS_F64 && state->ruler.products.count == 1)
         add_products(&state->ruler.products, x, y, 1);
     else if (!TALLY_IS_F64 && state->ruler.products.count == 2)
         add_products(&state->ruler.products, x, y, 2);
     else if (state->ruler.products.count <= 3)
         add_products(&state->ruler.products, x, y, 3);
-#if TALLY_IS_F64
-    else
+    else if (TALLY_IS_F64)
         add_products(&state->ruler.products, x, y, 4);
-#endif
 #endif
     state->leaves++;
 }
@@ -131,7 +111,7 @@ TALLY_FN void add_leaf(state_t *state, const share_t *x, const share_t *y) {
 
 /* A leaf without NaNs; its values' own keys are narrower. */
 TALLY_FN void widen_by_leaf(notes_t *notes, const share_t *x, int64_t n) {
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     TALLY_K low = TALLY_K_HIGH, high = TALLY_K_LOW;
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
@@ -222,16 +202,15 @@ TALLY_FN share_t read_any_leaf(const tally_source *from, int64_t at, int64_t n, 
 /* Whether a term of the lane is not 0. */
 TALLY_FN int32_t has_other(const share_t *x, const share_t *y, extent_t of_x) {
     int32_t is_other = of_x.most != 0;
-    (void)x, (void)y;
-#if TALLY_KERNEL_INPUTS == 2
-    is_other = 0;
-    TALLY_UNROLL
-    for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+    if (TALLY_KERNEL_INPUTS == 2) {
+        is_other = 0;
         TALLY_UNROLL
-        for (int32_t v = 0; v < TALLY_PART; v++)
-            is_other |= size_bits(x->part[s].v[v]) != 0 && size_bits(y->part[s].v[v]) != 0;
+        for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
+            TALLY_UNROLL
+            for (int32_t v = 0; v < TALLY_PART; v++)
+                is_other |= size_bits(x->part[s].v[v]) != 0 && size_bits(y->part[s].v[v]) != 0;
+        }
     }
-#endif
     return is_other;
 }
 
@@ -311,7 +290,7 @@ TALLY_FN void clear_shared(shared_t *shared) {
     tally_barrier();
 }
 
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 /* The range of all threads, in thread 0's shared words. */
 TALLY_FN void share_range(shared_t *shared, int64_t low, int64_t high) {
     for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) {
@@ -338,9 +317,7 @@ TALLY_FN void gather_warps(state_t *state, shared_t *shared) {
     if (state->notes.absent != 0) tally_add64(&shared->node.n, -state->notes.absent);
     tally_barrier();
     if (shared->scattered && tally_warp() == 0) drain(shared);
-#ifdef TALLY_KEYS
-    share_range(shared, state->notes.low, state->notes.high);
-#endif
+    TALLY_IF_KEYS(share_range(shared, state->notes.low, state->notes.high);)
     if (tally_thread() < TALLY_EVIDENCE) {
         TALLY_IF_SUM(shared->node.sum[tally_thread()] = shared->seen_sum >> tally_thread() & 1;)
         TALLY_IF_PRODUCTS(shared->node.products[tally_thread()] = shared->seen_products >> tally_thread() & 1;)

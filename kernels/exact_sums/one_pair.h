@@ -16,15 +16,13 @@
 TALLY_FN void TALLY_PUT_NAME(notes_t *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TALLY_T ty) {
     taken_t x = take(tx), y = take(ty);
     (void)y, (void)to;
-#if TALLY_NAN == 1
-    if (value_is_nan(tx) || value_is_nan(ty)) {
+    if (TALLY_MAY_SKIP && (value_is_nan(tx) || value_is_nan(ty))) {
         notes->absent++;
         return;
     }
-#endif
     widen_keys(notes, tx);
-#ifdef TALLY_SUM_TERM
-    int32_t is_negative = TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? 0 : x.is_negative;
+#if TALLY_HAS_SUM
+    int32_t is_negative = TALLY_ADDS_MAGNITUDES ? 0 : x.is_negative;
     if (x.is_special)
         notes->seen_sum |= tally_special_evidence(term_in_double(tx));
     else {
@@ -32,7 +30,7 @@ TALLY_FN void TALLY_PUT_NAME(notes_t *notes, TALLY_PUT_TYPE *to, TALLY_T tx, TAL
         TALLY_PUT_SUM(x.significand, is_negative, x.offset);
     }
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     if (x.is_special || y.is_special)
         notes->seen_products |= tally_special_evidence((double)value_of(tx) * (double)value_of(ty));
     else {

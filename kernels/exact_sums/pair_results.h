@@ -16,11 +16,7 @@ enum {
 };
 #endif
 
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-#define TALLY_IS_SPREAD_OF_SUMS 1
-#else
-#define TALLY_IS_SPREAD_OF_SUMS 0
-#endif
+#define TALLY_IS_SPREAD_OF_SUMS TALLY_HAS_SPREAD
 
 /* -0 for what the NaN policy leaves out: it adds nothing, has no size, and is no evidence. */
 TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
@@ -92,7 +88,7 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
     tally_quick quick;
     (void)n, (void)is_f64, (void)is_short, (void)decided;
     if (!sure) return 0;
-#if defined(TALLY_KEYS)
+#if TALLY_HAS_KEYS
     sure &= is_short;
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[5];
@@ -116,27 +112,23 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
         floats[4] = quick.value, sure &= quick.sure;
         sure &=
             is_in_range(floats[2]) && is_in_range(floats[3]) && (is_in_range(floats[4]) || a->present <= final->ddof);
-#if TALLY_IS_F64
-        floats[2] = scaled_result(floats[2], a->power, &sure);
-        floats[3] = scaled_result(floats[3], a->power, &sure);
-        floats[4] = scaled_result(floats[4], final->root ? a->power : a->products_power, &sure);
-#endif
+        if (TALLY_IS_F64) {
+            floats[2] = scaled_result(floats[2], a->power, &sure);
+            floats[3] = scaled_result(floats[3], a->power, &sure);
+            floats[4] = scaled_result(floats[4], final->root ? a->power : a->products_power, &sure);
+        }
     }
     result[0] = (uint64_t)a->present;
     for (int32_t k = 0; k < 5; k++) result[1 + k] = (uint64_t)tally_bits_f64(floats[k]);
 #else
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#if TALLY_HAS_SPREAD
     const int32_t is_none = is_decided || a->present <= final->ddof;
     quick = spread_of(a, final, is_f64 || final->format.digits < 24);
     sure &= is_short || is_none;
     if (is_none) quick.value = tally_nan_f64(), quick.sure = 1;
     sure &= quick.sure && (is_none || is_in_range(quick.value));
 #else
-#ifdef TALLY_PRODUCTS
-    const tally_pair sum = a->products;
-#else
-    const tally_pair sum = a->sum;
-#endif
+    const tally_pair sum = TALLY_HAS_PRODUCTS ? a->products : a->sum;
     const int32_t is_wide = is_f64 || final->format.digits < 24;
     if (is_decided)
         quick.value = decided, quick.sure = 1;
@@ -152,20 +144,16 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
         quick = tally_nearest(sum, is_f64);
     sure &= quick.sure && (is_decided || is_in_range(quick.value));
 #endif
-#if TALLY_IS_F64
-#ifdef TALLY_PRODUCTS
-    const int32_t power = final->root ? a->products_power / 2 : a->products_power;
-#else
-    const int32_t power = a->power;
-#endif
-    quick.value = scaled_result(quick.value, power, &sure);
-    if (power != 0 && final->format.digits == 24) { /* rounded as f32 before it was scaled */
-        const double size = quick.value < 0 ? -quick.value : quick.value;
-        sure &= (double)(float)size == size && (size == 0 || size >= 0x1p-126);
+    if (TALLY_IS_F64) {
+        const int32_t power = !TALLY_HAS_PRODUCTS ? a->power : final->root ? a->products_power / 2 : a->products_power;
+        quick.value = scaled_result(quick.value, power, &sure);
+        if (power != 0 && final->format.digits == 24) { /* rounded as f32 before it was scaled */
+            const double size = quick.value < 0 ? -quick.value : quick.value;
+            sure &= (double)(float)size == size && (size == 0 || size >= 0x1p-126);
+        }
     }
-#endif
     if (final->format.digits < 24) {
-        const int32_t is_exact = !final->root && !final->mean && !(TALLY_IS_SPREAD_OF_SUMS);
+        const int32_t is_exact = !final->root && !final->mean && !TALLY_HAS_SPREAD;
         sure &= tally_round_to(&quick.value, final->format) || is_exact;
     }
     result[0] = is_f64 ? (uint64_t)tally_bits_f64(tally_clean_f64(quick.value))
@@ -176,12 +164,8 @@ TALLY_FN int32_t conclude_pairs(const in_pairs_t *a, const tally_final *final, u
 
 /* The result of a number of words to place i of those that a kernel writes, by one lane. */
 TALLY_FN int32_t kernel_result_bytes(const tally_final *final) {
-#ifdef TALLY_KEYS
-    (void) final;
-    return 48;
-#else
+    if (TALLY_HAS_KEYS) return 48;
     return final->format.digits == 53 ? 8 : 4;
-#endif
 }
 TALLY_FN void put_bytes(const tally_results *out, int64_t i, const uint64_t *result, int64_t n) {
     char *to = (char *)out->result + i * out->result_stride;

@@ -12,15 +12,13 @@
 /* Sums alone. Not where there are few values (TALLY_QUICK_PARTS): then it does not matter what one costs, and parts
  * hold more. Of narrow floats a column is their sum in f64 and their range, which tells whether all additions were
  * exact; of f64 there are two sums, and an anchor between them (segments/anchored.h). */
-#if !defined(TALLY_QUICK_PARTS) && defined(TALLY_SUM_TERM) && !defined(TALLY_PRODUCTS) && !defined(TALLY_KEYS)
-#if TALLY_IS_F64
-#define TALLY_IS_ANCHORED
+#if TALLY_IS_PLAIN
+#if TALLY_IS_ANCHORED
 #define TALLY_PLAIN double
 #define TALLY_PLAIN_DIGITS 53
 #define TALLY_CLEAN tally_clean_f64
 #define TALLY_FIRST(sum) (sum).p[0]
 #else
-#define TALLY_IS_NARROW_SUM
 #define TALLY_PLAIN float
 #define TALLY_PLAIN_DIGITS 24
 #define TALLY_CLEAN tally_clean_f32
@@ -39,41 +37,7 @@
 #define TALLY_ADD TALLY_PASTE(TALLY_EXPAND, _join)
 #define TALLY_TOTAL TALLY_PASTE(TALLY_EXPAND, _total)
 
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
-#define TALLY_IS_SPREAD 1
-#else
-#define TALLY_IS_SPREAD 0
-#endif
-#ifdef TALLY_SUM_TERM
-#define TALLY_SUM_FIELDS(X) X(TALLY_EXPAND, sum)
-#define TALLY_SUM_START(a) (a).sum = TALLY_OF(-0.0);
-#define TALLY_SUM_JOIN(a, b) (a).sum = TALLY_ADD((a).sum, (b).sum);
-#else
-#define TALLY_SUM_FIELDS(X)
-#define TALLY_SUM_START(a)
-#define TALLY_SUM_JOIN(a, b)
-#endif
-#ifdef TALLY_PRODUCTS
-#define TALLY_SQUARES_FIELDS(X) X(TALLY_EXPAND, products)
-#define TALLY_SQUARES_START(a) (a).products = TALLY_OF(-0.0);
-#define TALLY_SQUARES_JOIN(a, b) (a).products = TALLY_ADD((a).products, (b).products);
-#else
-#define TALLY_SQUARES_FIELDS(X)
-#define TALLY_SQUARES_START(a)
-#define TALLY_SQUARES_JOIN(a, b)
-#endif
-#ifdef TALLY_KEYS
-#define TALLY_KEPT_FIELDS(X) X(TALLY_K, low) X(TALLY_K, high)
-#define TALLY_KEPT_START(a) (a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW
-#define TALLY_KEPT_JOIN(a, b) \
-    (a).low = (b).low < (a).low ? (b).low : (a).low, (a).high = (b).high > (a).high ? (b).high : (a).high
-#else
-#define TALLY_KEPT_FIELDS(X)
-#define TALLY_KEPT_START(a)
-#define TALLY_KEPT_JOIN(a, b)
-#endif
-
-#ifdef TALLY_IS_NARROW_SUM
+#if TALLY_IS_NARROW_SUM
 #define TALLY_COLUMN(X) X(double, sum) X(uint32_t, most) X(uint32_t, least) /* their range */
 #define TALLY_NODE(X) X(TALLY_EXPAND, sum)
 #define TALLY_START(a) (a).sum = -0.0, (a).most = 0, (a).least = UINT32_MAX
@@ -108,69 +72,65 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     a.sum = TALLY_ADD(a.sum, b.sum);
     return a;
 }
-#define TALLY_SEALS_NOTHING
 #else
-#define TALLY_COLUMN(X) TALLY_SUM_FIELDS(X) TALLY_SQUARES_FIELDS(X) TALLY_KEPT_FIELDS(X)
+#define TALLY_COLUMN(X)                          \
+    TALLY_IF_SUM(X(TALLY_EXPAND, sum))           \
+    TALLY_IF_PRODUCTS(X(TALLY_EXPAND, products)) \
+    TALLY_IF_KEYS(X(TALLY_K, low) X(TALLY_K, high))
 #define TALLY_NODE(X) TALLY_COLUMN(X)
-#define TALLY_START(a)         \
-    do {                       \
-        TALLY_SUM_START(a)     \
-        TALLY_SQUARES_START(a) \
-        TALLY_KEPT_START(a);   \
+#define TALLY_START(a)                                                 \
+    do {                                                               \
+        TALLY_IF_SUM((a).sum = TALLY_OF(-0.0);)                        \
+        TALLY_IF_PRODUCTS((a).products = TALLY_OF(-0.0);)              \
+        TALLY_IF_KEYS((a).low = TALLY_K_HIGH, (a).high = TALLY_K_LOW;) \
     } while (0)
-#define TALLY_JOIN(a, b)         \
-    do {                         \
-        TALLY_SUM_JOIN(a, b)     \
-        TALLY_SQUARES_JOIN(a, b) \
-        TALLY_KEPT_JOIN(a, b);   \
+#define TALLY_JOIN(a, b)                                                         \
+    do {                                                                         \
+        TALLY_IF_SUM((a).sum = TALLY_ADD((a).sum, (b).sum);)                     \
+        TALLY_IF_PRODUCTS((a).products = TALLY_ADD((a).products, (b).products);) \
+        TALLY_IF_KEYS((a).low = (b).low < (a).low ? (b).low : (a).low;)          \
+        TALLY_IF_KEYS((a).high = (b).high > (a).high ? (b).high : (a).high;)     \
     } while (0)
 #include "accumulators/plain.h"
 #endif
 typedef char node_fits[sizeof(node_t) <= TALLY_QUICK_NODE_BYTES ? 1 : -1];
 
-#ifdef TALLY_PRODUCTS
 /* x * y as terms; a product of f64 that loses digits below the smallest numbers is noticed. */
 TALLY_FN TALLY_EXPAND product_of(double x, double y) {
     double product = x * y;
     TALLY_EXPAND a = TALLY_OF(product);
-#if TALLY_IS_F64
-    double rest = __builtin_fma(x, y, -product);
-    if (rest != 0) TALLY_PUT(&a, rest);
-    a.lost |= x != 0 && y != 0 && !(tally_from_bits_f64(tally_bits_f64(product) & INT64_MAX) > 0x1p-900);
-#endif
+    if (TALLY_IS_F64) {
+        double rest = __builtin_fma(x, y, -product);
+        if (rest != 0) TALLY_PUT(&a, rest);
+        a.lost |= x != 0 && y != 0 && !(tally_from_bits_f64(tally_bits_f64(product) & INT64_MAX) > 0x1p-900);
+    }
     return a;
 }
-#endif
 
 TALLY_FN column_t lift(item_t x, item_t y) {
     column_t a;
     int32_t is_there = is_present(x.raw) && is_present(y.raw);
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     double term = (double)x.value;
-    if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
-#ifdef TALLY_IS_NARROW_SUM
+    if (TALLY_ADDS_MAGNITUDES) term = tally_from_bits_f64(tally_bits_f64(term) & INT64_MAX);
+#if TALLY_IS_NARROW_SUM
     const range_t range = range_of(term), none = no_range();
     a.sum = is_there ? term : -0.0;
     a.most = is_there ? range.most : none.most;
     a.least = is_there ? range.least : none.least;
 #else
     a.sum = TALLY_OF(is_there ? term : -0.0);
-#ifdef TALLY_IS_ANCHORED
-    a.sum.lost = is_there && term - term != 0; /* of a NaN or an infinity alone, which no addition tells */
+    if (TALLY_IS_ANCHORED)
+        a.sum.lost = is_there && term - term != 0; /* of a NaN or an infinity alone: no addition tells */
 #endif
 #endif
-#endif
-#ifdef TALLY_PRODUCTS
-    a.products = is_there ? product_of((double)x.value, (double)y.value) : TALLY_OF(-0.0);
-#endif
-#ifdef TALLY_KEYS
-    a.low = is_there ? order_key(x.raw) : TALLY_K_HIGH;
-    a.high = is_there ? order_key(x.raw) : TALLY_K_LOW;
-#endif
+    TALLY_IF_PRODUCTS(a.products = is_there ? product_of((double)x.value, (double)y.value) : TALLY_OF(-0.0);)
+    TALLY_IF_KEYS(a.low = is_there ? order_key(x.raw) : TALLY_K_HIGH;)
+    TALLY_IF_KEYS(a.high = is_there ? order_key(x.raw) : TALLY_K_LOW;)
     return a;
 }
 
-#ifdef TALLY_PLAIN
+#if TALLY_IS_PLAIN
 /* What a value adds: -0, if it does not count. */
 TALLY_FN double term_of(TALLY_T x) {
     const item_t item = item_of(x);
@@ -202,7 +162,7 @@ TALLY_FN double sum_of_lanes(double sum, int32_t lanes) {
 }
 #endif
 
-#ifdef TALLY_IS_NARROW_SUM
+#if TALLY_IS_NARROW_SUM
 /* n values too far apart for one f64, by a warp. Few registers: it stands beside the way of most. */
 TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
     const int32_t log2_n = log2_meeting(n), last = last_bit(high_of(range), log2_n);
@@ -218,7 +178,7 @@ TALLY_FN TALLY_EXPAND run_in_more(const TALLY_T *x, int32_t n, range_t range) {
 
 /* ---- results ---- */
 
-#ifdef TALLY_IS_NARROW_SUM
+#if TALLY_IS_NARROW_SUM
 /* A sum or, with is_mean, the mean of the n values: a sum rounded to odd, which rounds to f32 as the sum itself; a
  * quotient of doubles, unless it is next to a tie of f32 or below its normal numbers. */
 TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int32_t is_f64) {
@@ -254,8 +214,6 @@ TALLY_FN tally_quick quick_mean(TALLY_EXPAND a, int64_t n, int32_t is_mean, int3
     q.sure &= !a.lost && by < 1 << 20 && tally_is_finite(q.value);
     return q;
 }
-#endif
-#ifdef TALLY_PRODUCTS
 TALLY_FN tally_quick quick_root(TALLY_EXPAND a, int32_t is_f64) {
     tally_pair total = TALLY_TOTAL(a);
     tally_quick q = total.high == 0 ? zero_of(a) : tally_quick_root(total, is_f64);
@@ -263,7 +221,8 @@ TALLY_FN tally_quick quick_root(TALLY_EXPAND a, int32_t is_f64) {
     q.sure &= !a.lost && tally_is_finite(q.value);
     return q;
 }
-#if defined(TALLY_SUM_TERM)
+#endif
+#if TALLY_HAS_SPREAD
 TALLY_FN tally_quick quick_spread(node_t a, const tally_final *final, int32_t is_f64) {
     tally_quick q;
     q.value = tally_nan_f64();
@@ -283,10 +242,9 @@ TALLY_FN tally_quick quick_spread(node_t a, const tally_final *final, int32_t is
     return q;
 }
 #endif
-#endif
 
 /* As accumulators/conclude.h; results have the size of final->format, or are a tally_stats. */
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 typedef struct result_t {
     int64_t n;
     double floats[5];
@@ -313,16 +271,16 @@ typedef double result_t;
 TALLY_FN int conclude(node_t a, const tally_final *final, result_t *result) {
     const int32_t is_f64 = final->format.digits == 53;
     tally_quick q;
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#if TALLY_HAS_SPREAD
     q = quick_spread(a, final, is_f64);
-#elif defined(TALLY_SUM_TERM)
+#elif TALLY_HAS_SUM
     q = quick_mean(a.sum, a.n, final->mean, is_f64);
 #else
     q = final->root ? quick_root(a.products, is_f64) : quick_mean(a.products, a.n, 0, is_f64);
 #endif
     *result = q.value;
     if (a.n == 0) { /* sums/sums.h says the same of no values */
-        *result = final->mean || TALLY_IS_SPREAD ? tally_nan_f64() : 0.0;
+        *result = final->mean || TALLY_HAS_SPREAD ? tally_nan_f64() : 0.0;
         return TALLY_SAW_EMPTY | (is_f64 || final->format.digits == 24 ? 0 : TALLY_SAW_UNSURE);
     }
     return q.sure && (is_f64 || final->format.digits == 24) ? 0 : TALLY_SAW_UNSURE;

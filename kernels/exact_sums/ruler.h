@@ -27,14 +27,12 @@ TALLY_FN int32_t choose_ruler(ruler_t *ruler, extent_t x, extent_t y, int32_t ad
     int32_t slack = 1 << 10;
     if (x.most >= TALLY_SIZE_INFINITY || y.most >= TALLY_SIZE_INFINITY) return 0;
     if (x.most == 0 || y.most == 0) return 0; /* zeros: their signs may matter */
-#ifdef TALLY_SUM_TERM
-    slack = tally_slack(high_x - unit_x, additions, 1, TALLY_MOST_LEVELS_OF_VALUES, slack);
-#endif
-#ifdef TALLY_PRODUCTS
-    slack = tally_slack(high_x + high_y - unit_x - unit_y, additions, TALLY_PRODUCT_PARTS,
-                        TALLY_MOST_LEVELS_OF_PRODUCTS, slack >= 0 ? 2 * slack : slack);
-    slack = slack >= 0 ? slack / 2 : slack;
-#endif
+    if (TALLY_HAS_SUM) slack = tally_slack(high_x - unit_x, additions, 1, TALLY_MOST_LEVELS_OF_VALUES, slack);
+    if (TALLY_HAS_PRODUCTS) {
+        slack = tally_slack(high_x + high_y - unit_x - unit_y, additions, TALLY_PRODUCT_PARTS,
+                            TALLY_MOST_LEVELS_OF_PRODUCTS, slack >= 0 ? 2 * slack : slack);
+        slack = slack >= 0 ? slack / 2 : slack;
+    }
     if (slack < 0) return 0;
     /* What room is left goes to smaller values, but for three binades. */
     high_x += slack < 6 ? slack / 2 : 3;
@@ -43,13 +41,9 @@ TALLY_FN int32_t choose_ruler(ruler_t *ruler, extent_t x, extent_t y, int32_t ad
     unit_y -= slack < 6 ? slack - slack / 2 : slack - 3;
     if (unit_x < TALLY_SIZE_LEAST) unit_x = TALLY_SIZE_LEAST;
     if (unit_y < TALLY_SIZE_LEAST) unit_y = TALLY_SIZE_LEAST;
-#ifdef TALLY_SUM_TERM
-    if (!tally_choose_levels(&ruler->sum, high_x, unit_x, additions, 1)) return 0;
-#endif
-#ifdef TALLY_PRODUCTS
-    if (!tally_choose_levels(&ruler->products, high_x + high_y, unit_x + unit_y, additions, TALLY_PRODUCT_PARTS))
-        return 0;
-#endif
+    TALLY_IF_SUM(if (!tally_choose_levels(&ruler->sum, high_x, unit_x, additions, 1)) return 0;)
+    TALLY_IF_PRODUCTS(if (!tally_choose_levels(&ruler->products, high_x + high_y, unit_x + unit_y, additions,
+                                               TALLY_PRODUCT_PARTS)) return 0;)
     ruler->most_x = most_below(high_x);
     ruler->least_x = least_above(unit_x);
     ruler->most_y = most_below(high_y);

@@ -5,44 +5,27 @@
 
 #include "exact_sums/extent.h"
 
-#ifdef TALLY_SUM_TERM
-#define TALLY_IF_SUM(text) text
-#else
-#define TALLY_IF_SUM(text)
-#endif
-#ifdef TALLY_PRODUCTS
-#define TALLY_IF_PRODUCTS(text) text
-#else
-#define TALLY_IF_PRODUCTS(text)
-#endif
-
 /* What a lane has seen. */
 typedef struct notes_t {
     int32_t seen_sum, seen_products; /* evidence, a bit for each kind */
     int64_t absent;
-#ifdef TALLY_KEYS
-    int64_t low, high;
-#endif
+    TALLY_IF_KEYS(int64_t low, high;)
 } notes_t;
 
 TALLY_FN notes_t no_notes(void) {
     notes_t notes;
     __builtin_memset(&notes, 0, sizeof notes);
-#ifdef TALLY_KEYS
-    notes.low = INT64_MAX;
-    notes.high = INT64_MIN;
-#endif
+    TALLY_IF_KEYS(notes.low = INT64_MAX; notes.high = INT64_MIN;)
     return notes;
 }
 
 TALLY_FN double term_in_double(TALLY_T t) {
     double x = (double)value_of(t);
-    TALLY_IF_SUM(if (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE) x = tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX);)
-    return x;
+    return TALLY_ADDS_MAGNITUDES ? tally_from_bits_f64(tally_bits_f64(x) & INT64_MAX) : x;
 }
 
 TALLY_FN void widen_keys(notes_t *notes, TALLY_T t) {
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     int64_t key = TALLY_IS_F64 ? tally_bits_f64((double)value_of(t)) : tally_bits_f32((float)value_of(t));
     int32_t is_nan = value_is_nan(t);
     key ^= key < 0 ? (TALLY_IS_F64 ? INT64_MAX : INT32_MAX) : 0;
@@ -53,7 +36,7 @@ TALLY_FN void widen_keys(notes_t *notes, TALLY_T t) {
 #endif
 }
 
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 /* The same by all values between two, given by the keys of their own type. */
 TALLY_FN void widen_range(notes_t *notes, TALLY_K low, TALLY_K high) {
     widen_keys(notes, from_key(low));

@@ -17,7 +17,7 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 }
 #include "accumulators/finish_sum.h"
 #else
-#define TALLY_SUM_TERM TALLY_PRODUCTS
+#define TALLY_SUM_TERM TALLY_TERM_PRODUCT
 #include "accumulators/integers.h"
 #define TALLY_WHOLE(a) sum_of(a)
 #define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)

@@ -22,7 +22,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     return TALLY_REAL(clean)((TALLY_R)(a.sum / (double)a.n));
 }
 #else
-#define TALLY_SUM_TERM TALLY_VALUES
+#define TALLY_SUM_TERM TALLY_TERM_VALUE
 #include "accumulators/integers.h"
 
 /* A quotient of two numbers that an f64 holds is rounded once. */

@@ -57,7 +57,7 @@ TALLY_FN node_t merge(node_t a, node_t b) {
     return a;
 }
 #else
-#define TALLY_SUM_TERM TALLY_VALUES
+#define TALLY_SUM_TERM TALLY_TERM_VALUE
 #define TALLY_SQUARES
 #define TALLY_RANGE
 #include "accumulators/integers.h"

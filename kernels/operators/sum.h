@@ -18,7 +18,7 @@ TALLY_FN column_t lift(item_t x, item_t y) {
 }
 #include "accumulators/finish_sum.h"
 #else
-#define TALLY_SUM_TERM TALLY_VALUES
+#define TALLY_SUM_TERM TALLY_TERM_VALUE
 #include "accumulators/integers.h"
 #define TALLY_WHOLE(a) sum_of(a)
 #define TALLY_WHOLE_IS_SIGNED (TALLY_SIGNED || TALLY_BOOLEAN)

@@ -51,7 +51,7 @@ TALLY_FN result_t finish(node_t a, const tally_final *final) {
     return TALLY_REAL(clean)((TALLY_R)(final->root ? tally_sqrt_f64(variance) : variance));
 }
 #else
-#define TALLY_SUM_TERM TALLY_VALUES
+#define TALLY_SUM_TERM TALLY_TERM_VALUE
 #define TALLY_SQUARES
 #include "accumulators/integers.h"
 

@@ -7,11 +7,6 @@
 
 /* Where order cannot show, a lane folds what it holds as it likes: into TALLY_HELD columns, enough to keep adders busy.
  */
-#ifdef TALLY_QUICK
-#define TALLY_IS_FREE 1
-#else
-#define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
-#endif
 #define TALLY_HELD (TALLY_IS_FREE && TALLY_PART > 4 ? 4 : TALLY_PART)
 
 #define TALLY_NAME(name) name

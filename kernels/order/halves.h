@@ -25,13 +25,11 @@ TALLY_FN TALLY_RECORD TALLY_NAME(other)(TALLY_RECORD a, int32_t mask) {
 
 /* A column of this lane with one of another; `is_upper`: this lane's is the later. */
 TALLY_FN TALLY_RECORD TALLY_NAME(meet_lane)(TALLY_RECORD mine, TALLY_RECORD theirs, int32_t is_upper) {
-#ifdef TALLY_USER_TEXT
-    TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
-    return TALLY_COMBINE(early, late);
-#else
-    (void)is_upper;
-    return TALLY_COMBINE(mine, theirs);
-#endif
+    if (TALLY_IS_USER) {
+        TALLY_RECORD early = is_upper ? theirs : mine, late = is_upper ? mine : theirs;
+        return TALLY_COMBINE(early, late);
+    } else
+        return TALLY_COMBINE(mine, theirs);
 }
 
 /* As long as lanes have several columns, the two lanes of a pair share the work: one keeps the lower half of the

@@ -59,7 +59,7 @@ typedef struct part_t {
  * bytes in memory. */
 TALLY_FN TALLY_T value_of_part(const tally_quad *quad, int32_t v) {
     TALLY_T value;
-#if TALLY_BYTES <= 2 && TALLY_NUMBER != TALLY_NUMBER_structure
+#if TALLY_BYTES <= 2 && !TALLY_IS_STRUCTURE
     const TALLY_B bits = (TALLY_B)(quad->w[v * TALLY_BYTES / 4] >> 8 * (v * TALLY_BYTES % 4));
     __builtin_memcpy(&value, &bits, sizeof value);
 #else
@@ -74,7 +74,7 @@ typedef struct share_t {
 } share_t;
 #endif
 
-#if TALLY_NUMBER == TALLY_NUMBER_structure
+#if TALLY_IS_STRUCTURE
 TALLY_FN TALLY_T read_at(const tally_source *from, const char *p) {
     TALLY_T value;
     uint8_t bytes[TALLY_BYTES];
@@ -109,7 +109,7 @@ TALLY_FN part_t read_part(const char *values, int64_t at, int32_t s) {
     return part;
 }
 
-#if TALLY_NUMBER != TALLY_NUMBER_structure
+#if !TALLY_IS_STRUCTURE
 /* The same of a leaf of n values, 0 beyond them. */
 TALLY_FN part_t read_part_of(const tally_source *from, int64_t at, int32_t s, int64_t n) {
     const int64_t row = (int64_t)s * TALLY_DEVICE_COLUMNS + tally_lane() * TALLY_PART;
@@ -133,7 +133,7 @@ TALLY_FN share_t read_leaf(const char *values, int64_t at) {
     return share;
 }
 
-#if TALLY_NUMBER != TALLY_NUMBER_structure
+#if !TALLY_IS_STRUCTURE
 /* One stripe of any other leaf, value by value: `count` values from value `at` on (0 or less: none), 0 beyond them. */
 TALLY_FN part_t read_stripe(const tally_source *from, int64_t at, int64_t count, tally_stage *stage) {
     TALLY_T *row = (TALLY_T *)(void *)stage->quads[tally_warp()];

@@ -8,7 +8,7 @@
 
 #include "order/fold.h"
 
-#ifdef TALLY_USER_TEXT
+#if TALLY_IS_USER
 #include "order/user_leaf.h"
 #else
 #define TALLY_IN_REGISTERS 1
@@ -55,17 +55,13 @@ TALLY_FN uint32_t count_part(const part_t *x, const part_t *y, int32_t s, int64_
     return present;
 }
 /* Their number in the warp; without such a policy it is n. */
-#if TALLY_FLOAT && TALLY_NAN == 1
-#define TALLY_COUNT(present, x, y, s, n) (present) += count_part(x, y, s, n)
 TALLY_FN int64_t count_values(uint32_t present, int64_t n) {
-    (void)n;
-    for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += tally_shuffle_xor(present, mask);
-    return (int64_t)present;
+    if (TALLY_MAY_SKIP) {
+        for (int32_t mask = TALLY_WARP / 2; mask > 0; mask /= 2) present += tally_shuffle_xor(present, mask);
+        n = (int64_t)present;
+    }
+    return n;
 }
-#else
-#define TALLY_COUNT(present, x, y, s, n) (void)(present)
-TALLY_FN int64_t count_values(uint32_t present, int64_t n) { return (void)present, n; }
-#endif
 
 #if TALLY_BYTES == 1
 #define TALLY_UNROLL_WIDE TALLY_ROLL
@@ -85,11 +81,11 @@ TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, i
     TALLY_UNROLL
     for (int32_t s = 0; s < TALLY_DEVICE_STRIPES; s++) {
         stack(columns, &x.part[s], &y.part[s], s, n);
-        TALLY_COUNT(present, &x.part[s], &y.part[s], s, n);
+        if (TALLY_MAY_SKIP) present += count_part(&x.part[s], &y.part[s], s, n);
     }
     column = fold(columns);
     (void)best, (void)is_spared;
-#ifdef TALLY_CAN_SPARE
+#if TALLY_CAN_SPARE
     if (spare(*best, column)) {
         best->n += count_values(present, n);
         *is_spared = 1;
@@ -108,7 +104,7 @@ TALLY_FN node_t plain_node(const char *from_x, const char *from_y, int64_t at, i
 
 #endif
 
-#ifndef TALLY_USER_TEXT
+#if !TALLY_IS_USER
 /* A leaf of n values in registers, of at most `stripes` stripes, a constant; `at` is the place of the first in its row.
  */
 TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t stripes, int64_t n, int64_t at) {
@@ -118,7 +114,7 @@ TALLY_FN node_t node_of_parts(const part_t *x, const part_t *y, const int32_t st
     for (int32_t s = 0; s < stripes; s++) {
         if (s * TALLY_DEVICE_COLUMNS >= n) continue;
         stack(columns, &x[s], &y[s], s, n);
-        TALLY_COUNT(present, &x[s], &y[s], s, n);
+        if (TALLY_MAY_SKIP) present += count_part(&x[s], &y[s], s, n);
     }
     column = fold(columns);
     TALLY_SEAL(column, count_values(present, n), at, {
@@ -157,7 +153,7 @@ TALLY_FN node_t staged_node(const tally_source *from_x, const tally_source *from
         part_t x = read_any_part(from_x, at, s, n, stage), y = x;
         if (TALLY_KERNEL_INPUTS == 2) y = read_any_part(from_y, at, s, n, stage);
         stack(columns, &x, &y, s, n);
-        TALLY_COUNT(present, &x, &y, s, n);
+        if (TALLY_MAY_SKIP) present += count_part(&x, &y, s, n);
     }
     column = fold(columns);
     TALLY_SEAL(column, count_values(present, n), first + at, {
@@ -179,10 +175,10 @@ TALLY_FN node_t small_node(const tally_source *x, const tally_source *y, int64_t
         column = i == c ? lifted : combine(column, lifted);
     }
     column = fold_small(column);
-#if TALLY_FLOAT && TALLY_NAN == 1
-    present = 0;
-    for (int32_t i = 0; i < n; i++) present += is_present(read_one(x, at + i)) && is_present(read_one(y, at + i));
-#endif
+    if (TALLY_MAY_SKIP) {
+        present = 0;
+        for (int32_t i = 0; i < n; i++) present += is_present(read_one(x, at + i)) && is_present(read_one(y, at + i));
+    }
 #if TALLY_PASSES == 2
     aim_t aim = take_aim(column, present);
     second_t second = identity2();

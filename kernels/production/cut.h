@@ -17,7 +17,7 @@ typedef struct tally_scan_shared {
 
 /* The sum of what this lane and those before it hold. */
 TALLY_FN int64_t tally_sum_of_lanes_until(int64_t sum) {
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         const int64_t earlier = tally_of_lane64(sum, tally_lane() >= apart ? tally_lane() - apart : tally_lane());
         if (tally_lane() >= apart) sum += earlier;
@@ -25,7 +25,7 @@ TALLY_FN int64_t tally_sum_of_lanes_until(int64_t sum) {
     return sum;
 }
 TALLY_FN uint32_t tally_sum_of_lanes_until32(uint32_t sum) {
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t apart = 1; apart < TALLY_WARP; apart *= 2) {
         const uint32_t earlier = tally_shuffle(sum, (tally_lane() - apart) & (TALLY_WARP - 1));
         if (tally_lane() >= apart) sum += earlier;
@@ -74,7 +74,7 @@ TALLY_FN tally_quad tally_four_lengths(const tally_cut_work *cut, int64_t i) {
     if (cut->index_bytes == 4 && (uint64_t)cut->index % 16 == 0 && i + TALLY_CUT_FOUR <= cut->count)
         four = tally_load16(cut->index + 4 * i);
     else {
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
             const int64_t length = tally_length(cut, i + e);
             four.w[e] = length >> 31 == 0 ? (uint32_t)length : UINT32_MAX;
@@ -90,7 +90,7 @@ TALLY_ENTRY(tally_cut_sums, tally_offsets_work, 4) {
     int64_t sum = 0, total, bad;
     int32_t is_bad = 0, is_odd = 0;
     for (int32_t turn = 0; turn < TALLY_LENGTHS_BLOCK / TALLY_CUT_TURN; turn++) {
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
             const tally_quad four = tally_four_lengths(cut, tally_first_of_row(turn, row));
             is_odd |= (int32_t)((four.w[0] | four.w[1] | four.w[2] | four.w[3]) >> 31);
@@ -121,15 +121,15 @@ TALLY_ENTRY(tally_cut_scan, tally_offsets_work, 1) {
     for (int64_t first = 0; first <= blocks; first += TALLY_BLOCK * TALLY_CUT_EACH) {
         const int64_t mine = first + tally_thread() * TALLY_CUT_EACH;
         int64_t sums[TALLY_CUT_EACH], all = 0, at;
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_CUT_EACH; k++) sums[k] = mine + k < blocks ? cut->sums[mine + k] : 0;
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
             is_bad |= sums[k] < 0;
             all += sums[k] < 0 ? 0 : sums[k];
         }
         at = before + tally_sum_before(all, shared, &total);
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t k = 0; k < TALLY_CUT_EACH; k++) {
             if (mine + k <= blocks) cut->sums[mine + k] = at;
             at += sums[k] < 0 ? 0 : sums[k];
@@ -150,15 +150,15 @@ TALLY_FN void tally_put_offset(const tally_cut_work *cut, int64_t s, int64_t off
 TALLY_FN void tally_put_four(const tally_cut_work *cut, int64_t i, int64_t at, const tally_quad *lengths) {
     tally_quad from;
     from.w[0] = 0;
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t e = 1; e < TALLY_CUT_FOUR; e++) from.w[e] = from.w[e - 1] + lengths->w[e - 1];
     if (cut->offset_bytes == 4 && i + TALLY_CUT_FOUR < cut->count) {
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) from.w[e] += (uint32_t)at;
         tally_put16(cut->offsets + 4 * i, &from);
         return;
     }
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t e = 0; e < TALLY_CUT_FOUR; e++) {
         if (i + e < cut->count) tally_put_offset(cut, i + e, at + from.w[e]);
         if (i + e == cut->count - 1) tally_put_offset(cut, cut->count, at + from.w[e] + lengths->w[e]);
@@ -184,10 +184,10 @@ TALLY_ENTRY(tally_cut_lengths, tally_offsets_work, 4) {
         tally_quad lengths[TALLY_CUT_ROWS];
         uint32_t sums[TALLY_CUT_ROWS];
         int64_t mine = 0, total, at;
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++)
             lengths[row] = tally_four_lengths(cut, tally_first_of_row(turn, row));
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
             const uint32_t *w = lengths[row].w;
             sums[row] = w[0] + w[1] + w[2] + w[3];
@@ -199,7 +199,7 @@ TALLY_ENTRY(tally_cut_lengths, tally_offsets_work, 4) {
             continue;
         }
         at = tally_of_lane64(at, 0); /* before the warp's */
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t row = 0; row < TALLY_CUT_ROWS; row++) {
             const uint32_t until = tally_sum_of_lanes_until32(sums[row]);
             tally_put_four(cut, tally_first_of_row(turn, row), at + (until - sums[row]), &lengths[row]);
@@ -322,10 +322,10 @@ TALLY_FN int32_t tally_take_narrow_segment_ids(const tally_cut_work *cut, const 
         const int32_t is_whole = at >= from && at > 0 && at <= (int64_t)to - ROW * TOGETHER,
                       mine = is_whole ? (int32_t)at + EACH * tally_lane() : 0;
         uint32_t left = is_whole ? (uint32_t)index[at - 1] : 0;
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t t = 0; t < TOGETHER; t++)
             if (is_whole) quads[t] = tally_load16((const char *)(index + mine + t * ROW));
-        TALLY_UNROLL_CUT
+        TALLY_UNROLL
         for (int32_t t = 0; t < TOGETHER; t++) {
             if (is_whole) {
                 const uint32_t *w = quads[t].w,
@@ -467,7 +467,7 @@ TALLY_FN tally_bracket tally_sample_bracket(const tally_cut_work *cut, int64_t o
     const int64_t width = all.high > all.low ? all.high - all.low : 0, step = width / TALLY_EDGE_SAMPLES + 1;
     const int32_t count = (int32_t)(width / step);
     int32_t low = 0, high = count;
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_EDGE_SAMPLES / TALLY_EDGES_BLOCK; k++) {
         const int32_t i = k * TALLY_EDGES_BLOCK + tally_thread();
         const int64_t at = all.low + i * step;

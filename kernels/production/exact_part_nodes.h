@@ -14,10 +14,7 @@
 /* Makes the block's words a node of `count` values; by one thread. */
 TALLY_FN void seal_block(shared_t *shared, int64_t count) {
     shared->node.n += count;
-#ifdef TALLY_KEYS
-    shared->node.low = shared->low[0];
-    shared->node.high = shared->high[0];
-#endif
+    TALLY_IF_KEYS(shared->node.low = shared->low[0]; shared->node.high = shared->high[0];)
     settle_accumulator(&shared->node);
 }
 
@@ -44,7 +41,7 @@ TALLY_FN void add_pieces(const int64_t *nodes, int32_t pieces, shared_t *shared)
     }
     tally_barrier();
     if (tally_thread() != 0) return;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     shared->node.low = INT64_MAX;
     shared->node.high = INT64_MIN;
     for (int32_t p = 0; p < pieces; p++) {

@@ -12,9 +12,7 @@
 
 #include "types/types.h"
 
-#ifdef TALLY_QUICK
-#define TALLY_QUICK_PARTS
-#endif
+#define TALLY_QUICK_PARTS 1
 #include "accumulators/operator.h"
 
 #include "features/feature_tiles.h"
@@ -22,7 +20,7 @@
 #include "order/leaf.h"
 #include "order/put_result.h"
 
-#ifdef TALLY_QUICK
+#if TALLY_QUICK
 #include "sums/levels.h"
 #include "exact_sums/extent.h"
 #include "exact_sums/terms.h"
@@ -37,10 +35,7 @@
 /* What the thread has noted of n values joins their sum, which is settled then. */
 TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
     node->n = n - notes->absent;
-#ifdef TALLY_KEYS
-    node->low = notes->low;
-    node->high = notes->high;
-#endif
+    TALLY_IF_KEYS(node->low = notes->low; node->high = notes->high;)
     for (int32_t k = 0; k < TALLY_EVIDENCE; k++) {
         TALLY_IF_SUM(node->sum[k] = notes->seen_sum >> k & 1;)
         TALLY_IF_PRODUCTS(node->products[k] = notes->seen_products >> k & 1;)
@@ -57,11 +52,7 @@ TALLY_FN void add_notes(accumulator_t *node, const notes_t *notes, int64_t n) {
 #endif
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 || defined(TALLY_QUICK)
-#define TALLY_RESIDENT 3
-#else
-#define TALLY_RESIDENT 4
-#endif
+#define TALLY_RESIDENT (TALLY_PASSES == 2 || TALLY_QUICK ? 3 : 4)
 enum { features_across = TALLY_FEATURES_ACROSS_OF(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_FEATURES_SHOW) };
 #define TALLY_ACROSS features_across /* features of a thread */
 #define TALLY_ABREAST 8              /* vectors on their way at once; of a short leaf as many as these: */
@@ -193,13 +184,8 @@ TALLY_FN nodes_t leaf_of_vectors(const reader_t *reader, int32_t n, int64_t at) 
     nodes_t nodes;
     across_t sum;
     (void)at;
-#if TALLY_FLOAT && TALLY_NAN == 1
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = 0;
-    sum = walk(reader, n, present, 0);
-#else
-    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = n;
-    sum = walk(reader, n, 0, 0);
-#endif
+    for (int32_t v = 0; v < TALLY_ACROSS; v++) present[v] = TALLY_MAY_SKIP ? 0 : n;
+    sum = walk(reader, n, TALLY_MAY_SKIP ? present : 0, 0);
 #if TALLY_PASSES == 2
     aims_t aims;
     for (int32_t v = 0; v < TALLY_ACROSS; v++) aims.v[v] = take_aim(sum.v[v], present[v]);
@@ -218,7 +204,7 @@ TALLY_FN nodes_t no_nodes(void) {
     for (int32_t v = 0; v < TALLY_ACROSS; v++) nodes.v[v] = nothing();
     return nodes;
 }
-#ifdef TALLY_QUICK
+#if TALLY_QUICK
 enum { has_few_limbs = sizeof(accumulator_t) <= 256 }; /* the GPU keeps memory of them for all threads */
 /* The result of feature v of a leaf of n vectors, whatever its values: slow, and right for all. */
 TALLY_RARE void put_by_limbs(const tally_features_work *work, int64_t i, const reader_t *reader, int32_t v, int32_t n) {
@@ -247,7 +233,7 @@ TALLY_FN void put_results(const tally_features_work *work, int64_t s, int64_t fe
     for (int32_t v = 0; v < TALLY_ACROSS; v++) {
         const int64_t i = s * work->group.inner + feature + v;
         if (v >= mine || put_result(&work->out, i, nodes->v[v])) continue;
-#ifdef TALLY_QUICK
+#if TALLY_QUICK
         if (has_few_limbs && reader != 0)
             put_by_limbs(work, i, reader, v, n);
         else if (tally_look32(work->group.is_unsure) == 0)

@@ -126,7 +126,7 @@ TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
     uint32_t keys[TALLY_SORT_EACH];
     int32_t places[TALLY_SORT_EACH];
     tally_clear_digits(&shared->counts);
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t turn = 0; turn < TALLY_SORT_EACH; turn++) {
         const int64_t i = first + turn * TALLY_WARP;
         const int32_t is_there = i < group->vectors;
@@ -136,7 +136,7 @@ TALLY_ENTRY(tally_group_move, tally_groups_work, 4) {
     tally_barrier();
     tally_place_digits(shared, tally_sum_warps(&shared->counts));
     tally_barrier();
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t turn = 0; turn < TALLY_SORT_EACH; turn++) {
         const int64_t i = first + turn * TALLY_WARP;
         const int32_t digit = tally_digit(group, keys[turn]);

@@ -28,13 +28,13 @@ TALLY_KERNEL_ENTRY(TALLY_BLOCK, nodes, tally_nodes_work, 1) {
     const int64_t step = (int64_t)tally_blocks() * tally_threads();
     for (int64_t i = (int64_t)tally_block() * tally_threads() + tally_thread(); i < work.count; i += step) {
         node_t all = nothing();
-#ifdef TALLY_HAS_INDEX
+#if TALLY_HAS_INDEX
         int64_t before = work.shifts != 0 ? work.shifts[i] : 0;
 #endif
         for (int32_t p = 0; p < work.parties; p++) {
             const char *from = work.nodes + p * work.party_stride + i * work.node_stride;
             node_t node = take_sent(&work, from);
-#ifdef TALLY_HAS_INDEX
+#if TALLY_HAS_INDEX
             node = shift(node, before);
             if (work.count_at != 0) before += *(const int64_t *)(const void *)(from + work.count_at);
 #endif

@@ -15,9 +15,6 @@
 #include "exact_sums/terms.h"
 #include "exact_sums/ruler.h"
 #include "exact_sums/pair_results.h"
-#ifndef TALLY_PREFIX_COLUMNS
-#define TALLY_PREFIX_COLUMNS 0
-#endif
 #if TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_NAME wide
 #define TALLY_PREFIX_BLOCKS 3
@@ -180,9 +177,7 @@ TALLY_RARE void put_by_limbs(const tally_segments_work *work, const side_t *side
         add_to_lane(&a, d, unit_of_prefix(k) - (is_product ? scale_x + scale_y : scale_x), is_product);
     }
     noted.seen = seen;
-#ifdef TALLY_KEYS
-    if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, strip, rank, &noted);
-#endif
+    TALLY_IF_KEYS(if (of.n > 0) keys_at_end(&tile, buffer, side, tile.skew + of.at, strip, rank, &noted);)
     put_lane_sums(work, tile.s + e, &a, of.n - noted.absent, &noted);
 }
 /* The result of a segment that lies in the tile, by one thread. */
@@ -193,10 +188,7 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
     __builtin_memset(&a, 0, sizeof a);
     a.present = of.n - noted.absent;
     a.seen = noted.seen;
-#ifdef TALLY_KEYS
-    a.low = (TALLY_K)noted.low;
-    a.high = (TALLY_K)noted.high;
-#endif
+    TALLY_IF_KEYS(a.low = (TALLY_K)noted.low; a.high = (TALLY_K)noted.high;)
     if (a.present == 0) {
         put_nothing(work, tile->s + e);
         return;
@@ -262,9 +254,7 @@ TALLY_FN void put_segments(const tally_segments_work *work, const tile_t *tile, 
         if (tally_lane() == 0 || e >= tile->count || (e == 0 && tile->runs_in) || !wants_segment(work, tile->s + e))
             continue;
         noted_t noted = noted_at_end(entry);
-#ifdef TALLY_KEYS
-        if (end > begin) keys_at_end(tile, buffer, side, tile->skew + begin, strip, rank, &noted);
-#endif
+        TALLY_IF_KEYS(if (end > begin) keys_at_end(tile, buffer, side, tile->skew + begin, strip, rank, &noted);)
         const places_t of = {begin, end - begin, 1};
         put_segment(work, tile, buffer, side, 0, e, of, d, noted);
     }
@@ -299,7 +289,7 @@ TALLY_RARE void give_part(const side_t *side, char *buffer, int32_t scale_x, int
         if (tally_any(at < end && has_other(&tile, buffer, one))) noted.seen |= TALLY_NOT_MINUS_ZERO;
     }
     if (tally_lane() != 0 || end <= begin) return;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     if (is_open)
         keys_behind(&tile, side, tile.skew + begin, &noted);
     else
@@ -324,7 +314,7 @@ TALLY_RARE void take_specials(side_t *side, char *buffer, int32_t parts) {
     tally_barrier();
 }
 
-#if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
+#if TALLY_COLUMNS_ARE_THERE == 1 && !TALLY_HAS_KEYS
 /* The pieces of a tile that suits a grid. False: some values are infinite or NaN. */
 TALLY_FN int32_t take_grid(const tally_segments_work *work, int64_t t, char *buffer, side_t *side) {
     tile_t tile = side->tile;
@@ -360,7 +350,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
         side->marks[i] = 0;
     if (tally_thread() == 0) open_tile(work, t, buffer, side);
     tally_barrier();
-#if TALLY_COLUMNS_ARE_THERE == 1 && !defined(TALLY_KEYS)
+#if TALLY_COLUMNS_ARE_THERE == 1 && !TALLY_HAS_KEYS
     if (side->tile.is_good && suits_grid(work, &side->tile) && take_grid(work, t, buffer, side)) return;
 #endif
     if (has_columns(work) && side->tile.is_good) copy_pieces(work, side, buffer);
@@ -388,9 +378,7 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
             return;
         }
     }
-#ifdef TALLY_KEYS
-    take_keys(&tile, buffer, side, marks, rank);
-#endif
+    TALLY_IF_KEYS(take_keys(&tile, buffer, side, marks, rank);)
     if (of_x.most >= TALLY_SIZE_INFINITY || of_y.most >= TALLY_SIZE_INFINITY) {
         take_specials(side, buffer, parts);
         of_x = shared_extent(side, 0);

@@ -109,7 +109,10 @@ TALLY_FN node_t run_node(const tally_array_work *work, int64_t begin, int64_t le
         else if (read == tally_lane()) /* lane i keeps leaf i of the run */
             node = leaf;
     }
-    return TALLY_IS_FREE ? node : pair_lanes(node, (int32_t)leaves);
+    if (TALLY_IS_FREE)
+        return node;
+    else
+        return pair_lanes(node, (int32_t)leaves);
 }
 
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, reduce, tally_array_work, TALLY_RESIDENT) {

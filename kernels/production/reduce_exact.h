@@ -15,14 +15,11 @@
 /* The block's words are added to those in memory. True: by the last block, which has taken them all, and left 0. */
 TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
     int64_t *words = (int64_t *)(void *)&shared->node, *all = (int64_t *)(void *)work->nodes;
-#ifdef TALLY_KEYS
-    int64_t *keys = all + TALLY_KEYS_AT / 8;
-#endif
+    TALLY_IF_KEYS(int64_t *keys = all + TALLY_KEYS_AT / 8;)
     for (int32_t i = tally_thread(); i < node_words; i += tally_threads())
         if (words[i] != 0) tally_add64(all + i, words[i]);
-#ifdef TALLY_KEYS
-    if (tally_thread() == 0) keys[2 * tally_block()] = shared->low[0], keys[2 * tally_block() + 1] = shared->high[0];
-#endif
+    TALLY_IF_KEYS(if (tally_thread() == 0) keys[2 * tally_block()] = shared->low[0],
+                  keys[2 * tally_block() + 1] = shared->high[0];)
     tally_fence();
     tally_barrier();
     if (tally_warp() == 0) {
@@ -35,7 +32,7 @@ TALLY_FN int32_t gather_blocks(const tally_array_work *work, shared_t *shared) {
         words[i] = (int64_t)tally_load_fresh((const uint64_t *)(all + i));
         all[i] = 0;
     }
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     int64_t low = INT64_MAX, high = INT64_MIN;
     for (int32_t b = tally_thread(); b < tally_blocks(); b += tally_threads()) {
         int64_t low_there = (int64_t)tally_load_fresh((const uint64_t *)(keys + 2 * b));

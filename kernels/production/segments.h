@@ -21,7 +21,7 @@
 #include "segments/segment_id_row.h"
 #include "segments/shared_leaf.h"
 
-#ifdef TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
+#if TALLY_QUICK /* an exact sum, of values or of magnitudes alone */
 #define TALLY_SEGMENTS quick
 #define TALLY_SPANS quick_spans
 #else
@@ -32,7 +32,7 @@
 
 /* Blocks that a multiprocessor holds: shared memory has room for three, and registers for as many of what takes few;
  * none may spill (tests/unit/test_compile.c). */
-#if TALLY_PASSES == 2 && !defined(TALLY_HAS_INDEX)
+#if TALLY_PASSES == 2 && !TALLY_HAS_INDEX
 #define TALLY_SEGMENTS_RESIDENT (sizeof(second_t) <= 8 ? 3 : 2)
 #else
 #define TALLY_SEGMENTS_RESIDENT (sizeof(node_t) <= (TALLY_KERNEL_INPUTS == 2 ? 24 : 40) ? 3 : 2)
@@ -50,13 +50,13 @@ TALLY_FN void *place_of(char *results, int32_t i, const int32_t size) {
 }
 /* Writes the result of segment s + i; those from s on lie at `results`. Gives what is to be told of it. */
 TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t s, int32_t i, node_t node) {
-#ifdef TALLY_PLAIN
+#if TALLY_IS_PLAIN
     if (is_put_plainly(work->digits, place_of(results, i, (int32_t)sizeof(TALLY_PLAIN)), node))
         return 0; /* as a rule */
 #endif
     result_t result;
     int32_t saw = conclude(node, &work->out.final, &result), size = TALLY_RESULT_SIZE(&work->out.final);
-#ifdef TALLY_QUICK
+#if TALLY_QUICK
     const float narrow = (float)result;
     if (work->cut.are_packed && size == 4)
         *(float *)place_of(results, i, 4) = narrow;
@@ -68,7 +68,7 @@ TALLY_FN int32_t put_at(const tally_segments_work *work, char *results, int64_t 
         volatile uint8_t *to = (volatile uint8_t *)results + i * work->out.result_stride;
         uint8_t bytes[sizeof result];
         __builtin_memcpy(bytes, &result, sizeof result);
-#ifdef TALLY_QUICK
+#if TALLY_QUICK
         if (size == 4) __builtin_memcpy(bytes, &narrow, sizeof narrow);
 #endif
         TALLY_UNROLL
@@ -92,27 +92,37 @@ enum {
     /* Leaves that segments of more than one have in a tile: of its values, and one more of each, which are two leaves
        at least. */
     most_leaves = 2 * (values_room / (TALLY_DEVICE_LEAF * TALLY_SLOT)),
-#ifdef TALLY_IS_SORTED
-    /* All segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of these
-     * wait, a segment has 8 values and an end on average; if all others are empty, a value and 8 ends. And there may be
-     * fewer than TALLY_WARP, where a warp looks last. */
+    /* Sorted, all segments of more than 8 values wait, and at most 4 shorter ones of each TALLY_WARP. If all others of
+     * these wait, a segment has 8 values and an end on average; if all others are empty, a value and 8 ends. And there
+     * may be fewer than TALLY_WARP, where a warp looks last. */
     bytes_of_value = TALLY_BYTES * TALLY_KERNEL_INPUTS,
     if_others_wait = 8 * bytes_of_value + TALLY_END_BYTES,
     if_others_are_empty = bytes_of_value + 8 * TALLY_END_BYTES,
     least_each = if_others_wait < if_others_are_empty ? if_others_wait : if_others_are_empty,
-    most_waiting = values_room / least_each + 4 * TALLY_CONSUMER_WARPS,
-    list_room = most_waiting
-#else
-    most_waiting = 2 * TALLY_WARP /* of each warp: fewer than TALLY_WARP, and as many more at once */
-#endif
+    most_sorted = values_room / least_each + 4 * TALLY_CONSUMER_WARPS,
+    /* Else, of each warp, fewer than TALLY_WARP, and as many more at once. */
+    most_waiting = TALLY_IS_SORTED ? most_sorted : 2 * TALLY_WARP,
+    /* Those of more than 64 values wait, too, where quarters of a warp take them; with room to see that there are
+       more. */
+    most_longs = values_room / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) + TALLY_WARP,
+    /* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of
+     * some hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured.
+     */
+    least_in_strips = TALLY_IS_F64 ? 28 : 48,
+    few_in_strips = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
+    most_in_strips =
+        (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
+    most_in_strips_of_warp = (most_in_strips + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP,
+    most_listed = TALLY_IN_STRIPS ? most_in_strips_of_warp : most_waiting + (TALLY_BY_QUARTERS ? most_longs : 0),
+    /* One list, or one of each warp's own. */
+    list_room = TALLY_IS_SORTED ? most_waiting : TALLY_CONSUMER_WARPS * most_listed
 };
-#ifdef TALLY_IS_SORTED
+typedef char list_is_enough[TALLY_IS_SORTED || (int32_t)most_listed >= (int32_t)most_waiting ? 1 : -1];
 /* Segments that wait for others of about their length, by numbers that say how long they are (segments/own_segments.h).
  */
 typedef struct waiting_t {
     uint32_t counted[TALLY_WARP], listed[TALLY_WARP];
 } waiting_t;
-#endif
 /* Runs of leaves over the tile's edges: the end of a segment that began before it, and the beginning of one that ends
  * behind it. */
 enum { edge_runs = 2 };
@@ -136,39 +146,15 @@ typedef struct shared_t {
     int32_t is_none; /* there is no tile any more, and no opening */
     int32_t round;   /* which one of the block's it is: here, so that the consumers needs no register for it */
     tally_mbarrier come, left; /* it has been copied; the consumers's warps are done with it */
-#ifdef TALLY_IS_SORTED
+#if TALLY_IS_SORTED
     waiting_t waiting;
 #endif
     node_t leaves[most_leaves];
 } shared_t;
 
-#if defined(TALLY_PLAIN) && TALLY_BYTES >= 4 && TALLY_NAN == 0
-#define TALLY_IN_STRIPS
-#endif
 typedef struct strips_t strips_t;
-#ifdef TALLY_IN_STRIPS
+#if TALLY_IN_STRIPS
 #include "segments/strip_sums.h"
-/* Segments of a tile that strips pay for: others by lanes, or leaf by leaf, are as fast, but of f64 only those of some
- * hundreds of values; those of fewer than 4, on average, one by one. So a warp has so many at most. Measured. */
-enum {
-    least_in_strips = TALLY_IS_F64 ? 28 : 48,
-    few_in_strips = TALLY_IS_F64 ? 6 : 0, /* or fewer than that */
-    most_in_strips =
-        (TALLY_EDGE_SLACK + TALLY_TILE_BYTES) / (4 * TALLY_BYTES + TALLY_END_BYTES), /* but for a leaf more */
-    most_listed = (most_in_strips + TALLY_CONSUMERS - 1) / TALLY_CONSUMERS * TALLY_WARP
-};
-typedef char list_is_enough[most_listed >= (int32_t)most_waiting ? 1 : -1];
-#elif defined(TALLY_BY_QUARTERS)
-enum {
-    most_longs = values_room / ((TALLY_DEVICE_SMALL + 1) * TALLY_BYTES) +
-                 TALLY_WARP, /* of more than 64 values, and room to see that there are more */
-    most_listed = most_waiting + most_longs
-};
-#elif !defined(TALLY_IS_SORTED)
-enum { most_listed = most_waiting };
-#endif
-#ifndef TALLY_IS_SORTED
-enum { list_room = TALLY_CONSUMER_WARPS * most_listed }; /* a list of each warp's own */
 #endif
 
 /* Of the tiles that a block has at a time. Warps are a tile apart at most, and none lists segments, or adds up strips,
@@ -179,7 +165,7 @@ typedef struct all_shared_t {
     shared_t of[TALLY_MOST_BUFFERS];
     int32_t told; /* what is known to all */
     uint16_t list[list_room];
-#ifdef TALLY_IN_STRIPS
+#if TALLY_IN_STRIPS
     in_strips_t in_strips;
 #endif
 } all_shared_t;
@@ -232,11 +218,7 @@ TALLY_FN int32_t put_result(const tally_segments_work *work, const opening_t *o,
 
 /* Rows come here too: short ones that lie side by side, and of operators of the caller's own all, along any axis.
  * Whether the values of one lie apart; and where value i of all rows, one behind the other, lies. */
-#ifdef TALLY_USER_TEXT
-#define TALLY_IS_APART(work) ((work)->inner > 1)
-#else
-#define TALLY_IS_APART(work) ((void)(work), 0)
-#endif
+#define TALLY_IS_APART(work) (TALLY_IS_USER && (work)->inner > 1)
 TALLY_FN int64_t lies_at(const tally_segments_work *work, int64_t i) {
     if (!TALLY_IS_APART(work)) return i;
     int64_t row = i / work->length, outer = row / work->inner;
@@ -244,7 +226,7 @@ TALLY_FN int64_t lies_at(const tally_segments_work *work, int64_t i) {
 }
 
 /* Addresses are multiples of that. */
-#if TALLY_NUMBER == TALLY_NUMBER_structure
+#if TALLY_IS_STRUCTURE
 #define TALLY_PIECE TALLY_B
 #else
 #define TALLY_PIECE TALLY_T
@@ -423,13 +405,8 @@ TALLY_FN int32_t read_tile(const tally_segments_work *work, tile_t *tile, const 
 }
 
 #include "segments/own_segments.h"
+#include "segments/tile_strips.h"
 
-#ifdef TALLY_IN_STRIPS
-TALLY_FN int32_t is_for_strips(const tile_t *tile) {
-    const int32_t own = tile->own;
-    return (own >= least_in_strips || own < few_in_strips) && own <= most_in_strips && tile->values > 4 * own;
-}
-#endif
 /* A tile's segments, by the consumers; what was seen. */
 TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, shared_t *its, const opening_t *opening,
                            char *buffer) {
@@ -438,20 +415,12 @@ TALLY_FN int32_t take_tile(const tally_segments_work *work, all_shared_t *all, s
     TALLY_ROLLED
     for (int32_t is_again = 0;; is_again = 1) {
         if (!read_tile(work, &tile, opening, buffer, is_again)) return 0;
-#ifdef TALLY_IN_STRIPS
-        if (TALLY_SUM_TERM != TALLY_TERM_VALUE) break; /* norm1 would need more registers than there are */
+        if (!TALLY_IN_STRIPS || !TALLY_ADDS_VALUES) break; /* norm1 would need more registers than there are */
         if (is_again || !opening->is_dense || !is_for_strips(&tile)) break;
         if (take_strips(work, &tile, all, &saw)) return saw;
-#else
-        break;
-#endif
     }
     if (put_leaves(work, &tile, its->leaves)) return saw;
-#ifdef TALLY_IS_SORTED
-    return saw | take_own(work, &tile, &its->waiting, all->list);
-#else
-    return saw | take_own(work, &tile, all->list + most_listed * tally_warp());
-#endif
+    return saw | take_own(work, &tile, its, all);
 }
 TALLY_FN void take_tiles(const tally_segments_work *work, all_shared_t *shared, char *buffers) {
     for (int32_t round = 0, next;; round = next) {
@@ -477,19 +446,13 @@ TALLY_KERNEL_ENTRY(TALLY_SEGMENTS_BLOCK, TALLY_SEGMENTS, tally_segments_work, TA
     TALLY_SHARED_BUFFER(buffers, TALLY_TILE_BUFFER(TALLY_KERNEL_INPUTS) << work.cut.log_buffers);
     if (tally_is_idle(work.wanted)) return;
     if (tally_warp() < TALLY_MOST_BUFFERS) {
-#ifdef TALLY_IS_SORTED
-        clear_waiting(&shared->of[tally_warp()].waiting);
-#endif
+        begin_lists(&shared->of[tally_warp()]);
         if (tally_lane() == 0) {
             tally_mbarrier_init(&shared->of[tally_warp()].come, 1);
             tally_mbarrier_init(&shared->of[tally_warp()].left, TALLY_CONSUMERS);
         }
     }
-#ifdef TALLY_IN_STRIPS
-    for (int32_t k = tally_thread(); k < (int32_t)(sizeof shared->in_strips.borders / 4); k += TALLY_SEGMENTS_BLOCK)
-        (&shared->in_strips.borders[0][0])[k] = 0;
-    if (tally_thread() == 0) shared->in_strips.high = first_guess, shared->in_strips.turn = shared->in_strips.count = 0;
-#endif
+    begin_strips(shared);
     if (tally_thread() == 0) shared->told = 0;
     tally_let_next_start();
     tally_barrier();

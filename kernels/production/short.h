@@ -12,13 +12,7 @@
 #include "rows/short_row.h"
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
-#if defined(TALLY_SQUARES) || defined(TALLY_RANGE)
-#define TALLY_RESIDENT 1
-#elif TALLY_PASSES == 2 || TALLY_BYTES == 8
-#define TALLY_RESIDENT 2
-#else
-#define TALLY_RESIDENT 4
-#endif
+#define TALLY_RESIDENT (TALLY_HAS_SQUARES || TALLY_HAS_RANGE ? 1 : TALLY_PASSES == 2 || TALLY_BYTES == 8 ? 2 : 4)
 
 TALLY_KERNEL_ENTRY(TALLY_BLOCK, short, tally_rows_work, TALLY_RESIDENT) {
     const batch_t batch = read_batch(&work);

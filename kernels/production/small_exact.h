@@ -6,7 +6,7 @@
 #ifndef TALLY_FORM_SMALL_EXACT_H
 #define TALLY_FORM_SMALL_EXACT_H
 
-#define TALLY_QUICK_PARTS
+#define TALLY_QUICK_PARTS 1
 #include "accumulators/operator.h"
 
 #include "exact_sums/by_limbs.h"
@@ -66,12 +66,8 @@ typedef struct shared_t {
 
 TALLY_FN int32_t node_is_lost(const node_t *a) {
     int32_t lost = 0;
-#ifdef TALLY_SUM_TERM
-    lost |= a->sum.lost;
-#endif
-#ifdef TALLY_PRODUCTS
-    lost |= a->products.lost;
-#endif
+    TALLY_IF_SUM(lost |= a->sum.lost;)
+    TALLY_IF_PRODUCTS(lost |= a->products.lost;)
     return lost;
 }
 
@@ -150,7 +146,7 @@ TALLY_FN node_t block_sum(const tally_array_work *work, int64_t at, int64_t n, s
 /* ---- the result ---- */
 
 TALLY_FN void put_total(const tally_array_work *work, const result_t *result) {
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     __builtin_memcpy(work->out.result, result, sizeof *result);
 #else
     tally_put(work->out.result, *result, work->out.final.format);
@@ -161,12 +157,8 @@ TALLY_FN void put_total(const tally_array_work *work, const result_t *result) {
  * beside any other. */
 TALLY_FN void add_node(const node_t *a, accumulator_t *number) {
     if (node_is_lost(a)) return;
-#ifdef TALLY_SUM_TERM
-    add_parts(number->sum, TALLY_ORIGIN, a->sum.p, part_count);
-#endif
-#ifdef TALLY_PRODUCTS
-    add_parts(number->products, 2 * TALLY_ORIGIN, a->products.p, part_count);
-#endif
+    TALLY_IF_SUM(add_parts(number->sum, TALLY_ORIGIN, a->sum.p, part_count);)
+    TALLY_IF_PRODUCTS(add_parts(number->products, 2 * TALLY_ORIGIN, a->products.p, part_count);)
 }
 /* From the nodes that lanes have, two each, and the pool; `all` is what they are together, but for sums that are lost.
  */
@@ -186,7 +178,7 @@ TALLY_RARE void finish_by_limbs(const tally_array_work *work, node_t first, node
     tally_warp_barrier();
     if (tally_lane() != 0) return;
     number->n = all.n;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     notes_t notes = no_notes();
     if (all.n > 0) widen_range(&notes, all.low, all.high);
     number->low = notes.low;

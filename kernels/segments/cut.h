@@ -17,12 +17,6 @@
 #include "segments/pieces.h"
 #include "device/wrapping.h"
 
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_CUT _Pragma("unroll")
-#else
-#define TALLY_UNROLL_CUT
-#endif
-
 enum {
     TALLY_TILE_BYTES = 28 << 10,  /* three blocks of two buffers each fit a multiprocessor of sm_90 */
     TALLY_EDGE_SLACK = 1024,      /* bytes before its border where a tile's edge may be, if a segment begins there */

@@ -176,7 +176,7 @@ TALLY_FN tally_segment_ids_view tally_sample_segment_ids(const tally_cut_work *c
     const int64_t width = shared->at[1] > shared->at[0] ? shared->at[1] - shared->at[0] : 0,
                   step = width / TALLY_SEGMENT_ID_SAMPLES + 1;
     const tally_segment_ids_view view = {shared, step, (int32_t)(width / step)};
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_ID_SAMPLES / TALLY_EDGES_BLOCK; k++) {
         const int32_t i = k * TALLY_EDGES_BLOCK + tally_thread();
         if (i < view.count) shared->sampled[i] = tally_segment_id(cut, shared->at[0] + i * step);

@@ -16,21 +16,21 @@ typedef struct tally_four_segment_ids {
 /* Not 0: some are of other segments than the one before. */
 TALLY_FN uint32_t tally_segment_ids_differ(const tally_four_segment_ids *segment_ids) {
     uint32_t differ = 0;
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++) differ |= segment_ids->w[k] ^ TALLY_LEFT_OF(segment_ids, k);
     return differ;
 }
 /* Above 1: they step up by more than 1, or down. */
 TALLY_FN uint32_t tally_segment_ids_step(const tally_four_segment_ids *segment_ids) {
     uint32_t steps = 0;
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++) steps |= segment_ids->w[k] - TALLY_LEFT_OF(segment_ids, k);
     return steps;
 }
 /* Whether they step up by `most` at most. */
 TALLY_FN int32_t tally_segment_ids_rise(const tally_four_segment_ids *segment_ids, uint32_t most) {
     int32_t rise = 1;
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
         rise &= segment_ids->w[k] - TALLY_LEFT_OF(segment_ids, k) <= most;
     return rise;
@@ -41,14 +41,14 @@ TALLY_FN int32_t tally_place_in_four(const uint32_t *w, uint32_t s, int32_t at) 
 }
 /* Places left + 1 ... last, of each lane's own, where none steps up by more than 1; or of any that do not descend. */
 TALLY_FN void tally_put_stepping(int32_t *places, const tally_four_segment_ids *segment_ids, int32_t at) {
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH; k++)
         if (segment_ids->w[k] != TALLY_LEFT_OF(segment_ids, k)) places[(int32_t)segment_ids->w[k]] = at + k;
 }
 TALLY_FN void tally_put_rising(int32_t *places, const tally_four_segment_ids *segment_ids, int32_t at) {
     const uint32_t left = segment_ids->left, last = segment_ids->w[TALLY_SEGMENT_IDS_EACH - 1];
     int32_t rises_once = 1, before = 0; /* values before the first that is of another segment */
-    TALLY_UNROLL_CUT
+    TALLY_UNROLL
     for (int32_t k = 0; k < TALLY_SEGMENT_IDS_EACH - 1; k++) {
         rises_once &= segment_ids->w[k] == left || segment_ids->w[k] == last;
         before += segment_ids->w[k] == left;

@@ -6,11 +6,8 @@
 
 #include "order/pairs.h"
 
-#ifdef TALLY_USER_TEXT
+#if TALLY_IS_USER
 #include "order/user_fold.h"
-#define TALLY_KEEPS_ORDER TALLY_USER_KEEPS_ORDER
-#else
-#define TALLY_KEEPS_ORDER 0
 #endif
 
 TALLY_FN column_t column_of(const TALLY_T *x, const TALLY_T *y, int32_t i) {
@@ -23,19 +20,10 @@ TALLY_FN int32_t count_from(const TALLY_T *x, const TALLY_T *y, int32_t n, int32
     for (int32_t i = from; i < n; i += step) present += is_present(x[i]) && is_present(y[i]);
     return present;
 }
-#if TALLY_FLOAT && TALLY_NAN == 1
-#define TALLY_MAY_SKIP 1
-#else
-#define TALLY_MAY_SKIP 0
-#endif
 
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_PARTS _Pragma("unroll (TALLY_PART <= 4 ? 2 : 1)")
-#else
-#define TALLY_UNROLL_PARTS
-#endif
+#define TALLY_UNROLL_PARTS TALLY_UNROLL_BY(TALLY_PART <= 4 ? 2 : 1)
 
-#ifdef TALLY_HAS_INDEX
+#if TALLY_HAS_INDEX
 #include "segments/shared_search.h"
 #else
 /* ---- up to 8 values, by one thread: each is a column of its own; or, where order is kept, seven are folded and one
@@ -47,19 +35,18 @@ TALLY_FN int32_t count_from(const TALLY_T *x, const TALLY_T *y, int32_t n, int32
 #define TALLY_HALF2(k) (most > 4 ? combine2(TALLY_EACH2(k), TALLY_EACH2(k + 4)) : TALLY_EACH2(k))
 /* n values, at most `most`, 4 or 8. */
 TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const int32_t most) {
-#if TALLY_IS_FREE || TALLY_KEEPS_ORDER
-    column_t column = TALLY_EACH(0);
-    TALLY_UNROLL
-    for (int32_t k = 1; k < most; k++)
-        if (k < n) column = combine(column, column_of(x, y, k));
-#else
-    column_t even = combine(TALLY_HALF(0), TALLY_HALF(2)), odd = combine(TALLY_HALF(1), TALLY_HALF(3));
-    column_t column = combine(even, odd);
-#endif
+    column_t column;
+    if (TALLY_IS_FREE || TALLY_IS_NONCOMMUTATIVE) {
+        column = TALLY_EACH(0);
+        TALLY_UNROLL
+        for (int32_t k = 1; k < most; k++)
+            if (k < n) column = combine(column, column_of(x, y, k));
+    } else {
+        column_t even = combine(TALLY_HALF(0), TALLY_HALF(2)), odd = combine(TALLY_HALF(1), TALLY_HALF(3));
+        column = combine(even, odd);
+    }
     int32_t present = TALLY_MAY_SKIP ? count_from(x, y, n, 0, 1) : n;
-#ifndef TALLY_SEALS_NOTHING
-    if (n == 0) return nothing();
-#endif
+    if (!TALLY_SEALS_NOTHING && n == 0) return nothing();
 #if TALLY_PASSES == 2
     aim_t aim = take_aim(column, present);
     second_t even2 = combine2(TALLY_HALF2(0), TALLY_HALF2(2)), odd2 = combine2(TALLY_HALF2(1), TALLY_HALF2(3));
@@ -76,27 +63,16 @@ TALLY_FN node_t thread_node(const TALLY_T *x, const TALLY_T *y, int32_t n, const
 /* ---- up to 64 values, by one thread, 16 bytes, a part, at a time ---- */
 
 /* Measured: lanes are better for values of 8 bytes, of which a thread has no room for all columns, and where a value
- * costs much, which makes threads wait for the longest of their segments. TALLY_COLUMN_MOST: the bytes of a column, at
- * most, for a thread to pay. */
-#if TALLY_KEEPS_ORDER
-#define TALLY_COLUMN_MOST 8
+ * costs much, which makes threads wait for the longest of their segments. */
+#if TALLY_IS_NONCOMMUTATIVE
 TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
     const tally_source from = source_here(x);
     const column_t column = fold_groups(&from, n, (int32_t)tally_warp_max((uint32_t)n));
     (void)y;
     return n == 0 ? nothing() : seal(column, n);
 }
-#elif TALLY_PASSES == 1 && TALLY_BYTES <= 4 && TALLY_NUMBER != TALLY_NUMBER_structure
-#ifdef TALLY_USER_TEXT
-#define TALLY_COLUMN_MOST 4
-#else
-#define TALLY_COLUMN_MOST 8
-#endif
-#ifdef __CUDACC_RTC__ /* columns of few registers: all rows at once */
-#define TALLY_UNROLL_THREAD_ROWS _Pragma("unroll (sizeof(column_t) <= 4 ? 8 : 1)")
-#else
-#define TALLY_UNROLL_THREAD_ROWS
-#endif
+#elif TALLY_COLUMN_MOST > 0
+#define TALLY_UNROLL_THREAD_ROWS TALLY_UNROLL_BY(sizeof(column_t) <= 4 ? 8 : 1) /* few registers: all rows at once */
 enum {
     small_columns = TALLY_DEVICE_SMALL_COLUMNS,
     row_parts = TALLY_PART < small_columns ? small_columns / TALLY_PART : 1 /* or a part has two rows */
@@ -167,12 +143,8 @@ TALLY_FN node_t columns_node(const TALLY_T *x, const TALLY_T *y, int32_t n) {
 
 /* Columns of few registers: all rows at once. Else as many as there are. */
 #define TALLY_ROWS_ROLLED (sizeof(column_t) > 8)
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_LANES _Pragma("unroll (TALLY_ROWS_ROLLED ? 1 : 8)")
-#else
-#define TALLY_UNROLL_LANES
-#endif
-#if TALLY_KEEPS_ORDER
+#define TALLY_UNROLL_LANES TALLY_UNROLL_BY(TALLY_ROWS_ROLLED ? 1 : 8)
+#if TALLY_IS_NONCOMMUTATIVE
 TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     const tally_source from = source_here(x);
     (void)y, (void)first;
@@ -209,7 +181,7 @@ TALLY_FN node_t lanes_node(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_
 
 /* ---- a leaf, by a warp; the same node in each lane ---- */
 
-#ifdef TALLY_USER_TEXT
+#if TALLY_IS_USER
 TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     const tally_source from = source_here(x);
     (void)y, (void)first;
@@ -217,11 +189,7 @@ TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t
 }
 #else
 
-#ifdef __CUDACC_RTC__
-#define TALLY_UNROLL_ROWS _Pragma("unroll (sizeof(column_t) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)")
-#else
-#define TALLY_UNROLL_ROWS
-#endif
+#define TALLY_UNROLL_ROWS TALLY_UNROLL_BY(sizeof(column_t) > 8 ? 1 : TALLY_PART <= 4 ? 4 : TALLY_PART == 8 ? 2 : 1)
 
 TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
     column_t columns[TALLY_HELD], column;
@@ -273,10 +241,10 @@ TALLY_FN node_t wide_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t
 /* ---- any leaf, by a warp ---- */
 
 TALLY_FN node_t shared_leaf(const TALLY_T *x, const TALLY_T *y, int32_t n, int64_t first) {
-#ifdef TALLY_BY_LANES
+#if TALLY_BY_LANES
     (void)y;
     return parts_node(x, 0, n, TALLY_WARP, first);
-#elif TALLY_KEEPS_ORDER
+#elif TALLY_IS_NONCOMMUTATIVE
     return wide_leaf(x, y, n, first); /* the same tree */
 #else
     return n <= TALLY_DEVICE_SMALL ? lanes_node(x, y, n, first) : wide_leaf(x, y, n, first);

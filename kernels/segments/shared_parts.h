@@ -5,23 +5,16 @@
 
 #include "order/fold.h"
 
-#if TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !defined(TALLY_HAS_INDEX) && \
-    !defined(TALLY_USER_TEXT) && TALLY_NUMBER != TALLY_NUMBER_structure
-#define TALLY_IN_PARTS
-#define TALLY_BY_LANES /* any power of two of lanes side by side may fold a segment: parts_node */
-#ifdef TALLY_SQUARES
-#define TALLY_IS_SORTED /* a value costs so much that segments had better meet others of about their length */
-#endif
-
+#if TALLY_IN_PARTS
 /* How lanes look at values: at first, and once more for anchored sums whose anchor was not right. */
 enum { look_first, look_again };
 
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
 #include "segments/anchored.h"
 #endif
 typedef struct folded_t {
     column_t column;
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
     anchored_t anchored;
 #endif
     int32_t present; /* values that the NaN policy counts */
@@ -29,19 +22,13 @@ typedef struct folded_t {
 TALLY_FN folded_t nothing_folded(int32_t n) {
     folded_t folded;
     folded.column = identity();
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
     folded.anchored = nothing_anchored();
 #endif
     folded.present = TALLY_MAY_SKIP ? 0 : n;
     return folded;
 }
 
-/* Sums of bytes: four at a time. */
-#if defined(TALLY_SUM_TERM) && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !defined(TALLY_SQUARES) && !defined(TALLY_RANGE)
-#define TALLY_ADDS_BYTES (TALLY_SUM_TERM == TALLY_VALUES)
-#else
-#define TALLY_ADDS_BYTES 0
-#endif
 #if TALLY_ADDS_BYTES
 /* A byte, 1, for each of the lowest 4 bits that is set. */
 TALLY_FN uint32_t bytes_of_bits(uint32_t bits) { return (bits & 15) * 0x00204081 & 0x01010101; }
@@ -59,7 +46,7 @@ TALLY_FN void put_bytes(folded_t *to, const tally_quad *quad, uint32_t which, co
 TALLY_FN void put_value(folded_t *to, TALLY_T x, const int32_t look) {
     const item_t item = item_of(x);
     const column_t term = lift(item, item);
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
     if (look == look_first) widen(&to->anchored.range, range_of(term.sum.p[0]));
     put_in_two(&to->anchored.sum, term.sum.p[0], tally_anchor(to->anchored.last));
 #else
@@ -119,7 +106,7 @@ TALLY_FN void fold_alone(folded_t *folded, const TALLY_T *x, int32_t n, const in
 }
 /* What all `lanes` have, in each of them. */
 TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
-#ifdef TALLY_IS_NARROW_SUM
+#if TALLY_IS_NARROW_SUM
     if (lanes == TALLY_WARP && !TALLY_MAY_SKIP) {
         folded->column.sum = sum_of_lanes(folded->column.sum, TALLY_WARP);
         folded->column.most = tally_warp_max(folded->column.most);
@@ -129,7 +116,7 @@ TALLY_FN void meet_lanes(folded_t *folded, int32_t lanes, const int32_t look) {
 #endif
     TALLY_ROLLED
     for (int32_t mask = lanes / 2; mask > 0; mask /= 2) {
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
         meet_anchored(&folded->anchored, mask, look == look_again);
 #else
         folded->column = combine(folded->column, other(folded->column, mask));
@@ -148,9 +135,9 @@ TALLY_FN void fold_parts(folded_t *folded, const TALLY_T *x, int32_t n, int32_t 
     }
 }
 
-#ifdef TALLY_PLAIN
+#if TALLY_IS_PLAIN
 TALLY_FN range_t range_of_folded(folded_t folded) {
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
     return folded.anchored.range;
 #else
     return range_of_column(folded.column);
@@ -178,7 +165,7 @@ TALLY_FN node_t or_in_more(node_t node, const TALLY_T *x, int32_t at, int32_t n,
 TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     folded_t folded = nothing_folded(n);
     (void)before;
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
     const int32_t sub = tally_lane() & (lanes - 1);
     guess_anchor(&folded.anchored, n > 0 ? term_of(x[at + (sub < n ? sub : n - 1)]) : 0, n);
     fold_parts(&folded, x + at, n, lanes, look_first);
@@ -193,13 +180,12 @@ TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lane
     fold_parts(&folded, x + at, n, lanes, look_first);
     const node_t node = seal(folded.column, folded.present);
 #endif
-#ifdef TALLY_PLAIN
+#if TALLY_IS_PLAIN
     return or_in_more(node, x, at, n, lanes, range_of_folded(folded));
 #else
     return node;
 #endif
 }
-#undef TALLY_ADDS_BYTES
 #endif
 
 #endif

@@ -8,13 +8,11 @@
 
 #include "order/fold.h"
 
-#if !TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && \
-    TALLY_NUMBER != TALLY_NUMBER_structure && !defined(TALLY_USER_TEXT)
-#define TALLY_BY_QUARTERS
 enum {
     quarter = 8, /* lanes */
     quarter_columns = TALLY_DEVICE_COLUMNS / quarter
 };
+#if TALLY_BY_QUARTERS
 
 /* Puts a part's values from ... to - 1 behind the others of their columns. */
 TALLY_FN void put_in_row(column_t *columns, const tally_quad *quad, int32_t from, int32_t to) {

@@ -119,7 +119,6 @@ TALLY_FN node_t node_found(found_t found, int32_t n, int64_t first) {
 }
 /* The node of n values from place `at` of x on, by so many lanes; the same in each of them. All lanes of the warp take
  * part. `before` values of the segment come before them. */
-#define TALLY_BY_LANES
 TALLY_FN node_t parts_node(const TALLY_T *x, int32_t at, int32_t n, int32_t lanes, int64_t before) {
     const int32_t skew = (int32_t)((uint64_t)(x + at) % 16 / TALLY_BYTES);
     const row_of_parts_t parts = {(const char *)(x + at - skew), skew, skew + n};

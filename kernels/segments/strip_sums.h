@@ -5,7 +5,7 @@
 #include "accumulators/operator.h"
 
 /* Of some of a strip's values: in one f64, or, of f64, in two, by an anchor that serves the whole tile. */
-#ifdef TALLY_IS_ANCHORED
+#if TALLY_IS_ANCHORED
 typedef two_t strip_sum_t;
 TALLY_FN strip_sum_t no_strip_sum(void) {
     const strip_sum_t none = {-0.0, -0.0};
@@ -15,6 +15,7 @@ TALLY_FN void add_sum(strip_sum_t *a, strip_sum_t b, const int32_t sign) {
     a->above += sign * b.above;
     a->below += sign * b.below;
 }
+TALLY_FN void add_term(strip_sum_t *a, double term, int32_t last) { put_in_two(a, term, tally_anchor(last)); }
 TALLY_FN TALLY_EXPAND parts_of(strip_sum_t a) {
     TALLY_EXPAND parts = TALLY_OF(a.above);
     parts.p[1] = a.below;
@@ -25,6 +26,7 @@ TALLY_FN TALLY_EXPAND parts_of(strip_sum_t a) {
 typedef double strip_sum_t;
 TALLY_FN strip_sum_t no_strip_sum(void) { return -0.0; }
 TALLY_FN void add_sum(strip_sum_t *a, strip_sum_t b, const int32_t sign) { *a += sign * b; }
+TALLY_FN void add_term(strip_sum_t *a, double term, int32_t last) { (void)last, *a += term; }
 TALLY_FN TALLY_EXPAND parts_of(strip_sum_t a) { return TALLY_OF(a); }
 #define TALLY_SUM_BYTES 8
 #endif

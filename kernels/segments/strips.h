@@ -7,8 +7,9 @@
 #ifndef TALLY_STRIPS_H
 #define TALLY_STRIPS_H
 
-#ifdef TALLY_IN_STRIPS
 #include "order/leaf.h"
+
+#if TALLY_IN_STRIPS
 #include "segments/strip_sums.h"
 
 /* A tile in strips; values have places from the 16 bytes on that the first is among. */
@@ -17,9 +18,7 @@ struct strips_t {
     uint32_t *borders, *others; /* of this tile; of the one before, which are not wanted any more */
     int32_t before;             /* place of the first value */
     range_t range;
-#ifdef TALLY_IS_ANCHORED
-    int32_t last; /* the anchor's last bit */
-#endif
+    int32_t last; /* of f64: the anchor's last bit */
 };
 TALLY_FN strip_sums_t *sums_of(const strips_t *strips, int32_t strip) {
     return (strip_sums_t *)(void *)(strips->values + strip * TALLY_STRIP_BYTES);
@@ -27,19 +26,13 @@ TALLY_FN strip_sums_t *sums_of(const strips_t *strips, int32_t strip) {
 
 /* Whether sums of 2^log2_n values are exact; and of as many as meet where one thread adds up more, or in a tile. */
 TALLY_FN int32_t meet_exactly(const strips_t *strips, int32_t log2_n) {
-#ifdef TALLY_IS_ANCHORED
+    if (!TALLY_IS_ANCHORED) return width_of(strips->range) + log2_n <= 53;
     return high_of(strips->range) + log2_n - 53 <= strips->last && range_holds(strips->range, strips->last, log2_n);
-#else
-    return width_of(strips->range) + log2_n <= 53;
-#endif
 }
-#ifdef TALLY_IS_ANCHORED
-TALLY_FN int32_t are_more_alone(const strips_t *strips) { return (void)strips, 0; }
-TALLY_FN int32_t log_in_tile(int32_t values) { return log2_meeting(values); }
-#else
-TALLY_FN int32_t are_more_alone(const strips_t *strips) { return meet_exactly(strips, log_many); }
-TALLY_FN int32_t log_in_tile(int32_t values) { return log_meet + (values >= few_strips * strip_values); }
-#endif
+TALLY_FN int32_t are_more_alone(const strips_t *strips) { return !TALLY_IS_ANCHORED && meet_exactly(strips, log_many); }
+TALLY_FN int32_t log_in_tile(int32_t values) {
+    return TALLY_IS_ANCHORED ? log2_meeting(values) : log_meet + (values >= few_strips * strip_values);
+}
 
 /* ---- first: borders, and segments of at most two values ---- */
 
@@ -120,11 +113,7 @@ TALLY_FN void add_strip(const strips_t *strips, int32_t strip, uint32_t borders,
             *left = sum;
             left += 1;
         }
-#ifdef TALLY_IS_ANCHORED
-        put_in_two(&sum, term, tally_anchor(strips->last));
-#else
-        sum += term;
-#endif
+        add_term(&sum, term, strips->last);
         size = v % 2 == 0 || its.most > size ? its.most : size;
         if (v % 2 != 0) range->most = size > range->most ? size : range->most;
         range->least = its.least < range->least ? its.least : range->least;
@@ -196,14 +185,13 @@ TALLY_FN TALLY_EXPAND sum_by_lanes(const tally_segments_work *work, const openin
         if (begin > here) add_sum(&sum, sum_left_of(strips, strip, begin - here), -1);
     }
     TALLY_EXPAND all = parts_of(sum);
-#ifndef TALLY_IS_ANCHORED
     const int32_t log2_n = log2_of(n > 0 ? n : 1);
-    if (!meet_exactly(strips, log2_n)) {
-        const double anchor = tally_anchor(last_bit(high_of(strips->range), log2_n)), above = (sum + anchor) - anchor;
-        all.p[1] = sum - above;
+    if (!TALLY_IS_ANCHORED && !meet_exactly(strips, log2_n)) {
+        const double anchor = tally_anchor(last_bit(high_of(strips->range), log2_n)),
+                     above = (all.p[0] + anchor) - anchor;
+        all.p[1] = all.p[0] - above;
         all.p[0] = above;
     }
-#endif
     if (tally_any(all.p[1] != 0)) all.p[1] = sum_of_lanes(all.p[1], lanes);
     all.p[0] = sum_of_lanes(all.p[0], lanes);
     const int32_t is_zero = all.p[0] == 0 && all.p[1] == 0;
@@ -264,6 +252,18 @@ TALLY_FN int32_t close_own(const tally_segments_work *work, const tile_t *tile, 
         saw |= put_result(work, o, i, mine);
     }
     return saw;
+}
+TALLY_FN node_t leaf_of_strips(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+                               int32_t n) {
+    node_t node = nothing();
+    node.n = n;
+    node.sum = sum_by_lanes(work, o, strips, at, n, TALLY_WARP);
+    return node;
+}
+#else
+TALLY_FN node_t leaf_of_strips(const tally_segments_work *work, const opening_t *o, const strips_t *strips, int32_t at,
+                               int32_t n) {
+    return (void)work, (void)o, (void)strips, (void)at, (void)n, nothing();
 }
 #endif
 

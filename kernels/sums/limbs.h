@@ -16,7 +16,10 @@ TALLY_EXTENSION typedef __int128 tally_i128;
 TALLY_EXTENSION typedef unsigned __int128 tally_u128;
 
 /* What is added up: values, their magnitudes, or products of two. */
-enum { TALLY_TERM_VALUE, TALLY_TERM_MAGNITUDE, TALLY_TERM_PRODUCT, TALLY_TERMS };
+#define TALLY_TERM_VALUE 0
+#define TALLY_TERM_MAGNITUDE 1
+#define TALLY_TERM_PRODUCT 2
+#define TALLY_TERMS 3
 
 enum {
     TALLY_PLUS_INFINITY,  /* +inf was seen, or a NaN */

@@ -7,7 +7,7 @@
  *
  *     TALLY_T        the type in memory          TALLY_BYTES   its size
  *     TALLY_V        its value in arithmetic     value_of(t)
- *     TALLY_FLOAT, TALLY_SIGNED, TALLY_BOOLEAN   0 or 1
+ *     TALLY_FLOAT, TALLY_SIGNED, TALLY_BOOLEAN, TALLY_IS_F64, TALLY_IS_STRUCTURE   0 or 1
  *     TALLY_W        the wide type of products: u64 (two's complement) for integers, f32 or f64
  *     TALLY_R        f32 for f16, bf16, f32; f64 for everything else
  *     TALLY_K        an integer whose order is the value's order    TALLY_K_LOW, TALLY_K_HIGH
@@ -29,9 +29,11 @@
 
 #define TALLY_BOOLEAN (TALLY_NUMBER == TALLY_NUMBER_boolean)
 #define TALLY_FLOAT (TALLY_NUMBER >= TALLY_NUMBER_f16 && TALLY_NUMBER <= TALLY_NUMBER_f64)
+#define TALLY_IS_F64 (TALLY_NUMBER == TALLY_NUMBER_f64)
+#define TALLY_IS_STRUCTURE (TALLY_NUMBER == TALLY_NUMBER_structure)
 #define TALLY_SIGNED (TALLY_NUMBER >= TALLY_NUMBER_i8 && TALLY_NUMBER <= TALLY_NUMBER_i64)
 
-#if TALLY_NUMBER == TALLY_NUMBER_structure
+#if TALLY_IS_STRUCTURE
 #include "types/structure.h"
 #else
 #if TALLY_NUMBER == TALLY_NUMBER_boolean || TALLY_NUMBER == TALLY_NUMBER_u8
@@ -76,7 +78,7 @@
 #define TALLY_K int32_t
 #define TALLY_K_LOW INT32_MIN
 #define TALLY_K_HIGH INT32_MAX
-#elif TALLY_NUMBER == TALLY_NUMBER_f64
+#elif TALLY_IS_F64
 #define TALLY_T double
 #define TALLY_K int64_t
 #define TALLY_K_LOW INT64_MIN
@@ -101,7 +103,7 @@
 #endif
 
 #if TALLY_FLOAT
-#if TALLY_NUMBER == TALLY_NUMBER_f64
+#if TALLY_IS_F64
 #define TALLY_V double
 #define TALLY_ZERO (-0.0)
 #define TALLY_REAL(name) tally_##name##_f64
@@ -153,7 +155,7 @@ TALLY_FN item_t item_of(TALLY_T t) {
 #define TALLY_M TALLY_B
 #endif
 TALLY_FN TALLY_M magnitude_of(TALLY_V v) {
-#if TALLY_NUMBER == TALLY_NUMBER_f64
+#if TALLY_IS_F64
     return tally_from_bits_f64(tally_bits_f64(v) & INT64_MAX);
 #elif TALLY_FLOAT
     return tally_from_bits_f32(tally_bits_f32(v) & INT32_MAX);
@@ -167,7 +169,7 @@ TALLY_FN TALLY_M magnitude_of(TALLY_V v) {
 /* Bits as a signed integer (floats), and whether they are a NaN. */
 #if TALLY_FLOAT
 TALLY_FN TALLY_K value_bits(TALLY_T t) {
-#if TALLY_NUMBER == TALLY_NUMBER_f64
+#if TALLY_IS_F64
     return tally_bits_f64(t);
 #elif TALLY_NUMBER == TALLY_NUMBER_f32
     return tally_bits_f32(t);
@@ -176,7 +178,7 @@ TALLY_FN TALLY_K value_bits(TALLY_T t) {
 #endif
 }
 TALLY_FN TALLY_T from_bits(TALLY_K bits) {
-#if TALLY_NUMBER == TALLY_NUMBER_f64
+#if TALLY_IS_F64
     return tally_from_bits_f64(bits);
 #elif TALLY_NUMBER == TALLY_NUMBER_f32
     return tally_from_bits_f32(bits);
@@ -184,7 +186,7 @@ TALLY_FN TALLY_T from_bits(TALLY_K bits) {
     return (uint16_t)bits;
 #endif
 }
-#if TALLY_NUMBER == TALLY_NUMBER_f64
+#if TALLY_IS_F64
 #define TALLY_INFINITY_BITS 0x7ff0000000000000
 #define TALLY_NAN_BITS 0x7ff8000000000000
 #elif TALLY_NUMBER == TALLY_NUMBER_f32

@@ -33,15 +33,15 @@ static void conclude_plain(const tally__kernel *kernel, const raw_t *x, const ra
         if (some == 1) bunch.padded = 1; /* no vector of eight */
         bunch.ddof = final->ddof;
         bunch.product_parts = 0;
-#if !defined(TALLY_SUM_TERM)
+#if !TALLY_HAS_SUM
         bunch.sum_parts = take_parts(bunch.sums, made->products, parts_of_product, s, &bunch);
 #else
         bunch.sum_parts = take_parts(bunch.sums, made->sums, parts_of_sum, s, &bunch);
-#if defined(TALLY_PRODUCTS)
+#if TALLY_HAS_PRODUCTS
         bunch.product_parts = take_parts(bunch.products, made->products, parts_of_product, s, &bunch);
 #endif
 #endif
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
         tally__cpu_tiles()->ranges[TALLY_IS_F64](values + at, &bunch, lows, highs);
 #endif
         finish_bunch(kernel, x + at, y + at, &bunch, lows, highs, final,
@@ -61,10 +61,10 @@ static bool reduce_plain(const tally__kernel *kernel, const tally__plain *plain,
     a = wide[0], b = wide[TALLY_KERNEL_INPUTS - 1];
 #endif
     if (!tally__sum_plainly(plain, a, TALLY_KERNEL_INPUTS == 2 ? b : a, offsets, count, &made)) return false;
-#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
     if (!final->mean && !final->root) {
-        double(*const of)[TALLY_PLAIN_MOST] = TALLY_IF_SUM(true) ? made.sums : made.products;
-        const int parts = TALLY_IF_SUM(true) ? parts_of_sum : parts_of_product;
+        double(*const of)[TALLY_PLAIN_MOST] = TALLY_HAS_SUM ? made.sums : made.products;
+        const int parts = TALLY_HAS_SUM ? parts_of_sum : parts_of_product;
         const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
         if (tally__cpu_tiles()->round_sums(of, parts, offsets, count, final->format.digits == 53, results))
             for (int s = 0; s < count; s++) {

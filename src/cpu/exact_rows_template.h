@@ -13,7 +13,7 @@ enum {
              : TALLY_NUMBER == TALLY_NUMBER_f16 ? 13
                                                 : 16,
     /* Products of f64 that are few enough to be within three levels of each other nearly always. */
-    near_values = TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? 2048 : block_values
+    near_values = TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? 2048 : block_values
 };
 typedef struct strip_t {
     _Alignas(64) base_t x[block_values], y[TALLY_KERNEL_INPUTS == 2 ? block_values : 1];
@@ -69,7 +69,7 @@ static int64_t some_rows(const strip_t *s, int64_t rows) {
     return some >= s->fold ? some - some % s->fold : some;
 }
 
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
 /* Widens the keys of each lane by a block. `all`: no value is NaN; otherwise the block is copied, and its values are
  * looked at one by one. */
 static void widen_keys(strip_t *s, int64_t rows, bool all) {
@@ -111,10 +111,10 @@ static void note_special(const tally__kernel *kernel, strip_t *s, int64_t i, tal
     }
     if (nodes == NULL) return;
     accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     tally_witness(node->sum, TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? __builtin_fabs(a) : a);
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     tally_witness(node->products, a * b);
 #endif
 }
@@ -135,7 +135,7 @@ static void read_block(const tally__kernel *kernel, strip_t *s, const raw_t *x, 
     tally__tile *tile = &s->tile;
     tile->is_f64 = TALLY_IS_F64;
     if (read_in_place(s, x, y, rows, stride)) {
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
         widen_keys(s, rows, true);
 #endif
         return;
@@ -149,7 +149,7 @@ static void read_block(const tally__kernel *kernel, strip_t *s, const raw_t *x, 
     tile->n = (rows + s->fold - 1) / s->fold * s->lanes;
     tally__measure_tile(tile);
     const bool special = tile->x_extent.special || tile->y_extent.special;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     widen_keys(s, rows, !special);
 #endif
     if (special) note_specials(kernel, s, nodes);
@@ -162,13 +162,13 @@ static void clear_strip(strip_t *s) {
     __builtin_memset(s->missing, 0, (size_t)s->width * sizeof *s->missing);
     __builtin_memset(s->special, 0, (size_t)s->width * sizeof *s->special);
     s->taken = false;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     for (int64_t j = 0; j < s->lanes; j++) s->lows[j] = INT64_MAX, s->highs[j] = INT64_MIN;
 #endif
 }
 /* The keys of the lanes of a column become its own. */
 static void fold_keys(strip_t *s) {
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     for (int64_t j = s->pitch; j < s->lanes; j++) {
         const int64_t p = j % s->pitch;
         s->lows[p] = s->lows[j] < s->lows[p] ? s->lows[j] : s->lows[p];
@@ -180,7 +180,7 @@ static void fold_keys(strip_t *s) {
 }
 static void widen_nodes(const tally__kernel *kernel, strip_t *s, tally__node *nodes) {
     fold_keys(s);
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     for (int64_t p = 0; p < s->width; p++) {
         accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
         node->low = s->lows[p] < node->low ? s->lows[p] : node->low;
@@ -193,7 +193,7 @@ static void widen_nodes(const tally__kernel *kernel, strip_t *s, tally__node *no
 
 /* Which terms there are sums of: k = 0, values or magnitudes, and 1, products. */
 static const int terms_of_kinds[2] = {TALLY_FIRST_TERM, TALLY_TERM_PRODUCT};
-enum { first_kind = TALLY_IF_SUM(1) ? 0 : 1, term_kinds = TALLY_IF_PRODUCTS(1) ? 2 : 1 };
+enum { first_kind = TALLY_HAS_SUM ? 0 : 1, term_kinds = TALLY_HAS_PRODUCTS ? 2 : 1 };
 
 static void begin_columns(strip_t *s, int kind) {
     const tally__columns *c = &s->columns[kind];
@@ -219,7 +219,7 @@ static void flush_columns(const tally__kernel *kernel, strip_t *s, int kind, tal
     tally__columns *c = &s->columns[kind];
     for (int64_t p = 0; p < s->width && c->rows > 0; p++) {
         accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
-        int64_t *words = kind == 0 ? TALLY_IF_SUM(node->sum) : TALLY_IF_PRODUCTS(node->products);
+        int64_t *words = kind == 0 ? TALLY_SUM_OR_NONE(node->sum) : TALLY_PRODUCTS_OR_NONE(node->products);
         for (int k = 0; k < c->count; k++) {
             const double total = column_total(s, kind, k, p);
             if (total != 0) tally_add_value(words, (kind + 1) * TALLY_ORIGIN, total);
@@ -261,10 +261,10 @@ static bool add_strip(const tally__kernel *kernel, strip_t *s, const raw_t *x, c
         accumulator_t *node = (void *)tally__node_at(kernel, nodes, p);
         node->n = rows - s->missing[p];
         /* A sum that is 0 takes its sign from its terms. */
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
         witness(node->sum, TALLY_SUM_TERM, x + p, y + p, rows, stride);
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
         witness(node->products, TALLY_TERM_PRODUCT, x + p, y + p, rows, stride);
 #endif
         settle_accumulator(node);
@@ -365,7 +365,7 @@ static void finish_columns(const tally__kernel *kernel, const strip_t *s, int64_
         const int64_t p = first + i;
         char result[TALLY_RESULT_BYTES];
         if (bunch->sure[i] && !s->special[p]) continue;
-#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
         if (segment_is_zero(bunch, i) && !s->special[p])
             put_zero(x + p, y + p, rows, stride, final, result);
         else

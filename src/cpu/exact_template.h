@@ -63,24 +63,24 @@ static void read_tile(tally__tile *tile, buffers_t *buffers, const raw_t *x, con
 
 /* ---- runs ---- */
 
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
 #define TALLY_FIRST_TERM TALLY_SUM_TERM
-#define TALLY_IF_SUM(words) (words)
+#define TALLY_SUM_OR_NONE(words) (words)
 #else
 #define TALLY_FIRST_TERM TALLY_TERM_PRODUCT /* there is no first number */
-#define TALLY_IF_SUM(words) 0
+#define TALLY_SUM_OR_NONE(words) 0
 #endif
-#ifdef TALLY_PRODUCTS
-#define TALLY_IF_PRODUCTS(words) (words)
+#if TALLY_HAS_PRODUCTS
+#define TALLY_PRODUCTS_OR_NONE(words) (words)
 #else
-#define TALLY_IF_PRODUCTS(words) 0
+#define TALLY_PRODUCTS_OR_NONE(words) 0
 #endif
 
 enum {
     parts_of_sum = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_VALUE),
     parts_of_product = TALLY_PLAIN_PARTS(TALLY_IS_F64, TALLY_TERM_PRODUCT),
     parts_together =
-        TALLY_IS_F64 && TALLY_IF_PRODUCTS(1) ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
+        TALLY_IS_F64 && TALLY_HAS_PRODUCTS ? TALLY_PLAIN_TERMS / 2 : TALLY_PLAIN_TERMS /* of a run, or one segment */
 };
 
 /* Whether it is worth to try plain sums, and how: of f16 and bf16 it nearly always is, and of few f32 it costs little.
@@ -95,8 +95,8 @@ static bool plan_plain(tally__plain *plain, const raw_t *x, const raw_t *y, int6
     a = few[0], b = few[TALLY_KERNEL_INPUTS - 1];
 #endif
     *plain = (tally__plain){.is_f64 = TALLY_IS_F64,
-                            .has_sums = TALLY_IF_SUM(true),
-                            .has_products = TALLY_IF_PRODUCTS(true),
+                            .has_sums = TALLY_HAS_SUM,
+                            .has_products = TALLY_HAS_PRODUCTS,
                             .term = TALLY_FIRST_TERM};
     if (n == 0 || (!plain->has_products && (TALLY_BYTES == 2 || (TALLY_BYTES == 4 && n <= TALLY_TILE)))) return n > 0;
     return tally__plan_plain(plain, a, b, n);
@@ -129,14 +129,14 @@ static int64_t run_plainly(const tally__plain *plain, const raw_t *x, const raw_
     while (at < n) {
         const int64_t offsets[2] = {0, n - at < parts_together ? n - at : parts_together};
         if (!tally__sum_plainly(plain, x + at, y + at, offsets, 1, &made)) break;
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
         add_plainly(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM, made.sums, parts_of_sum, x + at, y + at, offsets[1]);
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
         add_plainly(node->products, 2 * TALLY_ORIGIN, TALLY_TERM_PRODUCT, made.products, parts_of_product, x + at,
                     y + at, offsets[1]);
 #endif
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
         int64_t least, greatest;
         tally__cpu_tiles()->range[TALLY_IS_F64](x + at, offsets[1], &least, &greatest);
         node->low = least < node->low ? least : node->low;
@@ -158,7 +158,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
     tally__sums sums;
     (void)kernel, (void)first;
     clear_accumulator(node);
-    tally__begin_sums(&sums, TALLY_IF_SUM(node->sum), TALLY_IF_PRODUCTS(node->products), TALLY_ORIGIN,
+    tally__begin_sums(&sums, TALLY_SUM_OR_NONE(node->sum), TALLY_PRODUCTS_OR_NONE(node->products), TALLY_ORIGIN,
                       TALLY_FIRST_TERM);
 #if TALLY_BYTES >= 4
     /* Plainly only what caches hold: to ask whether an operation was rounded waits for all of them, and memory is not
@@ -182,7 +182,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
 #endif
         read_tile(&tile, &buffers, x + at, y + at, n - at < tile_values ? n - at : tile_values);
         node->n += tile.present;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
         tally__widen_range(&node->low, &node->high, &tile);
 #endif
         tally__add_tile(&sums, &tile);
@@ -196,7 +196,7 @@ static void reduce_leaves(const tally__kernel *kernel, const void *vx, const voi
 
 /* Whether results have a format that is made from parts. */
 TALLY_FN bool is_quick(const tally_final *final) {
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     (void) final;
     return true;
 #else
@@ -216,7 +216,7 @@ TALLY_FN bool segment_is_zero(const tally__bunch *bunch, int s) {
 static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
                            char *results) {
     const tally__tiles *tiles = tally__cpu_tiles();
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     const tally_format natural = TALLY_NATURAL_FORMAT;
     double floats[3][TALLY_BUNCH_MOST];
     int32_t sure[TALLY_BUNCH_MOST];
@@ -235,7 +235,7 @@ static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64
     for (int s = 0; s < bunch->count; s++) bunch->unsure += !(bunch->sure[s] = sure[s]);
     tiles->put_stats[TALLY_IS_F64](bunch, floats, lows, highs, results);
 #else
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#if TALLY_HAS_SPREAD
     int what = final->root ? TALLY_QUICK_SPREAD_ROOT : TALLY_QUICK_SPREAD;
 #else
     int what = final->root ? TALLY_QUICK_ROOT : final->mean ? TALLY_QUICK_MEAN : TALLY_QUICK_SUM;
@@ -281,12 +281,12 @@ static bool reduce_few(const raw_t *x, const raw_t *y, int64_t n, const tally_fi
     if (fit.limbs > FEW || fit.product_limbs > 2 * FEW) return false;
     __builtin_memset(sum, 0, (size_t)(TALLY_EVIDENCE + fit.limbs) * sizeof *sum);
     __builtin_memset(products, 0, (size_t)(TALLY_EVIDENCE + fit.product_limbs) * sizeof *products);
-    tally__begin_sums(&sums, TALLY_IF_SUM(sum), TALLY_IF_PRODUCTS(products), fit.origin, TALLY_FIRST_TERM);
+    tally__begin_sums(&sums, TALLY_SUM_OR_NONE(sum), TALLY_PRODUCTS_OR_NONE(products), fit.origin, TALLY_FIRST_TERM);
     for (int64_t at = 0, k = 0; at < n; at += tile_values, k++) {
         const tally__tile *tile = &tiles[k % TILES];
         if (!TALLY_IS_F64) TALLY_READ_TILE(k);
         total.n += tile->present;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
         tally__widen_range(&total.low, &total.high, tile);
 #endif
         tally__add_tile(&sums, tile);
@@ -322,7 +322,7 @@ TALLY_FN void place_in_leaf(void *results, int64_t s, const void *result, int64_
     __builtin_memcpy((char *)results + s * bytes, result, (size_t)bytes);
 }
 
-#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
 /* The result of n terms that add up to 0: with the sign on which they agree. */
 static void put_zero(const raw_t *x, const raw_t *y, int64_t n, int64_t stride, const tally_final *final,
                      void *result) {
@@ -337,7 +337,7 @@ static void reduce_unsure(const tally__kernel *kernel, const raw_t *x, const raw
     int64_t n = bunch->lengths[s];
     x += bunch->places[s];
     y += bunch->places[s];
-#if !defined(TALLY_KEYS) && !(defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS))
+#if !TALLY_HAS_KEYS && !(TALLY_HAS_SPREAD)
     if (segment_is_zero(bunch, s)) {
         put_zero(x, y, n, 1, final, result);
         return;
@@ -398,10 +398,10 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
     tally__cpu_tiles()->begin_bunch(&bunch, offsets, count);
     bunch.ddof = final->ddof;
     bunch.product_parts = 0;
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_SUM_TERM, bunch.sums);
     if (bunch.sum_parts == 0) return false;
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     bunch.product_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.products);
     if (bunch.product_parts == 0) return false;
 #endif
@@ -409,7 +409,7 @@ static bool reduce_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
     bunch.sum_parts = tally__sum_bunch(&bunch, &tile, TALLY_TERM_PRODUCT, bunch.sums);
     if (bunch.sum_parts == 0) return false;
 #endif
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     tally__cpu_tiles()->ranges[TALLY_IS_F64](tile.x, &bunch, lows, highs);
 #endif
     finish_bunch(kernel, x, y, &bunch, lows, highs, final, results, empty);

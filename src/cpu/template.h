@@ -42,8 +42,6 @@ typedef TALLY_T raw_t __attribute__((aligned(1), may_alias));
 #define TALLY_LEAF (TALLY_LEAF_BYTES / TALLY_BYTES)
 #define TALLY_COLUMNS (TALLY_LEAF / TALLY_STRIPES)
 #define TALLY_COLUMNS_OF(n) ((n) <= TALLY_SMALL_LEAF ? TALLY_SMALL_COLUMNS : TALLY_COLUMNS)
-#define TALLY_IS_FREE \
-    (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE || (TALLY_KERNEL_ORDER == TALLY_ORDER_FREE_INTS && !TALLY_FLOAT))
 
 _Static_assert(sizeof(node_t) <= TALLY_ORDERED_NODE_BYTES, "TALLY_ORDERED_NODE_BYTES is too small");
 _Static_assert(sizeof(result_t) <= TALLY_RESULT_BYTES, "TALLY_RESULT_BYTES is too small");
@@ -87,7 +85,7 @@ enum { kernel_row_bytes = (TALLY_COLUMN(TALLY_SIZE)) + sizeof(int32_t) };
 
 /* Many results at once are finished in vector lanes, the few that need care one by one
  * (kernels/accumulators/integers.h). */
-#ifdef TALLY_HAS_WIDE
+#if TALLY_HAS_WIDE
 #define TALLY_NEEDS_WIDE(node, final) needs_wide(node, final)
 #define TALLY_NARROW (TALLY_BYTES >= 4 ? 4 : 2) /* columns of so many times a value's bytes are read row by row */
 #else
@@ -360,7 +358,7 @@ static TALLY_TARGET node_t tree(const raw_t *x, const raw_t *y, int64_t n, int64
     int64_t at = 0;
     for (; at + TALLY_LEAF <= n; at += TALLY_LEAF) {
         column_t column = full_leaf(x + at, y + at);
-#ifdef TALLY_CAN_SPARE
+#if TALLY_CAN_SPARE
         if (spare(node, column)) {
             node.n += count_present(x + at, y + at, TALLY_LEAF);
             continue;

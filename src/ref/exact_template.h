@@ -24,16 +24,16 @@ static double read_value(const char *values, int64_t i) {
 static void add(accumulator_t *node, double x, double y) {
     (void)x, (void)y;
     node->n++;
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     int64_t key = TALLY_IS_F64 ? tally_bits_f64(x) : tally_bits_f32((float)x);
     key ^= key < 0 ? (TALLY_IS_F64 ? INT64_MAX : INT32_MAX) : 0;
     if (x != x || key < node->low) node->low = x != x ? INT64_MIN : key;
     if (x != x || key > node->high) node->high = x != x ? INT64_MAX : key;
 #endif
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     tally_add_value(node->sum, TALLY_ORIGIN, TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE ? __builtin_fabs(x) : x);
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     tally_add_product(node->products, 2 * TALLY_ORIGIN, x, y);
 #endif
 }

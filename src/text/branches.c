@@ -69,9 +69,27 @@ static size_t skip_nothing(macro_table *macros, const token *tokens, size_t at, 
     return matched == MARKS ? behind_line(tokens, end + 1, count) : at;
 }
 
+/* Behind branches `else if (0) ...` at `at`, if no other follows; or `at`. */
+static size_t skip_last_branches(macro_table *macros, const token *tokens, size_t at, size_t count) {
+    size_t branch = token_after_blanks(tokens, at + 1, count), next, begin = at;
+    const size_t end = behind_statement(tokens, branch, count), behind = behind_line(tokens, end, count);
+    if (end == count) return at;
+    while (branch < count && token_is(tokens[branch], "if")) {
+        next = tally__skip_branch(macros, tokens, branch, count);
+        if (next == branch) return at;
+        if (next == behind) {
+            while (begin > 0 && tokens[begin - 1].kind == TOKEN_SPACE) begin--;
+            return begin > 0 && tokens[begin - 1].kind == TOKEN_NEWLINE ? behind : end;
+        }
+        branch = next;
+    }
+    return at;
+}
+
 size_t tally__skip_branch(macro_table *macros, const token *tokens, size_t at, size_t count) {
     const size_t open = token_after_blanks(tokens, at + 1, count);
     long long number = 0;
+    if (token_is(tokens[at], "else")) return skip_last_branches(macros, tokens, at, count);
     if (!token_is(tokens[at], "if")) return skip_nothing(macros, tokens, at, count);
     if (open == count || !token_is(tokens[open], "(")) return at;
     const size_t close = behind_brackets(tokens, open, count);

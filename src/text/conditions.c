@@ -244,6 +244,7 @@ bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out) 
             i = end;
             continue;
         }
+        const bool began = line_begins;
         if (t.kind == TOKEN_NEWLINE)
             line_begins = true;
         else if (!token_is_blank(t))
@@ -252,6 +253,7 @@ bool tally__resolve_conditions(const char *text, size_t size, text_buffer *out) 
             size_t branch = t.kind == TOKEN_WORD ? tally__skip_branch(&r.macros, tokens.tokens, i, tokens.count) : i;
             if (branch > i) {
                 i = branch;
+                line_begins = began; /* as what was left out did */
                 continue;
             }
             read = t.kind == TOKEN_WORD ? put_name(&r, tokens.tokens + i, tokens.count - i, false) : 0;

@@ -63,6 +63,11 @@ static void test_constants(void **state) {
     expect(resolved("#define A 4\n#define B (A > 2 ? A * 2 : 0)\n#define C B /* c */\n#define D (A + x)\n"),
            "#define A 4\n#define B 8\n#define C B /* c */\n#define D (A + x)\n");
     expect(resolved("#define A 1\nf();\n    if (A == 2) g(1, (2));\n    h();\n"), "#define A 1\nf();\n    h();\n");
+    expect(resolved("if (0) {\n    g();\n}\n#if 0\nh();\n#endif\n"), "");
+    expect(resolved("if (b)\n    g();\nelse if (0)\n    h();\nelse if (0)\n    i();\nj();\n"),
+           "if (b)\n    g();\nj();\n");
+    expect(resolved("if (b) {\n    g();\n} else if (0) {\n    h();\n}\nj();\n"), "if (b) {\n    g();\n} \nj();\n");
+    expect(resolved("if (b)\n    g();\nelse if (0)\n    h();\nelse\n    i();\n"), "if (b)\n    g();\nelse i();\n");
     expect(resolved("#define A 0\nif (A)\n    for (;;) {\n        g();\n    }\nelse if (b) /* here */\n    h();\n"),
            "#define A 0\nif (b) /* here */\n    h();\n");
     expect(resolved("#define A 0\nif (A) do g(); while (b);\nif (A == b) g();\nif (1) g();\n"),

@@ -1,0 +1,176 @@
+/* What the kernels of a unit do for its operator, type and form. Each switch is 0 or 1, whatever the unit: read it with
+ * `if`, and with #if only where a branch does not compile without what it is about. TALLY_IF_SUM(...) and its like are
+ * for fields, and for statements about them.
+ *
+ * accumulators/records.h and exact_sums/exact.h include this, when the operator has said what it is. Needs
+ * types/types.h, and takes, defined or not,
+ *
+ *     TALLY_SUM_TERM, TALLY_PRODUCTS, TALLY_KEYS               of an exact operator (exact_sums/exact.h)
+ *     TALLY_SUM_TERM, TALLY_SQUARES, TALLY_RANGE               of one of integers (accumulators/integers.h)
+ *     TALLY_SECOND                                             of any (operators/README.md), and with a value of 1
+ *     TALLY_HAS_INDEX, TALLY_HAS_WIDE, TALLY_CAN_SPARE
+ *     TALLY_USER_TEXT, TALLY_USER_KEEPS_ORDER                  of the caller's own (accumulators/user.h)
+ *     TALLY_KERNEL_ORDER, TALLY_KERNEL_INPUTS                  of the row in include/tally/tables.h
+ *     TALLY_QUICK, TALLY_PREFIX_WIDE, TALLY_PREFIX_COLUMNS     of the form (forms.h), 1
+ *     TALLY_QUICK_PARTS                                        of files in production/, 1 */
+#ifndef TALLY_POLICY_H
+#define TALLY_POLICY_H
+
+#include "types/types.h"
+
+/* ---- what the operator is made of ---- */
+
+/* Exact sums of floats (kernels/exact). */
+#ifdef TALLY_EXACT_H
+#define TALLY_IS_EXACT 1
+#else
+#define TALLY_IS_EXACT 0
+#endif
+
+/* A sum of values or magnitudes; of integers also of products. */
+#ifdef TALLY_SUM_TERM
+#define TALLY_HAS_SUM 1
+#define TALLY_IF_SUM(...) __VA_ARGS__
+#define TALLY_ADDS_VALUES (TALLY_SUM_TERM == TALLY_TERM_VALUE)
+#define TALLY_ADDS_MAGNITUDES (TALLY_SUM_TERM == TALLY_TERM_MAGNITUDE)
+#else
+#define TALLY_HAS_SUM 0
+#define TALLY_IF_SUM(...)
+#define TALLY_ADDS_VALUES 0
+#define TALLY_ADDS_MAGNITUDES 0
+#endif
+/* A sum of products or squares of floats. */
+#ifdef TALLY_PRODUCTS
+#define TALLY_HAS_PRODUCTS 1
+#define TALLY_IF_PRODUCTS(...) __VA_ARGS__
+#else
+#define TALLY_HAS_PRODUCTS 0
+#define TALLY_IF_PRODUCTS(...)
+#endif
+/* The least and the greatest key of floats. */
+#ifdef TALLY_KEYS
+#define TALLY_HAS_KEYS 1
+#define TALLY_IF_KEYS(...) __VA_ARGS__
+#else
+#define TALLY_HAS_KEYS 0
+#define TALLY_IF_KEYS(...)
+#endif
+/* A sum of squares of integers. */
+#ifdef TALLY_SQUARES
+#define TALLY_HAS_SQUARES 1
+#define TALLY_IF_SQUARES(...) __VA_ARGS__
+#else
+#define TALLY_HAS_SQUARES 0
+#define TALLY_IF_SQUARES(...)
+#endif
+/* The smallest and the largest integer. */
+#ifdef TALLY_RANGE
+#define TALLY_HAS_RANGE 1
+#define TALLY_IF_RANGE(...) __VA_ARGS__
+#else
+#define TALLY_HAS_RANGE 0
+#define TALLY_IF_RANGE(...)
+#endif
+/* Both exact sums: variances, and what has one. */
+#define TALLY_HAS_SPREAD (TALLY_HAS_SUM && TALLY_HAS_PRODUCTS)
+
+/* How often a leaf is read: 2, where the second time takes what the first has found. */
+#ifdef TALLY_SECOND
+#define TALLY_PASSES 2
+#else
+#define TALLY_PASSES 1
+#endif
+/* Nodes keep an index. */
+#ifndef TALLY_HAS_INDEX
+#define TALLY_HAS_INDEX 0
+#endif
+/* A leaf that is no better needs no second pass. */
+#ifndef TALLY_CAN_SPARE
+#define TALLY_CAN_SPARE 0
+#endif
+/* Results that finish has wrong, finish_wide has right. */
+#ifndef TALLY_HAS_WIDE
+#define TALLY_HAS_WIDE 0
+#endif
+/* A sealed column of no values is the node of nothing: nodes are columns. */
+#ifdef TALLY_PLAIN_H
+#define TALLY_SEALS_NOTHING 1
+#else
+#define TALLY_SEALS_NOTHING TALLY_IS_EXACT
+#endif
+
+/* The caller's own, as text; whether it does not commute, so that the order must be kept. */
+#ifdef TALLY_USER_TEXT
+#define TALLY_IS_USER 1
+#define TALLY_IS_NONCOMMUTATIVE TALLY_USER_KEEPS_ORDER
+#else
+#define TALLY_IS_USER 0
+#define TALLY_IS_NONCOMMUTATIVE 0
+#endif
+
+/* The order of combinations does not show. */
+#if TALLY_IS_EXACT
+#define TALLY_IS_FREE 1
+#else
+#define TALLY_IS_FREE (TALLY_KERNEL_ORDER == 0 || (TALLY_KERNEL_ORDER == 1 && !TALLY_FLOAT))
+#endif
+/* Some values may count as absent. */
+#define TALLY_MAY_SKIP (TALLY_FLOAT && TALLY_NAN == 1)
+
+/* ---- exact sums in few doubles (exact_sums/quick.h) ---- */
+
+/* Segments, or features of them. */
+#ifndef TALLY_QUICK
+#define TALLY_QUICK 0
+#endif
+/* Few values: it does not matter what one costs, and more doubles hold more. */
+#ifndef TALLY_QUICK_PARTS
+#define TALLY_QUICK_PARTS 0
+#endif
+/* A sum alone, of many values: columns are cheap. */
+#define TALLY_IS_PLAIN \
+    (TALLY_IS_EXACT && TALLY_QUICK && !TALLY_QUICK_PARTS && TALLY_HAS_SUM && !TALLY_HAS_PRODUCTS && !TALLY_HAS_KEYS)
+/* Of f64: two sums, and an anchor between them (segments/anchored.h). */
+#define TALLY_IS_ANCHORED (TALLY_IS_PLAIN && TALLY_IS_F64)
+/* Of narrower floats: their sum in f64, and their range, which tells whether all additions were exact. */
+#define TALLY_IS_NARROW_SUM (TALLY_IS_PLAIN && !TALLY_IS_F64)
+
+/* ---- segments in shared memory ---- */
+
+/* Some lanes fold a segment, vector by vector (segments/shared_parts.h). */
+#define TALLY_IN_PARTS \
+    (TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && !TALLY_IS_STRUCTURE && !TALLY_IS_USER)
+/* Any power of two of lanes may fold a segment, or search it (segments/shared_search.h): parts_node. */
+#define TALLY_BY_LANES (TALLY_IN_PARTS || TALLY_HAS_INDEX)
+/* A value costs so much that segments had better meet others of about their length. */
+#define TALLY_IS_SORTED (TALLY_IN_PARTS && TALLY_HAS_SQUARES)
+/* Quarters of a warp have a leaf each (segments/shared_quarters.h). */
+#define TALLY_BY_QUARTERS                                                                                          \
+    (!TALLY_IS_FREE && TALLY_PASSES == 1 && TALLY_KERNEL_INPUTS == 1 && TALLY_BYTES >= 2 && !TALLY_IS_STRUCTURE && \
+     !TALLY_IS_USER)
+/* The bytes of a column, at most, for threads to have segments of up to 64 values alone; 0: they do not. */
+#define TALLY_COLUMN_MOST                                             \
+    (TALLY_IS_NONCOMMUTATIVE                                      ? 8 \
+     : TALLY_PASSES == 2 || TALLY_BYTES > 4 || TALLY_IS_STRUCTURE ? 0 \
+     : TALLY_IS_USER                                              ? 4 \
+                                                                  : 8)
+/* Threads add up chunks of a tile, whatever segments they are of (segments/strips.h). */
+#define TALLY_IN_STRIPS (TALLY_IS_PLAIN && TALLY_BYTES >= 4 && TALLY_NAN == 0)
+/* Long segments go leaf by leaf: columns may not hold what a tile has. */
+#define TALLY_NEEDS_LEAVES (!TALLY_IS_PLAIN && !TALLY_HAS_INDEX)
+/* Sums of bytes: four at a time. */
+#define TALLY_ADDS_BYTES \
+    (TALLY_ADDS_VALUES && TALLY_BYTES == 1 && !TALLY_BOOLEAN && !TALLY_HAS_SQUARES && !TALLY_HAS_RANGE)
+
+/* ---- exact segments by prefix sums (exact_segments/prefix.h) ---- */
+
+/* Four levels, in place of one or two. */
+#ifndef TALLY_PREFIX_WIDE
+#define TALLY_PREFIX_WIDE 0
+#endif
+/* Rows that lie across others. */
+#ifndef TALLY_PREFIX_COLUMNS
+#define TALLY_PREFIX_COLUMNS 0
+#endif
+
+#endif

@@ -1,0 +1,99 @@
+/* The segments that are a tile's own, by lists that each warp has: segments wait until they are as many as lanes. No
+ * warp waits for another. A part of segments/own_segments.h, as segments/sorted_segments.h. Gives begin_lists and
+ * take_own. */
+#ifndef TALLY_LISTED_SEGMENTS_H
+#define TALLY_LISTED_SEGMENTS_H
+
+#include "segments/shared_leaf.h"
+#include "segments/shared_quarters.h"
+
+/* What a warp has listed: segments of up to 64 values, and of more. */
+typedef struct lists_t {
+    uint16_t *list, *longs;
+    int32_t listed, many; /* of each */
+} lists_t;
+TALLY_FN void begin_lists(shared_t *its) { (void)its; }
+
+/* ---- segments of more than 64 values that are listed ---- */
+
+#if TALLY_BY_QUARTERS
+/* As many of the listed segments of more than 64 values as a warp has quarters, each by one, if all are of one leaf;
+ * else, or one, by the warp. */
+TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                               int32_t count) {
+    const int32_t mine = tally_lane() / quarter, is_there = mine < count, is_first = tally_lane() % quarter == 0,
+                  i = is_there ? listed[mine] : 0;
+    const span_t span = span_of(tile, i, is_there);
+    if (count == 1 || tally_any(span.n > TALLY_DEVICE_LEAF))
+        return take_each(work, tile, i, span, tally_ballot(is_there && is_first));
+    const node_t node = quarter_node(tile->x + span.at, span.n);
+    return is_there && is_first ? put_result(work, tile->opening, i, node) : 0;
+}
+#else
+TALLY_FN int32_t take_quarters(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                               int32_t count) {
+    return (void)work, (void)tile, (void)listed, (void)count, 0;
+}
+#endif
+
+/* ---- all ---- */
+
+/* Whether a lane of each may take the lanes' own. */
+#define TALLY_LIST_IS_SPARED (TALLY_BY_LANES || sizeof(column_t) <= TALLY_COLUMN_MOST)
+
+/* The lanes' segments i, whatever they are, but for those that wait. True: all of them do, and nothing else is listed,
+ * so that the list is spared. */
+TALLY_FN int32_t take_turn(const tally_segments_work *work, const tile_t *tile, int32_t i, int32_t lane, lists_t *lists,
+                           int32_t *saw) {
+    const int32_t is_there = i < tile->own;
+    const span_t span = span_of(tile, i, is_there);
+    *saw |= span.saw;
+    if (is_there && span.n <= alone_most) *saw |= take_alone(work, tile, i, span);
+    if (!tally_any(span.n > alone_most)) return 0;
+    const int32_t waits = span.n > alone_most && span.n <= TALLY_DEVICE_SMALL;
+    const int32_t is_long = span.n > TALLY_DEVICE_SMALL && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
+    if (TALLY_LIST_IS_SPARED && lists->listed == 0 && tile->own > TALLY_FEW_OWN && !tally_any(!waits)) return 1;
+    put_in_list(lists->list, &lists->listed, waits, i, lane);
+    const uint32_t many = tally_ballot(is_long);
+    if (many == 0) return 0;
+    if (TALLY_BY_QUARTERS) {
+        put_in_list(lists->longs, &lists->many, is_long && lists->many + TALLY_WARP <= most_longs, i, lane);
+        if (lists->many + TALLY_WARP > most_longs) *saw |= TALLY_SAW_BAD_SEGMENTS;
+    } else
+        *saw |= take_long(work, tile, i, span, many);
+    return 0;
+}
+/* In turns of TALLY_WARP for each warp. Those that wait are taken as soon as they are as many, or the last: no warp
+ * waits for another. */
+TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
+    uint16_t *const list = all->list + most_listed * tally_warp();
+    const int32_t own = tile->own, lane = tally_lane();
+    (void)its;
+    const turns_t turns = turns_of(own);
+    lists_t lists = {list, list + most_waiting, 0, 0};
+    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + lane * turns.apart, least = own - first > TALLY_CONSUMERS ? TALLY_WARP : 1;
+        may_be_few =
+            may_be_few && take_few(work, tile, first, own - first < TALLY_WARP ? own - first : TALLY_WARP, &saw);
+        if (may_be_few) continue; /* and nothing is listed */
+        int32_t is_spared = take_turn(work, tile, i, lane, &lists, &saw);
+        while (is_spared || lists.listed >= least) {
+            const int32_t count = is_spared || lists.listed > TALLY_WARP ? TALLY_WARP : lists.listed;
+            if (!is_spared) lists.listed -= count;
+            tally_warp_barrier();
+            saw |= take_listed(work, tile, is_spared ? 0 : list + lists.listed, count, i);
+            tally_warp_barrier();
+            is_spared = 0;
+        }
+    }
+    if (TALLY_BY_QUARTERS) {
+        tally_warp_barrier();
+        for (int32_t k = 0; k < lists.many; k += TALLY_WARP / quarter)
+            saw |= take_quarters(work, tile, lists.longs + k, lists.many - k);
+        tally_warp_barrier();
+    }
+    return saw;
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* The segments that are a tile's own, sorted by length for the whole block: where a value costs so much that a warp had
+ * better have segments of about one length. A part of segments/own_segments.h, as segments/listed_segments.h. Gives
+ * begin_lists and take_own. */
+#ifndef TALLY_SORTED_SEGMENTS_H
+#define TALLY_SORTED_SEGMENTS_H
+
+#include "segments/shared_leaf.h"
+
+/* Whether the lane's segment waits: all of more values than a thread takes one by one, and all that are not empty where
+ * few of the warp's are as short. How many can wait follows from it (production/segments.h). */
+TALLY_FN int32_t segment_waits(const tile_t *tile, span_t span) {
+    const int32_t few =
+        tally_any(span.n > 4) && __builtin_popcount(tally_ballot(span.n >= 1 && span.n <= alone_most)) < 5;
+    return span.n > (few ? 0 : alone_most) && !(span.n > TALLY_DEVICE_LEAF && are_few(tile));
+}
+
+/* A number that grows with the length, below TALLY_WARP; from long_length on it is that of more than TALLY_DEVICE_SMALL
+ * values. */
+enum { long_length = 16 };
+TALLY_FN int32_t length_of(int32_t n) {
+    const int32_t some = (n - 1) / 4, many = 15 + (n - 1) / 64;
+    return n <= TALLY_DEVICE_SMALL ? some : many < TALLY_WARP ? many : TALLY_WARP - 1;
+}
+
+/* What each warp has of so many. */
+TALLY_FN int32_t share_of(int32_t count) { return (count + TALLY_CONSUMER_WARPS - 1) / TALLY_CONSUMER_WARPS; }
+
+/* The `count` listed segments, of which the first `longs` have more than 64 values, those of this warp: few long ones
+ * at once. */
+TALLY_FN int32_t take_all_listed(const tally_segments_work *work, const tile_t *tile, const uint16_t *listed,
+                                 int32_t longs, int32_t count) {
+    const int32_t share = share_of(longs), each = share < 4 ? share : 4, other = share_of(count - longs);
+    const int32_t many = other < TALLY_WARP ? other : TALLY_WARP;
+    int32_t k = tally_warp() * each, saw = 0;
+    if (k >= longs) k = longs + tally_warp() * many;
+    while (k < count) {
+        const int32_t are_long = k < longs, end = are_long ? longs : count, most = are_long ? each : many;
+        saw |= take_listed(work, tile, listed + k, end - k < most ? end - k : most, 0);
+        k += TALLY_CONSUMER_WARPS * most;
+        if (are_long && k >= longs) k = longs + tally_warp() * many;
+    }
+    return saw;
+}
+TALLY_FN void clear_waiting(waiting_t *waiting) { waiting->counted[tally_lane()] = waiting->listed[tally_lane()] = 0; }
+
+/* Lists the tile's waiting segments, the longest first, and shares them out to warps. */
+TALLY_FN int32_t take_waiting(const tally_segments_work *work, const tile_t *tile, waiting_t *waiting, uint16_t *list) {
+    const int32_t own = tile->own, last = TALLY_WARP - 1, lane = tally_lane();
+    const int32_t mine = (int32_t)waiting->counted[last - lane], until = sum_until(mine);
+    const int32_t found = (int32_t)tally_shuffle((uint32_t)until, last), room = most_waiting,
+                  count = found < room ? found : room;
+    const int32_t longest = (int32_t)tally_shuffle((uint32_t)until, last - long_length),
+                  longs = longest < room ? longest : room;
+    if (count == 0) return 0;
+    const turns_t turns = turns_of(own);
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t i = first + lane * turns.apart;
+        const span_t span = span_of(tile, i, i < own);
+        const int32_t length = length_of(span.n > 0 ? span.n : 1), waits = segment_waits(tile, span);
+        uint32_t at = tally_shuffle((uint32_t)(until - mine), last - length);
+        if (waits) at += tally_arrive(&waiting->listed[length], UINT32_MAX);
+        if (waits && at < (uint32_t)room) list[at] = (uint16_t)i;
+    }
+    if (found > room && lane == 0) tally_or32(work->out.saw, TALLY_SAW_BAD_SEGMENTS); /* they overlap */
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    if (tally_warp() == TALLY_CONSUMER_WARPS - 1) clear_waiting(waiting); /* for the next tile */
+    return take_all_listed(work, tile, list, longs, count);
+}
+TALLY_FN void begin_lists(shared_t *its) { clear_waiting(&its->waiting); }
+
+/* In turns of TALLY_WARP for each warp; then those that wait. Gives what was seen. */
+TALLY_FN int32_t take_own(const tally_segments_work *work, const tile_t *tile, shared_t *its, all_shared_t *all) {
+    const int32_t own = tile->own;
+    waiting_t *const waiting = &its->waiting;
+    int32_t saw = 0, may_be_few = tile->values <= 4 * own && own > TALLY_CONSUMERS;
+    if (own == 0) return 0; /* the same in all threads */
+    const turns_t turns = turns_of(own);
+    for (int32_t first = turns.first; first < own; first += TALLY_CONSUMERS) {
+        const int32_t count = own - first < TALLY_WARP ? own - first : TALLY_WARP;
+        may_be_few = may_be_few && take_few(work, tile, first, count, &saw);
+        if (may_be_few) continue;
+        const int32_t i = first + tally_lane() * turns.apart;
+        const span_t span = span_of(tile, i, i < own);
+        saw |= span.saw;
+        if (segment_waits(tile, span))
+            tally_arrive(&waiting->counted[length_of(span.n)], UINT32_MAX);
+        else if (i < own && span.n <= alone_most)
+            saw |= take_alone(work, tile, i, span);
+    }
+    tally_consumer_barrier(TALLY_CONSUMERS);
+    return saw | take_waiting(work, tile, waiting, all->list);
+}
+
+#endif
