@@ -1,4 +1,4 @@
-# Toolchain of tools/lanes.sh aarch64: Debian's cross compiler; programs run under qemu-user. Libraries that Debian has
+# Toolchain of tools/jobs.sh aarch64: Debian's cross compiler; programs run under qemu-user. Libraries that Debian has
 # no cross package of are looked for in ARM64_PACKAGES.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -24,8 +24,8 @@ spared=$(sed -n 's/^TALLY_SPARED_ISAS:[A-Z]*=//p' "$build/CMakeCache.txt")
 if [ -n "$spared" ] && ! grep -q '^TALLY_SPARED:[A-Z]*=$' "$build/CMakeCache.txt"; then
     skip shipped "kernels of most operators for ${spared//;/, } are compiled with -Og: no use for them here"
 fi
-skip jit "tools/lanes.sh gpu compiles GPU kernels by NVRTC"
-skip course "tools/lanes.sh course opens its page in a browser, and compiles its kernels as plain CUDA"
+skip jit "tools/jobs.sh gpu compiles GPU kernels by NVRTC"
+skip course "tools/jobs.sh course opens its page in a browser, and compiles its kernels as plain CUDA"
 part package tests/package/run.sh "$build"
 if [ -x examples/demo.sh ]; then
     part demo examples/demo.sh "$build/tally"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/setup.sh build|demo|check|bench|tables|docs|wheel|lanes|course: installs the missing ones of the Debian packages
+# tools/setup.sh build|demo|check|bench|tables|docs|wheel|jobs|course: installs the missing ones of the Debian packages
 # that it needs.
 # tools/setup.sh gpu [BUILD]: puts NVRTC, NVIDIA's compiler library, into BUILD/nvrtc (build/nvrtc), and prints the file
 # for TALLY_NVRTC.
@@ -20,7 +20,7 @@ docs) packages="python3 python3-venv" ;;
 course) packages="$build g++ python3-pytest chromium chromium-driver python3-selenium" ;;
 wheel) packages="$build python3-dev python3-venv" ;;
 gpu) packages="python3 python3-pip" ;;
-lanes)
+jobs)
     packages="$build libcmocka-dev libmpfr-dev clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
     packages="$packages qemu-user python3-dev python3-venv openmpi-bin mpich"
     ;;

@@ -1,4 +1,4 @@
-"""tally_reduce.dask: the bits of one call, whatever the chunks and the scheduler. tools/lanes.sh python has Dask."""
+"""tally_reduce.dask: the bits of one call, whatever the chunks and the scheduler. tools/jobs.sh python has Dask."""
 import doctest
 
 import numpy as np

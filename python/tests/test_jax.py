@@ -1,4 +1,4 @@
-"""tally_reduce.jax: calls by jax.ffi, under jit and vmap, and their gradients. tools/lanes.sh python has JAX."""
+"""tally_reduce.jax: calls by jax.ffi, under jit and vmap, and their gradients. tools/jobs.sh python has JAX."""
 import doctest
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Arrays of libraries that are too large for make check: `tools/lanes.sh python` has them. What is missing is skipped.
+"""Arrays of libraries that are too large for make check: `tools/jobs.sh python` has them. What is missing is skipped.
 """
 import gc
 import sys

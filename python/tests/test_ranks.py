@@ -1,5 +1,5 @@
 """Arrays that are distributed over ranks: threads stand for them in make check; MPI and torch.distributed, by several
-processes, are for `tools/lanes.sh python`."""
+processes, are for `tools/jobs.sh python`."""
 import os
 import shutil
 import subprocess

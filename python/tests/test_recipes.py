@@ -1,4 +1,4 @@
-"""The examples of docs/recipes.md are run. tools/lanes.sh python has what they need; what is missing is skipped."""
+"""The examples of docs/recipes.md are run. tools/jobs.sh python has what they need; what is missing is skipped."""
 import os
 import re
 import shutil

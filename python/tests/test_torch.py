@@ -1,4 +1,4 @@
-"""tally_reduce.torch: gradients, torch.compile, vmap. tools/lanes.sh python has PyTorch; without it all is skipped."""
+"""tally_reduce.torch: gradients, torch.compile, vmap. tools/jobs.sh python has PyTorch; without it all is skipped."""
 import doctest
 
 import numpy as np

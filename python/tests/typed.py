@@ -1,4 +1,4 @@
-"""What mypy and pyright read in strict mode (tools/lanes.sh python); it runs, too."""
+"""What mypy and pyright read in strict mode (tools/jobs.sh python); it runs, too."""
 import numpy as np
 import tally_reduce as t
 x = np.ones(3)

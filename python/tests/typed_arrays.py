@@ -1,4 +1,4 @@
-"""What mypy and pyright read of the modules for other libraries (tools/lanes.sh python)."""
+"""What mypy and pyright read of the modules for other libraries (tools/jobs.sh python)."""
 import dask.array as da
 import jax
 import numpy as np

@@ -1,6 +1,6 @@
 /* Fuzz target: the reader of tables. The first two bytes pick the options and how small the blocks are in which the
  * rest is shown: cut where records end, it must give the cells, keys, lines and complaint that it gives at once, and
- * the groups must hold each number once. Build with tools/lanes.sh fuzz, or: clang -fsanitize=fuzzer,address,undefined
+ * the groups must hold each number once. Build with tools/jobs.sh fuzz, or: clang -fsanitize=fuzzer,address,undefined
  * -Iinclude -Icli tests/fuzz/fuzz_table.c cli/formats/csv.c cli/formats/numbers.c cli/input/keys.c cli/input/rows.c -lm
  * Without libFuzzer add tests/fuzz/standalone_main.c. */
 #include <stdint.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/lanes.sh LANE: builds in build/LANE and runs the C tests there.
+# tools/jobs.sh JOB: builds in build/JOB and runs the C tests there.
 #   gcc, clang   warnings are errors            asan   address and undefined behaviour sanitizers (clang)
 #   aarch64      cross-compiled, under qemu     tsan   thread sanitizer (clang)
 #   fuzz         every tests/fuzz/fuzz_*.c with libFuzzer, FUZZ_SECONDS (6) each, side by side, in asan's build
@@ -13,7 +13,7 @@
 #   course       the page of the course in headless Chromium, and each kernel of it as plain CUDA, compiled for the CPU
 #                and run there; with the command of make check, which has the rest of the course. tools/setup.sh course
 #                installs what it needs
-# tools/setup.sh lanes installs what the others need. What takes minutes to build is shared out among them, and a lane
+# tools/setup.sh jobs installs what the others need. What takes minutes to build is shared out among them, and a job
 # prints what it leaves to others; WHOLE=1 has it take all operators and NVRTC, TALLY_SIMT_SEGMENTS=ON rows and segments
 # on the simulator. gcc, as in make check, has all; the others have the baseline instruction set, and of the operators'
 # kernels (not those of exact sums, which are small):
@@ -25,8 +25,8 @@
 #   aarch64      one of each kind optimised as it is shipped, the others with -Og
 set -euo pipefail
 cd "$(dirname "$0")/.."
-lane=${1-}
-dir=$PWD/build/$lane
+job=${1-}
+dir=$PWD/build/$job
 spared_by_asan="prod max argmax minmax any or xor mean stats norminf sumsq"
 spared_forms_by_asan="short rows columns segments quick prefix prefix_columns wide flat" # of kernels/forms.h
 spared_by_tsan="prod min argmin minmax any all count and or xor var stats norm1 norm2 norminf sumsq"
@@ -63,7 +63,7 @@ build() { # build OPTION_OF_CMAKE...
     fi
     cmake --build "$dir" -j "$(nproc)" | sed '/^\[.*\] \(Building\|Built\|Linking\)/d'
 }
-sanitized_build() { # one for two lanes
+sanitized_build() { # one for two jobs
     dir=$PWD/build/asan
     export UBSAN_OPTIONS=print_stacktrace=1
     spare linked $spared_by_asan
@@ -88,12 +88,12 @@ fuzz_one() { # fuzz_one NAME
     printf '%s: %s\n' "$1" "$(grep number_of_executed_units "$log")"
 }
 unit_tests() { # unit_tests OPTION_OF_CTEST...
-    [ -n "${WHOLE-}" ] || echo "what test_jit and test_gpu_user compile by NVRTC: SKIPPED here; the lane gpu does it"
+    [ -n "${WHOLE-}" ] || echo "what test_jit and test_gpu_user compile by NVRTC: SKIPPED here; the job gpu does it"
     ctest --test-dir "$dir" -L "unit${WHOLE:+|jit}" "$@" --output-on-failure --no-tests=error -j "$(nproc)"
 }
 
 mkdir -p build
-case $lane in
+case $job in
 gcc)
     build -DCMAKE_C_COMPILER=gcc
     unit_tests
