@@ -8,9 +8,9 @@
 #include "gpu_host.h"
 
 enum { CHUNK = 1 << 22, PLACES = 7 };
-static int64_t border;           /* 2^32 */
-static int64_t places[PLACES];   /* of values that are not 0, on both sides of it, or another, and of its half */
-static uint64_t chunk[CHUNK];    /* of an array on its way to the device, or back */
+static int64_t border;         /* 2^32 */
+static int64_t places[PLACES]; /* of values that are not 0, on both sides of it, or another, and of its half */
+static uint64_t chunk[CHUNK];  /* of an array on its way to the device, or back */
 static uint64_t expected[CHUNK];
 
 /* ---- arrays, a chunk at a time ---- */
@@ -65,7 +65,7 @@ static int64_t zero_at(int64_t i) { return (void)i, 0; }
 /* The results of a cut of `count` values, all in device memory, with what each is to be, of `width` bytes. */
 static void compare(tally_op op, tally_type type, int64_t count, tally_segments cut, size_t width, entry_at *wanted) {
     const size_t bytes = tally_type_size(type);
-    const int64_t results = cut.kind == TALLY_ROWS ? cut.count * cut.inner : cut.count;
+    const int64_t results = cut.count * (cut.inner > 1 ? cut.inner : 1);
     tally_context *context = context_of(backend);
     tally__cu_address values = make_on_device(bytes, count, value_at), out = make_on_device(width, results, zero_at);
     tally_options options = tally_get_options(context);
@@ -179,9 +179,63 @@ static void test_segments(void **state) {
     driver->release(segment_ids);
 }
 
+/* ---- vectors of features, begins and ends, ids in any order ---- */
+
+enum { FEATURES = 5 };
+static int64_t feature_sum_at(int64_t result) {
+    const int64_t s = result / FEATURES;
+    int64_t sum = 0;
+    for (int k = 0; k < PLACES; k++)
+        if (places[k] % FEATURES == result % FEATURES && places[k] / FEATURES >= few_offsets[s] &&
+            places[k] / FEATURES < few_offsets[s + 1])
+            sum += k + 1;
+    return sum;
+}
+/* The last segment first, each two values longer than its offsets say. */
+static int64_t few_begin_at(int64_t s) { return few_offsets[FEW - 1 - s]; }
+static int64_t few_end_at(int64_t s) { return few_offsets[FEW - s] + (s > 0 ? 2 : 0); }
+static int64_t overlapping_sum_at(int64_t s) {
+    int64_t sum = 0;
+    for (int k = 0; k < PLACES; k++)
+        if (places[k] >= few_begin_at(s) && places[k] < few_end_at(s)) sum += k + 1;
+    return sum;
+}
+static void test_features(void **state) {
+    const int64_t vectors = (border + 12345) / FEATURES, half = border / 2 / FEATURES, last = border / FEATURES;
+    const int64_t ends[FEW + 1] = {0, 1, half, half + 1, last, last + 1, last + 999, vectors};
+    (void)state;
+    set_places(border);
+    memcpy(few_offsets, ends, sizeof ends);
+    tally__cu_address offsets = make_on_device(8, FEW + 1, few_at);
+    compare(TALLY_SUM, TALLY_U8, vectors * FEATURES,
+            tally_features(tally_offsets((const void *)(uintptr_t)offsets, TALLY_I64, FEW), FEATURES), 8,
+            feature_sum_at);
+    for (int k = 0; k <= FEW; k++) few_offsets[k] *= FEATURES;
+    tally__cu_address begins = make_on_device(8, FEW, few_begin_at), behind = make_on_device(8, FEW, few_end_at);
+    compare(TALLY_SUM, TALLY_U8, vectors * FEATURES,
+            tally_begin_end((const void *)(uintptr_t)begins, (const void *)(uintptr_t)behind, TALLY_I64, FEW), 8,
+            overlapping_sum_at);
+    driver->release(offsets);
+    driver->release(begins);
+    driver->release(behind);
+}
+
+/* As many values as fit an order of 64 bits each, twice, into the memory: past 2^31. */
+static int64_t id_at(int64_t i) { return i % 3; }
+static void test_unsorted_ids(void **state) {
+    const int64_t most = (int64_t)1 << 31, at = border < most ? border : most, count = at + 12345;
+    (void)state;
+    set_places(at);
+    tally__cu_address ids = make_on_device(4, count, id_at);
+    compare(TALLY_SUM, TALLY_U8, count,
+            tally_unsorted_ids((const void *)(uintptr_t)ids, TALLY_I32, 3, TALLY_OUTSIDE_REFUSED), 8, column_sum_at);
+    driver->release(ids);
+}
+
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_segment_ids), cmocka_unit_test(test_segments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),      cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_segment_ids), cmocka_unit_test(test_segments),
+                                       cmocka_unit_test(test_features),    cmocka_unit_test(test_unsorted_ids)};
     int skipped = begin_gpu_program(argc, argv), log2_border = backend == TALLY_BACKEND_CUDA ? 32 : 16;
     if (skipped) return skipped;
     for (int i = 1; i + 1 < argc; i++)
