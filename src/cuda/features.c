@@ -63,25 +63,21 @@ static tally_status shape_teams(const tally__call *c, tally_group_work *group, i
 
 /* Words that the kernels set, cleared together; nodes of each level; and results on their way. */
 typedef struct memory {
-    int64_t words, results, nodes[MOST_LEVELS], slots[MOST_LEVELS], bytes;
+    uint64_t words, results, nodes[MOST_LEVELS], bytes;
+    int64_t slots[MOST_LEVELS];
     int levels;
 } memory;
 enum { HAS_NODES, IS_UNSURE, SAW, WORDS };
 
-static int64_t take(int64_t *bytes, int64_t more) {
-    const int64_t begin = *bytes;
-    *bytes += (more + 255) / 256 * 256;
-    return begin;
-}
 static memory lay_out(const tally__call *c, const tally_group_work *group) {
     const int64_t node_bytes = c->spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(c->spec).node_size;
     memory m = {0};
-    m.words = take(&m.bytes, WORDS * 4);
-    m.results = take(
+    m.words = tally__take(&m.bytes, WORDS * 4);
+    m.results = tally__take(
         &m.bytes, tally__call_needs_staging(c) ? group->segments * group->inner * (int64_t)c->spec->result_bytes : 0);
     for (int log = group->log_leaf; group->places >> log > 0 && m.levels < MOST_LEVELS; log += TALLY_LOG_FAN) {
         m.slots[m.levels] = (group->places >> log) + 2;
-        m.nodes[m.levels] = take(&m.bytes, 2 * m.slots[m.levels] * group->inner * node_bytes);
+        m.nodes[m.levels] = tally__take(&m.bytes, 2 * m.slots[m.levels] * group->inner * node_bytes);
         m.levels++;
     }
     return m;

@@ -191,7 +191,7 @@ static int64_t feature_sum_at(int64_t result) {
             sum += k + 1;
     return sum;
 }
-/* The last segment first, each two values longer than its offsets say. */
+/* The last segment first, and the others two values longer than their offsets say. */
 static int64_t few_begin_at(int64_t s) { return few_offsets[FEW - 1 - s]; }
 static int64_t few_end_at(int64_t s) { return few_offsets[FEW - s] + (s > 0 ? 2 : 0); }
 static int64_t overlapping_sum_at(int64_t s) {
