@@ -128,7 +128,7 @@ TALLY_RARE void put_nothing(const tally_segments_work *work, int64_t s) {
 #ifdef TALLY_KEYS
     for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
 #else
-    if (work->out.final.mean || TALLY_IS_SPREAD_OF_SUMS)
+    if (work->out.final.mean || TALLY_HAS_SPREAD)
         result[0] = work->out.final.format.digits == 53 ? (uint64_t)tally_bits_f64(tally_nan_f64())
                                                         : (uint64_t)(uint32_t)tally_bits_f32(tally_nan_f32());
 #endif

@@ -32,7 +32,7 @@ TALLY_FN int32_t conclude_window(const flat_t *flat, const chunk_t *c, int32_t n
     enum {
         sum_has_sign = !with_sum || is_signed_zero_sum,
         products_have_sign = TALLY_KERNEL_INPUTS == 2,
-        is_spread = TALLY_IS_SPREAD_OF_SUMS && !with_keys
+        is_spread = TALLY_HAS_SPREAD && !with_keys
     };
     const int32_t has_ends = flat->lost[number] && !is_spread;
     const int64_t loss = 2 * (int64_t)n;

@@ -16,8 +16,6 @@ enum {
 };
 #endif
 
-#define TALLY_IS_SPREAD_OF_SUMS TALLY_HAS_SPREAD
-
 /* -0 for what the NaN policy leaves out: it adds nothing, has no size, and is no evidence. */
 TALLY_FN TALLY_T absent_value(void) { return from_bits((TALLY_K)TALLY_K_LOW); }
 
