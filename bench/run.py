@@ -18,6 +18,7 @@ import platform
 import re
 import subprocess
 import sys
+import time
 
 import numpy
 
@@ -57,6 +58,7 @@ def arguments():
         "--segment-bytes", type=size, help="bytes of the values of a segmented array (default: a quarter of --bytes)"
     )
     parser.add_argument("--repeats", type=int, help="samples of each contender (default 9, quick 5)")
+    parser.add_argument("--seconds", type=float, default=0, help="cases that would begin later are left out")
     parser.add_argument("--threads", type=int, default=0, help="default: OMP_NUM_THREADS, or all cores")
     parser.add_argument("--sections", type=names, default=list(SECTIONS), help=f"some of {','.join(SECTIONS)}")
     parser.add_argument("--ops", type=names, help="only these operators")
@@ -120,7 +122,7 @@ def surroundings(bench):
             "tally": library.text("bench_tally_version") or "absent",
             "tally_isa": library.text("bench_tally_isa"),
             "tally_default": "exact" if library.exact else "fast",
-            "commit": output_of("git", "describe", "--always", "--dirty"),
+            "commit": output_of("git", "describe", "--always", "--dirty") or os.environ.get("COMMIT", ""),
             "compiler": library.build.get("compiler", ""),
             "build_type": library.build.get("build_type", ""),
             "peer_flags": library.build.get("peer_flags", ""),
@@ -170,8 +172,12 @@ def main():
             warnings.append(f"{family.decode()} is not in this build and is not measured")
     if os.getloadavg()[0] > 0.5:
         warnings.append(f"the machine is busy (load {os.getloadavg()[0]:.1f}); timings are noisy")
+    began, late = time.monotonic(), False
     for section in options.sections:
         for labels, contenders in getattr(bench, SECTIONS[section])():
+            late = late or 0 < options.seconds < time.monotonic() - began
+            if late:
+                break
             case = {"section": section, **labels}
             progress.say("  ".join(map(str, case.values())))
             records = harness.measure(list(contenders), options.repeats)
@@ -179,6 +185,8 @@ def main():
             if section == "whole":
                 warnings += harness.disagreements(case, records)
     progress.say("done", end=True)
+    if late:
+        warnings.append(f"{options.seconds:g} seconds were not enough: what would have come later is left out")
     results["warnings"] = warnings
     machine = re.sub(r"[^a-z0-9]+", "-", f"{results['about']['machine']['cpu']} {bench.threads} threads".lower()).strip(
         "-"

@@ -2,6 +2,5 @@
 # bench/run.sh BUILD [options of run.py]: measures what is built in BUILD, with the Python that has NumPy.
 build=${1:-build}
 [ $# -gt 0 ] && shift
-python=/usr/bin/python3
-[ -x $python ] || python=python3
-exec $python "$(dirname "$0")/run.py" --build "$build" "$@"
+. "$(dirname "$0")/python.sh"
+exec "$python" "$(dirname "$0")/run.py" --build "$build" "$@"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # tests/gpu.sh [tests] [rows] [segments] [grouped] [mixes] [extremes] [big] [compile] [gallery] [sweep] [sanitizer]
-# [gallery-sanitizer] [bench] [merge-bench] [matrix] [python] [python-bench] [mpi] [nccl]: what needs a GPU, on a
-# machine that has one; by default all of it but the last sanitizer, the matrix, Python's, mpi and nccl, which needs
-# two. mpi is with the machine's Open MPI, or with OMPI=FOLDER, where one is installed that is built --with-cuda.
+# [gallery-sanitizer] [bench] [merge-bench] [matrix] [cpu-bench] [python] [python-bench] [mpi] [nccl]: what needs a
+# GPU, on a machine that has one; by default all of it but the last sanitizer, the matrix, cpu-bench (of the machine's
+# CPU, eight minutes), Python's, mpi and nccl, which needs two. mpi is with the machine's Open MPI, or with OMPI=FOLDER,
+# where one is installed that is built --with-cuda.
 # sweep is part of gallery. TOOLS: those of compute-sanitizer that run, if not all four. LOG2=31: big in 40 GB, past
 # 2^31 values in place of 2^32. MERGES: options of bench/gpu/merge.cu; SHAPES: of TALLY_MERGE_SHAPE, one run each.
 # Binaries come from build/dev (tests/gpu.sh prepare, on a machine that builds), as the GPU's machine may lack cmocka.
@@ -47,6 +48,10 @@ merge_bench() { # nvcc and CUB are the machine's
         # shellcheck disable=SC2086 # several options
         TALLY_MERGE_SHAPE=$shape build/bench_merge ${MERGES-} || return
     done
+}
+cpu_bench() { # cpu_bench NAME SECONDS OPTION...: of arrays of four times a cache of 300 MiB
+    bench/run.sh build/cpu-bench --quick --bytes 1280Mi --segment-bytes 1280Mi --repeats 3 --seconds "$2" \
+        --out "$out/$1" "${@:3}"
 }
 paper() { build/dev/tally race --paper --chart "$out/paper.svg" >"$out/paper.md"; }
 sweep() { # sweep NAME PARAMETER OPTION...; for gallery/pages/keep.py
@@ -171,6 +176,13 @@ for part in $wanted; do
             python3 bench/gpu/python_calls.py --out "$out"
         ;;
     matrix) part matrix bench/gpu/matrix --out "$out" ;;
+    cpu-bench)
+        part cpu-beside bench/beside.sh build/dev/libtally.so.0 build/cpu-bench
+        part cpu-matrix bench/matrix --build build/cpu-bench --seconds 100 --out "$out/cpu-matrix"
+        part cpu-whole cpu_bench cpu-whole 150 --sections whole
+        part cpu-segments cpu_bench cpu-segments 110 --sections segments --ops sum,var
+        part cpu-exact cpu_bench cpu-exact 100 --sections exact,cache
+        ;;
     esac
 done
 finish_parts
