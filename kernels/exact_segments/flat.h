@@ -33,20 +33,20 @@ enum {
     /* binades that a window has room for */
     value_binades = 3 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 1,
     product_binades = TALLY_IS_F64 ? 4 * (TALLY_BINADE + 1 - TALLY_STRIP_ADDITIONS) - 4 : value_binades,
-    value_words = with_sum * TALLY_WINDOW_VALUE_LEVELS,
-    product_words = with_products * TALLY_WINDOW_PRODUCT_LEVELS,
+    value_words = TALLY_HAS_SUM * TALLY_WINDOW_VALUE_LEVELS,
+    product_words = TALLY_HAS_PRODUCTS * TALLY_WINDOW_PRODUCT_LEVELS,
     window_words = value_words + product_words,
-    ends_most = with_keys || (TALLY_IS_F64 && window_words > 4) ? 64
-                : window_words > 3                              ? 96
-                                                                : 128, /* of segments that have values in the chunk */
+    ends_most = TALLY_HAS_KEYS || (TALLY_IS_F64 && window_words > 4) ? 64
+                : window_words > 3                                   ? 96
+                                   : 128, /* of segments that have values in the chunk */
     chunk_words = (ends_most + 1) * window_words > 512 ? (ends_most + 1) * window_words : 512 /* or digits */
 };
 #define TALLY_FLAT_WARPS (TALLY_FLAT_THREADS / TALLY_WARP / TALLY_KERNEL_INPUTS)
 
 /* Digits of scattered values lie where words do, a lane has one of so many columns. */
 enum {
-    sum_digits = with_sum * 2 * TALLY_LIMBS,
-    product_digits = with_products * 2 * TALLY_PRODUCT_LIMBS,
+    sum_digits = TALLY_HAS_SUM * 2 * TALLY_LIMBS,
+    product_digits = TALLY_HAS_PRODUCTS * 2 * TALLY_PRODUCT_LIMBS,
     digit_columns = (sum_digits + product_digits) * 16 <= 2 * chunk_words  ? 16
                     : (sum_digits + product_digits) * 8 <= 2 * chunk_words ? 8
                     : (sum_digits + product_digits) * 4 <= 2 * chunk_words ? 4
@@ -57,9 +57,7 @@ enum {
 /* What a warp has in shared memory. */
 typedef struct flat_t {
     int64_t words[chunk_words]; /* word k of the sum at end number e: words[k * stride + e]; or digits */
-#ifdef TALLY_KEYS
-    int64_t low[ends_most], high[ends_most];
-#endif
+    TALLY_IF_KEYS(int64_t low[ends_most], high[ends_most];)
     int32_t seen[ends_most], absent[ends_most];
     int32_t tops[ends_most + 1];             /* by end number: the largest term_size, */
     int32_t lost[ends_most + 1];             /* and whether the window cuts something off */
@@ -252,12 +250,12 @@ TALLY_FN void add_to_window(levels_t *a, int32_t top, TALLY_T tx, TALLY_T ty, in
     const taken_t x = take(tx);
     const double mx = (double)x.significand;
     (void)ty;
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     const double part = part_in_window(mx, x.offset + TALLY_ORIGIN, top, value_binades, is_lost);
     tally_put_term(a->at, TALLY_SUM_TERM == TALLY_TERM_VALUE && x.is_negative ? -part : part, 0,
                    TALLY_WINDOW_VALUE_LEVELS);
 #endif
-#ifdef TALLY_PRODUCTS
+#if TALLY_HAS_PRODUCTS
     const taken_t y = TALLY_KERNEL_INPUTS == 2 ? take(ty) : x;
     const double my = (double)y.significand, product = mx * my, sign = x.is_negative != y.is_negative ? -1 : 1;
     const int32_t exponent = x.offset + y.offset + 2 * TALLY_ORIGIN, high = top_of_products(top);
@@ -371,28 +369,22 @@ TALLY_LONG void drain_digits(flat_t *flat, accumulator_t *node) {
 
 TALLY_FN noted_t noted_of_lane(noted_t a, int32_t lane) {
     noted_t b = a;
-#ifdef TALLY_KEYS
-    b.low = tally_of_lane64(a.low, lane);
-    b.high = tally_of_lane64(a.high, lane);
-#endif
+    if (TALLY_HAS_KEYS) {
+        b.low = tally_of_lane64(a.low, lane);
+        b.high = tally_of_lane64(a.high, lane);
+    }
     b.seen = (int32_t)tally_shuffle((uint32_t)a.seen, lane);
     b.absent = (int32_t)tally_shuffle((uint32_t)a.absent, lane);
     return b;
 }
 TALLY_FN void store_noted(flat_t *flat, int32_t end, const noted_t *a) {
-#ifdef TALLY_KEYS
-    flat->low[end] = a->low;
-    flat->high[end] = a->high;
-#endif
+    TALLY_IF_KEYS(flat->low[end] = a->low; flat->high[end] = a->high;)
     flat->seen[end] = a->seen;
     flat->absent[end] = a->absent;
 }
 TALLY_FN noted_t noted_at(const flat_t *flat, int32_t end) {
     noted_t a = nothing_noted();
-#ifdef TALLY_KEYS
-    a.low = flat->low[end];
-    a.high = flat->high[end];
-#endif
+    TALLY_IF_KEYS(a.low = flat->low[end]; a.high = flat->high[end];)
     a.seen = flat->seen[end];
     a.absent = flat->absent[end];
     return a;
@@ -408,13 +400,11 @@ TALLY_LONG noted_t note_values(flat_t *flat, const chunk_t *c, const noted_t *be
         TALLY_T *const x = &flat->x[i], *const y = TALLY_KERNEL_INPUTS == 2 ? &flat->y[i] : x;
         const int32_t is_special = value_is_special(*x) || value_is_special(*y);
         const int32_t is_absent = TALLY_NAN == 1 && is_special && (value_is_nan(*x) || value_is_nan(*y));
-#ifdef TALLY_KEYS
-        if (!is_absent) {
+        if (TALLY_HAS_KEYS && !is_absent) {
             const TALLY_K key = order_key(*x);
             a.low = key < a.low ? key : a.low;
             a.high = key > a.high ? key : a.high;
         }
-#endif
         if (is_absent) {
             a.absent++;
             *x = absent_value();

@@ -4,46 +4,21 @@
  *
  * Of a segment that runs over edges of tiles, each tile adds its part to a number of limbs in memory; integers
  * commute, so nobody waits. That number is the one of the tile in which the segment begins. Beyond TALLY_FLAT_GROUP
- * tiles each group of them has its own, and the last kernel adds these up. */
+ * tiles each group of them has its own, and the last kernel adds these up.
+ *
+ * Takes TALLY_COLUMNS_ARE_THERE: whether rows lie across others. 0: never, 1: always, 2: as the work says. */
 #ifndef TALLY_FLAT_NODES_H
 #define TALLY_FLAT_NODES_H
 
 #include "segments/cut.h"
 #include "exact_sums/pair_results.h"
 
-#ifndef TALLY_COLUMNS_ARE_THERE /* 0: rows lie across others never, 1: always, 2: as the work says */
-#define TALLY_COLUMNS_ARE_THERE 2
-#endif
-#ifndef TALLY_FLAT_GROUP
 #define TALLY_FLAT_GROUP 256
-#endif
-
-enum {
-#ifdef TALLY_SUM_TERM
-    with_sum = 1,
-#else
-    with_sum = 0,
-#endif
-#ifdef TALLY_PRODUCTS
-    with_products = 1,
-#else
-    with_products = 0,
-#endif
-#ifdef TALLY_KEYS
-    with_keys = 1
-#else
-    with_keys = 0
-#endif
-};
 
 /* ---- one value ---- */
 
-enum {
-    is_signed_zero_sum = TALLY_KERNEL_INPUTS == 2
-#ifdef TALLY_SUM_TERM
-                         || TALLY_SUM_TERM == TALLY_TERM_VALUE
-#endif
-};
+/* The sign of a zero shows. */
+enum { is_signed_zero_sum = TALLY_KERNEL_INPUTS == 2 || TALLY_ADDS_VALUES };
 /* Whether a term is anything but -0. Of squares and magnitudes every one is. */
 TALLY_FN int32_t value_is_other(TALLY_T x, TALLY_T y) {
     (void)y;
@@ -56,12 +31,10 @@ TALLY_FN TALLY_T plus_zero(void) { return from_bits((TALLY_K)0); }
 /* What an infinite or NaN term is evidence of. */
 TALLY_FN int32_t evidence_of(TALLY_T x, TALLY_T y) {
     double term = (double)value_of(x);
-#if defined(TALLY_SUM_TERM)
-    term = term_in_double(x);
-    (void)y;
-#else
-    term *= (double)value_of(TALLY_KERNEL_INPUTS == 2 ? y : x);
-#endif
+    if (TALLY_HAS_SUM)
+        TALLY_IF_SUM(term = term_in_double(x));
+    else
+        term *= (double)value_of(TALLY_KERNEL_INPUTS == 2 ? y : x);
     return (term < 0 ? 0 : TALLY_SEEN_PLUS) | (term > 0 ? 0 : TALLY_SEEN_MINUS) | (term != term ? TALLY_SEEN_NAN : 0) |
            TALLY_NOT_MINUS_ZERO;
 }
@@ -89,7 +62,7 @@ TALLY_RARE void deposit_noted(const noted_t *a, int64_t present, accumulator_t *
     const int32_t other = present > 0 && (a->seen & TALLY_NOT_MINUS_ZERO) != 0, zero = present > 0 && !other;
     (void)plus, (void)minus, (void)zero;
     if (a->absent != 0) tally_add64(&node->n, -a->absent);
-#ifdef TALLY_SUM_TERM
+#if TALLY_HAS_SUM
     int64_t *const words = node->sum;
 #else
     int64_t *const words = node->products;
@@ -98,11 +71,11 @@ TALLY_RARE void deposit_noted(const noted_t *a, int64_t present, accumulator_t *
     if (minus) tally_add64(words + TALLY_MINUS_INFINITY, 1);
     if (zero) tally_add64(words + TALLY_MINUS_ZERO, 1);
     if (other) tally_add64(words + TALLY_OTHER, 1);
-#if defined(TALLY_SUM_TERM) && defined(TALLY_PRODUCTS)
+#if TALLY_HAS_SPREAD
     if (plus || minus) tally_add64(node->products + TALLY_PLUS_INFINITY, 1);
     tally_add64(node->products + TALLY_OTHER, 1);
 #endif
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     if (present > 0) {
         notes_t notes = no_notes();
         widen_range(&notes, (TALLY_K)a->low, (TALLY_K)a->high);
@@ -116,7 +89,7 @@ TALLY_RARE void clear_node(accumulator_t *node) {
     int64_t *const words = (int64_t *)(void *)node;
     for (int32_t i = tally_lane(); i < (int32_t)(sizeof *node / 8); i += TALLY_WARP) words[i] = 0;
     tally_warp_barrier();
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     if (tally_lane() == 0) node->low = INT64_MAX, node->high = INT64_MIN;
     tally_warp_barrier();
 #endif
@@ -125,7 +98,7 @@ TALLY_RARE void clear_node(accumulator_t *node) {
 /* The result of no value. */
 TALLY_RARE void put_nothing(const tally_segments_work *work, int64_t s) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
-#ifdef TALLY_KEYS
+#if TALLY_HAS_KEYS
     for (int32_t k = 1; k < 6; k++) result[k] = k == 3 ? 0 : (uint64_t)tally_bits_f64(tally_nan_f64());
 #else
     if (work->out.final.mean || TALLY_HAS_SPREAD)

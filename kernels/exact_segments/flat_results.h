@@ -30,9 +30,9 @@ TALLY_FN tally_pair window_product(const flat_t *flat, const chunk_t *c, int32_t
 TALLY_FN int32_t conclude_window(const flat_t *flat, const chunk_t *c, int32_t number, int32_t n,
                                  const in_pairs_t *notes, const tally_final *final, uint64_t *result) {
     enum {
-        sum_has_sign = !with_sum || is_signed_zero_sum,
+        sum_has_sign = !TALLY_HAS_SUM || is_signed_zero_sum,
         products_have_sign = TALLY_KERNEL_INPUTS == 2,
-        is_spread = TALLY_HAS_SPREAD && !with_keys
+        is_spread = TALLY_HAS_SPREAD && !TALLY_HAS_KEYS
     };
     const int32_t has_ends = flat->lost[number] && !is_spread;
     const int64_t loss = 2 * (int64_t)n;
@@ -51,7 +51,7 @@ TALLY_FN int32_t conclude_window(const flat_t *flat, const chunk_t *c, int32_t n
             a.products.low == products.low)
             break;
         sure = conclude_pairs(&a, final, result);
-        if (has_ends) sure &= (with_sum ? a.sum : a.products).high != 0; /* whose sign is not known */
+        if (has_ends) sure &= (TALLY_HAS_SUM ? a.sum : a.products).high != 0; /* whose sign is not known */
         for (int32_t k = 0; k < 6; k++) {
             sure &= end == 0 || result[k] == other[k];
             other[k] = result[k];

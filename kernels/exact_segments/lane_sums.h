@@ -8,8 +8,8 @@
 
 typedef struct lane_sums_t {
     int32_t origin; /* limbs of the sum count from 2^origin on, those of products from 2^(2 * origin) */
-    int64_t sum[with_sum ? TALLY_EVIDENCE + TALLY_LANE_LIMBS : 1];
-    int64_t products[with_products ? TALLY_EVIDENCE + TALLY_LANE_PRODUCT_LIMBS : 1];
+    int64_t sum[TALLY_HAS_SUM ? TALLY_EVIDENCE + TALLY_LANE_LIMBS : 1];
+    int64_t products[TALLY_HAS_PRODUCTS ? TALLY_EVIDENCE + TALLY_LANE_PRODUCT_LIMBS : 1];
 } lane_sums_t;
 
 /* Adds a count of units of 2^unit. */
@@ -23,7 +23,7 @@ TALLY_RARE void put_lane_sums(const tally_segments_work *work, int64_t s, lane_s
                               const noted_t *noted) {
     uint64_t result[6] = {0, 0, 0, 0, 0, 0};
     const int32_t is_other = (noted->seen & TALLY_NOT_MINUS_ZERO) != 0;
-    int64_t *const words = with_sum ? a->sum : a->products;
+    int64_t *const words = TALLY_HAS_SUM ? a->sum : a->products;
     words[TALLY_PLUS_INFINITY] += (noted->seen & TALLY_SEEN_PLUS) != 0;
     words[TALLY_MINUS_INFINITY] += (noted->seen & TALLY_SEEN_MINUS) != 0;
     words[TALLY_MINUS_ZERO] += !is_other;

@@ -20,8 +20,8 @@ enum {
     mark_words = strip_parts * 16 / TALLY_BYTES > 32 ? 2 : 1,
     first_bits = TALLY_BINADE - log_strip, /* binades below the top that the first level holds, */
     level_bits = first_bits + 1,           /* and that each further one holds */
-    value_words = with_sum * TALLY_PREFIX_LEVELS,
-    product_words = with_products * 2 * TALLY_PREFIX_LEVELS,
+    value_words = TALLY_HAS_SUM * TALLY_PREFIX_LEVELS,
+    product_words = TALLY_HAS_PRODUCTS * 2 * TALLY_PREFIX_LEVELS,
     prefix_words = value_words + product_words,
     prefix_warps = TALLY_PREFIX_THREADS / TALLY_WARP,
     base_pitch = TALLY_PREFIX_THREADS + TALLY_PREFIX_THREADS / 8 + 1,
@@ -270,7 +270,7 @@ TALLY_FN int32_t choose_scales(tile_t *tile, extent_t x, extent_t y) {
     tile->scale_y = TALLY_KERNEL_INPUTS == 2 ? scale_for(y) : tile->scale_x;
     const int32_t unit_x = scaled_unit(x, tile->scale_x), unit_y = scaled_unit(y, tile->scale_y);
     int32_t holds = tile->scale_x >= -FARTHEST && tile->scale_y >= -FARTHEST;
-    if (with_sum || TALLY_KERNEL_INPUTS == 1) holds &= -unit_x <= lowest;
+    if (TALLY_HAS_SUM || TALLY_KERNEL_INPUTS == 1) holds &= -unit_x <= lowest;
     if (TALLY_KERNEL_INPUTS == 2) holds &= -unit_x - unit_y <= 2 * lowest;
     return holds;
 }

@@ -16,6 +16,7 @@
 #include "order/leaf.h"
 #include "sums/levels.h"
 #include "exact_sums/pair_results.h"
+#define TALLY_COLUMNS_ARE_THERE 2
 #include "exact_segments/flat_nodes.h"
 #define TALLY_LANE_LIMBS TALLY_LIMBS
 #define TALLY_LANE_PRODUCT_LIMBS TALLY_PRODUCT_LIMBS
@@ -138,8 +139,8 @@ TALLY_FN int32_t warp_has_other(const flat_t *flat, int32_t at, int32_t end) {
 /* Adds the sums of a node to another, by the warp. */
 TALLY_LONG void deposit_node(const accumulator_t *from, accumulator_t *to) {
     const int64_t *const words = (const int64_t *)(const void *)from;
-    const int32_t first = (int32_t)(sizeof *to / 8) - with_sum * (TALLY_EVIDENCE + TALLY_LIMBS) -
-                          with_products * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
+    const int32_t first = (int32_t)(sizeof *to / 8) - TALLY_HAS_SUM * (TALLY_EVIDENCE + TALLY_LIMBS) -
+                          TALLY_HAS_PRODUCTS * (TALLY_EVIDENCE + TALLY_PRODUCT_LIMBS);
     for (int32_t i = first + tally_lane(); i < (int32_t)(sizeof *to / 8); i += TALLY_WARP)
         if (words[i] != 0) tally_add64((int64_t *)(void *)to + i, words[i]);
 }
@@ -214,10 +215,7 @@ TALLY_FN void put_segment(const tally_segments_work *work, int64_t s, const flat
     if (flat->tops[number] != 0 || has_other(flat, begin, end)) noted.seen |= TALLY_NOT_MINUS_ZERO;
     a.present = n - noted.absent;
     a.seen = noted.seen;
-#ifdef TALLY_KEYS
-    a.low = (TALLY_K)noted.low;
-    a.high = (TALLY_K)noted.high;
-#endif
+    TALLY_IF_KEYS(a.low = (TALLY_K)noted.low; a.high = (TALLY_K)noted.high;)
     if (conclude_window(flat, c, number, n, &a, &work->out.final, result))
         put_bytes(&work->out, s, result, a.present);
     else
@@ -251,7 +249,7 @@ TALLY_FN void take_chunk(const tally_segments_work *work, walk_t *walk, flat_t *
     int32_t is_special = load_values(work, &x, walk->s, walk->at, c->values, flat->x);
     if (TALLY_KERNEL_INPUTS == 2) is_special |= load_values(work, &y, walk->s, walk->at, c->values, flat->y);
     c->has_notes =
-        with_keys || is_special || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
+        TALLY_HAS_KEYS || is_special || open->noted.absent != 0 || (open->noted.seen & ~TALLY_NOT_MINUS_ZERO) != 0;
     share_out(flat, c);
     const int32_t is_begun = has_begun(walk, open), ends_open = is_begun && c->ends > 0,
                   goes_on = ends_open && c->distinct > 0 && flat->segments[0] == 0, until = goes_on ? flat->ends[0] : 0,
@@ -330,7 +328,7 @@ typedef struct all_flat_t {
     flat_t of[TALLY_FLAT_WARPS];
 } all_flat_t;
 /* or registers spill */
-#define TALLY_FLAT_BLOCKS ((with_keys ? 3 : 4) * TALLY_KERNEL_INPUTS)
+#define TALLY_FLAT_BLOCKS ((TALLY_HAS_KEYS ? 3 : 4) * TALLY_KERNEL_INPUTS)
 TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALLY_FLAT_BLOCKS) {
     TALLY_SHARED(all_flat_t, shared);
     if (tally_is_idle(work.wanted)) return;
@@ -353,9 +351,11 @@ TALLY_KERNEL_ENTRY(TALLY_FLAT_WARPS *TALLY_WARP, flat, tally_segments_work, TALL
 /* ---- segments over edges, at last ---- */
 
 /* Word i of a node: all are added up, but for keys. */
-TALLY_FN int64_t empty_word(int64_t i) { return !with_keys || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN; }
+TALLY_FN int64_t empty_word(int64_t i) {
+    return !TALLY_HAS_KEYS || i < 1 || i > 2 ? 0 : i == 1 ? INT64_MAX : INT64_MIN;
+}
 TALLY_FN int64_t join_words(int64_t i, int64_t a, int64_t b) {
-    if (!with_keys || i < 1 || i > 2) return tally_plus(a, b);
+    if (!TALLY_HAS_KEYS || i < 1 || i > 2) return tally_plus(a, b);
     return (i == 1) == (b < a) ? b : a;
 }
 

@@ -18,10 +18,11 @@
 #if TALLY_PREFIX_WIDE
 #define TALLY_PREFIX_NAME wide
 #define TALLY_PREFIX_BLOCKS 3
+#define TALLY_COLUMNS_ARE_THERE 2
 #elif TALLY_PREFIX_COLUMNS
 #define TALLY_PREFIX_NAME prefix_columns
 /* or registers spill */
-#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || with_keys ? 8 : 10)
+#define TALLY_PREFIX_BLOCKS (TALLY_BYTES == 2 ? 4 : TALLY_IS_F64 || TALLY_HAS_KEYS ? 8 : 10)
 #define TALLY_COLUMNS_ARE_THERE 1
 #else
 #define TALLY_PREFIX_NAME prefix
@@ -85,7 +86,7 @@ TALLY_FN void place_tile(const tally_segments_work *work, const tally_edge *from
     tile->y_at = 16 * parts;
     tile->prefixes_at = 16 * parts * TALLY_KERNEL_INPUTS;
     tile->keys_at = tile->prefixes_at + 8 * prefix_words * tile->pitch;
-    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * with_keys * tile->pitch + 3) / 4 * 4;
+    tile->ends_at = tile->keys_at + (2 * TALLY_BYTES * TALLY_HAS_KEYS * tile->pitch + 3) / 4 * 4;
 }
 /* Begins to copy the tile's values, if that can be done in bulk, and finds where the segment begins that runs into the
  * tile; by one thread. */
@@ -136,7 +137,7 @@ TALLY_FN void read_tile(const tally_segments_work *work, const tile_t *tile, cha
 TALLY_FN int32_t least_unit(int32_t scale_x, int32_t scale_y) {
     const int32_t of_sum = unit_of_prefix(TALLY_PREFIX_LEVELS - 1) - scale_x,
                   of_products = (unit_of_prefix(prefix_words - 1) - scale_x - scale_y) >> 1;
-    return !with_products || (with_sum && of_sum < of_products) ? of_sum : of_products;
+    return !TALLY_HAS_PRODUCTS || (TALLY_HAS_SUM && of_sum < of_products) ? of_sum : of_products;
 }
 
 /* Places of values in the tile: the first, how many, and how far apart. */
@@ -198,7 +199,8 @@ TALLY_FN void put_sums(const tally_segments_work *work, const tile_t *tile, char
     a.products_power = TALLY_IS_F64 ? -scale_of_products : 0;
     TALLY_IF_SUM(a.sum = scaled_pair(d, value_words, scale + a.power);)
     TALLY_IF_PRODUCTS(a.products = scaled_pair(d + value_words, product_words, scale_of_products + a.products_power);)
-    if ((with_sum ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of)) a.seen |= TALLY_NOT_MINUS_ZERO;
+    if ((TALLY_HAS_SUM ? a.sum.high : a.products.high) != 0 || has_other(tile, buffer, of))
+        a.seen |= TALLY_NOT_MINUS_ZERO;
     if (conclude_pairs(&a, &work->out.final, result))
         put_bytes(&work->out, tile->s + e, result, a.present);
     else
@@ -402,8 +404,8 @@ TALLY_FN void take_tile(const tally_segments_work *work, int64_t t, char *buffer
 
 TALLY_KERNEL_ENTRY(TALLY_PREFIX_THREADS, TALLY_PREFIX_NAME, tally_segments_work, TALLY_PREFIX_BLOCKS) {
     TALLY_SHARED(side_t, side);
-    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, with_sum, with_products,
-                                                    with_keys, TALLY_PREFIX_WIDE));
+    TALLY_SHARED_BUFFER(buffer, TALLY_PREFIX_BUFFER(TALLY_BYTES, TALLY_KERNEL_INPUTS, TALLY_HAS_SUM, TALLY_HAS_PRODUCTS,
+                                                    TALLY_HAS_KEYS, TALLY_PREFIX_WIDE));
     if (tally_is_idle(work.wanted)) return;
     int32_t phase = 0;
     tally_let_next_start();
