@@ -86,8 +86,6 @@ TALLY_FN tally_product tally_multiply_signed(int64_t x, int64_t y) {
 #if TALLY_BYTES == 8
 #define TALLY_VALUE_LANES HALVES
 #define TALLY_PRODUCT_LANES PAIRS
-#define TALLY_PRODUCT_TOP(a, name) (a).name##2
-#define TALLY_SET_PRODUCT_TOP(a, name, wide) (a).name##2 = (wide).w2
 #elif TALLY_BYTES == 4
 #define TALLY_VALUE_LANES SINGLE
 #define TALLY_PRODUCT_LANES HALVES
@@ -98,7 +96,10 @@ TALLY_FN tally_product tally_multiply_signed(int64_t x, int64_t y) {
 #define TALLY_VALUE_LANES NARROW
 #define TALLY_PRODUCT_LANES NARROW
 #endif
-#ifndef TALLY_PRODUCT_TOP /* nodes of two words */
+#if TALLY_BYTES == 8
+#define TALLY_PRODUCT_TOP(a, name) (a).name##2
+#define TALLY_SET_PRODUCT_TOP(a, name, wide) (a).name##2 = (wide).w2
+#else /* nodes of two words */
 #define TALLY_PRODUCT_TOP(a, name) tally_sign_word((a).name##1)
 #define TALLY_SET_PRODUCT_TOP(a, name, wide) (void)0
 #endif

@@ -82,8 +82,16 @@
 
 #include "device/work.h"
 
+/* Given by who compiles, and by the text of a form. */
+#ifndef TALLY_FEWER
+#define TALLY_FEWER 0
+#endif
+#ifndef TALLY_LANE_AGAIN
+#define TALLY_LANE_AGAIN 0
+#endif
+
 /* Loops over arrays in registers say how they are unrolled. */
-#ifdef __CUDACC_RTC__
+#if TALLY_IS_CUDA
 #define TALLY_UNROLL _Pragma("unroll")
 #define TALLY_PRAGMA(text) _Pragma(#text)
 #define TALLY_UNROLL_BY(count) TALLY_PRAGMA(unroll(count))
@@ -100,12 +108,9 @@ typedef struct tally_quad {
     uint32_t w[4];
 } tally_quad;
 
-#ifdef __CUDACC_RTC__
+#if TALLY_IS_CUDA
 
 #define TALLY_ALIGN_OF(type) alignof(type)
-#ifndef TALLY_FEWER
-#define TALLY_FEWER 0
-#endif
 #define TALLY_ENTRY_OF(threads, name, type, blocks)                                                          \
     extern "C" __global__ void __launch_bounds__(threads, (blocks) > TALLY_FEWER ? (blocks)-TALLY_FEWER : 1) \
         name(const __grid_constant__ type work)
@@ -125,7 +130,7 @@ TALLY_FN int32_t tally_thread_again(void) {
 TALLY_FN int32_t tally_threads(void) { return (int32_t)blockDim.x; }
 TALLY_FN int32_t tally_block(void) { return (int32_t)blockIdx.x; }
 TALLY_FN int32_t tally_blocks(void) { return (int32_t)gridDim.x; }
-#ifdef TALLY_LANE_AGAIN
+#if TALLY_LANE_AGAIN
 TALLY_FN int32_t tally_lane(void) {
     int32_t lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));

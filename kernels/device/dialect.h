@@ -10,7 +10,8 @@
 #include <stdint.h> /* NVRTC has none: it is given device/nvrtc.h by that name */
 
 #ifdef __CUDACC_RTC__
-#define TALLY_HAS_FMA
+#define TALLY_IS_CUDA 1
+#define TALLY_HAS_FMA 1
 #define TALLY_FN static __device__ __forceinline__
 #define TALLY_RARE static __device__ __noinline__
 #define TALLY_LONG static __device__ __noinline__
@@ -20,6 +21,10 @@
 /* A loop that is seldom run: not worth its code, nor the time to compile it. */
 #define TALLY_ROLLED _Pragma("unroll 1")
 #else
+#define TALLY_IS_CUDA 0
+#ifndef TALLY_HAS_FMA /* src/cpu/target.h says so of an instruction set */
+#define TALLY_HAS_FMA 0
+#endif
 #ifdef __OPTIMIZE__
 #define TALLY_FN static inline __attribute__((always_inline, unused))
 #else /* the simulator's kernels: what is inlined there is compiled in every place that uses it, and no faster */

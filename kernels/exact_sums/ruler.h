@@ -5,10 +5,8 @@
 #include "sums/levels.h"
 #include "exact_sums/terms.h"
 
-#ifndef TALLY_MOST_LEVELS_OF_VALUES
 #define TALLY_MOST_LEVELS_OF_VALUES (TALLY_NUMBER == TALLY_NUMBER_f16 ? 1 : 3)
 #define TALLY_MOST_LEVELS_OF_PRODUCTS (TALLY_IS_F64 ? 4 : 3)
-#endif
 #define TALLY_PRODUCT_PARTS (TALLY_IS_F64 ? 2 : 1)
 /* log2 of the terms that meet in one accumulator of a lane */
 #define TALLY_LANE_ADDITIONS (TALLY_BYTES == 8 ? 4 : TALLY_BYTES == 4 ? 5 : 6)

@@ -1,22 +1,23 @@
 /* How leaves of segments of vectors are shared out to teams of threads (merge path: Merrill and Garland, "Merge-based
  * parallel sparse matrix-vector multiplication", 2016). A position counts the vectors and the segments before it, so
  * vectors and empty segments are shared alike. A leaf belongs to the tile of positions in which it begins. Needs
- * segments/cut.h. */
+ * segments/cut.h, and TALLY_OFFSETS_ANYWHERE: 1 if offsets need not lie at multiples of their size. */
 #ifndef TALLY_FEATURE_TILES_H
 #define TALLY_FEATURE_TILES_H
+
+#ifndef TALLY_OFFSETS_ANYWHERE
+#error "define what the first comment lists"
+#endif
 
 #include "segments/cut.h"
 #include "features/groups.h"
 
-/* Offset s. They lie at multiples of their size, unless TALLY_OFFSETS_ANYWHERE is defined. */
+/* Offset s. */
 TALLY_FN int64_t tally_group_offset(const tally_group_work *group, int64_t s) {
     if (group->offsets == 0) return s * group->length;
-#ifdef TALLY_OFFSETS_ANYWHERE
-    return tally_entry(group->offsets, group->offset_bytes, s);
-#else
+    if (TALLY_OFFSETS_ANYWHERE) return tally_entry(group->offsets, group->offset_bytes, s);
     return group->offset_bytes == 4 ? (int64_t)((const int32_t *)(const void *)group->offsets)[s]
                                     : ((const int64_t *)(const void *)group->offsets)[s];
-#endif
 }
 /* Where segment s begins and ends, in places; false: nowhere. */
 TALLY_FN int32_t tally_find_places(const tally_group_work *group, int64_t s, int64_t *begin, int64_t *end) {

@@ -1,5 +1,9 @@
 /* A pass of merge_values.h that makes one run of TALLY_MERGE_FAN, 2, 4 or 8: the kernel that finds where tiles begin in
- * the runs, and the kernels that merge tiles. */
+ * the runs, and the kernels that merge tiles, of whose blocks a multiprocessor holds TALLY_MERGE_BLOCKS. */
+#if !defined(TALLY_MERGE_FAN) || !defined(TALLY_MERGE_BLOCKS)
+#error "define what the first comment lists"
+#endif
+
 #define TALLY_F(name) TALLY_M(TALLY_PASTE(name, TALLY_PASTE(_, TALLY_MERGE_FAN)))
 enum {
     TALLY_F(LEVELS) = TALLY_MERGE_FAN == 8   ? 3

@@ -1,7 +1,10 @@
-/* Kernels of production/merge.h for values of TALLY_MERGE_BITS bits that are read as TALLY_MERGE_READING says: what all
- * passes share, and the passes (merge_fan.h). Included once for each; both are undone here. Values keep the bits that
- * they have. */
+/* What all passes of production/merge.h share, for values of TALLY_MERGE_BITS bits that are read as TALLY_MERGE_READING
+ * says, TALLY_MERGE_EACH of them by each thread. Values keep the bits that they have. */
 #include "merge/merge_runs.h"
+
+#if !defined(TALLY_MERGE_BITS) || !defined(TALLY_MERGE_READING) || !defined(TALLY_MERGE_EACH)
+#error "define what the first comment lists"
+#endif
 
 #define TALLY_MERGE_NAME_(bits, reading, name) tally_merge_##name##_##bits##_##reading
 #define TALLY_MERGE_NAME(bits, reading, name) TALLY_MERGE_NAME_(bits, reading, name)
@@ -11,14 +14,7 @@
 
 typedef TALLY_MERGE_BITS_TYPE TALLY_M(bits);
 typedef TALLY_MERGE_SIGNED_TYPE TALLY_M(integer);
-enum {
-    TALLY_M(EACH) =
-#ifdef TALLY_MERGE_EACH
-        TALLY_MERGE_EACH
-#else
-        TALLY_MERGE_EACH_OF(TALLY_MERGE_BITS / 8)
-#endif
-};
+enum { TALLY_M(EACH) = TALLY_MERGE_EACH };
 
 /* An integer that ascends as such floats do. */
 TALLY_FN TALLY_M(integer) TALLY_M(key)(TALLY_M(bits) bits, uint64_t infinity) {
@@ -81,25 +77,3 @@ TALLY_FN int32_t TALLY_M(path)(const TALLY_M(bits) * a, int32_t a_count, const T
     }
     return low;
 }
-
-#ifdef TALLY_MERGE_FAN
-#include "merge/merge_fan.h"
-#else /* the simulator has all */
-#define TALLY_MERGE_FAN 2
-#include "merge/merge_fan.h"
-#undef TALLY_MERGE_FAN
-#define TALLY_MERGE_FAN 4
-#include "merge/merge_fan.h"
-#undef TALLY_MERGE_FAN
-#define TALLY_MERGE_FAN 8
-#include "merge/merge_fan.h"
-#undef TALLY_MERGE_FAN
-#endif
-
-#undef TALLY_M
-#undef TALLY_MERGE_BITS
-#undef TALLY_MERGE_READING
-#undef TALLY_MERGE_BITS_TYPE
-#undef TALLY_MERGE_SIGNED_TYPE
-#undef TALLY_MERGE_NAME
-#undef TALLY_MERGE_NAME_

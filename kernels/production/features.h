@@ -15,6 +15,7 @@
 #define TALLY_QUICK_PARTS 1
 #include "accumulators/operator.h"
 
+#define TALLY_OFFSETS_ANYWHERE 0
 #include "features/feature_tiles.h"
 #include "order/fold.h"
 #include "order/leaf.h"

@@ -8,7 +8,7 @@
  * where each tile's keys of each digit go; and a block moves its tile there through shared memory. It is stable. */
 #define TALLY_BLOCK 256
 #include "segments/cut.h"
-#define TALLY_OFFSETS_ANYWHERE
+#define TALLY_OFFSETS_ANYWHERE 1
 #include "features/feature_tiles.h"
 #include "features/groups.h"
 

@@ -14,8 +14,7 @@
 
 /* Blocks that a multiprocessor holds: as few as keep registers from spilling (tests/unit/test_compile.c). */
 #if TALLY_BYTES == 1 || (TALLY_BYTES == 2 && (TALLY_PASSES == 2 || !TALLY_FLOAT)) || TALLY_KERNEL_INPUTS == 2 || \
-    (defined(TALLY_SQUARES) && defined(TALLY_RANGE)) ||                                                          \
-    (TALLY_BYTES == 8 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+    (TALLY_HAS_SQUARES && TALLY_HAS_RANGE) || (TALLY_BYTES == 8 && !TALLY_HAS_BULK)
 #define TALLY_RESIDENT 1
 #else
 #define TALLY_RESIDENT 2

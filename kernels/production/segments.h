@@ -9,7 +9,7 @@
 #ifndef TALLY_FORM_SEGMENTS_H
 #define TALLY_FORM_SEGMENTS_H
 
-#define TALLY_LANE_AGAIN /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
+#define TALLY_LANE_AGAIN 1 /* or a compiler keeps some 20 registers, over all tiles, for what follows from the lane */
 #include "types/types.h"
 
 #include "accumulators/operator.h"

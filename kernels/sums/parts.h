@@ -26,7 +26,7 @@ TALLY_FN tally_pair tally_two_sum(double a, double b) {
 TALLY_FN tally_pair tally_two_product(double a, double b) {
     tally_pair p;
     p.high = a * b;
-#ifdef TALLY_HAS_FMA
+#if TALLY_HAS_FMA
     p.low = __builtin_fma(a, b, -p.high);
 #else
     {

@@ -16,7 +16,7 @@ TALLY_FN float tally_f16_by_bits(uint16_t half) {
 }
 
 /* A GPU's instruction makes one NaN of all. */
-#ifdef __CUDACC_RTC__
+#if TALLY_IS_CUDA
 TALLY_FN float tally_f16_to_f32(uint16_t half) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
@@ -50,7 +50,7 @@ TALLY_FN uint16_t tally_narrow(double x, int32_t fraction, int32_t bias) {
 }
 TALLY_FN uint16_t tally_f64_to_f16(double x) { return tally_narrow(x, 10, 15); }
 TALLY_FN uint16_t tally_f64_to_bf16(double x) { return tally_narrow(x, 7, 127); }
-#ifdef __CUDACC_RTC__
+#if TALLY_IS_CUDA
 TALLY_FN uint16_t tally_f32_to_f16(float x) {
     uint16_t half;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));

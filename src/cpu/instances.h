@@ -7,9 +7,9 @@
  *
  * and export `const tally__kernel_set tally__cpu_<kernel>_<isa>`. Operators are scalar text; the loops around them in
  * template.h are written so that compilers turn them into vector code for the target attribute set here. */
-#include "internal.h"
-
 #include "cpu/target.h"
+
+#include "internal.h"
 
 /* Operators to which types are the same (foreach_type.h). */
 #define TALLY_SIGNLESS_any 1

@@ -18,8 +18,11 @@
 #endif
 
 #if defined(TALLY_ISA_AVX2) || defined(TALLY_ISA_AVX512)
-#define TALLY_HAS_F16C
-#define TALLY_HAS_FMA
+#define TALLY_HAS_F16C 1
+#define TALLY_HAS_FMA 1
+#else
+#define TALLY_HAS_F16C 0
+#define TALLY_HAS_FMA 0
 #endif
 
 #endif

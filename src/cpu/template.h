@@ -19,7 +19,7 @@
 #define TALLY_FREE_LANES _Pragma("GCC ivdep")
 #endif
 
-#ifdef TALLY_HAS_F16C /* in place of <immintrin.h>, which takes a third of a second to read */
+#if TALLY_HAS_F16C /* in place of <immintrin.h>, which takes a third of a second to read */
 typedef short tally__eight_f16 __attribute__((vector_size(16), aligned(2), may_alias));
 typedef float tally__eight_f32 __attribute__((vector_size(32), may_alias));
 #endif
@@ -146,7 +146,7 @@ TALLY_INLINE TALLY_TARGET void extend2(lanes2_t lanes, const raw_t *x, int64_t c
 
 /* f16 is converted a leaf at a time by the instruction for it; a compiler does not find it in the text of types/half.h.
  * An operator that never looks at the value drops the conversion again. */
-#if TALLY_NUMBER == TALLY_NUMBER_f16 && defined(TALLY_HAS_F16C)
+#if TALLY_NUMBER == TALLY_NUMBER_f16 && TALLY_HAS_F16C
 TALLY_INLINE TALLY_TARGET void widen_leaf(TALLY_V *wide, const raw_t *x) {
     for (int k = 0; k < TALLY_LEAF; k += 8)
         *(tally__eight_f32 *)(wide + k) = __builtin_ia32_vcvtph2ps256(*(const tally__eight_f16 *)(x + k));

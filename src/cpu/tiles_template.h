@@ -12,7 +12,7 @@
 #include "sums/limbs.h"
 #include "sums/parts.h"
 #include "sums/plan.h"
-#ifdef TALLY_HAS_F16C
+#if TALLY_HAS_F16C
 #include <immintrin.h>
 #endif
 
@@ -439,7 +439,7 @@ static TALLY_TARGET void both_f64(const void *x, const void *y, int64_t n, const
 static TALLY_TARGET void widen_f16(const void *at, int64_t n, float *to) {
     const half_word *x = at;
     int64_t i = 0;
-#ifdef TALLY_HAS_F16C
+#if TALLY_HAS_F16C
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
 #endif

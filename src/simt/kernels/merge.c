@@ -1,52 +1,53 @@
 /* The kernels that merge arrays, compiled for the simulator: of each size and reading of values. */
-#include "production/merge.h"
 #include "simt/kernels/set.h"
+
+#define TALLY_MERGE_BLOCKS 4
 
 #define TALLY_MERGE_BITS 8
 #define TALLY_MERGE_READING 0
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 8
 #define TALLY_MERGE_READING 1
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 8
 #define TALLY_MERGE_READING 2
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 1
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 2
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 3
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 16
 #define TALLY_MERGE_READING 4
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 1
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 2
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 3
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 32
 #define TALLY_MERGE_READING 4
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 1
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 2
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 3
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 #define TALLY_MERGE_BITS 64
 #define TALLY_MERGE_READING 4
-#include "merge/merge_values.h"
+#include "simt/kernels/merge_passes.h"
 
 #define TALLY_UNIT(kind, ID, text, defines)
 #define TALLY_ROW_ORDERED(name)
