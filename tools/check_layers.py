@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The dependency rule: which part of the tree may include which. Prints what breaks it; exit status 1 if anything does.
+"""The dependency rule: which part of the tree may include which; and that kernels ask kernels/policy.h what they do,
+not which names are defined. Prints what breaks the rules; exit status 1 if anything does.
 
     tools/check_layers.py [ROOT]
 """
@@ -80,6 +81,16 @@ INCLUDE_PATH = ["include", "src", "kernels", "cli", "."]  # as in CMakeLists.txt
 GENERATED = {"kernel_list.h", "operator_guards.h"}
 PUBLIC_NEEDS = {"stddef.h", "stdint.h"}  # all the public headers ask of a C library
 MAY_NEED = {"include/tally/tally_mpi.h": {"mpi.h"}}  # and this one of another
+# Kernels ask whether a name is defined in policy.h alone, and before #error. Elsewhere a switch is 0 or 1, read with
+# #if. kernels/device may ask which compiler reads it, by the compiler's names, and sets what is not given:
+POLICY = "kernels/policy.h"
+GIVEN = {
+    "TALLY_FEWER",  # by the host, which compiles again if registers spill (src/cuda/compiler.c)
+    "TALLY_LANE_AGAIN",  # by the text of a form, before all else (kernels/production/segments.h)
+    "TALLY_HAS_FMA",  # by src/cpu/target.h for the instruction set of a unit
+}
+ASKS = re.compile(r"^\s*#\s*(?:ifdef|ifndef|(?:el)?if\b.*\bdefined\b)")
+NAMES = re.compile(r"(?:#\s*ifn?def|\bdefined)\s*\(?\s*(\w+)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -114,6 +125,33 @@ def broken_rules(root, file):
             yield f"{where}: a public header may only need {', '.join(sorted(PUBLIC_NEEDS))}"
 
 
+def directives(lines):
+    """Each directive and where it stands, with the lines that a backslash joins to it."""
+    number = 0
+    while number < len(lines):
+        first, text = number, lines[number]
+        while text.endswith("\\") and number + 1 < len(lines):
+            number += 1
+            text = text[:-1] + lines[number]
+        number += 1
+        if text.lstrip().startswith("#"):
+            yield first + 1, text, lines[number] if number < len(lines) else ""
+
+
+def broken_switches(root, file):
+    here = file.relative_to(root).as_posix()
+    if not here.startswith("kernels/") or here == POLICY:
+        return
+    for number, text, next_line in directives(file.read_text().splitlines()):
+        if not ASKS.match(text) or re.match(r"\s*#\s*error\b", next_line):
+            continue
+        names = NAMES.findall(text)
+        is_guard = names[0].endswith("_H") and next_line.split()[:2] == ["#define", names[0]]
+        in_device = here.startswith("kernels/device/")
+        if not is_guard and not (in_device and all(name in GIVEN or name.startswith("__") for name in names)):
+            yield f"{here}:{number}: whether {', '.join(names)} is defined is for {POLICY} to ask"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     files = [
@@ -122,7 +160,7 @@ def main():
         for file in sorted((root / top).rglob("*"))
         if file.suffix in {".c", ".h", ".cpp", ".def"}
     ]
-    broken = [rule for file in files for rule in broken_rules(root, file)]
+    broken = [rule for file in files for check in (broken_rules, broken_switches) for rule in check(root, file)]
     print(*broken, f"layers: {len(files)} files, {len(broken)} broken rules", sep="\n")
     return 1 if broken or not files else 0
 
