@@ -46,7 +46,6 @@ static void plan(job *j) {
     j->passes = (int)tally__over(j->levels, tally__log_above(j->shape.fan));
     j->most_tiles = tally__over(m->total, TALLY_MERGE_TILE_OF(j->shape.each, j->shape.fan));
 }
-static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /* ---- where things lie ---- */
 
@@ -71,17 +70,19 @@ static tally_status check_all(const job *j) {
 
 static tally_status take_memory(job *j) {
     const tally__gpu_merge *m = j->merge;
-    const size_t values = j->passes > 1 ? rounded((size_t)(m->total * m->width)) : 0,
-                 origins = j->passes > 1 && m->origin != NULL ? rounded(8 * (size_t)m->total) : 0;
-    const size_t borders = rounded(((size_t)j->most_tiles + 1) * sizeof(tally_merge_border));
     tally__call *c = &j->call;
+    uint64_t bytes = 0;
     j->table_bytes = sizeof(table) + (size_t)m->count * sizeof(tally_merge_array) + 8 * ((size_t)m->count + 1);
-    TALLY_TRY(tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES,
-                                 rounded(j->table_bytes) + borders + values + origins, 0, 0, &c->scratch));
-    j->table = c->scratch.nodes;
-    j->borders = j->table + rounded(j->table_bytes);
-    j->values = j->borders + borders;
-    j->origins = j->values + values;
+    const uint64_t at_table = tally__take(&bytes, (int64_t)j->table_bytes);
+    j->borders = tally__take(&bytes, (j->most_tiles + 1) * (int64_t)sizeof(tally_merge_border));
+    j->values = tally__take(&bytes, j->passes > 1 ? m->total * m->width : 0);
+    j->origins = tally__take(&bytes, j->passes > 1 && m->origin != NULL ? 8 * m->total : 0);
+    TALLY_TRY(
+        tally__gpu_scratch(c->gpu, c->spec->context, c->stream, TALLY_FOR_COPIES, (size_t)bytes, 0, 0, &c->scratch));
+    j->table = c->scratch.nodes + at_table;
+    j->borders += c->scratch.nodes;
+    j->values += c->scratch.nodes;
+    j->origins += c->scratch.nodes;
     return TALLY_OK;
 }
 

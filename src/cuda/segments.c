@@ -153,13 +153,8 @@ static int64_t segment_id_blocks(int64_t values, int64_t segments) {
 
 /* Parts of the scratch memory, or of a plan's, one behind the other; those before the edges are cleared. */
 typedef struct parts {
-    int64_t saw, arrivals, next, unsure, left, far, edges, again, nodes, offsets, sums, results, bytes;
+    uint64_t saw, arrivals, next, unsure, left, far, edges, again, nodes, offsets, sums, results, bytes;
 } parts;
-static int64_t take(parts *all, int64_t bytes) {
-    int64_t begin = all->bytes;
-    all->bytes += (bytes + 15) / 16 * 16;
-    return begin;
-}
 static int64_t bytes_of_marks(int64_t count) { return (count + 31) / 32 * (int64_t)sizeof(uint32_t); }
 static bool segment_ids_become_offsets(const job *j) {
     return j->segments.kind == TALLY_SEGMENT_IDS && j->work.cut.segment_ids == NULL;
@@ -172,25 +167,25 @@ static parts lay_out(const job *j) {
     const tally_cut_work *cut = &j->work.cut;
     const tally__spec *spec = j->call->spec;
     const bool makes_offsets = j->segments.kind == TALLY_LENGTHS || segment_ids_become_offsets(j);
+    const int64_t arrivals = begins_with_prefixes(j) ? 1 : tally_all_pitches(cut->cells / TALLY_FAN + 1);
     parts all = {0};
-    all.saw = take(&all, sizeof *j->work.out.saw);
-    all.arrivals = take(&all, begins_with_prefixes(j)
-                                  ? 4
-                                  : tally_all_pitches(cut->cells / TALLY_FAN + 1) * (int64_t)sizeof *j->work.arrivals);
-    all.next = take(&all, sizeof *cut->next);
+    all.saw = tally__take(&all.bytes, sizeof *j->work.out.saw);
+    all.arrivals = tally__take(&all.bytes, arrivals * (int64_t)sizeof *j->work.arrivals);
+    all.next = tally__take(&all.bytes, sizeof *cut->next);
     const bool has_stages = j->reduces && spec->exact;
     const int64_t marks_of_tiles = has_stages ? bytes_of_marks(j->again.cut.tiles) : 0;
-    all.unsure = take(&all, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(cut->count) : 0);
-    all.left = take(&all, marks_of_tiles);
-    all.far = take(&all, marks_of_tiles);
-    all.edges = take(&all, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
-    all.again =
-        take(&all, has_stages && !begins_with_prefixes(j) ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges : 0);
-    all.offsets = take(&all, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
+    all.unsure = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j) ? bytes_of_marks(cut->count) : 0);
+    all.left = tally__take(&all.bytes, marks_of_tiles);
+    all.far = tally__take(&all.bytes, marks_of_tiles);
+    all.edges = tally__take(&all.bytes, plan_has_edges(j) ? 0 : (cut->tiles + 1) * (int64_t)sizeof *cut->edges);
+    all.again = tally__take(&all.bytes, has_stages && !begins_with_prefixes(j)
+                                            ? (j->again.cut.tiles + 1) * (int64_t)sizeof *cut->edges
+                                            : 0);
+    all.offsets = tally__take(&all.bytes, makes_offsets ? (cut->count + 1) * cut->offset_bytes : 0);
     const int64_t blocks = j->segments.kind == TALLY_LENGTHS ? tally__over(cut->count, TALLY_LENGTHS_BLOCK)
                            : segment_ids_become_offsets(j)   ? segment_id_blocks(j->call->in.count, cut->count)
                                                              : -1;
-    all.sums = take(&all, (blocks + 1) * (int64_t)sizeof *cut->sums);
+    all.sums = tally__take(&all.bytes, (blocks + 1) * (int64_t)sizeof *cut->sums);
     if (!j->reduces) return all;
     const int64_t leaf_nodes =
         begins_with_prefixes(j)
@@ -199,8 +194,9 @@ static parts lay_out(const job *j) {
                   (spec->exact ? TALLY_QUICK_NODE_BYTES : (int64_t)tally__geometry_of(spec).node_size);
     const int64_t tile_nodes = spec->exact ? flat_nodes(&j->again.cut) * (int64_t)tally__geometry_of(spec).node_size
                                            : 0; /* when the others are done with */
-    all.nodes = take(&all, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
-    all.results = take(&all, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
+    all.nodes = tally__take(&all.bytes, leaf_nodes > tile_nodes ? leaf_nodes : tile_nodes);
+    all.results =
+        tally__take(&all.bytes, tally__call_needs_staging(j->call) ? j->results * (int64_t)spec->result_bytes : 0);
     return all;
 }
 
@@ -227,7 +223,7 @@ static void place_again(job *j, tally_edge *edges) {
 
 /* Where kernels read and write, in memory laid out so. */
 static void place(job *j, const parts *at, tally__cu_address memory) {
-#define PLACE(part) ((void *)(uintptr_t)(memory + (tally__cu_address)at->part))
+#define PLACE(part) ((void *)(uintptr_t)(memory + at->part))
     const tally__call *c = j->call;
     const bool is_rows = j->segments.kind == TALLY_ROWS;
     tally_cut_work *cut = &j->work.cut;
@@ -252,12 +248,12 @@ static void place(job *j, const parts *at, tally__cu_address memory) {
     cut->next = PLACE(next);
     cut->log_buffers = c->gpu->tile_buffers - 1; /* of 1 or 2 */
     cut->unsure = begins_with_prefixes(j) ? NULL : PLACE(unsure);
-    cut->cleared = (at->edges - at->arrivals) / (int64_t)sizeof *cut->unsure;
+    cut->cleared = (int64_t)((at->edges - at->arrivals) / sizeof *cut->unsure);
     if (!j->reduces) return;
     if (c->spec->exact && first_stage(c->spec) != STAGE_FLAT)
         cut->left = has_more_levels(c) ? PLACE(left) : NULL, cut->far = PLACE(far);
     const bool needs_staging = tally__call_needs_staging(c);
-    j->staging = memory + (tally__cu_address)at->results;
+    j->staging = memory + at->results;
     j->work.out.result = needs_staging ? PLACE(results) : c->sink->data;
     j->work.out.result_stride = needs_staging ? (int64_t)c->spec->result_bytes : c->sink->stride;
     const size_t bytes = c->spec->result_bytes;
@@ -446,7 +442,7 @@ tally_status tally__prepare_plan(tally__call *call, const tally_segments *segmen
     TALLY_TRY(tally__gpu_check(driver, driver->allocate(&plan->memory, (size_t)at.bytes), "give memory for a plan"));
     place(&j, &at, plan->memory);
     TALLY_TRY(prepare(&j));
-    TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + (tally__cu_address)at.saw, sizeof saw));
+    TALLY_TRY(tally__call_fetch(call, &saw, plan->memory + at.saw, sizeof saw));
     if (saw & TALLY_SAW_BAD_SEGMENTS) return refuse(&j);
     plan->cut = j.work.cut;
     if (segments->kind == TALLY_OFFSETS && call->copy_count > 0 && !plan->is_grouped)
