@@ -23,6 +23,13 @@ bool tally__is_far(const tally__input *in, const tally__sink *sink) {
     return tally__lies_on_gpu(in->x) || tally__lies_on_gpu(in->y) || tally__lies_on_gpu(sink->data);
 }
 
+tally_status tally__check_plan(const tally_plan *plan, const tally__backend *backend) {
+    const tally_options made_for = {.backend = plan->backend};
+    TALLY_CHECK(tally__backend_of(&made_for) == backend, BAD_ARGUMENT,
+                "the plan was made ready for another backend than this");
+    return TALLY_OK;
+}
+
 tally_status tally__choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                    const tally__sink *sink) {
     const tally_plan *plan = segments != NULL && segments->kind == TALLY_PLANNED ? segments->plan : NULL;
@@ -33,9 +40,7 @@ tally_status tally__choose_backend(tally__spec *spec, const tally__input *in, co
     if (on_gpu && spec->options.backend == TALLY_BACKEND_AUTO) spec->options.backend = TALLY_BACKEND_CUDA;
     TALLY_CHECK(!on_gpu || spec->options.backend == TALLY_BACKEND_CUDA, BAD_ARGUMENT,
                 "an array in GPU memory is reduced by TALLY_BACKEND_AUTO or TALLY_BACKEND_CUDA only");
-    TALLY_CHECK(plan == NULL || plan->backend == spec->options.backend, BAD_ARGUMENT,
-                "the plan was made ready for another backend than this");
-    return TALLY_OK;
+    return plan != NULL ? tally__check_plan(plan, tally__backend_of(&spec->options)) : TALLY_OK;
 }
 
 void tally__forget(const tally_context *context, bool only_given) {

@@ -10,5 +10,7 @@ bool tally__is_far(const tally__input *in, const tally__sink *sink);
  * whole array. TALLY_BAD_ARGUMENT: the options ask for another. */
 tally_status tally__choose_backend(tally__spec *spec, const tally__input *in, const tally_segments *segments,
                                    const tally__sink *sink);
+/* TALLY_BAD_ARGUMENT: the plan was made ready for another backend. */
+tally_status tally__check_plan(const tally_plan *plan, const tally__backend *backend);
 
 #endif

@@ -2,6 +2,7 @@
  * Only where order cannot show: there the node of all values is the same, whatever was merged first. */
 #include <string.h>
 
+#include "backends.h"
 #include "fpenv.h"
 #include "gpu_nodes.h"
 #include "plan.h"
@@ -160,11 +161,7 @@ static tally_status find_far_segments(const tally__spec *spec, const tally__back
     TALLY_TRY(tally__check_segments(&seen, values, &what->results));
     if (!tally__is_for_gpu(&spec->options, segments)) return TALLY_OK;
     what->segments = segments;
-    if (plan == NULL) return TALLY_OK;
-    const tally_options made_for = {.backend = plan->backend};
-    TALLY_CHECK(tally__backend_of(&made_for) == gpu, BAD_ARGUMENT,
-                "the plan was made ready for another backend than this");
-    return TALLY_OK;
+    return plan != NULL ? tally__check_plan(plan, gpu) : TALLY_OK;
 }
 
 /* A GPU's nodes, for host memory, pass through memory of the GPU's. What kernels see is told: the call waits anyway. */

@@ -195,10 +195,30 @@ static void test_failures(void **state) {
     fail_every_call(TALLY_FAST, plan_some, &unsorted);
 }
 
+/* A plan is for the backend that made it ready. */
+static void test_plan_of_another(void **state) {
+    const float x[4] = {1, 2, 3, 4};
+    const int64_t offsets[3] = {0, 1, 4};
+    tally_context *context = context_of(backend), *host = context_of(TALLY_BACKEND_CPU);
+    float out[2];
+    tally_plan *plan;
+    (void)state;
+    EXPECT_OK(tally_plan_open(context, TALLY_F32, 4, tally_offsets(offsets, TALLY_I64, 2), &plan));
+    EXPECT_STATUS(tally_reduce_segments(host, TALLY_SUM, tally_in(x, TALLY_F32, 4), tally_planned(plan),
+                                        tally_out(out, TALLY_F32, 2)),
+                  TALLY_BAD_ARGUMENT);
+    EXPECT_OK(tally_reduce_segments(context, TALLY_SUM, tally_in(x, TALLY_F32, 4), tally_planned(plan),
+                                    tally_out(out, TALLY_F32, 2)));
+    EXPECT(out[0] == 1 && out[1] == 9, "%g %g", (double)out[0], (double)out[1]);
+    tally_plan_close(plan);
+    tally_context_destroy(host);
+    tally_context_destroy(context);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest of_subjects[] = {cmocka_unit_test(test_all)};
     const struct CMUnitTest others[] = {cmocka_unit_test(test_many), cmocka_unit_test(test_refused),
-                                        cmocka_unit_test(test_failures)};
+                                        cmocka_unit_test(test_failures), cmocka_unit_test(test_plan_of_another)};
     const int ended = begin_gpu_program(argc, argv);
     return ended ? ended : RUN_GPU_TESTS(of_subjects, others);
 }
