@@ -27,6 +27,14 @@
     X(WINDOWS, RANKS)     /* windows of nodes of exact sums */                              \
     X(CONVERT, RESULTS)   /* results to the type asked for */
 
+/* Those of merges in passes of so many runs: a part of the table below. */
+#define TALLY_MERGE_UNIT(U, K, form, runs)                                                                \
+    U(TYPED, form, "production/merge.h", )                                                                \
+        K(TYPED, form, merge_borders_##runs, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)                 \
+        K(TYPED, form, merge_values_##runs, TALLY_THREADS, tally_merge_pass)                              \
+        K(TYPED, form, merge_origins_##runs, TALLY_THREADS, tally_merge_pass)                             \
+        K(TYPED, form, merge_check_##runs, TALLY_THREADS, tally_merge_pass)
+
 /* U(kind, ID, text, switch): the unit of a form. kind: ORDERED (operators in canonical order), EXACT, TYPED (no
  * operator: a size and reading of values, kernels/merge/merge.h), or GENERAL (all operators and types). Its text; and
  * what is defined before it, so that one text serves several forms.
@@ -99,21 +107,9 @@
         K(GENERAL, WINDOWS, window_shrink, TALLY_THREADS, tally_windows_work)                             \
         K(GENERAL, WINDOWS, window_restore, TALLY_THREADS, tally_windows_work)                            \
         K(GENERAL, WINDOWS, window_move, TALLY_THREADS, tally_windows_work)                               \
-    U(TYPED, MERGE_TWO, "production/merge.h", )                                                           \
-        K(TYPED, MERGE_TWO, merge_borders_2, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)                 \
-        K(TYPED, MERGE_TWO, merge_values_2, TALLY_THREADS, tally_merge_pass)                              \
-        K(TYPED, MERGE_TWO, merge_origins_2, TALLY_THREADS, tally_merge_pass)                             \
-        K(TYPED, MERGE_TWO, merge_check_2, TALLY_THREADS, tally_merge_pass)                               \
-    U(TYPED, MERGE_FOUR, "production/merge.h", )                                                          \
-        K(TYPED, MERGE_FOUR, merge_borders_4, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)                \
-        K(TYPED, MERGE_FOUR, merge_values_4, TALLY_THREADS, tally_merge_pass)                             \
-        K(TYPED, MERGE_FOUR, merge_origins_4, TALLY_THREADS, tally_merge_pass)                            \
-        K(TYPED, MERGE_FOUR, merge_check_4, TALLY_THREADS, tally_merge_pass)                              \
-    U(TYPED, MERGE_EIGHT, "production/merge.h", )                                                         \
-        K(TYPED, MERGE_EIGHT, merge_borders_8, TALLY_MERGE_BORDERS_BLOCK, tally_merge_pass)               \
-        K(TYPED, MERGE_EIGHT, merge_values_8, TALLY_THREADS, tally_merge_pass)                            \
-        K(TYPED, MERGE_EIGHT, merge_origins_8, TALLY_THREADS, tally_merge_pass)                           \
-        K(TYPED, MERGE_EIGHT, merge_check_8, TALLY_THREADS, tally_merge_pass)                             \
+    TALLY_MERGE_UNIT(U, K, MERGE_TWO, 2)                                                                  \
+    TALLY_MERGE_UNIT(U, K, MERGE_FOUR, 4)                                                                 \
+    TALLY_MERGE_UNIT(U, K, MERGE_EIGHT, 8)                                                                \
     U(GENERAL, CONVERT, "production/convert.h", )                                                         \
         K(GENERAL, CONVERT, convert, TALLY_THREADS, tally_convert_work)
 
