@@ -32,8 +32,20 @@ FRESH = 20  # seconds that a plain read is good for
 FAILURES = 25  # in a row end a run: a GPU that has failed once refuses all that follows
 
 
+def some_of(table, separator=","):
+    """For an option that takes words of a table: others are refused."""
+
+    def words(text):
+        for word in text.split(separator):
+            if word not in table:
+                known = f"{separator} ".join(table)
+                raise argparse.ArgumentTypeError(f"there is no '{word}'; there are {known}")
+        return text.split(separator)
+
+    return words
+
+
 def options_of(description, seconds, log2, peers, add=lambda parser: None):
-    words = lambda text: text.split(",")
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--seconds", type=float, default=seconds, help=f"for all of it (default {seconds}); 0: no limit"
@@ -52,7 +64,7 @@ def options_of(description, seconds, log2, peers, add=lambda parser: None):
     ):
         parser.add_argument(
             f"--{axis}",
-            type=words if axis != "cut" else lambda text: text.split(";"),
+            type=some_of(table, "," if axis != "cut" else ";"),
             default=[],
             help=f"some of {', '.join(table)}" if axis != "cut" else "some of those that --list prints, by ';'",
         )
@@ -73,10 +85,8 @@ def options_of(description, seconds, log2, peers, add=lambda parser: None):
     )
     add(parser)
     options = parser.parse_args()
-    for axis, table in (("op", axes.OPERATORS), ("type", axes.TYPES), ("cut", axes.CUT), ("data", axes.DATA)):
-        for word in getattr(options, axis):
-            if word not in table:
-                parser.error(f"no {axis} '{word}'; there are {', '.join(table)}")
+    if not options.report and not chosen(options):
+        parser.error("no operator takes such a type, accuracy and data in these ranks")
     return options
 
 

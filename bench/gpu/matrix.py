@@ -198,10 +198,15 @@ def add_options(parser):
         "--torch", action="store_true", help="shapes of rows and small arrays beside PyTorch, and nothing else"
     )
     parser.add_argument(
-        "--shape", type=lambda text: text.split(";"), help="of these shapes alone (torch_shapes.py), separated by ;"
+        "--shape",
+        type=run.some_of(torch_shapes.SHAPES, ";"),
+        default=[],
+        help="with --torch: some of the shapes of torch_shapes.py, by ';'",
     )
 
 
 if __name__ == "__main__":
     chosen = run.options_of(__doc__, 540, 26, 5, add_options)
+    if chosen.shape and not chosen.torch:
+        sys.exit("--shape is for --torch: without it --cut chooses")
     sys.exit(torch_shapes.main(chosen) if chosen.torch else run.main(chosen, Gpu, BEGAN))

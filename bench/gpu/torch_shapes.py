@@ -184,6 +184,9 @@ def main(options):
     began = time.monotonic()
     types = options.type or ["f32"]
     bench, results, left = Bench(types), {}, []
+    for op in options.op:
+        if op not in OPERATORS:
+            sys.exit(f"--torch has no '{op}'; it has {', '.join(OPERATORS)}")
     ops = [op for op in OPERATORS if not options.op or op in options.op]
     bench.ready(ops, began + options.seconds / 2 if options.seconds else None)
     for type in types:

@@ -65,6 +65,24 @@ def test_chosen_by_axis():
     assert set(axes.chosen(axes.all_cells(), only)) == {cell(), cell(accuracy="fast"), cell(type="u8", accuracy="only")}
 
 
+@pytest.mark.parametrize(
+    "words, why",
+    [
+        (["--op", "sum,summ"], "there is no 'summ'; there are sum, mean, var"),
+        (["--type", "f31"], "there is no 'f31'; there are f32"),
+        (["--accuracy", "quick"], "there is no 'quick'; there are exact, fast, only"),
+        (["--cut", "whole;rows of 65"], "there is no 'rows of 65'; there are whole; 3 rows"),
+        (["--data", "odd"], "there is no 'odd'; there are normal"),
+        (["--op", "and", "--type", "f32"], "no operator takes such a type"),
+    ],
+)
+def test_what_the_table_does_not_have_is_refused(words, why, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["matrix", *words])
+    with pytest.raises(SystemExit) as left:
+        run.options_of("", 1, 16, 3)
+    assert left.value.code == 2 and why in capsys.readouterr().err
+
+
 # ---- input ----
 
 
