@@ -102,7 +102,7 @@ for part in $wanted; do
     case $part in
     tests)
         # at once: most of the time goes into compiling, a thread for each
-        for name in gpu gpu_user gpu_calls gpu_nodes gpu_merge; do
+        for name in gpu gpu_user gpu_calls gpu_nodes gpu_windows gpu_merge; do
             begin_part "$name" timeout 300 "build/dev/test_$name" --cuda
         done
         end_parts
@@ -130,7 +130,7 @@ for part in $wanted; do
     compile) part compile build/dev/test_compile --out "$out/gpu-kernels.tsv" ;;
     sanitizer) # the tools one after the other, the programs at once: a tool is slow by itself
         for tool in $tools; do
-            for name in gpu gpu_user gpu_merge gpu_nodes; do
+            for name in gpu gpu_user gpu_merge gpu_nodes gpu_windows; do
                 begin_part "$tool-$name" sanitize "$tool" "test_$name"
             done
             for share in $(seq 0 3); do

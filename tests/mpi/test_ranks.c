@@ -1,14 +1,13 @@
 /* Ranks of MPI: however values are divided among ranks, results have the bits of one process that has all values. Every
  * rank makes the whole itself, takes its part, and compares. Begun by mpirun on 1, 2, 3, 5 and 8 ranks; a rank that
  * fails ends the program, and so mpirun all others. */
-#include <dlfcn.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu_ranks.h"
+#include "mpi_calls.h"
 #include "operators.h"
 #include "tally/tally_mpi.h"
 #include "tally/tally_nodes.h"
@@ -497,43 +496,12 @@ static void test_every_call(void) {
 
 /* ---- MPI itself ---- */
 
-/* MPICH's UCX waits without giving its core away: of more ranks than cores each would wait a time slice for the next.
- * Where there is no UCX nobody calls this. */
-__attribute__((visibility("default"))) unsigned ucp_worker_progress(void *worker); /* hidden, MPICH would not see it */
-unsigned ucp_worker_progress(void *worker) {
-    static unsigned (*real)(void *);
-    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "ucp_worker_progress");
-    const unsigned events = real(worker);
-    if (events == 0) sched_yield();
-    return events;
-}
-
-/* This program's MPI_Allreduce, MPI_Alltoallv and MPI_Send fail on all ranks when they are told to. */
-static int failing;
-static int fails(int which) {
-    if (failing != which) return 0;
-    failing = 0;
-    return 1;
-}
-int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    if (type == MPI_INT64_T && op == MPI_SUM) note_added(to);
-    return fails(1) ? MPI_ERR_OTHER : PMPI_Allreduce(from, to, count, type, op, comm);
-}
-int MPI_Alltoallv(const void *from, const int *counts, const int *displs, MPI_Datatype type, void *to,
-                  const int *rcounts, const int *rdispls, MPI_Datatype rtype, MPI_Comm comm) {
-    note_sent(from);
-    return fails(2) ? MPI_ERR_OTHER : PMPI_Alltoallv(from, counts, displs, type, to, rcounts, rdispls, rtype, comm);
-}
-int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return fails(3) ? MPI_ERR_OTHER : PMPI_Exscan(from, to, count, type, op, comm);
-}
-
 static void test_failures_of_mpi(void) {
     const double *x = data_of(TALLY_F64, SMALL_INTEGERS, 8000);
     double out[8000];
     int64_t index;
     for (int which = 1; which <= 3; which++) {
-        failing = which;
+        mpi_fails_next(which);
         const tally_status status = which == 3
                                         ? tally_mpi_allreduce(NULL, TALLY_ARGMAX, tally_in(x, TALLY_F64, 1),
                                                               tally_out(&index, TALLY_I64, 1), MPI_COMM_WORLD)
@@ -541,7 +509,7 @@ static void test_failures_of_mpi(void) {
                                                                        tally_out(out, TALLY_F64, 8000), MPI_COMM_WORLD);
         EXPECT(status == TALLY_DEVICE_FAILED && strstr(tally_mpi_message(), "MPI failed") != NULL, "status %d: %s",
                (int)status, tally_mpi_message());
-        EXPECT(failing == 0, "call %d was not made", which);
+        EXPECT(!mpi_fails_yet(), "call %d was not made", which);
     }
     EXPECT(tally_mpi_allreduce(NULL, TALLY_SUM, tally_in(x, TALLY_F64, 8), tally_out(out, TALLY_F64, 1),
                                MPI_COMM_NULL) == TALLY_BAD_ARGUMENT,

@@ -2,19 +2,7 @@
  * values that go between the GPU's memory and the host's. */
 #include <string.h>
 
-#include "gpu_host.h"
-#include "tally/tally_nodes.h"
-
-enum { COUNT = 3000, SEGMENTS = 3, MOST_NODE = 1728 };
-
-static void *address(tally__cu_address at) { return (void *)(uintptr_t)at; }
-
-static tally_status segments_nodes(tally_context *context, const subject *s, const void *x, const void *y,
-                                   int64_t count, tally_segments cut, void *nodes, size_t room) {
-    const tally_array left = tally_in(x, s->type, count), right = tally_in(y, s->type, count);
-    return tally_op_inputs(s->op) == 2 ? tally_reduce_segments_nodes_pair(context, s->op, left, right, cut, nodes, room)
-                                       : tally_reduce_segments_nodes(context, s->op, left, cut, nodes, room);
-}
+#include "node_side.h"
 
 static void check_nodes(const subject *s, data_class class, int turn) {
     const int64_t offsets[SEGMENTS + 1] = {0, 7, 7, COUNT};
@@ -59,23 +47,6 @@ static void test_nodes(void **state) {
 }
 
 /* ---- nodes in GPU memory ---- */
-
-/* A subject with its data on both sides, and room for nodes there. */
-typedef struct side {
-    const subject *s;
-    const char *x, *y;
-    size_t node;
-    tally_context *context, *host;
-    tally__cu_address x_there, y_there, nodes;
-    size_t offset; /* of nodes from a multiple of 16 */
-    char wanted[SEGMENTS * MOST_NODE], got[SEGMENTS * MOST_NODE];
-} side;
-
-static void *nodes_of(const side *g) { return (void *)(uintptr_t)(g->nodes + g->offset); }
-static void expect_nodes(side *g, int64_t count, const char *what) {
-    device_read(g->got, g->nodes + g->offset, (size_t)count * g->node);
-    EXPECT_BITS(g->got, g->wanted, (size_t)count * g->node, what);
-}
 
 /* Nodes of the same segments, there and here. */
 static void check_cut(side *g, int64_t count, tally_segments here, tally_segments there, int64_t number) {
@@ -213,28 +184,6 @@ static void check_changed(side *g, int64_t count) {
     driver->release(others);
 }
 
-static void open_side(side *g, const subject *s, data_class class, int64_t count, int turn) {
-    char empty[SEGMENTS * MOST_NODE] = {0};
-    g->s = s;
-    g->x = data_of(s->type, class, count);
-    g->y = data_of(s->type, TIES, count);
-    g->context = context_for(s, backend, 1);
-    g->host = context_for(s, TALLY_BACKEND_CPU, 1);
-    EXPECT_OK(tally_node_bytes(g->host, s->op, s->type, &g->node));
-    g->offset = s->accuracy == TALLY_FAST || tally_type_size(s->type) < 2 ? (size_t)(turn % 3) : 8 * (size_t)(turn % 2);
-    if (g->node % 8 == 0) g->offset = 8 * (size_t)(turn % 2);
-    g->x_there = device_copy(g->x, (size_t)count * tally_type_size(s->type), 0);
-    g->y_there = device_copy(g->y, (size_t)count * tally_type_size(s->type), 0);
-    g->nodes = device_copy(empty, SEGMENTS * g->node, g->offset);
-    set_scene(s, class, count);
-    choose_schedule(turn);
-}
-static void close_side(side *g) {
-    driver->release(g->nodes);
-    driver->release(g->y_there);
-    driver->release(g->x_there);
-}
-
 static void test_nodes_there(void **state) {
     subject s = {.op = -1};
     (void)state;
@@ -301,77 +250,6 @@ static void test_many_segments(void **state) {
         device_read(got, there, bytes);
         EXPECT_BITS(got, wanted, bytes, "nodes of many segments");
         driver->release(there);
-        close_side(&g);
-    }
-}
-
-static void expect_each(const void *got, const void *wanted, int64_t count, size_t bytes, const char *what) {
-    for (int64_t i = 0; i < count; i++) {
-        now.segment = i;
-        EXPECT_BITS((const char *)got + (size_t)i * bytes, (const char *)wanted + (size_t)i * bytes, bytes, what);
-    }
-}
-
-/* Windows of two parties' nodes, there and here: the same bytes at each step, and the node of both at the end. */
-static void check_windows(const side *g, int64_t count, int numbers) {
-    enum { MANY = 300 };
-    const size_t bytes = MANY * g->node, of_extents = (size_t)(MANY * numbers * TALLY_EXTENT) * sizeof(int16_t);
-    const tally_segments rows = tally_rows(MANY, count / MANY, 1), columns = tally_rows(1, count / MANY, MANY);
-    int64_t *here = scratch(0, bytes), *other = scratch(1, bytes), *seen = scratch(2, bytes), *both = scratch(3, bytes);
-    int16_t *extents = scratch(4, of_extents), *others = scratch(5, of_extents), *seen_extents = scratch(6, of_extents);
-    const tally_op op = g->s->op;
-    const tally_type type = g->s->type;
-    size_t shrunk[3];
-    EXPECT_OK(segments_nodes(g->host, g->s, g->x, g->y, count, rows, here, bytes));
-    EXPECT_OK(segments_nodes(g->host, g->s, g->x, g->y, count, columns, other, bytes));
-    memcpy(both, here, bytes);
-    EXPECT_OK(tally_merge_nodes(g->host, op, type, MANY, both, other));
-    memset(seen_extents, 1, of_extents);
-    tally__cu_address there = device_copy(here, bytes, 0), far = device_copy(seen_extents, of_extents, 0);
-    EXPECT_OK(tally_find_extents(g->host, op, type, MANY, here, extents));
-    EXPECT_OK(tally_find_extents(g->host, op, type, MANY, other, others));
-    EXPECT_OK(tally_find_extents(g->context, op, type, MANY, address(there), address(far)));
-    device_read(seen, there, bytes);
-    device_read(seen_extents, far, of_extents);
-    expect_each(seen, here, MANY, g->node, "nodes whose extents were found");
-    expect_each(seen_extents, extents, MANY, of_extents / MANY, "extents");
-    for (int i = 0; i < MANY * numbers * TALLY_EXTENT; i++)
-        extents[i] = extents[i] > others[i] ? extents[i] : others[i];
-    driver->copy_in(far, extents, of_extents, NULL);
-    EXPECT_OK(tally_shrink_nodes(g->host, op, type, MANY, here, extents, &shrunk[0]));
-    EXPECT_OK(tally_shrink_nodes(g->host, op, type, MANY, other, extents, &shrunk[1]));
-    EXPECT_OK(tally_shrink_nodes(g->context, op, type, MANY, address(there), address(far), &shrunk[2]));
-    EXPECT(shrunk[0] == shrunk[1] && shrunk[1] == shrunk[2], "%zu, %zu and %zu bytes", shrunk[0], shrunk[1], shrunk[2]);
-    device_read(seen, there, shrunk[2]);
-    expect_each(seen, here, (int64_t)(shrunk[0] / 8), 8, "windows");
-    for (size_t k = 0; k < shrunk[0] / 8; k++) here[k] += other[k];
-    driver->copy_in(there, here, shrunk[0], NULL);
-    EXPECT_OK(tally_restore_nodes(g->host, op, type, MANY, here, extents));
-    EXPECT_OK(tally_restore_nodes(g->context, op, type, MANY, address(there), address(far)));
-    device_read(seen, there, bytes);
-    expect_each(seen, here, MANY, g->node, "nodes of windows");
-    memset(here, 0, bytes); /* nodes of nothing: merging settles */
-    driver->copy_in(far, extents, of_extents, NULL);
-    tally__cu_address nothing = device_copy(here, bytes, 0);
-    EXPECT_OK(tally_merge_nodes(g->context, op, type, MANY, address(there), address(nothing)));
-    device_read(seen, there, bytes);
-    expect_each(seen, both, MANY, g->node, "nodes that went through windows");
-    driver->release(nothing);
-    driver->release(far);
-    driver->release(there);
-}
-
-static void test_windows(void **state) {
-    subject s = {.op = -1};
-    (void)state;
-    for (int turn = 0; next_subject(&s); turn++) {
-        int numbers;
-        side g;
-        if (order_shows(&s)) continue;
-        EXPECT_OK(tally_node_numbers(NULL, s.op, s.type, &numbers));
-        if (s.accuracy == TALLY_FAST || numbers == 0 || turn % 3 != 0) continue;
-        open_side(&g, &s, (data_class)(turn % DATA_CLASSES), COUNT, turn);
-        check_windows(&g, COUNT, numbers);
         close_side(&g);
     }
 }
@@ -455,18 +333,6 @@ static void test_refused_there(void **state) {
     EXPECT_STATUS(tally_shift_nodes(c, TALLY_ARGMIN, TALLY_F64, 1, nodes_of(&g), by), TALLY_BAD_ARGUMENT);
     EXPECT_STATUS(tally_finish_nodes(c, s.op, s.type, 1, odd, tally_out(address(g.x_there), TALLY_F64, 1)),
                   TALLY_BAD_ARGUMENT);
-    /* windows: extents elsewhere, at an odd address, and such as there are none */
-    int16_t extents[TALLY_EXTENT] = {5, 3};
-    size_t bytes;
-    tally__cu_address far = device_copy(extents, sizeof extents, 0);
-    EXPECT_STATUS(tally_find_extents(c, s.op, s.type, 1, nodes_of(&g), extents), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_find_extents(c, s.op, s.type, 1, g.got, address(far)), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_find_extents(c, s.op, s.type, 1, nodes_of(&g), address(far + 1)), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_find_extents(c, TALLY_MAX, s.type, 1, nodes_of(&g), address(far)), TALLY_UNSUPPORTED);
-    EXPECT_STATUS(tally_shrink_nodes(c, s.op, s.type, 1, nodes_of(&g), address(far), NULL), TALLY_BAD_ARGUMENT);
-    EXPECT_STATUS(tally_shrink_nodes(c, s.op, s.type, 1, nodes_of(&g), address(far), &bytes), TALLY_BAD_STATE);
-    EXPECT_OK(tally_restore_nodes(c, s.op, s.type, 1, nodes_of(&g), address(far)));
-    driver->release(far);
     close_side(&g);
 }
 
@@ -561,18 +427,13 @@ static tally_status make_merge_finish(tally_context *context, const void *of) {
         status = tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 1, f->nodes, tally_out(out, TALLY_F32, 1));
     return status == TALLY_BAD_ARGUMENT ? TALLY_DEVICE_FAILED : status;
 }
-static tally_status arrange_and_window(tally_context *context, const void *of) {
+static tally_status arrange_and_finish(tally_context *context, const void *of) {
     const failing *f = of;
-    char *const ids = f->nodes + 4096, *const extents = f->nodes + 2048;
-    const tally_segments cut = tally_unsorted_ids(ids, TALLY_I32, 2, TALLY_OUTSIDE_LEFT_OUT);
-    size_t bytes = 0;
+    const tally_segments cut = tally_unsorted_ids(f->nodes + 4096, TALLY_I32, 2, TALLY_OUTSIDE_LEFT_OUT);
+    float out[2];
     tally_status status = tally_reduce_segments_nodes(context, TALLY_SUM, f->x, cut, f->nodes, 256);
     if (status == TALLY_OK)
-        status = tally_find_extents(context, TALLY_SUM, TALLY_F32, 2, f->nodes, (int16_t *)(void *)extents);
-    if (status == TALLY_OK)
-        status = tally_shrink_nodes(context, TALLY_SUM, TALLY_F32, 2, f->nodes, (int16_t *)(void *)extents, &bytes);
-    if (status == TALLY_OK)
-        status = tally_restore_nodes(context, TALLY_SUM, TALLY_F32, 2, f->nodes, (int16_t *)(void *)extents);
+        status = tally_finish_nodes(context, TALLY_SUM, TALLY_F32, 2, f->nodes, tally_out(out, TALLY_F32, 2));
     return status == TALLY_BAD_ARGUMENT ? TALLY_DEVICE_FAILED : status;
 }
 static void test_failures(void **state) {
@@ -582,7 +443,7 @@ static void test_failures(void **state) {
     const failing f = {tally_in(address(far_x), TALLY_F32, 40), address(nodes)};
     (void)state;
     fail_every_call(TALLY_BEST, make_merge_finish, &f);
-    fail_every_call(TALLY_BEST, arrange_and_window, &f);
+    fail_every_call(TALLY_BEST, arrange_and_finish, &f);
     driver->release(nodes);
     driver->release(far_x);
 }
@@ -608,22 +469,16 @@ static void test_values_and_refusals(void **state) {
 
 static bool is_for_nodes(tally__form form) {
     return form == TALLY_FORM_WHOLE || form == TALLY_FORM_NODES || form == TALLY_FORM_PART_NODES ||
-           form == TALLY_FORM_WINDOWS || form == TALLY_FORM_GROUPS || form == TALLY_FORM_CUT;
+           form == TALLY_FORM_GROUPS || form == TALLY_FORM_CUT;
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_nodes_there),
-        cmocka_unit_test(test_long_segments),
-        cmocka_unit_test(test_many_segments),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_told),
-        cmocka_unit_test(test_refused_there),
-        cmocka_unit_test(test_captured),
-        cmocka_unit_test(test_memory_there),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_values_and_refusals),
+        cmocka_unit_test(test_nodes),         cmocka_unit_test(test_nodes_there),
+        cmocka_unit_test(test_long_segments), cmocka_unit_test(test_many_segments),
+        cmocka_unit_test(test_told),          cmocka_unit_test(test_refused_there),
+        cmocka_unit_test(test_captured),      cmocka_unit_test(test_memory_there),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_values_and_refusals),
     };
     int skipped = begin_gpu_program(argc, argv);
     if (skipped) return skipped;
