@@ -27,18 +27,28 @@ typedef struct scene_of_ranks {
     int64_t count, results, borders[MOST_RANKS + 1];
     tally__cu_address far_x[MOST_RANKS], far_y[MOST_RANKS], out[MOST_RANKS];
     size_t bytes, result;
+    bool has_own_context;
 } scene_of_ranks;
 
 static void open_ranks(scene_of_ranks *g, const subject *s, data_class class, int64_t count, int64_t results,
                        uint64_t *random) {
     *g = (scene_of_ranks){.what = *s, .count = count, .results = results, .ranks = 1 + (int)random_below(random, 5)};
     g->context = context_for(s, backend, 1);
+    g->has_own_context = captures; /* which keeps scratch memory for each captured launch, until it is destroyed */
+    if (captures) {
+        const tally_options options = tally_get_options(g->context);
+        g->context = context_of(backend);
+        EXPECT_OK(tally_set_options(g->context, &options));
+    }
     g->host = context_for(s, TALLY_BACKEND_CPU, 1);
     g->x = data_of(s->type, class, count);
     g->y = data_of(s->type, TIES, count);
     g->bytes = tally_type_size(s->type);
     g->result = result_bytes(s);
     set_scene(s, class, count);
+}
+static void close_ranks(scene_of_ranks *g) {
+    if (g->has_own_context) tally_context_destroy(g->context);
 }
 static void send_parts(scene_of_ranks *g) {
     for (int p = 0; p < g->ranks; p++) {
@@ -102,6 +112,7 @@ static void check_whole(const subject *s, data_class class, int64_t count, uint6
                 : tally_nccl_allreduce(g.context, s->op, part(&g, g.far_x, p), out, &device));
     }
     compare(&g, NULL, "whole arrays of ranks");
+    close_ranks(&g);
 }
 
 /* Each rank's array is laid out segment after segment; the whole is each segment's parts, rank after rank. */
@@ -145,6 +156,7 @@ static void check_segments(const subject *s, data_class class, int64_t count, ui
     const tally_segments all = tally_offsets(offsets, TALLY_I64, SEGMENTS);
     compare(&g, &all, is_far ? "segments of ranks, index in GPU memory" : "segments of ranks");
     for (int p = 0; p < g.ranks; p++) driver->release(far_begins[p]), driver->release(far_ends[p]);
+    close_ranks(&g);
 }
 
 /* Consecutive parts, with an id for each value in GPU memory, or a plan of them. */
@@ -176,6 +188,7 @@ static void check_ids(const subject *s, data_class class, int64_t count, uint64_
     const tally_segments all = tally_unsorted_ids(ids, TALLY_I32, SEGMENTS, TALLY_OUTSIDE_REFUSED);
     compare(&g, &all, "ids of ranks");
     for (int p = 0; p < g.ranks; p++) driver->release(far[p]), tally_plan_close(plans[p]);
+    close_ranks(&g);
 }
 
 /* One segment by offsets in GPU memory, so long that ranks reduce it in pieces; indices count the values before. */
@@ -197,6 +210,7 @@ static void check_long(const subject *s, data_class class, int64_t count, uint64
     const tally_segments all = tally_offsets(whole, TALLY_I64, 1);
     compare(&g, &all, "a long segment of ranks");
     for (int p = 0; p < g.ranks; p++) driver->release(far[p]);
+    close_ranks(&g);
 }
 
 static void test_long(void **state) {
@@ -229,6 +243,7 @@ static void check_elements(const subject *s, data_class class, int64_t n, uint64
     }
     const tally_segments columns = tally_rows(1, g.ranks, n);
     compare(&g, &columns, "elements of ranks");
+    close_ranks(&g);
 }
 
 static void test_operators(void **state) {
