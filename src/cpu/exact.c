@@ -227,11 +227,13 @@ static bool add_both(tally__sums *sums, const tally__tile *tile) {
 
 /* ---- bunches ---- */
 
-/* Whether doubles hold all terms: products of f64 may be too small. */
-static bool can_expand(bounds b, int term) {
-    return b.high <= TALLY_LEVELS_HIGHEST && (term != TALLY_TERM_PRODUCT || b.unit >= TALLY_LEVELS_LOWEST);
+int tally__expand_bunch(tally__bunch *bunch, const tally__tile *tile, int64_t apart, int term, tally__parts parts) {
+    const bounds b = bounds_of(tile, term);
+    if (!in_reach(tile, term) || b.high > TALLY_LEVELS_HIGHEST) return 0; /* doubles must hold all terms */
+    if (term == TALLY_TERM_PRODUCT && b.unit < TALLY_LEVELS_LOWEST) return 0;
+    return tally__cpu_tiles()->bunch_expand[tile->is_f64][term](tile->x, tile->y, apart, bunch, parts) ? TALLY_PARTS
+                                                                                                       : 0;
 }
-
 int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts) {
     const tally__tiles *tiles = tally__cpu_tiles();
     int32_t units[TALLY_PARTS], given, additions = TALLY_BUNCH_ADDITIONS;
@@ -241,9 +243,7 @@ int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tal
     given = plan_units(units, TALLY_PARTS, bounds_of(tile, term), additions, term, tile->is_f64);
     while (given > 0 && given <= TALLY_PARTS && tiles->bunch_sum[tile->is_f64][term][given] == NULL)
         given++; /* more levels will do */
-    if ((given == 0 || given > TALLY_PARTS) && !can_expand(bounds_of(tile, term), term)) return 0;
-    if (given == 0 || given > TALLY_PARTS)
-        return tiles->bunch_expand[tile->is_f64][term](tile->x, tile->y, bunch, parts) ? TALLY_PARTS : 0;
+    if (given == 0 || given > TALLY_PARTS) return tally__expand_bunch(bunch, tile, 1, term, parts);
     for (int k = 0; k < given; k++) anchor[k] = tally_anchor(units[k]);
     tiles->bunch_sum[tile->is_f64][term][given](tile->x, tile->y, bunch, anchor, parts);
     return given;
@@ -511,7 +511,7 @@ bool tally__parts_of_sums(const tally__sums *sums, tally__bunch *one) {
     const tally__levels *both = &sums->of_both, *values = &sums->of_values, *products = &sums->of_products;
     if (sums->spilled || (both->tiles > 0 && values->tiles + products->tiles > 0)) return false;
     one->count = one->padded = 1;
-    one->product_parts = 0;
+    one->product_parts = one->lost = 0;
     if (both->tiles > 0) {
         one->sum_parts = parts_of_levels(both, 0, both->values, one->sums);
         one->product_parts = parts_of_levels(both, both->values, both->count, one->products);

@@ -86,6 +86,9 @@ static inline int tally__fitting(const int64_t *offsets, int segments, const int
 /* Sums the segments of a bunch by their parts; the tile is what they cover. By levels, or where its values are too far
  * apart for these by expansions. Gives how many parts there are, or 0 where neither serves. */
 int tally__sum_bunch(tally__bunch *bunch, const tally__tile *tile, int term, tally__parts parts);
+/* By expansions alone, if they serve; value k of segment s lies at places[s] + k * apart. Gives how many parts there
+ * are, or 0. */
+int tally__expand_bunch(tally__bunch *bunch, const tally__tile *tile, int64_t apart, int term, tally__parts parts);
 
 /* Levels of columns, for terms that are multiples of 2^lowest, below 2^high. */
 typedef struct tally__columns {

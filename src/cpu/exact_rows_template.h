@@ -305,23 +305,37 @@ static void add_copied(const tally__kernel *kernel, const raw_t *x, const raw_t 
 
 /* ---- results ---- */
 
-/* Adds up a block for each kind of term that is asked for. False: some terms are too far apart. */
-static bool sum_block(strip_t *s, int64_t rows) {
+/* Adds up a block for each kind of term that is asked for, by levels where its terms are near each other. */
+static void sum_block(strip_t *s, int64_t rows) {
     int32_t additions = TALLY_BUNCH_ADDITIONS;
     while (rows > 1 << additions) additions++;
     for (int kind = first_kind; kind < term_kinds; kind++) {
         tally__columns *c = &s->columns[kind];
         c->count = 0;
         if (no_terms(s, kind)) continue;
-        if (!tally__plan_columns(c, &s->tile, terms_of_kinds[kind], additions, TALLY_PARTS, false)) return false;
+        if (!tally__plan_columns(c, &s->tile, terms_of_kinds[kind], additions, TALLY_PARTS, false)) continue;
         begin_columns(s, kind);
         add_block(s, kind, rows);
     }
-    return true;
 }
-/* The parts of the sums of a bunch of columns from `first` on, with zeros behind them. Gives the number of parts. */
-static int take_columns(const strip_t *s, int kind, int64_t first, const tally__bunch *bunch, tally__parts parts) {
+/* Of columns whose terms are too far apart for levels, the parts by expansions, or 0. */
+static __attribute__((noinline)) int expand_columns(const strip_t *s, int kind, int64_t first, int64_t rows,
+                                                    tally__bunch *bunch, tally__parts parts) {
+    const int64_t skipped = first * (int64_t)sizeof(base_t);
+    tally__tile tile = s->tile;
+    tile.x = (const char *)tile.x + skipped;
+    tile.y = (const char *)tile.y + skipped;
+    bunch->longest = bunch->shortest = (int32_t)rows;
+    for (int i = 0; i < bunch->count; i++) bunch->places[i] = i, bunch->lengths[i] = (int32_t)rows;
+    for (int i = bunch->count; i < bunch->padded; i++) bunch->lengths[i] = 0;
+    return tally__expand_bunch(bunch, &tile, s->fold > 1 ? s->pitch : s->apart, terms_of_kinds[kind], parts);
+}
+/* The parts of the sums of a bunch of columns from `first` on, with zeros behind them. Gives the number of parts; 0:
+ * their terms are too far apart. */
+static int take_columns(const strip_t *s, int kind, int64_t first, int64_t rows, tally__bunch *bunch,
+                        tally__parts parts) {
     const int count = s->columns[kind].count;
+    if (count == 0 && !no_terms(s, kind)) return expand_columns(s, kind, first, rows, bunch, parts);
     for (int k = 0; k < count; k++) {
         const double *held = s->held[kind] + k * s->lanes + first, anchor = s->columns[kind].anchor[k];
         for (int i = 0; i < bunch->count; i++) parts[k][i] = held[i] - anchor;
@@ -333,18 +347,22 @@ static int take_columns(const strip_t *s, int kind, int64_t first, const tally__
     for (int i = 0; i < bunch->padded; i++) parts[0][i] = 0; /* all terms are zeros */
     return 1;
 }
-/* The bunch of the columns from `first` on, of a block of so many rows. */
-static void fill_bunch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
+/* The bunch of the columns from `first` on, of a block of so many rows. False: their terms are too far apart. */
+static bool fill_bunch(strip_t *s, int64_t first, int64_t rows, int32_t ddof) {
     tally__bunch *bunch = &s->bunch;
     bunch->count = (int)(s->width - first < TALLY_BUNCH_MOST ? s->width - first : TALLY_BUNCH_MOST);
     bunch->padded = (bunch->count + 7) / 8 * 8;
     bunch->ddof = ddof;
-    bunch->product_parts = 0;
+    bunch->product_parts = bunch->lost = 0;
+    bunch->sum_parts = take_columns(s, first_kind, first, rows, bunch, bunch->sums);
+    if (bunch->sum_parts == 0) return false;
+    if (first_kind + 1 < term_kinds) {
+        bunch->product_parts = take_columns(s, first_kind + 1, first, rows, bunch, bunch->products);
+        if (bunch->product_parts == 0) return false;
+    }
     for (int i = 0; i < bunch->count; i++) bunch->lengths[i] = (int32_t)rows - s->missing[first + i];
     for (int i = bunch->count; i < bunch->padded; i++) bunch->lengths[i] = 0;
-    bunch->sum_parts = take_columns(s, first_kind, first, bunch, bunch->sums);
-    if (first_kind + 1 < term_kinds)
-        bunch->product_parts = take_columns(s, first_kind + 1, first, bunch, bunch->products);
+    return true;
 }
 /* One column by itself. Gives whether it has no values. */
 static bool reduce_column(const tally__kernel *kernel, const raw_t *x, const raw_t *y, int64_t rows, int64_t stride,
@@ -379,10 +397,10 @@ static bool conclude_strip(const tally__kernel *kernel, strip_t *s, const raw_t 
                            int64_t stride, const tally_final *final, char *results, bool *empty) {
     const int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     read_block(kernel, s, x, y, rows, stride, NULL);
-    if (!sum_block(s, rows)) return false;
+    sum_block(s, rows);
     fold_keys(s);
     for (int64_t first = 0; first < s->width; first += TALLY_BUNCH_MOST) {
-        fill_bunch(s, first, rows, final->ddof);
+        if (!fill_bunch(s, first, rows, final->ddof)) return false;
         conclude_bunch(&s->bunch, s->lows + first, s->highs + first, final, results + first * bytes);
         if (s->bunch.unsure > 0 || s->taken)
             finish_columns(kernel, s, first, x, y, rows, stride, final, results, empty);

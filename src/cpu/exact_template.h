@@ -211,6 +211,15 @@ TALLY_FN bool segment_is_zero(const tally__bunch *bunch, int s) {
     return !some;
 }
 
+/* Sums that their parts do not tell are not sure. */
+static void note_lost(tally__bunch *bunch) {
+    for (int s = 0; s < bunch->count && bunch->lost; s++)
+        if (bunch->sums[0][s] != bunch->sums[0][s] ||
+            (bunch->product_parts > 0 && bunch->products[0][s] != bunch->products[0][s])) {
+            bunch->unsure += bunch->sure[s] != 0;
+            bunch->sure[s] = 0;
+        }
+}
 /* The results of a bunch whose parts are there, with the keys of its least and greatest values; those that are not sure
  * are left for another way. */
 static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64_t *highs, const tally_final *final,
@@ -249,6 +258,7 @@ static void conclude_bunch(tally__bunch *bunch, const int64_t *lows, const int64
     else
         __builtin_memcpy(results, bunch->narrow, count * sizeof(float));
 #endif
+    note_lost(bunch);
 }
 
 static bool conclude_sums(const tally__sums *sums, const total_t *total, const tally_final *final, void *result) {
@@ -351,12 +361,6 @@ static void finish_bunch(const tally__kernel *kernel, const raw_t *x, const raw_
                          bool *empty) {
     int64_t bytes = (int64_t)tally__result_bytes(kernel, final);
     conclude_bunch(bunch, lows, highs, final, results);
-    for (int s = 0; s < bunch->count && bunch->lost; s++)
-        if (bunch->sums[0][s] != bunch->sums[0][s] ||
-            (bunch->product_parts > 0 && bunch->products[0][s] != bunch->products[0][s])) {
-            bunch->unsure += bunch->sure[s] != 0;
-            bunch->sure[s] = 0;
-        }
     *empty |= bunch->shortest == 0;
     for (int s = 0; s < bunch->count && bunch->unsure > 0; s++) {
         char result[TALLY_RESULT_BYTES];

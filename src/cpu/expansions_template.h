@@ -45,25 +45,49 @@ TALLY_INLINE TALLY_TARGET void expansion_normalize(expansion *e, const int g) {
     vector_two_sum(&e->part[2][g], &e->below[g]);
 }
 
+/* The segments of a group: where value k of each lies, and how many it has. */
+typedef struct expansion_group {
+    int64_t places[EXPANSION_GROUP];
+    int32_t lengths[EXPANSION_GROUP], shortest, longest;
+    int beside; /* they lie side by side */
+} expansion_group;
+TALLY_INLINE TALLY_TARGET void open_group(expansion_group *group, const tally__bunch *bunch, const int32_t *order) {
+    const int last = order[EXPANSION_GROUP - 1], real = last < bunch->count ? last : order[0];
+    group->shortest = INT32_MAX;
+    group->longest = 0;
+    group->beside = 1;
+    for (int j = 0; j < EXPANSION_GROUP; j++) {
+        const int s = order[j] < bunch->count ? order[j] : real; /* what pads a bunch goes along with another */
+        group->places[j] = bunch->places[s];
+        group->lengths[j] = bunch->lengths[s];
+        group->shortest = group->lengths[j] < group->shortest ? group->lengths[j] : group->shortest;
+        group->longest = group->lengths[j] > group->longest ? group->lengths[j] : group->longest;
+        group->beside &= group->places[j] == group->places[0] + j;
+    }
+}
+
 /* Value k of each of a group's segments, 0 behind their ends, as the terms of the sum; products of f64 are two. */
 TALLY_INLINE TALLY_TARGET double value_of(const int is_f64, const void *x, int64_t i) {
     return is_f64 ? ((const double_anywhere *)x)[i] : (double)((const float_anywhere *)x)[i];
 }
+enum { SOME_THERE, ALL_THERE, SIDE_BY_SIDE };
 TALLY_INLINE TALLY_TARGET void take_across(expansion *e, const int is_f64, const int kind, const void *x, const void *y,
-                                           const int64_t *places, const int32_t *lengths, int k, const int all_there) {
+                                           const expansion_group *group, int k, int64_t at, const int how) {
     double a[EXPANSION_GROUP], b[EXPANSION_GROUP];
 #pragma GCC unroll 8
-    for (int j = 0; j < EXPANSION_GROUP; j++) {
-        const int is_there = all_there || k < lengths[j];
-        a[j] = is_there ? value_of(is_f64, x, places[j] + k) : 0;
-        if (kind == TALLY_TERM_PRODUCT) b[j] = is_there ? value_of(is_f64, y, places[j] + k) : 0;
+    for (int j = 0; j < EXPANSION_GROUP && how != SIDE_BY_SIDE; j++) {
+        const int is_there = how == ALL_THERE || k < group->lengths[j];
+        a[j] = is_there ? value_of(is_f64, x, group->places[j] + at) : 0;
+        if (kind == TALLY_TERM_PRODUCT) b[j] = is_there ? value_of(is_f64, y, group->places[j] + at) : 0;
     }
 #pragma GCC unroll 4
     for (int g = 0; g < EXPANSION_VECTORS; g++) {
-        wide v = *(const wide_anywhere *)(a + g * WIDTH);
+        const int64_t i = group->places[0] + at + g * WIDTH;
+        wide v = how == SIDE_BY_SIDE ? load(is_f64, x, i) : load_f64(a, g * WIDTH);
         if (kind == TALLY_TERM_MAGNITUDE) v = magnitude_of(v);
         if (kind == TALLY_TERM_PRODUCT) {
-            const wide w = *(const wide_anywhere *)(b + g * WIDTH), product = v * w;
+            const wide w = how == SIDE_BY_SIDE ? load(is_f64, y, i) : load_f64(b, g * WIDTH);
+            const wide product = v * w;
             if (is_f64) expansion_add(e, g, product_rest(v, w, product));
             v = product;
         }
@@ -95,42 +119,44 @@ TALLY_INLINE TALLY_TARGET void end_group(expansion *e, const int32_t *order, tal
 
 /* False: the lanes would idle, as few segments have most of the values. */
 TALLY_INLINE TALLY_TARGET bool expand_bunch(const int is_f64, const int kind, const void *x, const void *y,
-                                            tally__bunch *bunch, tally__parts parts) {
+                                            int64_t apart, tally__bunch *bunch, tally__parts parts) {
     int32_t order[TALLY_BUNCH_MOST];
-    int64_t steps = 0;
+    int64_t steps = 0, values = 0;
     if (bunch->shortest < bunch->longest)
         order_by_length(bunch, order);
     else
         for (int s = 0; s < bunch->padded; s++) order[s] = s;
-    for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP)
-        for (int j = 0, longest = 0; j < EXPANSION_GROUP; j++) {
-            const int32_t n = bunch->lengths[order[first + j]];
-            steps += n > longest ? n - longest : 0;
-            longest = n > longest ? n : longest;
-        }
-    if (steps * EXPANSION_GROUP > 4 * bunch->places[bunch->padded] + 4 * bunch->padded) return false;
     for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP) {
-        int64_t places[EXPANSION_GROUP];
-        int32_t lengths[EXPANSION_GROUP], shortest = INT32_MAX, longest = 0;
-        expansion e;
-        memset(&e, 0, sizeof e);
+        int32_t longest = 0;
         for (int j = 0; j < EXPANSION_GROUP; j++) {
-            places[j] = bunch->places[order[first + j]];
-            lengths[j] = bunch->lengths[order[first + j]];
-            shortest = lengths[j] < shortest ? lengths[j] : shortest;
-            longest = lengths[j] > longest ? lengths[j] : longest;
+            const int32_t n = bunch->lengths[order[first + j]];
+            longest = n > longest ? n : longest;
+            values += n;
         }
-        for (int k = 0; k < shortest; k++) take_across(&e, is_f64, kind, x, y, places, lengths, k, 1);
-        for (int k = shortest; k < longest; k++) take_across(&e, is_f64, kind, x, y, places, lengths, k, 0);
+        steps += longest;
+    }
+    if (steps * EXPANSION_GROUP > 4 * values + 4 * bunch->padded) return false;
+    for (int first = 0; first < bunch->padded; first += EXPANSION_GROUP) {
+        expansion_group group;
+        expansion e;
+        int64_t at = 0;
+        int k = 0;
+        memset(&e, 0, sizeof e);
+        open_group(&group, bunch, order + first);
+        if (group.beside && group.shortest == group.longest)
+            for (; k < group.longest; k++, at += apart)
+                take_across(&e, is_f64, kind, x, y, &group, k, at, SIDE_BY_SIDE);
+        for (; k < group.shortest; k++, at += apart) take_across(&e, is_f64, kind, x, y, &group, k, at, ALL_THERE);
+        for (; k < group.longest; k++, at += apart) take_across(&e, is_f64, kind, x, y, &group, k, at, SOME_THERE);
         end_group(&e, order + first, bunch, parts);
     }
     return true;
 }
 
-#define TALLY_EXPANSION(type, is_f64, name, kind)                                                      \
-    static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, tally__bunch *bunch, \
-                                                    tally__parts parts) {                              \
-        return expand_bunch(is_f64, kind, x, y, bunch, parts);                                         \
+#define TALLY_EXPANSION(type, is_f64, name, kind)                                                                     \
+    static TALLY_TARGET bool expand_##type##_##name(const void *x, const void *y, int64_t apart, tally__bunch *bunch, \
+                                                    tally__parts parts) {                                             \
+        return expand_bunch(is_f64, kind, x, y, apart, bunch, parts);                                                 \
     }
 #define TALLY_EXPANSIONS(X)                    \
     X(f32, 0, value, TALLY_TERM_VALUE)         \

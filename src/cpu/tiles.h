@@ -119,9 +119,9 @@ typedef void tally__bunch_sum(const void *x, const void *y, const tally__bunch *
                               tally__parts parts);
 
 /* The same of any finite values, in TALLY_PARTS parts, which tell the sum as tally_three_sum takes them; where they may
- * not, the first is a NaN, and bunch->lost is set. False: nothing was done, as segments of this kind are better taken
- * one by one. */
-typedef bool tally__bunch_expand(const void *x, const void *y, tally__bunch *bunch, tally__parts parts);
+ * not, the first is a NaN, and bunch->lost is set. Value k of segment s lies at places[s] + k * apart: segments may be
+ * columns. False: nothing was done, as segments of this kind are better taken one by one. */
+typedef bool tally__bunch_expand(const void *x, const void *y, int64_t apart, tally__bunch *bunch, tally__parts parts);
 
 /* Columns: rows of `lanes` values, a multiple of TALLY_COLUMN_LANES, `stride` values apart. Level k of lane j is
  * held[k * lanes + j], which begins at the level's anchor. `ahead`: so many values on lies what will be read next,
